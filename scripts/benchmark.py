@@ -21,6 +21,7 @@
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
     python scripts/benchmark.py jobs --folder data --device cuda
     python scripts/benchmark.py msa --data bench1.0/bali3 --families BB11
+    python scripts/benchmark.py posterior --device cuda
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
     python scripts/benchmark.py draw docs/measured -o docs/images
 
@@ -54,6 +55,7 @@ from bench import (  # noqa: E402
     msa,
     overlaps,
     papers,
+    posterior,
     reads,
     report,
     similar,
@@ -85,6 +87,7 @@ MODULES = (
     papers,
     jobs,
     msa,
+    posterior,
     steps,
     thresholds,
     end_gaps,

@@ -60,9 +60,7 @@ __device__ __forceinline__ double power_of_two<double>(int exponent) {
     return __longlong_as_double(static_cast<long long>(exponent + 1023) << 52);
 }
 __device__ __forceinline__ bool is_finite(float x) { return (__float_as_int(x) >> 23 & 255) != 255; }
-__device__ __forceinline__ bool is_finite(double x) {
-    return (__double_as_longlong(x) >> 52 & 2047) != 2047;
-}
+__device__ __forceinline__ bool is_finite(double x) { return (__double_as_longlong(x) >> 52 & 2047) != 2047; }
 
 // The exponent of the power of two that brings a row's largest value to TOP.
 template <class T>

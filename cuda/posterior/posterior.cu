@@ -1,5 +1,5 @@
-// Posteriors of pairs: the definition of cpu/posterior/model.h in the order of cpu/posterior/kernel.h, so that
-// every bit is the CPU's.
+// Posteriors of pairs: the definition of cpu/posterior/model.h in the order of cpu/posterior/kernel.h, so
+// that every bit is the CPU's.
 //
 // What they compute
 //   posteriors_float32, posteriors_float64
@@ -8,17 +8,17 @@
 //
 // Inputs and outputs: PosteriorArguments and ExpandArguments in posterior.cuh.
 //
-// Thread mapping: a warp takes tasks, one after the other, the largest first: an x against up to 32 y, a pair a
-// lane. A row's scaling waits for all of its columns, so a pair is not cut into parts that run at the same time;
-// between the scalings lie four rows, which a lane computes together (rows.cuh). The forward pass leaves the state
-// before each block of rows; a block's rows are computed again, and M kept, when the backward pass comes there;
-// where a task's block is all of its rows there is no second pass.
+// Thread mapping: a warp takes tasks, one after the other, the largest first: an x against up to 32 y, a pair
+// a lane. A row's scaling waits for all of its columns, so a pair is not cut into parts that run at the same
+// time; between the scalings lie four rows, which a lane computes together (rows.cuh). The forward pass
+// leaves the state before each block of rows; a block's rows are computed again, and M kept, when the
+// backward pass comes there; where a task's block is all of its rows there is no second pass.
 //
-// Memory: a warp's own for states, M and the entries of a strip; both models' tables are shared by a block, and
-// lanes with the same x read different banks of them. Reads and writes of a warp are coalesced.
+// Memory: a warp's own for states, M and the entries of a strip; both models' tables are shared by a block,
+// and lanes with the same x read different banks of them. Reads and writes of a warp are coalesced.
 //
-// A strip's entries go to where an atomic counter says; which strips lie where differs from run to run, what is in
-// them does not.
+// A strip's entries go to where an atomic counter says; which strips lie where differs from run to run, what
+// is in them does not.
 
 #include "rows.cuh"
 
@@ -47,7 +47,7 @@ struct Task {
     bool is_used, too_wide;
     int32_t entries;  // of the pair
     int32_t backward_exponents[MODELS];
-    int32_t in_strip;     // entries
+    int32_t in_strip;      // entries
     Packed in_strip_rows;  // entries of each row
 
     __device__ Task(const PosteriorArguments& a, const PosteriorTask& t, int lane_, uint8_t* memory_)
@@ -69,7 +69,8 @@ struct Task {
     __device__ __forceinline__ void compute(const PosteriorNumbers<T>& numbers, const T* tables) {
         begin(numbers, tables);
         const int32_t blocks = (x_length + task.block - 1) / task.block;
-        // Forward through all blocks, keeping M of the last; then backward, with M of each before it is needed.
+        // Forward through all blocks, keeping M of the last; then backward, with M of each before it is
+        // needed.
         for (int32_t step = 0; step < 2 * blocks - 1; step++) {
             const int32_t block = step < blocks ? step : 2 * blocks - 2 - step;
             const bool keeps = step >= blocks - 1;
@@ -132,7 +133,8 @@ struct Task {
                 i += STRIP;
                 if (kept) kept += STRIP * kept_stride();
             } else {  // of the last strip
-                if (i < x_length) rows.template forward<1, false>(i, from, work, scaling, kept, kept_stride());
+                if (i < x_length)
+                    rows.template forward<1, false>(i, from, work, scaling, kept, kept_stride());
                 else rows.template forward<1, true>(i, from, work, scaling, kept, kept_stride());
                 scaling = R::Scaling::none();
                 i++;
@@ -156,11 +158,11 @@ struct Task {
             const T* kept = numbers_at(arguments.kept) + (last - begin - 1) * kept_stride();
             typename R::Largest largest{};
             if (last < x_length) {
-                largest = rows.template backward<STRIP, false>(last, states, backward_scaling_, hmm, partition,
-                                                               kept, kept_stride(), found);
+                largest = rows.template backward<STRIP, false>(last, states, backward_scaling_, hmm,
+                                                               partition, kept, kept_stride(), found);
             } else {
-                largest = rows.template backward<1, true>(last, states, R::Scaling::none(), hmm, partition, kept,
-                                                          kept_stride(), found);
+                largest = rows.template backward<1, true>(last, states, R::Scaling::none(), hmm, partition,
+                                                          kept, kept_stride(), found);
                 for (int32_t i = last - 1; i > first; i--) {
                     kept -= kept_stride();
                     largest = rows.template backward<1, false>(i, states, R::Scaling::none(), hmm, partition,
@@ -252,8 +254,8 @@ __device__ __forceinline__ void compute_tasks(const PosteriorArguments& argument
     __shared__ T tables[2 * TABLE];
     const PosteriorNumbers<T>& numbers = *static_cast<const PosteriorNumbers<T>*>(arguments.numbers);
     for (int k = threadIdx.x; k < TABLE; k += blockDim.x) {
-        tables[k] = numbers.hmm[k];
-        tables[TABLE + k] = numbers.partition[k];
+        tables[k] = numbers.hmm_emission[k];
+        tables[TABLE + k] = numbers.partition_emission[k];
     }
     __syncthreads();
     const int lane = threadIdx.x % 32;

@@ -11,7 +11,7 @@ constexpr int POSTERIOR_LANES = 32;  // of a warp: a y each, all with the same x
 // The models of cpu/posterior/model.h in the numbers of a kernel. Emissions [code of x][code of y].
 template <class T>
 struct PosteriorNumbers {
-    T hmm[POSTERIOR_CODES * POSTERIOR_CODES], partition[POSTERIOR_CODES * POSTERIOR_CODES];
+    T hmm_emission[POSTERIOR_CODES * POSTERIOR_CODES], partition_emission[POSTERIOR_CODES * POSTERIOR_CODES];
     T start_match, start_short, start_long;
     T stay, open_short, open_long, extend_short, extend_long, close_short, close_long;
     T gap_open, gap_extend;
@@ -40,8 +40,8 @@ struct PosteriorArguments {
     const int32_t* lengths;  // [sequences]
     const void* numbers;     // PosteriorNumbers of the kernel's type
     const PosteriorTask* tasks;
-    const int32_t* columns;       // [pairs]: y, index of a sequence
-    const int64_t* first_strips;  // [pairs]: where the strips of a pair begin: four rows each
+    const int32_t* columns;        // [pairs]: y, index of a sequence
+    const int64_t* first_strips;   // [pairs]: where the strips of a pair begin: four rows each
     unsigned long long* counters;  // [2]: tasks that were taken; entries of `found`, also beyond its end
     PosteriorFound* found;         // [found_size]
     int64_t* strip_starts;         // [strips]: first entry in `found`
@@ -70,4 +70,5 @@ struct ExpandArguments {
     uint16_t* values;
     int64_t pairs;
 };
-static_assert(sizeof(ExpandArguments) == 80, "EXPAND in pairalign/engines/cuda/posterior.py has the same layout");
+static_assert(sizeof(ExpandArguments) == 80,
+              "EXPAND in pairalign/engines/cuda/posterior.py has the same layout");

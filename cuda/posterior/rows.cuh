@@ -1,6 +1,6 @@
 // Rows of one x against the y of each lane, some at a time: the recurrences of cpu/posterior/kernel.h, in the
-// same order. A lane keeps the rows that it goes along in registers, so that the state between rows is read and
-// written once for all of them; it is scaled when it is read.
+// same order. A lane keeps the rows that it goes along in registers, so that the state between rows is read
+// and written once for all of them; it is scaled when it is read.
 //
 // Memory of a warp is [place][number][lane]: what the lanes of a warp read at a time lies together.
 #pragma once
@@ -205,8 +205,7 @@ struct Rows {
                 below = {N{hmm[r][code]} * m, next1, next2, N{partition[r][code]} * zm, z_next};
                 if (r == ROWS - 1) {
                     largest.hmm = larger(largest.hmm, larger(m, larger(next2, y2[r])));
-                    largest.partition =
-                        larger(largest.partition, larger(zm, larger(z_next, zy[r])));
+                    largest.partition = larger(largest.partition, larger(zm, larger(z_next, zy[r])));
                 }
                 const T* const at = kept - r * stride + int64_t{j} * KEPT;
                 const N p = larger((N{at[0]} * hmm_factors.near) * (m * hmm_factors.far), least);

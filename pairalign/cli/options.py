@@ -348,7 +348,7 @@ def add_messages(group: Any, quiet: str) -> Any:
 
 
 def add_core_resources(parser: argparse.ArgumentParser) -> None:
-    """Add ``--threads``, ``--memory`` and ``--quiet``, where the work is for the CPU alone.
+    """Add ``--device``, ``--threads``, ``--memory`` and ``--quiet``, where there is one kernel.
 
     Parameters
     ----------
@@ -356,6 +356,7 @@ def add_core_resources(parser: argparse.ArgumentParser) -> None:
         Of a subcommand.
     """
     group = parser.add_argument_group("resources")
+    group.add_argument("--device", metavar="auto|cpu|cuda[:0]", type=DEVICE, default="auto")
     group.add_argument("-t", "--threads", metavar="N", type=POSITIVE, help="default: all cores")
     group.add_argument(
         "--memory",

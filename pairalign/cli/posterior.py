@@ -27,6 +27,7 @@ def run_posterior(options: argparse.Namespace) -> None:
     job = PosteriorJob(
         sequences,
         threshold=options.threshold,
+        device=options.device,
         threads=options.threads,
         memory_bytes=options.memory,
         progress=progress_of(options),

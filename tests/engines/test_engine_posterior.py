@@ -183,3 +183,13 @@ def test_models_are_distributions(model):
     for table in (model.hmm_emission, model.partition_emission):
         assert (table == table.T).all()
         assert (table > 0).all()
+
+
+@pytest.mark.parametrize(("repeats", "more"), [(41, 3), (42, 5), (43, 8)])
+def test_what_a_pair_is_computed_with_does_not_depend_on_its_company(repeats, more):
+    """At the edge of what float32 holds, beside a sequence that is longer."""
+    strings = ["W" * repeats + "C" * repeats + "A" * more, "C" * repeats + "W" * repeats]
+    sequences = SequenceSet.from_strings([*strings, "C" * (8 * repeats)], alphabet="protein")
+    engine = PosteriorEngine(sequences, MODELS["protein"])
+    alone, together = engine.compute([0], [1]), engine.compute([0, 0], [1, 2])
+    assert alone.arithmetic[0] == together.arithmetic[0]

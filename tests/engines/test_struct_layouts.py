@@ -26,7 +26,7 @@ from pairalign.alignments import passes as pair_fields
 from pairalign.base import words
 from pairalign.engines.cpu import further, near, pair_filter, posterior
 from pairalign.engines.cpu import native_structs as cpu
-from pairalign.engines.cuda import bitwise
+from pairalign.engines.cuda import bitwise, posterior_plan
 from pairalign.engines.cuda import pair_filter as cuda_filter
 from pairalign.engines.cuda.block_diagonals import family as block_diagonals_family
 from pairalign.engines.cuda.block_diagonals import plan as block_diagonals
@@ -70,6 +70,7 @@ TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
 SCORES = Source("cuda/papers/score_pairs.cuh")
 FURTHER = Source("cpu/further/further.h")
 POSTERIOR = Source("cpu/posterior/model.h")
+CUDA_POSTERIOR = Source("cuda/posterior/posterior.cuh")
 FILTER = Source("cpu/filters/passing.cpp")
 DEVICE_TABLES = Source("cpu/filters/device_tables.cpp")
 PAIR_FILTER = Source("cuda/pair_filter/pair_filter.cuh")
@@ -133,6 +134,12 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pair_filter.LENGTH_BOUND, "LengthBound", PAIR_FILTER),
     (cuda_filter.COUNTS, "FilterCounts", PAIR_FILTER),
     (cuda_filter.ARGUMENTS, "FilterArguments", PAIR_FILTER),
+    (posterior_plan.TASK, "PosteriorTask", CUDA_POSTERIOR),
+    (posterior_plan.FOUND, "PosteriorFound", CUDA_POSTERIOR),
+    (posterior_plan.ARGUMENTS, "PosteriorArguments", CUDA_POSTERIOR),
+    (posterior_plan.EXPAND, "ExpandArguments", CUDA_POSTERIOR),
+    (posterior_plan.numbers_dtype("<f4"), "PosteriorNumbers<float>", CUDA_POSTERIOR),
+    (posterior_plan.numbers_dtype("<f8"), "PosteriorNumbers<double>", CUDA_POSTERIOR),
     (cpu.NativeLinear, "pairalign_linear", CPU),
     (text.NativeSet, "pairalign_text_set", TEXT),
     (text.NativeText, "pairalign_text", TEXT),

@@ -67,11 +67,18 @@ class PosteriorEngine:
     arithmetic : str
         One of `pairalign.alignments.posteriors.ARITHMETICS`: the narrowest to use.
 
+    Attributes
+    ----------
+    pieces_at_once : int
+        See `pairalign.engines.posterior_engines.PosteriorComputer`.
+
     Raises
     ------
     DeviceError
         The machine cannot run `instruction_set`.
     """
+
+    pieces_at_once = 1
 
     def __init__(
         self,
@@ -93,6 +100,9 @@ class PosteriorEngine:
         self._set = instruction_set_of(instruction_set)
         self._arithmetic = ARITHMETICS.index(arithmetic)
         self._cancelled = c_int32(0)
+
+    def close(self) -> None:
+        """Free what it holds: nothing that would not be freed with it."""
 
     def cancel(self) -> None:
         """Make a running `compute`, and each to come, raise InterruptedError; from any thread."""

@@ -18,7 +18,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors, join_posteriors, with_pairs
+from pairalign.alignments.posteriors import (
+    ARITHMETICS,
+    SparsePosteriors,
+    join_posteriors,
+    with_pairs,
+)
+from pairalign.base.errors import DeviceError
 from pairalign.engines.cpu.posterior import PosteriorEngine
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.posterior_plan import (
@@ -27,11 +33,11 @@ from pairalign.engines.cuda.posterior_plan import (
     FOUND,
     WARPS_PER_BLOCK,
     Plan,
+    numbers_dtype,
     plan_pairs,
     strips_of,
 )
-from pairalign.errors import DeviceError
-from pairalign.scoring.posterior_models import CODES, PosteriorModel
+from pairalign.scoring.posterior_models import PosteriorModel
 from pairalign.sequences.sets import SequenceSet
 
 SOURCE = "posterior/posterior.cu"
@@ -70,6 +76,11 @@ class CudaPosteriorEngine:
     least_cells : int
         Calls for fewer cells are for the host.
 
+    Attributes
+    ----------
+    pieces_at_once : int
+        See `pairalign.engines.posterior_engines.PosteriorComputer`.
+
     Raises
     ------
     KernelBuildError
@@ -77,6 +88,8 @@ class CudaPosteriorEngine:
     DeviceError
         The device fails.
     """
+
+    pieces_at_once = 64
 
     def __init__(
         self,
@@ -98,9 +111,10 @@ class CudaPosteriorEngine:
         self._least_cells = least_cells
         self._narrowest = arithmetic
         self._is_cancelled = False
-        common = {"threshold": threshold, "threads": threads}
-        self._host = PosteriorEngine(sequences, model, arithmetic=arithmetic, **common)
-        self._widest = PosteriorEngine(sequences, model, arithmetic=ARITHMETICS[-1], **common)
+        self._host, self._widest = (
+            PosteriorEngine(sequences, model, threshold=threshold, threads=threads, arithmetic=one)
+            for one in (arithmetic, ARITHMETICS[-1])
+        )
         self._slots: list[Slot] = []
         self._free: list[Slot] = []
         self._lock = threading.Lock()
@@ -113,7 +127,7 @@ class CudaPosteriorEngine:
             self._starts = self._upload(sequences.offsets[:-1].astype(np.int64))
             self._device_lengths = self._upload(sequences.lengths.astype(np.int32))
             self._numbers = [
-                self._upload(_numbers_of(model, threshold, dtype)) for dtype in ("<f4", "<f8")
+                self._upload(_numbers_of(model, threshold, one)) for one in ("<f4", "<f8")
             ]
 
     def cancel(self) -> None:
@@ -191,7 +205,7 @@ class CudaPosteriorEngine:
     def _launch(
         self, slot: Slot, queries: Indices, targets: Indices, arithmetic: int
     ) -> tuple[SparsePosteriors, npt.NDArray[np.int64]] | None:
-        """Compute pairs at once; return them and those that are too wide; None: there is no room."""
+        """Compute pairs at once; return them, and which are too wide; None: there is no room."""
         residues = int(self._lengths[queries].sum())
         found_size = max(1 << 12, residues * _ENTRIES_A_RESIDUE)
         for _ in range(2):
@@ -343,14 +357,10 @@ class CudaPosteriorEngine:
             raise DeviceError(f"{self._device.name}: posteriors: {error}") from error
 
 
-def _numbers_of(model: PosteriorModel, threshold: float, dtype: str) -> npt.NDArray[Any]:
-    """Return ``PosteriorNumbers`` of ``cuda/posterior/posterior.cuh``."""
-    names = [field.name for field in fields(model)]
-    tables = ("hmm_emission", "partition_emission")
-    layout = [(name, dtype, CODES * CODES) if name in tables else (name, dtype) for name in names]
-    numbers = np.zeros(1, np.dtype([*layout, ("threshold", dtype)]))
-    for name in names:
-        numbers[name] = np.ravel(getattr(model, name))
+def _numbers_of(model: PosteriorModel, threshold: float, numbers_type: str) -> npt.NDArray[Any]:
+    numbers = np.zeros(1, numbers_dtype(numbers_type))
+    for field in fields(model):
+        numbers[field.name] = np.ravel(getattr(model, field.name))
     least = float(np.float32(threshold))  # as the CPU's kernels are told
     numbers["threshold"] = 2.0 * least * least
     return numbers

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from pairalign.scoring.posterior_models import CODES, PosteriorModel
 
 LANES = 32
 WARPS_PER_BLOCK = 4
@@ -50,6 +52,17 @@ _STRIP = 4  # rows
 _STATE, _KEPT = 5, 2  # numbers of a place and lane
 
 Indices = npt.NDArray[np.int32]
+
+
+def numbers_dtype(number: str) -> np.dtype[Any]:
+    """Return PosteriorNumbers in cuda/posterior/posterior.cuh, of a type such as ``"<f4"``."""
+    layout = [
+        (field.name, number, CODES * CODES)
+        if field.name.endswith("_emission")
+        else (field.name, number)
+        for field in fields(PosteriorModel)
+    ]
+    return np.dtype([*layout, ("threshold", number)])
 
 
 @dataclass(frozen=True)
@@ -187,9 +200,7 @@ def plan_pairs(
     )
 
 
-def _deal(
-    lengths: npt.NDArray[np.int64], queries: Indices, targets: Indices
-) -> npt.NDArray[Any]:
+def _deal(lengths: npt.NDArray[np.int64], queries: Indices, targets: Indices) -> npt.NDArray[Any]:
     """Return tasks of pairs that are sorted by query, the longest targets first."""
     begins = np.flatnonzero(np.diff(queries, prepend=-1))
     counts = np.diff(begins, append=len(queries))

@@ -58,6 +58,7 @@ def find_confidence(
     *,
     partners: int | None = None,
     seed: int = 0,
+    device: str = "auto",
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
@@ -72,7 +73,7 @@ def find_confidence(
     partners : int, optional
         See `sample_pairs`. Default: all of up to `MOST_ALL` sequences, `PARTNERS` of more.
     seed : int
-    threads, memory_bytes, progress
+    device, threads, memory_bytes, progress
         As for `PosteriorJob`.
 
     Returns
@@ -84,6 +85,7 @@ def find_confidence(
         partners = len(sequences) if len(sequences) <= MOST_ALL else PARTNERS
     job = PosteriorJob(
         sequences,
+        device=device,
         threads=threads,
         memory_bytes=memory_bytes,
         progress=progress,

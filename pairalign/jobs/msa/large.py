@@ -22,7 +22,8 @@ from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.base.errors import CapacityError
 from pairalign.engines.cpu.msa import PosteriorGraph, join_columns
-from pairalign.engines.cpu.posterior import PosteriorEngine, thread_bytes
+from pairalign.engines.cpu.posterior import thread_bytes
+from pairalign.engines.posterior_engines import check_device, open_posterior_engine
 from pairalign.jobs.distances.guide_tree import ordered_tree
 from pairalign.jobs.msa.grouping import Grouping, Indices, group_sequences, subset
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
@@ -60,7 +61,7 @@ class _Part:
 
 
 def align_large(
-    sequences: SequenceSet, *, threads: int, memory_bytes: int, progress: Progress
+    sequences: SequenceSet, *, device: str, threads: int, memory_bytes: int, progress: Progress
 ) -> tuple[GuideTree, npt.NDArray[np.int32], int]:
     """Align a large family.
 
@@ -68,7 +69,7 @@ def align_large(
     ----------
     sequences : SequenceSet
         More than those of one group.
-    threads, memory_bytes, progress
+    device, threads, memory_bytes, progress
         As for `pairalign.align_multiple`.
 
     Returns
@@ -83,27 +84,25 @@ def align_large(
     CapacityError
         The posteriors of a group, or of two representatives, do not fit the memory.
     """
+    check_device(device)
     grouping = group_sequences(sequences, threads=threads, memory_bytes=memory_bytes)
-    aligner = _Aligner(sequences, memory_bytes)
-    parts = _align_parts(aligner, grouping, min(threads, aligner.most_threads(grouping)), progress)
+    with closing(_Aligner(sequences, grouping, device, threads, memory_bytes)) as aligner:
+        parts = _align_parts(aligner, grouping, progress)
     whole = parts[-1]
     columns = np.empty(sequences.total_residues, np.int32)
     columns[_residues(sequences, whole.members)] = whole.columns
     return _graft(sequences, grouping, parts), columns, whole.width
 
 
-def _align_parts(
-    aligner: _Aligner, grouping: Grouping, threads: int, progress: Progress
-) -> list[_Part]:
+def _align_parts(aligner: _Aligner, grouping: Grouping, progress: Progress) -> list[_Part]:
     """Align groups and join them, each as soon as its parts are there; return all, joins last."""
     groups, joins = grouping.groups, grouping.joins
     parts: list[_Part | None] = [None] * (len(groups) + len(joins))
     parent = {part: k for k, join in enumerate(joins) for part in (join.first, join.second)}
     running: dict[Future[_Part], int] = {}
-    total = sum(map(aligner.group_cells, groups)) + aligner.join_cells * len(joins)
     with (
-        ThreadPoolExecutor(threads) as pool,
-        show_progress(total, progress, doing="aligning") as meter,
+        ThreadPoolExecutor(aligner.threads) as pool,
+        show_progress(aligner.cells, progress, doing="aligning") as meter,
     ):
         try:
             by_work = sorted(range(len(groups)), key=lambda k: -aligner.group_cells(groups[k]))
@@ -140,17 +139,39 @@ def _emptied(part: _Part | None) -> _Part | None:
 
 
 class _Aligner:
-    """Aligns groups and joins them; from any thread."""
+    """Aligns groups and joins them; from any thread.
 
-    def __init__(self, sequences: SequenceSet, memory_bytes: int) -> None:
+    Attributes
+    ----------
+    threads : int
+        That may do so at the same time within the memory.
+    cells : int
+        About how many cells there are.
+    """
+
+    def __init__(
+        self,
+        sequences: SequenceSet,
+        grouping: Grouping,
+        device: str,
+        threads: int,
+        memory_bytes: int,
+    ) -> None:
         self._sequences = sequences
         self._memory_bytes = memory_bytes
         self._lengths = sequences.lengths.astype(np.int64)
-        self._engine = PosteriorEngine(
+        self.threads = min(threads, self._most_threads(grouping))
+        self.cells = sum(map(self.group_cells, grouping.groups))
+        self.cells += self.join_cells * len(grouping.joins)
+        self._engine = open_posterior_engine(
+            device,
             sequences,
             posterior_model(sequences.alphabet),
             threshold=POSTERIOR_THRESHOLD,
             threads=1,
+            memory_bytes=memory_bytes,
+            cells=self.cells,
+            calls=self.threads,
         )
 
     @property
@@ -162,7 +183,7 @@ class _Aligner:
         lengths = self._lengths[members]
         return int(lengths.sum() ** 2 - (lengths**2).sum()) // 2
 
-    def most_threads(self, grouping: Grouping) -> int:
+    def _most_threads(self, grouping: Grouping) -> int:
         """Return how many groups may be aligned at a time within the memory, one or more."""
         most = 1
         for members in grouping.groups:
@@ -175,6 +196,9 @@ class _Aligner:
 
     def cancel(self) -> None:
         self._engine.cancel()
+
+    def close(self) -> None:
+        self._engine.close()
 
     def align(self, members: Indices) -> _Part:
         """Align a group."""

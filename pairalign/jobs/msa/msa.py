@@ -51,6 +51,7 @@ def align_multiple(
     confidence: bool = True,
     partners: int | None = None,
     seed: int = 0,
+    device: str = "auto",
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
@@ -65,6 +66,8 @@ def align_multiple(
         Of more than 50 sequences, for which it takes posteriors of its own: whether to compute it.
     partners, seed
         Of more than 50 sequences: see `score_multiple`.
+    device : str
+        See `pairalign.posteriors`: the same bytes on all.
     threads : int, optional
         Default: all cores.
     memory_bytes : int, optional
@@ -95,7 +98,11 @@ def align_multiple(
     memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
     if len(sequences) > MOST_IN_GROUP:
         tree, columns, width = align_large(
-            sequences, threads=threads, memory_bytes=memory_bytes, progress=progress
+            sequences,
+            device=device,
+            threads=threads,
+            memory_bytes=memory_bytes,
+            progress=progress,
         )
         known = _nothing(sequences)
         if confidence:
@@ -104,12 +111,13 @@ def align_multiple(
                 columns,
                 partners=partners,
                 seed=seed,
+                device=device,
                 threads=threads,
                 memory_bytes=memory_bytes,
                 progress=progress,
             )
         return MultipleAlignment(sequences, columns, width, *known, tree)
-    posteriors = _posteriors(sequences, threads, memory_bytes, progress)
+    posteriors = _posteriors(sequences, device, threads, memory_bytes, progress)
     with closing(PosteriorGraph(sequences.lengths, posteriors, threads)) as graph:
         tree, columns, width = align_graph(graph, sequences, rounds=ROUNDS, refinements=REFINEMENTS)
     known = confidence_by([posteriors], sequences, columns)  # as they were
@@ -123,6 +131,7 @@ def score_multiple(
     *,
     partners: int | None = None,
     seed: int = 0,
+    device: str = "auto",
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
@@ -142,7 +151,7 @@ def score_multiple(
         20 of more than 200 sequences.
     seed : int
         What is drawn follows from it.
-    threads, memory_bytes, progress
+    device, threads, memory_bytes, progress
         See `align_multiple`.
 
     Returns
@@ -162,6 +171,7 @@ def score_multiple(
             columns,
             partners=partners,
             seed=seed,
+            device=device,
             threads=threads,
             memory_bytes=memory_bytes,
             progress=progress,
@@ -176,10 +186,12 @@ def _nothing(sequences: SequenceSet) -> tuple[npt.NDArray[np.float64], npt.NDArr
 
 
 def _posteriors(
-    sequences: SequenceSet, threads: int, memory_bytes: int, progress: Progress
+    sequences: SequenceSet, device: str, threads: int, memory_bytes: int, progress: Progress
 ) -> SparsePosteriors:
     """Compute the posteriors of all pairs; refuse more than fit."""
-    job = PosteriorJob(sequences, threads=threads, memory_bytes=memory_bytes, progress=progress)
+    job = PosteriorJob(
+        sequences, device=device, threads=threads, memory_bytes=memory_bytes, progress=progress
+    )
     pieces, held = [], 0
     for piece in job:
         pieces.append(piece)

@@ -8,15 +8,23 @@ memory change what is written.
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
+from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, part_of
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
 from pairalign.base.errors import CapacityError, FastaError, ScoringError
-from pairalign.engines.cpu.posterior import PosteriorEngine, thread_bytes
+from pairalign.engines.cpu.posterior import thread_bytes
+from pairalign.engines.posterior_engines import (
+    PosteriorComputer,
+    check_device,
+    open_posterior_engine,
+)
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
@@ -41,6 +49,8 @@ class PosteriorJob:
         Two or more.
     threshold : float
         Posteriors below are left out; from 0.001 to 1.
+    device : str
+        See `pairalign.engines.posterior_engines.open_posterior_engine`.
     threads : int, optional
         Default: all cores. Fewer are used where memory does not allow as many.
     memory_bytes : int, optional
@@ -55,6 +65,8 @@ class PosteriorJob:
         There are less than two sequences.
     ScoringError
         The threshold is out of bounds.
+    DeviceError
+        Posteriors are not computed on such a device.
     CapacityError
         The pair of the two longest sequences needs more memory than allowed.
     """
@@ -64,6 +76,7 @@ class PosteriorJob:
         sequences: SequenceSet,
         *,
         threshold: float = POSTERIOR_THRESHOLD,
+        device: str = "auto",
         threads: int | None = None,
         memory_bytes: int | None = None,
         progress: Progress = False,
@@ -79,15 +92,16 @@ class PosteriorJob:
                 f"threshold of posteriors {threshold:g}, expected "
                 f"{LEAST_POSTERIOR_THRESHOLD:g} to 1"
             )
+        check_device(device)
         self.sequences = sequences
         self.threshold = threshold
         self.model = posterior_model(sequences.alphabet)
         self._progress = progress
         self._chosen = pairs
+        self._device = device
+        self._memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
         self._threads = _threads_within(
-            sequences,
-            usable_cores() if threads is None else threads,
-            default_bytes() if memory_bytes is None else memory_bytes,
+            sequences, usable_cores() if threads is None else threads, self._memory_bytes
         )
 
     @property
@@ -106,16 +120,72 @@ class PosteriorJob:
         return int((lengths.sum() ** 2 - (lengths**2).sum()) // 2)
 
     def __iter__(self) -> Iterator[SparsePosteriors]:
-        """Compute; yield pieces in the order of the pairs."""
+        """Compute; yield pieces in the order of the pairs.
+
+        Raises
+        ------
+        DeviceError, KernelBuildError
+            See `open_posterior_engine`.
+        """
         lengths = self.sequences.lengths.astype(np.int64)
-        engine = PosteriorEngine(
-            self.sequences, self.model, threshold=self.threshold, threads=self._threads
-        )
         pieces = _pieces(lengths) if self._chosen is None else _cut(lengths, self._chosen)
-        with show_progress(self.cells, self._progress, doing="posteriors") as progress:
-            for queries, targets in pieces:
-                yield engine.compute(queries, targets)
-                progress.update(int((lengths[queries] * lengths[targets]).sum()))
+        with (
+            closing(self._open()) as engine,
+            show_progress(self.cells, self._progress, doing="posteriors") as progress,
+        ):
+            for piece in _computed(engine, pieces, self._most_at_once(engine)):
+                yield piece
+                progress.update(int((lengths[piece.queries] * lengths[piece.targets]).sum()))
+
+    def _open(self) -> PosteriorComputer:
+        return open_posterior_engine(
+            self._device,
+            self.sequences,
+            self.model,
+            threshold=self.threshold,
+            threads=self._threads,
+            memory_bytes=self._memory_bytes,
+            cells=self.cells,
+        )
+
+    def _most_at_once(self, engine: PosteriorComputer) -> int:
+        """Return how many pieces to compute at a time, while those before are used."""
+        piece_bytes = 2 * _ENTRY_BYTES * _ENTRIES_A_RESIDUE * PIECE_RESIDUES
+        return max(1, min(engine.pieces_at_once, self._memory_bytes // piece_bytes))
+
+
+def _computed(
+    engine: PosteriorComputer, pieces: Iterator[Pairs], at_once: int
+) -> Iterator[SparsePosteriors]:
+    """Compute pieces; of an engine that takes several at a time, the next while these are used."""
+    if engine.pieces_at_once == 1:
+        for queries, targets in pieces:
+            yield engine.compute(queries, targets)
+        return
+    with ThreadPoolExecutor(1, "posteriors") as pool:
+        try:
+            waiting: deque[tuple[list[Pairs], Future[SparsePosteriors]]] = deque()
+            while True:
+                taken = list(itertools.islice(pieces, at_once))
+                if taken:
+                    queries, targets = (np.concatenate(one) for one in zip(*taken, strict=True))
+                    waiting.append((taken, pool.submit(engine.compute, queries, targets)))
+                if not waiting:
+                    return
+                if taken and len(waiting) < 2:
+                    continue
+                computed, future = waiting.popleft()
+                yield from _divided(future.result(), computed)
+        except BaseException:
+            engine.cancel()
+            raise
+
+
+def _divided(posteriors: SparsePosteriors, pieces: list[Pairs]) -> Iterator[SparsePosteriors]:
+    start = 0
+    for queries, _ in pieces:
+        yield part_of(posteriors, start, start + len(queries))
+        start += len(queries)
 
 
 def _cut(lengths: npt.NDArray[np.int64], pairs: Pairs) -> Iterator[Pairs]:
@@ -172,6 +242,7 @@ def posteriors(
     sequences: SequenceSet,
     *,
     threshold: float = POSTERIOR_THRESHOLD,
+    device: str = "auto",
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
@@ -184,6 +255,9 @@ def posteriors(
         Two or more.
     threshold : float
         Posteriors below are left out; from 0.001 to 1.
+    device : str
+        ``"cpu"``, ``"cuda"`` for the first GPU that can be used, ``"cuda:1"`` for that one, or
+        ``"auto"``: a GPU if there is one and the set is worth its start.
     threads : int, optional
         Default: all cores.
     memory_bytes : int, optional
@@ -198,7 +272,7 @@ def posteriors(
 
     Raises
     ------
-    FastaError, ScoringError, CapacityError
+    FastaError, ScoringError, DeviceError, CapacityError
         See `PosteriorJob`.
 
     Notes
@@ -217,6 +291,7 @@ def posteriors(
     job = PosteriorJob(
         sequences,
         threshold=threshold,
+        device=device,
         threads=threads,
         memory_bytes=memory_bytes,
         progress=progress,

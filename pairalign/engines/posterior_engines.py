@@ -1,0 +1,133 @@
+"""Which engine computes posteriors: from ``--device`` to an open one. All give the same bytes."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.errors import DeviceError, KernelBuildError
+from pairalign.engines.cpu.posterior import PosteriorEngine
+from pairalign.engines.device.specification import parse_indices
+
+if TYPE_CHECKING:
+    from pairalign.alignments.posteriors import SparsePosteriors
+    from pairalign.scoring.posterior_models import PosteriorModel
+    from pairalign.sequences.sets import SequenceSet
+
+log = logging.getLogger("pairalign")
+
+WORTH_A_GPU = 2 * 10**9
+"""Fewer cells are done on a CPU before a GPU has started."""
+
+_FREE_SHARE = 0.8
+"""Of the memory that is free on a GPU."""
+
+
+class PosteriorComputer(Protocol):
+    """An engine for posteriors: `PosteriorEngine`, or one of a GPU."""
+
+    pieces_at_once: int
+    """Pieces of a `PosteriorJob` that it is best given at a time, memory allowing."""
+
+    def compute(
+        self, queries: npt.NDArray[np.int32], targets: npt.NDArray[np.int32]
+    ) -> SparsePosteriors:
+        """Compute the posteriors of some pairs; see `PosteriorEngine.compute`."""
+
+    def cancel(self) -> None:
+        """Make a running `compute`, and each to come, raise InterruptedError."""
+
+    def close(self) -> None:
+        """Free what it holds."""
+
+
+def check_device(device: str) -> None:
+    """Raise DeviceError if posteriors are not computed on such devices."""
+    indices = parse_indices(device, "cuda")
+    if device not in ("auto", "cpu") and (indices is None or len(indices) > 1):
+        raise DeviceError(
+            f"device '{device}': posteriors are computed on the CPU or on one GPU, expected auto, "
+            "cpu, cuda or cuda:0"
+        )
+
+
+def open_posterior_engine(
+    device: str,
+    sequences: SequenceSet,
+    model: PosteriorModel,
+    *,
+    threshold: float,
+    threads: int,
+    memory_bytes: int,
+    cells: int,
+    calls: int = 1,
+) -> PosteriorComputer:
+    """Open the engine of a device specification.
+
+    Parameters
+    ----------
+    device : str
+        ``"cpu"``; ``"cuda"`` for the first GPU that can be used, ``"cuda:1"`` for that one;
+        ``"auto"`` for the first GPU that can be used if the work is worth that, else the CPU.
+    sequences : SequenceSet
+    model : PosteriorModel
+    threshold : float
+        Posteriors below are left out.
+    threads : int
+        Of the CPU.
+    memory_bytes : int
+        What may be used of a GPU's memory; never more than what is free there.
+    cells : int
+        How much there is to do.
+    calls : int
+        Calls of `compute` at the same time, each of which is for `threads`.
+
+    Raises
+    ------
+    DeviceError
+        There is no such device; the message says why.
+    KernelBuildError
+        A GPU was asked for by name and its kernels cannot be compiled.
+    """
+    check_device(device)
+    indices = parse_indices(device, "cuda")
+    if indices is not None or (device == "auto" and cells >= WORTH_A_GPU):
+        try:
+            return _open_cuda(
+                indices, sequences, model, threshold, threads, memory_bytes, calls=calls
+            )
+        except (DeviceError, KernelBuildError) as error:
+            if indices is not None:
+                raise
+            log.info("posteriors are computed on the CPU: %s", error)
+    return PosteriorEngine(sequences, model, threshold=threshold, threads=threads)
+
+
+def _open_cuda(
+    indices: tuple[int, ...] | None,
+    sequences: SequenceSet,
+    model: PosteriorModel,
+    threshold: float,
+    threads: int,
+    memory_bytes: int,
+    *,
+    calls: int,
+) -> PosteriorComputer:
+    from pairalign.engines.cuda.posterior import CudaPosteriorEngine
+    from pairalign.engines.cuda.selection import choose_devices, usable_devices
+
+    device = (choose_devices(indices) if indices else usable_devices())[0]
+    with device.current():
+        free = int(device.driver.mem_get_info()[0])
+    return CudaPosteriorEngine(
+        device,
+        sequences,
+        model,
+        threshold=threshold,
+        threads=threads,
+        memory_bytes=min(memory_bytes, int(free * _FREE_SHARE)),
+        calls=calls,
+    )

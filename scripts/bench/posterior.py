@@ -1,0 +1,186 @@
+"""The subcommand `posterior`: posteriors of all pairs, on the CPU and on a GPU. Bytes first.
+
+Simulated families by length and share of substitutions (unrelated sequences have 1), or a file's.
+Each engine computes the same pairs several times; of a GPU, kernels are also timed alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench import report
+from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
+from pairalign.engines.cpu.posterior import PosteriorEngine
+from pairalign.engines.selection import usable_cores
+from pairalign.scoring.posterior_models import posterior_model
+from pairalign.sequences.sets import SequenceSet, read_fasta
+
+SETS = (
+    (50, 170, 0.6),
+    (300, 170, 0.6),
+    (1000, 170, 0.6),
+    (1000, 170, 1.0),
+    (300, 600, 0.6),
+    (60, 3000, 0.6),
+)
+"""Sequences, residues, and which share of these is substituted."""
+
+HEADINGS = (
+    "sequences", "residues", "substituted", "entries a residue", "same bytes", "in float64",
+    "CPU, M cells/s", "cuda, M cells/s", "kernel alone", "expanding, s", "compute, s",
+)  # fmt: skip
+FIELDS = ("offsets", "rows", "columns", "values", "arithmetic")
+CPU_CELLS = 4 * 10**8
+"""The CPU is timed on about as many."""
+
+
+def add_command(commands: Any) -> None:
+    """Add `posterior` to the benchmark's commands."""
+    parser = commands.add_parser("posterior", help="posteriors of all pairs: cells a second")
+    parser.add_argument("--device", default="cpu", help="cpu, or cuda for both (cpu)")
+    parser.add_argument("--data", type=Path, nargs="*", default=[], help="FASTA, not simulated")
+    parser.add_argument("--threads", type=int, default=usable_cores(), help="of the CPU (all)")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each; medians (3)")
+    parser.add_argument("--most", type=int, help="only the first sets")
+    parser.set_defaults(run=run_posterior)
+
+
+def run_posterior(options: argparse.Namespace) -> None:
+    """Print a line for each set; exit with 1 where bytes differ."""
+    print(report.machine())
+    device = None
+    if options.device != "cpu":
+        from pairalign.engines.cuda.selection import usable_devices
+
+        device = TimedDevice(usable_devices()[0])
+        print(device.model)
+    print("| " + " | ".join(HEADINGS) + " |")
+    print("|---" * len(HEADINGS) + "|")
+    differ = False
+    sets = [(read_fasta(str(path)), float("nan")) for path in options.data]
+    for sequences, substituted in sets or map(simulated, SETS[: options.most]):
+        differ |= _line(sequences, substituted, options, device)
+    if differ:
+        raise SystemExit(1)
+
+
+def simulated(what: tuple[int, int, float]) -> tuple[SequenceSet, float]:
+    """Return sequences that come from one, with substitutions and some deletions."""
+    count, length, substituted = what
+    random = np.random.default_rng(count + length)
+    residues = np.array(list("ARNDCQEGHILKMFPSTWYV"))
+    ancestor = random.choice(residues, length)
+    strings = []
+    for _ in range(count):
+        own = np.where(
+            random.random(length) < substituted, random.choice(residues, length), ancestor
+        )
+        start = random.integers(0, length - length // 20)
+        strings.append("".join(np.delete(own, slice(start, start + length // 30))))
+    return SequenceSet.from_strings(strings, alphabet="protein"), substituted
+
+
+def _line(
+    sequences: SequenceSet, substituted: float, options: argparse.Namespace, device: Any
+) -> bool:
+    """Measure one set; return whether bytes differ."""
+    first, second = (one.astype(np.int32) for one in np.triu_indices(len(sequences), 1))
+    lengths = sequences.lengths.astype(np.int64)
+    cells = np.cumsum(lengths[first] * lengths[second])
+    some = max(1, int(np.searchsorted(cells, CPU_CELLS)))  # pairs for the CPU
+    model = posterior_model(sequences.alphabet)
+    with closing(PosteriorEngine(sequences, model, threads=options.threads)) as engine:
+        cpu, seconds = _timed(engine, first[:some], second[:some], options.repeat)
+    shown = [f"{cells[min(some, len(cells)) - 1] / seconds / 1e6:,.0f}"]
+    found, same = cpu, "-"
+    if device is not None:
+        from pairalign.engines.cuda.posterior import CudaPosteriorEngine
+
+        with device.current():
+            memory = int(device.driver.mem_get_info()[0] * 0.8)
+        with closing(
+            CudaPosteriorEngine(device, sequences, model, memory_bytes=memory, least_cells=0)
+        ) as engine:
+            engine.compute(first, second)
+            device.seconds.clear()
+            found, seconds = _timed(engine, first, second, options.repeat)
+        alone = [device.seconds.get(name, 0.0) / options.repeat for name in KERNELS]
+        shown += [f"{cells[-1] / seconds / 1e6:,.0f}"]
+        shown += [f"{cells[-1] / sum(alone[:2]) / 1e6:,.0f}", f"{alone[2]:.4f}", f"{seconds:.3f}"]
+        same = "yes" if _same(cpu, found, some) else "NO"
+    residues = int(lengths[first].sum()) if device is not None else int(lengths[first[:some]].sum())
+    wide = int((found.arithmetic > 0).sum())
+    named = [len(sequences), int(lengths.mean()), f"{substituted:g}"]
+    named += [f"{len(found.rows) / residues:.1f}", same, wide]
+    print("| " + " | ".join(map(str, [*named, *shown])) + " |", flush=True)
+    return same == "NO"
+
+
+def _timed(
+    engine: Any, queries: np.ndarray, targets: np.ndarray, repeat: int
+) -> tuple[SparsePosteriors, float]:
+    seconds = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        found = engine.compute(queries, targets)
+        seconds.append(time.perf_counter() - start)
+    return found, statistics.median(seconds)
+
+
+def _same(cpu: SparsePosteriors, found: SparsePosteriors, pairs: int) -> bool:
+    """Whether the first pairs have the same bytes."""
+    entries = int(cpu.offsets[-1])
+    stops = {"offsets": pairs + 1, "arithmetic": pairs}
+    return all(
+        np.array_equal(getattr(cpu, name), getattr(found, name)[: stops.get(name, entries)])
+        for name in FIELDS
+    )
+
+
+KERNELS = (*(f"posteriors_{name}" for name in ARITHMETICS[:2]), "expand_posteriors")
+
+
+class TimedDevice:
+    """A device whose kernels are timed: each is waited for.
+
+    Attributes
+    ----------
+    seconds : dict of str to float
+        What the kernels took so far, by name.
+    """
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+        self.seconds: dict[str, float] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._device, name)
+
+    def load_module(self, source: str, defines: Any) -> Any:
+        """Load a module whose functions are timed."""
+        return _TimedModule(self._device.load_module(source, defines), self.seconds)
+
+
+class _TimedModule:
+    def __init__(self, module: Any, seconds: dict[str, float]) -> None:
+        self._module, self._seconds = module, seconds
+
+    def get_function(self, name: str) -> Any:
+        function = self._module.get_function(name)
+
+        def call(*arguments: Any, stream: Any, **options: Any) -> None:
+            stream.synchronize()
+            start = time.perf_counter()
+            function(*arguments, stream=stream, **options)
+            stream.synchronize()
+            taken = time.perf_counter() - start
+            self._seconds[name] = self._seconds.get(name, 0.0) + taken
+
+        return call

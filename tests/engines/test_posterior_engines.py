@@ -1,0 +1,123 @@
+"""Which engine computes posteriors, and that what is made of them does not depend on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cuda_engines import host_device
+
+import pairalign
+from pairalign.cli.main import main
+from pairalign.engines import posterior_engines
+from pairalign.engines.cpu.posterior import PosteriorEngine
+from pairalign.engines.cuda import posterior as cuda_posterior
+from pairalign.engines.cuda import selection
+from pairalign.errors import DeviceError
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP
+from pairalign.jobs.posterior import posterior as job_module
+from pairalign.sequences.sets import SequenceSet
+
+
+@pytest.fixture
+def emulated(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A GPU that is this CPU, and that is given all pairs."""
+    device = host_device()
+    monkeypatch.setattr(selection, "usable_devices", lambda: [device])
+    monkeypatch.setattr(selection, "choose_devices", lambda indices: [device])
+    engine = cuda_posterior.CudaPosteriorEngine
+    defaults = {**(engine.__init__.__kwdefaults__ or {}), "least_cells": 0}
+    monkeypatch.setattr(engine.__init__, "__kwdefaults__", defaults)
+    return device
+
+
+def family(count: int, length: int) -> list[str]:
+    random = np.random.default_rng(count)
+    ancestor = random.choice(list("ARNDCQEGHILKMFPSTWYV"), length)
+    strings = []
+    for _ in range(count):
+        own = ancestor.copy()
+        changed = random.random(length) < 0.5
+        own[changed] = random.choice(list("ARNDCQEGHILKMFPSTWYV"), int(changed.sum()))
+        strings.append("".join(np.delete(own, random.integers(0, length, 3))))
+    return strings
+
+
+def launches() -> list[str]:
+    from cuda_on_host import driver
+
+    return driver.memory.launches
+
+
+@pytest.mark.parametrize("format", ["tsv", "npz", "tc_lib"])
+def test_the_command_writes_the_same_bytes(
+    emulated: Any, format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_module, "PIECE_RESIDUES", 200)
+    monkeypatch.setattr(cuda_posterior.CudaPosteriorEngine, "pieces_at_once", 3)
+    fasta = tmp_path / "family.fa"
+    strings = family(9, 50)
+    fasta.write_text("".join(f">s{k}\n{one}\n" for k, one in enumerate(strings)))
+    outputs = []
+    for device in ("cpu", "cuda"):
+        launches().clear()
+        outputs.append(tmp_path / f"{device}.{format}")
+        assert main(["posterior", str(fasta), "-o", str(outputs[-1]), "--device", device]) == 0
+        assert bool(launches()) == (device == "cuda")
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
+@pytest.mark.parametrize("count", [6, MOST_IN_GROUP + 3])
+def test_a_multiple_alignment_is_the_same(emulated: Any, count: int) -> None:
+    """In one piece, and in groups that are joined."""
+    sequences = SequenceSet.from_strings(family(count, 20), alphabet="protein")
+    launches().clear()
+    one, other = (pairalign.align_multiple(sequences, device=name) for name in ("cpu", "cuda"))
+    assert "posteriors_float32" in launches()
+    assert np.array_equal(one.columns, other.columns)
+    assert np.array_equal(one.support, other.support)
+
+
+def test_auto_takes_a_gpu_that_is_worth_its_start(
+    emulated: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sequences = SequenceSet.from_strings(family(3, 30), alphabet="protein")
+    job = job_module.PosteriorJob(sequences)
+    assert isinstance(job._open(), PosteriorEngine)
+    monkeypatch.setattr(posterior_engines, "WORTH_A_GPU", job.cells)
+    engine = job._open()
+    assert isinstance(engine, cuda_posterior.CudaPosteriorEngine)
+    engine.close()
+
+
+def test_auto_takes_the_cpu_where_a_gpu_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> Any:
+        raise DeviceError("no GPU")
+
+    monkeypatch.setattr(selection, "usable_devices", none)
+    monkeypatch.setattr(posterior_engines, "WORTH_A_GPU", 0)
+    sequences = SequenceSet.from_strings(family(3, 30), alphabet="protein")
+    assert len(pairalign.posteriors(sequences)) == 3
+    with pytest.raises(DeviceError, match="no GPU"):
+        pairalign.posteriors(sequences, device="cuda")
+
+
+@pytest.mark.parametrize("device", ["opencl", "cuda:0,1", "tpu"])
+def test_devices_that_compute_no_posteriors(device: str) -> None:
+    sequences = SequenceSet.from_strings(family(3, 30), alphabet="protein")
+    with pytest.raises(DeviceError, match="posteriors are computed on the CPU or on one GPU"):
+        pairalign.posteriors(sequences, device=device)
+
+
+def test_a_job_that_is_left_gives_its_memory_back(emulated: Any) -> None:
+    from cuda_on_host import driver
+
+    used = driver.memory.used_bytes
+    sequences = SequenceSet.from_strings(family(5, 30), alphabet="protein")
+    pieces = iter(job_module.PosteriorJob(sequences, device="cuda"))
+    next(pieces)
+    assert driver.memory.used_bytes > used
+    pieces.close()
+    assert driver.memory.used_bytes == used
