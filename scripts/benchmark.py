@@ -24,6 +24,7 @@
     python scripts/benchmark.py posterior --device cuda
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
     python scripts/benchmark.py draw docs/measured -o docs/images
+    python scripts/benchmark.py page docs/measured -o docs/measured.md
 
 Needs a build of pairalign and `pip install parasail pyopal stringzilla stringzillas-cpus`; a peer
 that is not there is left out. Everything that is compared runs in interleaved rounds within one
@@ -54,6 +55,7 @@ from bench import (  # noqa: E402
     jobs,
     msa,
     overlaps,
+    page,
     papers,
     posterior,
     reads,
@@ -95,6 +97,7 @@ MODULES = (
     statistics,
     tcoffee,
     draw,
+    page,
 )
 """Each adds a command with `add_command`."""
 

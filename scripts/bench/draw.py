@@ -2,7 +2,7 @@
 
     python scripts/benchmark.py draw docs/measured -o docs/images
 
-A folder has ``gpu-*.json`` and ``cpu*.json``; each plot says on what its figures were measured.
+A folder has ``gpu-*-TABLE.json`` and ``cpu.json``; each plot names its machine.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def draw_cpu(folder: Path) -> Any:
     """One thread beside other programs, a bar each."""
     from matplotlib import pyplot
 
-    (path,) = folder.glob("cpu*.json")
+    (path,) = folder.glob("cpu.json")
     saved = json.loads(path.read_text())
     groups: dict[str, dict[str, float]] = {}
     for row in saved["rows"]:

@@ -1,4 +1,4 @@
-"""The table of results, for the terminal and for docs/benchmarks.md."""
+"""The table of results, for the terminal and for Markdown."""
 
 from __future__ import annotations
 
