@@ -132,7 +132,7 @@ def _records(text: bytes, format: str) -> Iterator[Any]:
 
 
 def _residues(record: Any) -> bytes:
-    """Return the letters of a record; a GenBank record may say no more than how long it is."""
+    """Return the residues of a record; a GenBank record may say no more than how long it is."""
     from Bio.Seq import UndefinedSequenceError
 
     try:

@@ -41,7 +41,7 @@ def read_fasta(
     also : iterable of str, paths or file objects
         More files of the same set, whose sequences follow.
     alphabet : {"dna", "protein"}, optional
-        Guessed from the letters when not given, see `pairalign.sequences.alphabets.guess_alphabet`.
+        Guessed from the residues if not given, see `pairalign.sequences.alphabets.guess_alphabet`.
     degap : bool
         Drop ``-`` and ``.`` from the sequences instead of refusing them.
     on_empty : {"error", "skip"}
@@ -110,7 +110,7 @@ def read_two_sets(
 
 
 def warn_of_two_kinds(inputs: Iterable[tuple[str, npt.NDArray[np.int64]]]) -> None:
-    """Warn of proteins beside what looks like DNA: letters of DNA are letters of proteins.
+    """Warn of proteins beside what looks like DNA: bases are codes of residues as well.
 
     Parameters
     ----------

@@ -203,7 +203,7 @@ class SequenceSet:
         records : Records
             Not yet checked.
         alphabet : Alphabet or {"dna", "protein"}, optional
-            Guessed from the letters when not given.
+            Guessed from the residues when not given.
         source : str
             What messages call the set.
         rules : InputRules

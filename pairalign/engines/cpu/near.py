@@ -210,7 +210,7 @@ class _Costs:
     open: int
 
     def most(self, residues: int) -> int:
-        """Return what no alignment of pairs with so many residues exceeds."""
+        """Return an upper bound of the alignments of pairs of the given lengths."""
         return 2 * self.open + residues * int(self.gaps[self.gaps < _MOST_COST].max(initial=0))
 
 
