@@ -20,7 +20,8 @@ from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
 from pairalign.engines.cpu.posterior import PosteriorEngine
 from pairalign.engines.selection import usable_cores
 from pairalign.scoring.posterior_models import posterior_model
-from pairalign.sequences.sets import SequenceSet, read_fasta
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
 
 SETS = (
     (50, 170, 0.6),
