@@ -1,12 +1,15 @@
 """The subcommand `msa`: multiple alignments against reference alignments, beside other programs.
 
 Families are in two halves: those of even number in the order of their names are for tuning, those
-of odd number for judging; nothing may be chosen by the second half.
+of odd number for judging; nothing may be chosen by the second half. Where the data have qscore's
+tables, as published for other programs, these are lines as well.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import math
 import os
 import resource
 import shutil
@@ -20,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.msa_score import Score, read_alignment, score
+from bench.msa_score import Score, published, read_alignment, score
 
 HALVES = {"tuning": slice(0, None, 2), "judging": slice(1, None, 2), "all": slice(None)}
 
@@ -36,7 +39,10 @@ COMMANDS = {
     "kalign": "kalign -i {fasta} -o {out} -n 1",
     "t_coffee": "t_coffee -seq {fasta} -output fasta_aln -outfile {out} -n_core 1 -quiet",
     "famsa": "famsa -t 1 {fasta} {out}",
+    "pyfamsa": f"{sys.executable} {Path(__file__).with_name('pyfamsa_align.py')} {{fasta}} {{out}}",
 }
+NEEDS = {"pyfamsa": "pyfamsa"}
+"""Programs that are packages of Python."""
 
 
 @dataclass
@@ -71,18 +77,30 @@ def run_msa(options: Namespace) -> None:
     names = names[HALVES[options.half]][: options.most]
     results = {}
     for program in options.programs:
-        if shutil.which(COMMANDS[program].split()[0]) is None:
+        if not _is_there(program):
             print(f"{program}: not there")
             continue
         results[program] = _align_all(program, options.data, names)
+    for path in sorted((options.data / "qscore").glob("*")):
+        scores = published(path)
+        if scores.keys() >= set(names):
+            results[f"{path.name}, published"] = Result(scores, float("nan"))
     for line in _table(results, names):
         print(line)
     if options.json is not None:
         scores = {
             program: {name: [one.pairs, one.columns] for name, one in result.scores.items()}
             for program, result in results.items()
+            if program in COMMANDS
         }
         options.json.write_text(json.dumps(scores, indent=1))
+
+
+def _is_there(program: str) -> bool:
+    package = NEEDS.get(program)
+    if package is not None:
+        return importlib.util.find_spec(package) is not None
+    return shutil.which(COMMANDS[program].split()[0]) is not None
 
 
 def _align_all(program: str, data: Path, names: list[str]) -> Result:
@@ -127,7 +145,7 @@ def _table(results: dict[str, Result], names: list[str]) -> list[str]:
             ]
         lines.append(
             f"| {program} | {q.mean():.2f} | {tc.mean():.2f} | {' | '.join(apart)} "
-            f"| {result.seconds:.1f} |"
+            f"| {'' if math.isnan(result.seconds) else f'{result.seconds:.1f}'} |"
         )
     return lines
 
