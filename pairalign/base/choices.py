@@ -58,6 +58,9 @@ ON_DUPLICATE = ("error", "rename")
 """What is done about records without residues, and about names that come again; the first is the
 default."""
 
+SUMMARIES = ("text", "json")
+"""How a command says in the end what it did; the first is the default."""
+
 STRANDS = ("plus", "both")
 """Which strands of DNA are looked at; the first is the default."""
 

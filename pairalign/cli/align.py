@@ -16,6 +16,7 @@ from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
 from pairalign.cli.files import check_files
 from pairalign.cli.going_on import Going
+from pairalign.cli.lines import say_summary, written_pairs
 from pairalign.cli.networks import OF_STATISTICS, check_hits, check_hits_once, check_weight
 from pairalign.cli.parts import PartPlace, choose_part
 from pairalign.cli.planning import (
@@ -80,8 +81,7 @@ def run_align(options: argparse.Namespace) -> None:
     decided |= {"tags": sorted(table.tags), "weight": options.weight}
     if options.dask is not None:
         run_on_cluster(options, run, table.writer_type, **decided)
-        if not options.quiet:
-            say(f"pairalign: {run.pairs:,} pairs written to {options.output}")
+        say_summary(options, written_pairs("alignments", run.pairs, options.output))
         return
     join = table.writer_type.join if table.writer_type.joined else None
     going = Going(options, run, table.writer_type.name, place, join=join, **decided)
@@ -98,14 +98,13 @@ def run_align(options: argparse.Namespace) -> None:
     going.finish()
     if options.explain:
         say(describe_steps(run.steps, run.pairs))
-    text = summary.text(time.perf_counter() - started, options.output)
+    lines = summary.lines(time.perf_counter() - started, options.output)
     realign = realign_with(request, run.problem)
-    facts = text
+    facts = lines.text()
     if plan.significance is not None:
         facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
     finish_report(options, collector, facts, devices=run.devices, realign=realign)
-    if not options.quiet:
-        say(text)
+    say_summary(options, lines)
 
 
 def _check(options: argparse.Namespace) -> tuple[_Table, PartPlace | None]:
@@ -210,6 +209,7 @@ def _summary_of(options: argparse.Namespace, run: AlignmentJob) -> Summary:
         thresholds=run.pair_thresholds,
         hsps=run.hsps,
         max_hits=options.max_hits,
+        max_evalue=options.max_evalue,
     )
 
 

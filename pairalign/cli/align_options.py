@@ -15,7 +15,6 @@ from pairalign.cli.options import (
     add_output,
     add_path,
     add_report,
-    add_resources,
     add_resume,
     add_scoring,
     add_sequences,
@@ -25,6 +24,7 @@ from pairalign.cli.options import (
     converter,
     parse_above_zero,
 )
+from pairalign.cli.resource_options import add_resources
 
 _POSITIVE_NUMBER = converter(parse_above_zero, "a number above 0, such as 0.001")
 

@@ -11,6 +11,7 @@ from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.errors import FormatError, PairalignError
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
+from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
@@ -18,7 +19,7 @@ from pairalign.cli.planning import (
     read_sequences,
     resources_of,
 )
-from pairalign.cli.summary import describe_set, describe_steps
+from pairalign.cli.summary import describe_steps
 from pairalign.cli.thresholds import thresholds_of
 from pairalign.formats.groups import read_groups
 from pairalign.formats.names import format_by_suffix
@@ -27,7 +28,6 @@ from pairalign.formats.splits import write_rows
 from pairalign.jobs.splits.audit import Audit, AuditRequest, audit_groups, audit_sets
 from pairalign.sequences.sets import SequenceSet
 from pairalign.splits.groups import Groups
-from pairalign.statistics.statements import describe_scoring
 from pairalign.trees.distance_matrix import number_of_pairs
 
 COLUMNS = ("violation", "name", "group", "other", "other_group")
@@ -54,7 +54,6 @@ def run_audit(options: argparse.Namespace) -> None:
     first, second = read_sequences(options)
     groups = None if as_sets else read_groups(options.groups, options.read_as, first)
     problem = problem_of(options, first, second)
-    scoring = problem.scoring
     thresholds = thresholds_of(options)
     request = AuditRequest(thresholds, options.across == "all", resources_of(options))
     started = time.perf_counter()
@@ -67,14 +66,12 @@ def run_audit(options: argparse.Namespace) -> None:
     write_rows(options.output, [columns, *_rows(audit, first, second or first, groups)])
     if options.explain:
         say(describe_steps(audit.steps, number_of_pairs(len(first))))
-    if not options.quiet:
-        rows = [
-            ("sequences", " against ".join(map(describe_set, problem.sets))),
-            ("scoring", describe_scoring(scoring)),
-            ("time", f"{time.perf_counter() - started:.2f} s"),
-            *_describe(audit),
-        ]
-        say("\n".join(f"{title:>13}  {value}" for title, value in rows))
+    lines = Lines()
+    lines.add_problem(problem)
+    lines.add_time(time.perf_counter() - started)
+    _describe(audit, lines)
+    lines.add_outputs([options.output])
+    say_summary(options, lines)
     if audit.violations:
         raise ViolationsError(f"{options.groups}: {audit.violations:,} pairs break the promise")
 
@@ -101,15 +98,19 @@ def _rows(
             yield kind, names[0], own[0], names[1], own[1], f"{identity:.6f}"
 
 
-def _describe(audit: Audit) -> list[tuple[str, str]]:
-    rows = [
-        ("groups", f"{audit.groups:,} of {audit.members:,} sequences"),
-        ("across", _count(audit.across.identity.tolist(), "pairs of two groups that reach it")),
-    ]
-    if audit.under is not None:
-        text = "members that do not reach it with their representatives"
-        rows.append(("under", _count(audit.under.identity.tolist(), text)))
-    return rows
+def _describe(audit: Audit, lines: Lines) -> None:
+    lines.add(
+        "groups",
+        f"{audit.groups:,} of {audit.members:,} sequences",
+        groups=audit.groups,
+        members=audit.members,
+    )
+    across, under = audit.across.identity.tolist(), audit.under
+    lines.add("across", _count(across, "pairs of two groups that reach it"), across=len(across))
+    if under is not None:
+        what = "members that do not reach it with their representatives"
+        identities = under.identity.tolist()
+        lines.add("under", _count(identities, what), under=len(identities))
 
 
 def _count(identities: list[float], what: str) -> str:

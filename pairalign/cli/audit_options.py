@@ -7,7 +7,8 @@ import argparse
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.cli.kept_options import add_thresholds, describe_thresholds
 from pairalign.cli.loading import later
-from pairalign.cli.options import SEQUENCE_FILE, add_input, add_path, add_resources, add_scoring
+from pairalign.cli.options import SEQUENCE_FILE, add_input, add_path, add_scoring
+from pairalign.cli.resource_options import add_resources
 
 ACROSS = ("all", "none")
 

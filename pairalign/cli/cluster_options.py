@@ -17,11 +17,11 @@ from pairalign.cli.options import (
     add_input,
     add_output,
     add_path,
-    add_resources,
     add_scoring,
     add_sequences,
     add_strand,
 )
+from pairalign.cli.resource_options import add_resources
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import time
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.choices import CLUSTER_SUFFIXES, EDGE_RANKS
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
+from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.networks import check_edge_hits, write_network
 from pairalign.cli.planning import (
     check_scoring,
@@ -15,7 +17,7 @@ from pairalign.cli.planning import (
     read_problem,
     resources_of,
 )
-from pairalign.cli.summary import describe_set, describe_steps
+from pairalign.cli.summary import describe_steps
 from pairalign.cli.thresholds import thresholds_of
 from pairalign.clusters.clusters import Clusters
 from pairalign.engines.selection import usable_cores
@@ -24,9 +26,6 @@ from pairalign.formats.clusters import write_clusters
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
-from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.statements import describe_scoring
 from pairalign.trees.distance_matrix import number_of_pairs
 
 _SUFFIXES = {
@@ -46,7 +45,7 @@ def run_cluster(options: argparse.Namespace) -> None:
     for path in outputs:
         check_writable(path)
     problem = read_problem(options)
-    sequences, scoring = problem.queries, problem.scoring
+    sequences = problem.queries
     started = time.perf_counter()
     request = ClusterRequest(
         thresholds_of(options),
@@ -70,30 +69,22 @@ def run_cluster(options: argparse.Namespace) -> None:
         write_clusters(options.representatives, clusters, "fasta", threads=threads)
     if options.explain:
         say(describe_steps(job.steps, number_of_pairs(len(sequences))))
-    if not options.quiet:
-        say(_describe(clusters, sequences, scoring, seconds, outputs))
+    say_summary(options, _describe(clusters, problem, seconds, outputs))
 
 
-def _describe(
-    clusters: Clusters,
-    sequences: SequenceSet,
-    scoring: Scoring,
-    seconds: float,
-    outputs: list[str],
-) -> str:
+def _describe(clusters: Clusters, problem: Problem, seconds: float, outputs: list[str]) -> Lines:
     sizes = clusters.sizes
-    rows = [
-        ("sequences", describe_set(sequences)),
-        ("scoring", describe_scoring(scoring)),
-        ("time", f"{seconds:.2f} s"),
-        (
-            "clusters",
-            f"{len(clusters):,} by {clusters.linkage} linkage, the largest of {sizes.max():,}, "
-            f"{int((sizes == 1).sum()):,} of a single sequence",
-        ),
-        (
-            "written to",
-            ", ".join("standard output" if path == "-" else path for path in outputs),
-        ),
-    ]
-    return "\n".join(f"{title:>13}  {value}" for title, value in rows)
+    lines, singles = Lines(), int((sizes == 1).sum())
+    lines.add_problem(problem)
+    lines.add_time(seconds)
+    lines.add(
+        "clusters",
+        f"{len(clusters):,} by {clusters.linkage} linkage, the largest of {sizes.max():,}, "
+        f"{singles:,} of a single sequence",
+        clusters=len(clusters),
+        linkage=clusters.linkage,
+        largest=int(sizes.max()),
+        singletons=singles,
+    )
+    lines.add_outputs(outputs)
+    return lines

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 from pairalign.base.errors import FormatError
-from pairalign.cli.console import say
 from pairalign.cli.dask_cluster import Parts, make_parts
 from pairalign.cli.going_on import Going, replace_leftovers
+from pairalign.cli.lines import say_summary, written_pairs
 from pairalign.cli.parts import choose_part
 from pairalign.cli.planning import problem_of
 from pairalign.formats.distance_parts import (
@@ -59,8 +59,7 @@ def write_part(
         with going.held(), output:
             _write(going, output, measure)
     going.finish()
-    if not options.quiet:
-        say(f"pairalign: distances of {run.pairs:,} pairs written to {options.output}")
+    say_summary(options, written_pairs("distances", run.pairs, options.output))
 
 
 def measure_resumed(

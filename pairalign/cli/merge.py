@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.base.errors import FormatError
-from pairalign.cli.console import say
 from pairalign.cli.files import refuse_inputs
+from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.parts import without_option
 from pairalign.engines.selection import usable_cores
 from pairalign.formats import WRITERS
@@ -46,13 +46,13 @@ def run_merge(options: argparse.Namespace) -> None:
     else:
         _check_ending(options.output, manifests[0].format)
         merge_alignments(options.parts, manifests, options.output, threads)
-    if not options.quiet:
-        size = sum(manifest.bytes for manifest in manifests)
-        pairs = sum(manifest.pairs for manifest in manifests)
-        say(
-            f"pairalign: merged {len(manifests):,} parts of {pairs:,} pairs, {size:,} bytes, "
-            f"into {options.output}"
-        )
+    size = sum(manifest.bytes for manifest in manifests)
+    pairs = sum(manifest.pairs for manifest in manifests)
+    lines = Lines()
+    lines.add("merged", f"{len(manifests):,} parts, {size:,} bytes", parts=len(manifests))
+    lines.add("pairs", f"{pairs:,}", pairs=pairs)
+    lines.add_outputs([options.output])
+    say_summary(options, lines)
 
 
 def _check_ending(output: str, format: str) -> None:

@@ -6,12 +6,8 @@ import argparse
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.cli.loading import later
-from pairalign.cli.options import (
-    PATH,
-    POSITIVE,
-    add_messages,
-    add_path,
-)
+from pairalign.cli.options import PATH, POSITIVE, add_path
+from pairalign.cli.resource_options import add_messages
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -10,10 +10,9 @@ import numpy as np
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.errors import FormatError
-from pairalign.cli.console import say
 from pairalign.cli.files import check_files
+from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import choose_output, progress_of, read_sequences
-from pairalign.cli.summary import describe_set
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.msa import MSA_LINES, WITH_CONFIDENCE
 from pairalign.formats.names import choose_format
@@ -54,7 +53,7 @@ def run_msa(options: argparse.Namespace) -> None:
             with open_output(options.tree_out) as tree:
                 tree.write(alignment.tree.newick().encode())
     if not options.quiet:
-        _say_summary(alignment, outputs, time.perf_counter() - started)
+        say_summary(options, _summary(alignment, outputs, time.perf_counter() - started))
 
 
 def _check_tree(sequences: SequenceSet) -> None:
@@ -89,16 +88,15 @@ def _align(options: argparse.Namespace, sequences: SequenceSet, format: str) -> 
     )
 
 
-def _say_summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -> None:
+def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -> Lines:
     confidence = alignment.column_confidence
     known = confidence[~np.isnan(confidence)]
-    shown = ", ".join("standard output" if path == "-" else path for path in outputs)
-    lines = [
-        ("sequences", describe_set(alignment.sequences)),
-        ("columns", f"{alignment.width:,}"),
-        ("time", f"{seconds:.2f} s"),
-        ("written to", shown),
-    ]
+    lines = Lines()
+    lines.add_sets(alignment.sequences)
+    lines.add("columns", f"{alignment.width:,}", columns=alignment.width)
     if len(known):
-        lines.insert(2, ("confidence", f"{known.mean():.3f} in the mean of columns"))
-    say("\n".join(f"{title:>13}  {value}" for title, value in lines))
+        mean = float(known.mean())
+        lines.add("confidence", f"{mean:.3f} in the mean of columns", confidence=round(mean, 6))
+    lines.add_time(seconds)
+    lines.add_outputs(outputs)
+    return lines

@@ -8,13 +8,13 @@ from pairalign.base.choices import MSA_ORDERS, MSA_SUFFIXES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     POSITIVE,
-    add_core_resources,
     add_input,
     add_output,
     add_path,
     add_sequences,
     converter,
 )
+from pairalign.cli.resource_options import add_core_resources
 
 
 def parse_seed(text: str) -> int:

@@ -149,13 +149,12 @@ class OverlapWatcher:
         kept = reads if self.kept is None else int(self.kept.sum())
         return f"{kept:,} of {reads:,} reads, {written:,} of {self._found:,} overlaps"
 
-    def describe_advice(self) -> str:
+    def describe_advice(self) -> list[tuple[str, str]]:
         """Return lines of the summary: what to give miniasm, and what to leave out before."""
-        lines = [f"{'miniasm':>13}  {self.advice.miniasm()}"]
+        lines = [("miniasm", self.advice.miniasm())]
         if self.advice.are_old and not self._options.remove_weak:
-            lines.append(f"{'weak':>13}  --remove-weak leaves out what misleads an assembler")
-        lines += [f"{title:>13}  {text}" for title, text in self.advice.warnings()]
-        return "\n".join(lines)
+            lines.append(("weak", "--remove-weak leaves out what misleads an assembler"))
+        return [*lines, *self.advice.warnings()]
 
     @cached_property
     def read_report(self) -> ReadReport:

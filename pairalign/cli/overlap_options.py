@@ -16,7 +16,6 @@ from pairalign.cli.options import (
     add_output,
     add_path,
     add_report,
-    add_resources,
     add_resume,
     add_sequences,
     add_shard,
@@ -24,6 +23,7 @@ from pairalign.cli.options import (
     converter,
     parse_above_zero,
 )
+from pairalign.cli.resource_options import add_resources
 from pairalign.jobs.overlaps.presets import AUTO, PRESETS
 
 _MODES = ("semiglobal", "local")

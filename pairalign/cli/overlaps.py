@@ -10,10 +10,11 @@ import numpy as np
 
 from pairalign.alignments.alignments import concatenate
 from pairalign.base.native import keep_freed_memory
-from pairalign.cli.console import log, say
+from pairalign.cli.console import log
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
 from pairalign.cli.files import check_files
 from pairalign.cli.going_on import Going
+from pairalign.cli.lines import Lines, say_summary, written_pairs
 from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
 from pairalign.cli.parts import choose_part
 from pairalign.cli.planning import (
@@ -23,7 +24,6 @@ from pairalign.cli.planning import (
     result_seconds,
 )
 from pairalign.cli.report import check_report, finish_report
-from pairalign.cli.summary import describe_set
 from pairalign.cli.tags import tags_of
 from pairalign.formats import (
     OVERLAP_FORMATS,
@@ -80,8 +80,7 @@ def run_overlap(options: argparse.Namespace) -> None:
     job = run.alignment
     if options.dask is not None:
         run_on_cluster(options, job, writer_type, **decided)
-        if not options.quiet:
-            say(f"pairalign: overlaps of {job.pairs:,} pairs written to {options.output}")
+        say_summary(options, written_pairs("overlaps", job.pairs, options.output))
         return
     going = Going(options, job, writer_type.name, place, **decided)
     seen = OverlapWatcher(options, job.problem, overhang)
@@ -96,18 +95,18 @@ def run_overlap(options: argparse.Namespace) -> None:
         _warn_of_few(seen.overlapping)
     seen.write_reads()
     run = replace(run, alignment=going.job)
-    text = _summary(run, reads, counts, (seconds, writing), options.output)
+    lines = _summary(run, reads, counts, (seconds, writing), options.output)
     if seen.removing:
-        text += f"\n{'left':>13}  {seen.describe_left(int(counts.sum()))}"
+        lines.add("left", seen.describe_left(int(counts.sum())))
     sees_all = not going.is_resumed and options.shard is None
     is_whole = sees_all and not options.remove_contained and not options.remove_transitive
     if counts.sum() and run.preset.mode == "local" and is_whole:
-        text += f"\n{seen.describe_advice()}"
+        for title, advice in seen.describe_advice():
+            lines.add(title, advice)
     if seen.report is not None:
         reports = seen.read_report.columns()
-        finish_report(options, seen.report, text, devices=going.job.devices, reads=reports)
-    if not options.quiet:
-        say(text)
+        finish_report(options, seen.report, lines.text(), devices=going.job.devices, reads=reports)
+    say_summary(options, lines)
 
 
 def _request_of(options: argparse.Namespace) -> OverlapRequest:
@@ -221,62 +220,48 @@ def _summary(
     counts: np.ndarray,
     seconds: tuple[float, float],
     output: str,
-) -> str:
-    """Lines for a person: what each stage did, and what came of it.
-
-    `seconds` are those of everything, and of writing.
-    """
-    limits, stages, job = run.thresholds, run.stages, run.alignment
-    rate = job.cells / max(seconds[0], 1e-9) / 1e9
-    rows = [
-        ("reads", describe_set(reads)),
-        ("scoring", f"{describe_scoring(job.scoring)} (preset {run.preset.name})"),
-        ("pairs", f"{job.pairs:,}, on {'both' if run.candidates is None else 'their'} strands"),
-    ]
-    if run.candidates is not None and run.candidates.seconds:
-        found = run.candidates
-        rows.append(("candidates", f"{len(found.first):,} in {found.seconds:.2f} s"))
-    if stages[FILTER].alignments:
-        stage = stages[FILTER]
-        rows.append(
-            ("filtered", f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} pass")
-        )
-    least = job.scoring.format_score(limits.min_raw_score)
-    stage = stages[SCORE]
-    if run.candidates is None:
-        rows.append(
-            (
-                "scored",
-                f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} reach {least}",
-            )
-        )
-    stage = stages[ALIGN]
-    rows.append(
-        (
-            "aligned",
-            f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} have "
-            f"{limits.min_overlap:,} residues at {float(100 * limits.min_identity):g}% identity",
-        )
-    )
-    stage = stages[FURTHER]
-    if stage.alignments:
-        rows.append(
-            (
-                "again",
-                f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} further overlaps",
-            )
-        )
-    contained = counts[CONTAINED] + counts[CONTAINS]
-    kinds = f"{counts[DOVETAIL]:,} dovetails, {contained:,} containments"
+) -> Lines:
+    """Return what each stage did, and what came of it; `seconds`: of everything, of writing."""
+    job, lines = run.alignment, Lines()
+    lines.add_sets(reads, title="reads")
+    preset = run.preset.name
+    lines.add("scoring", f"{describe_scoring(job.scoring)} (preset {preset})", preset=preset)
+    strands = "both" if run.candidates is None else "their"
+    lines.add("pairs", f"{job.pairs:,}, on {strands} strands", pairs=job.pairs)
+    _add_stages(lines, run)
+    kinds = {
+        "dovetails": int(counts[DOVETAIL]),
+        "containments": int(counts[CONTAINED] + counts[CONTAINS]),
+    }
     if job.scoring.mode == "local":
-        kinds += f", {counts[INTERNAL]:,} internal"
-    rows += [
-        ("overlaps", f"{counts.sum():,}: {kinds}"),
-        (
-            "time",
-            f"{seconds[0]:.2f} s, {seconds[1]:.2f} of it writing, {rate:.1f} GCUPS (billion cells "
-            "a second)",
-        ),
-        ("written to", "standard output" if output == "-" else output),
-    ]
-    return "\n".join(f"{title:>13}  {value}" for title, value in rows)
+        kinds["internal"] = int(counts[INTERNAL])
+    text = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+    total = int(counts.sum())
+    lines.add("overlaps", f"{total:,}: {text}", overlaps=total, kinds=kinds)
+    lines.add_time(seconds[0], job.cells, f", {seconds[1]:.2f} of it writing")
+    lines.add_outputs([output])
+    return lines
+
+
+def _add_stages(lines: Lines, run: OverlapJob) -> None:
+    """Add how many alignments each stage made, in how long, and how many passed."""
+    limits, stages = run.thresholds, run.stages
+    least = run.alignment.scoring.format_score(limits.min_raw_score)
+    identity = float(100 * limits.min_identity)
+    passing = {
+        FILTER: ("filtered", "pass"),
+        SCORE: ("scored", f"reach {least}"),
+        ALIGN: ("aligned", f"have {limits.min_overlap:,} bases at {identity:g}% identity"),
+        FURTHER: ("again", "further overlaps"),
+    }
+    found = run.candidates
+    if found is not None and found.seconds:
+        text = f"{len(found.first):,} in {found.seconds:.2f} s"
+        lines.add("candidates", text, candidates=len(found.first))
+    for name, (title, what) in passing.items():
+        stage = stages[name]
+        is_said = run.candidates is None if name == SCORE else bool(stage.alignments)
+        if is_said or name == ALIGN:
+            text = f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} {what}"
+            facts = {"alignments": stage.alignments, "passed": stage.passed}
+            lines.add(title, text, **{title: facts})

@@ -6,10 +6,9 @@ import argparse
 import time
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES
-from pairalign.cli.console import say
 from pairalign.cli.files import check_files
+from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import choose_output, progress_of, read_sequences
-from pairalign.cli.summary import describe_set
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.posteriors import WRITERS, check_format
@@ -34,16 +33,18 @@ def run_posterior(options: argparse.Namespace) -> None:
     )
     started = time.perf_counter()
     entries = _write(options, format, job)
-    if options.quiet:
-        return
-    shown = "standard output" if options.output == "-" else options.output
-    seconds = max(time.perf_counter() - started, 1e-9)
-    say(
-        f"{'sequences':>13}  {describe_set(sequences)}\n"
-        f"{'posteriors':>13}  {entries:,} of {job.pairs:,} pairs, {job.threshold:g} or more\n"
-        f"{'time':>13}  {seconds:.2f} s, {job.cells / seconds / 1e6:,.0f} M cells/s\n"
-        f"{'written to':>13}  {shown}"
+    lines = Lines()
+    lines.add_sets(sequences)
+    lines.add(
+        "posteriors",
+        f"{entries:,} of {job.pairs:,} pairs, {job.threshold:g} or more",
+        posteriors=entries,
+        pairs=job.pairs,
+        threshold=job.threshold,
     )
+    lines.add_time(time.perf_counter() - started, job.cells)
+    lines.add_outputs([options.output])
+    say_summary(options, lines)
 
 
 def _write(options: argparse.Namespace, format: str, job: PosteriorJob) -> int:

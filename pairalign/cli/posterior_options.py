@@ -6,14 +6,8 @@ import argparse
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES, POSTERIOR_THRESHOLD
 from pairalign.cli.loading import later
-from pairalign.cli.options import (
-    add_core_resources,
-    add_input,
-    add_output,
-    add_sequences,
-    converter,
-    parse_above_zero,
-)
+from pairalign.cli.options import add_input, add_output, add_sequences, converter, parse_above_zero
+from pairalign.cli.resource_options import add_core_resources
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import time
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.errors import FormatError, SplitError
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
+from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
@@ -15,16 +17,14 @@ from pairalign.cli.planning import (
     resources_of,
 )
 from pairalign.cli.report import check_report
-from pairalign.cli.summary import describe_set, describe_steps
+from pairalign.cli.summary import describe_steps
 from pairalign.cli.thresholds import thresholds_of
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
 from pairalign.jobs.splits.split import SplitRequest, choose_nearest, plan_folds, run_split
-from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.splits.labels import parse_priority, read_values
 from pairalign.splits.result import Split
-from pairalign.statistics.statements import describe_scoring
 from pairalign.trees.distance_matrix import number_of_pairs
 
 _MOST_LABELS = 12  # that the summary shows
@@ -41,22 +41,21 @@ def run_split_command(options: argparse.Namespace) -> None:
         check_writable(path)
     check_report(options)
     problem = read_problem(options)
-    sequences, scoring = problem.queries, problem.scoring
+    sequences = problem.queries
     started = time.perf_counter()
     request = _request_of(options, sequences)
     split, pairs = run_split(problem, request)
-    summary = _describe(split, scoring, time.perf_counter() - started, outputs)
+    summary = _describe(split, problem, time.perf_counter() - started, outputs)
     write_split(options.output, split)
     if options.removed is not None:
         write_removed(options.removed, split)
     if options.report is not None:
         from pairalign.cli.split_report import report_split
 
-        report_split(options, split, problem, pairs.devices, request.resources, summary)
+        report_split(options, split, problem, pairs.devices, request.resources, summary.text())
     if options.explain:
         say(describe_steps(pairs.steps, number_of_pairs(len(sequences))))
-    if not options.quiet:
-        say(summary)
+    say_summary(options, summary)
 
 
 def _check_folds(options: argparse.Namespace) -> None:
@@ -90,34 +89,36 @@ def _request_of(options: argparse.Namespace, sequences: SequenceSet) -> SplitReq
     )
 
 
-def _describe(split: Split, scoring: Scoring, seconds: float, outputs: list[str]) -> str:
-    sizes = ", ".join(
-        f"{name}: {size:,}" for name, size in zip(split.fold_names, split.sizes, strict=True)
+def _describe(split: Split, problem: Problem, seconds: float, outputs: list[str]) -> Lines:
+    sizes = dict(zip(split.fold_names, map(int, split.sizes), strict=True))
+    clusters, removed = int(split.clusters.max()) + 1, len(split.removed)
+    lines = Lines()
+    lines.add_problem(problem)
+    lines.add_time(seconds)
+    lines.add(
+        "promise",
+        f"no pair across folds has an identity ({split.thresholds.identity_of}) of "
+        f"{float(split.thresholds.min_identity):g} or more{_and_coverage(split)}",
     )
-    clusters = int(split.clusters.max()) + 1
-    rows = [
-        ("sequences", describe_set(split.sequences)),
-        ("scoring", describe_scoring(scoring)),
-        ("time", f"{seconds:.2f} s"),
-        (
-            "promise",
-            f"no pair across folds has an identity ({split.thresholds.identity_of}) of "
-            f"{float(split.thresholds.min_identity):g} or more{_and_coverage(split)}",
-        ),
-        ("clusters", f"{clusters:,}, connected by {split.edges:,} pairs that reach it"),
-        ("folds", sizes),
-        *_label_rows(split),
-        (
-            "removed",
-            f"{len(split.removed):,}; no folds of these sizes are made with fewer than "
-            f"{split.least_removed:,} removed",
-        ),
-        (
-            "written to",
-            ", ".join("standard output" if path == "-" else path for path in outputs),
-        ),
-    ]
-    return "\n".join(f"{title:>13}  {value}" for title, value in rows)
+    lines.add(
+        "clusters",
+        f"{clusters:,}, connected by {split.edges:,} pairs that reach it",
+        clusters=clusters,
+        edges=split.edges,
+    )
+    folds = ", ".join(f"{name}: {size:,}" for name, size in sizes.items())
+    lines.add("folds", folds, folds=sizes)
+    for title, text in _label_rows(split):
+        lines.add(title, text)
+    lines.add(
+        "removed",
+        f"{removed:,}; no folds of these sizes are made with fewer than {split.least_removed:,} "
+        "removed",
+        removed=removed,
+        least_removed=split.least_removed,
+    )
+    lines.add_outputs(outputs)
+    return lines
 
 
 def _and_coverage(split: Split) -> str:

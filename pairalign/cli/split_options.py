@@ -12,11 +12,11 @@ from pairalign.cli.options import (
     add_input,
     add_path,
     add_report,
-    add_resources,
     add_scoring,
     add_sequences,
     converter,
 )
+from pairalign.cli.resource_options import add_resources
 
 _SEED = converter(int, "a whole number")
 

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.alignments import Alignment, Alignments
 from pairalign.alignments.passes import find_extremes
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.errors import cut_name
-from pairalign.sequences.alphabets import PROTEIN
-from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.statements import describe_scoring
+from pairalign.cli.lines import Lines
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
-
-_KINDS = {"protein": ("protein", "proteins"), "dna": ("DNA sequence", "DNA sequences")}
-
-_LEAST_GCUPS = 0.05
-"""What is less would be printed as 0.0."""
 
 _THREADS = 4
 """That look at results of many pairs: two GPUs have 60 million short ones a second."""
@@ -42,6 +36,8 @@ class Summary:
         Alignments that a pair may have.
     max_hits : int or None
         Hits that a query may have, where there are only hits.
+    max_evalue : float or None
+        The E-value that a pair may have at most to be written.
     """
 
     def __init__(
@@ -54,11 +50,12 @@ class Summary:
         thresholds: PairThresholds | None = None,
         hsps: int = 1,
         max_hits: int | None = None,
+        max_evalue: float | None = None,
     ) -> None:
         self._max_hits = max_hits
         self._hsps = hsps
-        self._sets = problem.sets
-        self._scoring = problem.scoring
+        self._problem = problem
+        self._max_evalue = max_evalue
         self._pairs = pairs
         self._cells = cells
         self._min_score = min_score
@@ -93,53 +90,47 @@ class Summary:
     @property
     def _is_by_score(self) -> bool:
         """Whether pairs are compared by score: an overlap of five residues may be all identical."""
-        return self._scoring.mode != "global"
+        return self._problem.scoring.mode != "global"
 
     def _value(self, pair: Alignment) -> float:
         return float(pair.raw_score) if self._is_by_score else pair.identity
 
-    def text(self, seconds: float, output: str) -> str:
-        """Lines for a person; `seconds` is what reading apart took, `output` where results went."""
-        gcups = self._cells / max(seconds, 1e-9) / 1e9
-        rate = f", {gcups:.1f} GCUPS (billion cells a second)"
-        if self._thresholds or gcups < _LEAST_GCUPS:  # not all cells are computed, or next to none
-            rate = ""
-        rows = [
-            ("sequences", " against ".join(map(describe_set, self._sets))),
-            ("scoring", describe_scoring(self._scoring)),
-            ("pairs", self._describe_pairs()),
-            ("cells", f"{self._cells:,}"),
-            ("time", f"{seconds:.2f} s{rate}"),
-        ]
+    def lines(self, seconds: float, output: str) -> Lines:
+        """Return what is said; `seconds` without reading, `output` is where results went."""
+        lines = Lines()
+        lines.add_problem(self._problem)
+        lines.add("pairs", self._describe_pairs(), pairs=self._pairs, kept=self._kept)
+        lines.add("cells", f"{self._cells:,}", cells=self._cells)
+        # Under thresholds not all cells are computed.
+        lines.add_time(seconds, None if self._thresholds else self._cells)
         titles = (
             ("highest score", "lowest score") if self._is_by_score else ("closest", "most distant")
         )
         for title, pair in zip(titles, (self._closest, self._most_distant), strict=True):
             if pair is not None:
-                rows.append((title, _describe_pair(pair)))
-        rows.append(("written to", "standard output" if output == "-" else output))
-        return "\n".join(f"{title:>13}  {value}" for title, value in rows)
+                facts = {title.replace(" ", "_"): _facts_of_pair(pair)}
+                lines.add(title, _describe_pair(pair), **facts)
+        lines.add_outputs([output])
+        return lines
 
     def _describe_pairs(self) -> str:
         if self._max_hits is not None:
             what = "alignments of hits" if self._hsps > 1 else "hits"
             return f"{self._pairs:,}, with {self._kept:,} {what}, up to {self._max_hits:,} a query"
+        asked = " and ".join(self._asked())
         if self._hsps > 1:
-            return f"{self._pairs:,}, with {self._kept:,} alignments, up to {self._hsps:,} a pair"
+            kept = f"{self._kept:,} alignments, up to {self._hsps:,} a pair"
+            return f"{self._pairs:,}, with {kept}{', which ' * bool(asked)}{asked}"
+        return f"{self._pairs:,}" + f", of which {self._kept:,} {asked}" * bool(asked)
+
+    def _asked(self) -> Iterator[str]:
+        """Yield what pairs must do to be written."""
         if self._thresholds:
-            return f"{self._pairs:,}, of which {self._kept:,} reach the thresholds"
-        if self._min_score is None:
-            return f"{self._pairs:,}"
-        return f"{self._pairs:,}, of which {self._kept:,} score at least {self._min_score}"
-
-
-def describe_set(sequences: SequenceSet) -> str:
-    """One line: ``57 proteins of 372-544 residues``, ``2 DNA sequences of 900 bases``."""
-    shortest, longest = int(sequences.lengths.min()), int(sequences.lengths.max())
-    lengths = f"{shortest:,}-{longest:,}" if shortest < longest else f"{longest:,}"
-    kind = _KINDS[sequences.alphabet.name][len(sequences) > 1]
-    unit = "residues" if sequences.alphabet.name == PROTEIN.name else "bases"
-    return f"{len(sequences):,} {kind} of {lengths} {unit}"
+            yield "reach the thresholds"
+        if self._min_score is not None:
+            yield f"score at least {self._min_score}"
+        if self._max_evalue is not None:
+            yield f"have an E-value of at most {self._max_evalue:g}"
 
 
 def describe_steps(steps: Steps | None, pairs: int) -> str:
@@ -176,3 +167,14 @@ def _describe_pair(pair: Alignment) -> str:
         f"{pair.columns:,} columns "
         f"identical ({100 * pair.identity:.1f}%), score {scoring.format_score(pair.raw_score)}"
     )
+
+
+def _facts_of_pair(pair: Alignment) -> dict[str, Any]:
+    return {
+        "query": pair.query.name,
+        "target": pair.target.name,
+        "score": float(pair.alignments.scoring.format_score(pair.raw_score)),
+        "identity": round(pair.identity, 6),
+        "matches": pair.matches,
+        "columns": pair.columns,
+    }

@@ -22,13 +22,13 @@ from pairalign.cli.options import (
     add_output,
     add_path,
     add_report,
-    add_resources,
     add_resume,
     add_scoring,
     add_sequences,
     add_shard,
     add_strand,
 )
+from pairalign.cli.resource_options import add_resources
 
 _DECIDE_DISTANCES = (
     *("measure", "mode", "matrix", "match", "mismatch", "gap_open", "gap_extend"),

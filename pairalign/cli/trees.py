@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES, TREE_SUFFIXES
 from pairalign.base.errors import FormatError
-from pairalign.cli.console import log, say
+from pairalign.cli.console import log
 from pairalign.cli.dask_cluster import check_cluster
 from pairalign.cli.distance_parts import (
     check_part_options,
@@ -21,6 +21,7 @@ from pairalign.cli.distance_parts import (
     write_part,
 )
 from pairalign.cli.files import check_files
+from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
@@ -60,7 +61,6 @@ from pairalign.jobs.distances.plots import (
 )
 from pairalign.sequences.reading import read_set
 from pairalign.sequences.sets import SequenceSet
-from pairalign.statistics.statements import describe_scoring
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.newick import check_headers, check_names
 from pairalign.trees.tree import GuideTree
@@ -70,18 +70,10 @@ PARTS = "parts"
 _NO_SEQUENCES = "a report needs the sequences: give --names with their file"
 
 
-@dataclass
-class _Report:
-    """The lines that a person reads in the end, and the devices that were used."""
+class _Report(Lines):
+    """The summary, and the devices that were used."""
 
-    rows: list[tuple[str, str]] = field(default_factory=list)
     devices: tuple[str, ...] = ()
-
-    def add(self, title: str, value: str) -> None:
-        self.rows.append((title, value))
-
-    def text(self) -> str:
-        return "\n".join(f"{title:>13}  {value}" for title, value in self.rows)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -184,7 +176,8 @@ def run_tree(options: argparse.Namespace) -> None:
         with open_output(options.rename) as table:
             table.write("".join(map("{}\t{}\n".format, short.names, tree.names)).encode())
             _write(options.output, _tree_text(short, format, options))
-    report.add("tree", f"{options.method}, {time.perf_counter() - started:.2f} s")
+    seconds = time.perf_counter() - started
+    report.add("tree", f"{options.method}, {seconds:.2f} s", method=options.method)
     _finish(options, report, outputs)
 
 
@@ -241,7 +234,8 @@ def _matrix_of(
     check_count(len(matrix), options.input)
     check_tree_memory(len(matrix), options.memory, request.method)
     _check_names(options, matrix.names, named, format, options.input)
-    report.add("distances", f"of {len(matrix):,} sequences from {options.input}")
+    text = f"of {len(matrix):,} sequences from {options.input}"
+    report.add("distances", text, distances_from=options.input, sequences=len(matrix))
     return matrix, named
 
 
@@ -286,12 +280,18 @@ def _measure(
         matrix = measure_run(run, measure)
     seconds = time.perf_counter() - started
     report.devices = run.devices
-    report.add("sequences", f"{len(sequences):,}, {sequences.total_residues:,} residues")
-    report.add("scoring", describe_scoring(run.scoring))
-    report.add("pairs", f"{run.pairs:,}")
-    report.add("time", f"{seconds:.2f} s, {run.cells / max(seconds, 1e-9) / 1e9:.1f} GCUPS")
-    low, high, mean = matrix.summary
-    report.add("distances", f"{measure.name}, {low:.4f} to {high:.4f}, mean {mean:.4f}")
+    report.add_problem(run.problem)
+    report.add("pairs", f"{run.pairs:,}", pairs=run.pairs)
+    report.add_time(seconds, run.cells)
+    low, high, mean = map(float, matrix.summary)
+    report.add(
+        "distances",
+        f"{measure.name}, {low:.4f} to {high:.4f}, mean {mean:.4f}",
+        measure=measure.name,
+        lowest=low,
+        highest=high,
+        mean=mean,
+    )
     return matrix
 
 
@@ -319,8 +319,5 @@ def _write_report(
 
 def _finish(options: argparse.Namespace, report: _Report, outputs: list[str]) -> None:
     forget_distances(options)
-    if options.quiet:
-        return
-    shown = ("standard output" if path == "-" else path for path in outputs)
-    report.add("written to", ", ".join(shown))
-    say(report.text())
+    report.add_outputs(outputs)
+    say_summary(options, report)

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import time
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.errors import PairalignError
-from pairalign.cli.console import log, say
+from pairalign.cli.console import log
 from pairalign.cli.files import check_files
+from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
     progress_of,
     read_problem,
 )
-from pairalign.cli.summary import describe_set
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.run.memory import default_bytes
@@ -56,9 +57,9 @@ def run_verify(options: argparse.Namespace) -> None:
     )
     started = time.perf_counter()
     _write(options, job)
-    if not options.quiet:
-        sets = [describe_set(one) for one in problem.sets]
-        say(_summary(job, " against ".join(sets), time.perf_counter() - started))
+    lines = _summary(job, problem, time.perf_counter() - started)
+    lines.add_outputs([options.output])
+    say_summary(options, lines)
     if job.totals.better:
         raise PairalignError(
             f"{job.totals.better:,} records score more than the optimum, which cannot be: "
@@ -99,29 +100,30 @@ def _write(options: argparse.Namespace, job: VerifyJob) -> None:
         log.warning("%s: %s more illegal records", job.reader.source, f"{left:,}")
 
 
-def _summary(job: VerifyJob, sets: str, seconds: float) -> str:
+def _summary(job: VerifyJob, problem: Problem, seconds: float) -> Lines:
     totals: Totals = job.totals
-    scoring = job.scoring
-    mode, _, costs = describe_scoring(scoring).partition(", ")
+    mode, _, costs = describe_scoring(job.scoring).partition(", ")
+    legal = totals.records - totals.illegal
     unmapped = f", and {totals.others:,} entries without one" if totals.others else ""
-    rows = [
-        ("sequences", sets),
-        ("scoring", f"{mode if job.mode else 'no mode'}, {costs}"),
-        ("records", f"{totals.records:,}{unmapped}"),
-        ("legal", f"{totals.records - totals.illegal:,}"),
-        ("illegal", f"{totals.illegal:,}"),
-        *((f"{name}", f"{count:,}") for name, count in totals.faults.items()),
-        ("scored", f"{totals.scored:,}"),
-    ]
+    lines = Lines()
+    lines.add_sets(*problem.sets)
+    lines.add("scoring", f"{mode if job.mode else 'no mode'}, {costs}")
+    lines.add("records", f"{totals.records:,}{unmapped}", records=totals.records)
+    lines.add("legal", f"{legal:,}", legal=legal)
+    lines.add("illegal", f"{totals.illegal:,}", illegal=totals.illegal, faults=totals.faults)
+    for name, count in totals.faults.items():
+        lines.rows.append((name, f"{count:,}"))
+    lines.add("scored", f"{totals.scored:,}", scored=totals.scored)
     if totals.compared:
         share = 100 * totals.optimal / totals.compared
-        mean = totals.missing / scoring.scale / totals.compared
-        rows.append(
-            (
-                "optimal",
-                f"{totals.optimal:,} of {totals.compared:,} ({share:.2f}%); on average {mean:.4g} "
-                "below the optimum",
-            )
+        mean = totals.missing / job.scoring.scale / totals.compared
+        lines.add(
+            "optimal",
+            f"{totals.optimal:,} of {totals.compared:,} ({share:.2f}%); on average {mean:.4g} "
+            "below the optimum",
+            optimal=totals.optimal,
+            compared=totals.compared,
+            mean_below_optimum=mean,
         )
-    rows.append(("time", f"{seconds:.2f} s"))
-    return "\n".join(f"{title:>15}  {value}" for title, value in rows)
+    lines.add_time(seconds)
+    return lines

@@ -15,8 +15,8 @@ from pairalign.cli.options import (
     add_input,
     add_output,
     add_path,
-    add_resources,
 )
+from pairalign.cli.resource_options import add_resources
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,132 @@
+"""The summary of a run: lines for a person or, with ``--summary json``, a JSON object on a line."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from pairalign.alignments.problem import Problem
+from pairalign.cli.console import say
+from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.statements import describe_scoring
+
+_KINDS = {"protein": ("protein", "proteins"), "dna": ("DNA sequence", "DNA sequences")}
+_LEAST_GCUPS = 0.05
+"""What is less would be printed as 0.0."""
+
+
+class Lines:
+    """What is said of a run that has ended.
+
+    Attributes
+    ----------
+    rows : list of (str, str)
+        Title and text of each line.
+    facts : dict
+        The same for programs: numbers, names and texts.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[str, str]] = []
+        self.facts: dict[str, Any] = {}
+
+    def add(self, title: str, text: str, **facts: Any) -> None:
+        """Add a line.
+
+        Parameters
+        ----------
+        title, text : str
+        **facts
+            What JSON has of it; default: the text under the title.
+        """
+        self.rows.append((title, text))
+        self.facts |= facts or {title.replace(" ", "_"): text}
+
+    def add_problem(self, problem: Problem) -> None:
+        """Add what is aligned with what, and how it is scored."""
+        self.add_sets(*problem.sets)
+        self.add("scoring", describe_scoring(problem.scoring))
+
+    def add_sets(self, *sets: SequenceSet, title: str = "sequences") -> None:
+        """Add the sequences; of two sets those of the queries first."""
+        text = " against ".join(map(describe_set, sets))
+        self.add(title, text, sets=[_facts_of(one) for one in sets])
+
+    def add_time(self, seconds: float, cells: int | None = None, more: str = "") -> None:
+        """Add the seconds of a run and, where all its cells are computed, the rate.
+
+        Parameters
+        ----------
+        seconds : float
+        cells : int, optional
+        more : str
+            To say between the two.
+        """
+        facts: dict[str, Any] = {"seconds": round(seconds, 3)}
+        gcups = (cells or 0) / max(seconds, 1e-9) / 1e9
+        rate = ""
+        if gcups >= _LEAST_GCUPS:
+            rate = f", {gcups:.1f} GCUPS (billion cells a second)"
+            facts["gcups"] = round(gcups, 3)
+        self.add("time", f"{seconds:.2f} s{more}{rate}", **facts)
+
+    def add_outputs(self, paths: Iterable[str]) -> None:
+        """Add where results went."""
+        written = list(paths)
+        shown = ("standard output" if path == "-" else path for path in written)
+        self.add("written to", ", ".join(shown), written_to=written)
+
+    def text(self) -> str:
+        """Return the lines."""
+        width = max(13, *(len(title) for title, _ in self.rows))
+        return "\n".join(f"{title:>{width}}  {text}" for title, text in self.rows)
+
+    def json(self, command: str) -> str:
+        """Return the object, on one line.
+
+        Parameters
+        ----------
+        command : str
+            Its name, which the object has with the version.
+        """
+        from pairalign.base.version import __version__  # looks the version up
+
+        return json.dumps({"command": command, "version": __version__, **self.facts})
+
+
+def say_summary(options: argparse.Namespace, lines: Lines) -> None:
+    """Say the lines, or with ``--summary json`` the object; with ``--quiet`` nothing."""
+    if options.quiet:
+        return
+    say(lines.json(options.given[0]) if options.summary == "json" else lines.text())
+
+
+def written_pairs(what: str, pairs: int, output: str) -> Lines:
+    """Return what is said where others have done the work, or a part of it was done."""
+    lines = Lines()
+    lines.add("results", f"{what} of {pairs:,} pairs", results=what, pairs=pairs)
+    lines.add_outputs([output])
+    return lines
+
+
+def describe_set(sequences: SequenceSet) -> str:
+    """One line: ``57 proteins of 372-544 residues``, ``2 DNA sequences of 900 bases``."""
+    shortest, longest = int(sequences.lengths.min()), int(sequences.lengths.max())
+    lengths = f"{shortest:,}-{longest:,}" if shortest < longest else f"{longest:,}"
+    kind = _KINDS[sequences.alphabet.name][len(sequences) > 1]
+    unit = "residues" if sequences.alphabet.name == PROTEIN.name else "bases"
+    return f"{len(sequences):,} {kind} of {lengths} {unit}"
+
+
+def _facts_of(sequences: SequenceSet) -> dict[str, Any]:
+    return {
+        "source": sequences.source,
+        "alphabet": sequences.alphabet.name,
+        "sequences": len(sequences),
+        "residues": sequences.total_residues,
+        "shortest": int(sequences.lengths.min()),
+        "longest": int(sequences.lengths.max()),
+    }
