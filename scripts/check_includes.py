@@ -21,6 +21,7 @@ SHARED = "common"
 FRAMEWORKS = ("cpu", "cuda", "opencl")
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".cl", ".clh"}
 LAYERS = (
+    ("index",),
     ("bitwise", "filters", "further", "msa", "near", "posterior", "records"),
     ("align", "clusters", "gpu_plan", "pairs", "trees"),
     ("pruned", "text"),

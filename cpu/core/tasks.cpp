@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 
+#include "../set_bytes.h"
 #include "plan.h"
 
 namespace pairalign {
@@ -130,8 +131,12 @@ std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_
         return engine.second && engine.first.length(row) < engine.second->length(column);
     };
     for (int32_t r = w.row_start; r < w.row_stop; r++) {
-        for (int32_t c = result.first_column(r); c < w.column_stop; c++)
-            if (!turned(r, c)) add_pair(r, c, c);
+        const int32_t first = result.first_column(r);
+        if (first >= w.column_stop) continue;
+        const uint8_t* own = wanted + result.pair(r, first);
+        for_each_set(own, w.column_stop - first, [&](int32_t k) {
+            if (!turned(r, first + k)) passing.push_back(first + k);
+        });
         add_row(false, r);
     }
     if (!engine.second) return tasks;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <random>
@@ -14,6 +13,7 @@
 
 #include "../core/sets.h"
 #include "../export.h"
+#include "../set_bytes.h"
 #include "../threads.h"
 #include "common_bits.h"
 #include "pair_filter.h"
@@ -190,14 +190,14 @@ struct Needed {
 };
 
 struct Counts {
-    int64_t looked_at = 0, possible = 0, sharing = 0, left = 0;
+    int64_t looked_at = 0, wanted = 0, possible = 0, sharing = 0, left = 0;
     int64_t least_score = std::numeric_limits<int64_t>::max();
 };
 
 // Looks at the pairs of one row; mask: [columns of the row], what it says is taken unless `all`.
 struct RowFilter {
     const pairalign_filter& filter;
-    const double* best;
+    const pairalign_demand& demand;  // by place in the set, not in the window
     bool all;
     int64_t (*common_bits)(const uint64_t*, int32_t, const uint64_t*, int32_t);
 
@@ -215,47 +215,57 @@ struct RowFilter {
         int32_t known_length = -1;
         bool known_order = false;
         Bounds bounds{};
-        for (int32_t column = first; column < stop; column++, mask++) {
-            if (!all && !*mask) continue;
+        auto look_at = [&](int32_t k) {
+            const int32_t column = first + k;
             counts.looked_at++;
-            *mask = 0;
+            mask[k] = 0;
+            if (demand.row_groups && demand.row_groups[row] == demand.column_groups[column]) return;
+            counts.wanted++;
             const bool row_first = filter.row_is_query(row, column);
             if (others.length(column) != known_length || row_first != known_order) {
                 known_length = others.length(column);
                 known_order = row_first;
                 bounds = filter.bounds(row, column, row_first, filter.q);
             }
-            if (!bounds.is_possible || !filter.can_score(row, column)) continue;
+            if (!bounds.is_possible || !filter.can_score(row, column)) return;
             counts.possible++;
-            if (bounds.grams > 0 && !shares_enough(row, column, bounds.grams)) continue;
+            if (bounds.grams > 0 && !shares_enough(row, column, bounds.grams)) return;
             counts.sharing++;
-            *mask = 1;
-        }
+            mask[k] = 1;
+        };
+        if (!all) for_each_set(mask, stop - first, look_at);
+        else
+            for (int32_t k = 0; k < stop - first; k++) look_at(k);
     }
 
     // Takes those out of what `look` has left of a row whose longest common subsequence is too short.
     void look_at_subsequences(int32_t row, int32_t first, int32_t stop, uint8_t* mask,
                               SubsequenceLooker& looker) const {
         const Text text{filter.rows.codes(row), filter.rows.length(row), filter.definite};
-        Needed needed{filter, best};
+        Needed needed{filter, demand.best};
         looker.look(text, first, stop, mask, [&](int32_t column) { return needed.of(row, column); });
     }
 
     // Counts what is left, and the least score that it has if it passes.
     void count(int32_t row, int32_t first, int32_t stop, uint8_t* mask, Counts& counts) const {
-        for (int32_t column = first; column < stop; column++, mask++) {
-            for (uint64_t eight; stop - column >= 8; column += 8, mask += 8) {
-                std::memcpy(&eight, mask, sizeof eight);
-                if (eight) break;
-            }
-            if (column >= stop || !*mask) continue;
-            *mask = 1;
+        for_each_set(mask, stop - first, [&](int32_t k) {
+            mask[k] = 1;
             counts.left++;
-            const bool row_first = filter.row_is_query(row, column);
-            counts.least_score = std::min(counts.least_score, filter.bounds(row, column, row_first, 0).score);
-        }
+            const bool row_first = filter.row_is_query(row, first + k);
+            counts.least_score =
+                std::min(counts.least_score, filter.bounds(row, first + k, row_first, 0).score);
+        });
     }
 };
+
+// What a window's demand says, by places in the sets.
+pairalign_demand of_places(const pairalign_demand* demand, const pairalign_window& window) {
+    if (!demand) return {nullptr, nullptr, nullptr, nullptr};
+    auto of_rows = [&](auto* values) { return values ? values - window.row_start : nullptr; };
+    auto of_columns = [&](auto* values) { return values ? values - window.column_start : nullptr; };
+    return {of_rows(demand->rows_left), of_columns(demand->best), of_rows(demand->row_groups),
+            of_columns(demand->column_groups)};
+}
 
 // Rows of a window, and where the mask of each begins.
 struct WindowRows {
@@ -300,13 +310,15 @@ void look_at_group(const pairalign_filter& filter, const WindowRows& rows, int32
 
 }  // namespace
 
-// The instruction set is that of the kernel of common subsequences; null: these are not looked at.
+// The instruction set is that of the kernel of common subsequences; null: these are not looked at. Nor are
+// q-grams where `grams` is 0.
 // `second` is null for one set against itself; the sets and what they point to stay valid. Null where there
 // is no memory.
 PAIRALIGN_API pairalign_filter* pairalign_open_filter(const pairalign_set* first, const pairalign_set* second,
                                                       const pairalign_thresholds* thresholds,
                                                       const pairalign_column_scores* scores, int32_t definite,
-                                                      const char* instruction_set, int32_t threads) {
+                                                      int32_t grams, const char* instruction_set,
+                                                      int32_t threads) {
     try {
         auto filter = std::make_unique<pairalign_filter>();
         filter->rows.given = *first;
@@ -322,7 +334,7 @@ PAIRALIGN_API pairalign_filter* pairalign_open_filter(const pairalign_set* first
             add_best(filter->rows, scores->best_of_row);
             if (second) add_best(*filter->other, scores->best_of_column);
         }
-        choose_grams(*filter);
+        if (grams) choose_grams(*filter);
         if (filter->q > 0) {
             add_grams(filter->rows, *filter);
             if (second) add_grams(*filter->other, *filter);
@@ -340,39 +352,39 @@ PAIRALIGN_API void pairalign_close_filter(pairalign_filter* filter) { delete fil
 // Letters of a q-gram; 0: q-grams are not looked at.
 PAIRALIGN_API int32_t pairalign_filter_gram(const pairalign_filter* filter) { return filter->q; }
 
-// Looks at the pairs of a window that mask[pairs] names, or at all, and leaves those in it that may pass.
-// rows_left[rows]: rows that are looked at; null: all. best[columns]: identities of which a pair must have
-// more, as far as subsequences say; null: none. Counts [5]: pairs looked at, left by lengths and letters, by
-// q-grams, by subsequences; and the least raw score of what is left that passes. May be called from several
-// threads. Returns 0, or 1 where there is no memory.
+// Looks at the pairs of a window that mask[pairs] names, or at all, and leaves those in it that may pass and
+// that there is a demand for (null: for all). Counts [6]: pairs looked at, wanted, left by lengths and
+// letters, by q-grams, by subsequences; and the least raw score of what is left that passes. May be called
+// from several threads. Returns 0, or 1 where there is no memory.
 PAIRALIGN_API int32_t pairalign_filter_window(const pairalign_filter* filter, const pairalign_window* window,
-                                              int32_t all, const uint8_t* rows_left, const double* best,
-                                              uint8_t* mask, int64_t* counts) {
+                                              int32_t all, const pairalign_demand* demand, uint8_t* mask,
+                                              int64_t* counts) {
     try {
         constexpr int32_t PART = 2 * LANES;  // rows
         const WindowRows rows(*window, mask);
         const int32_t first_part = window->row_start / PART;  // groups of rows stay whole
         const int32_t parts = (window->row_stop + PART - 1) / PART - first_part;
         std::vector<Counts> found(static_cast<size_t>(std::max(parts, 0)));
-        // Of columns, as `best` is told; pairs are asked for by their places in the set.
-        const double* best_of = best ? best - window->column_start : nullptr;
-        const RowFilter look{*filter, best_of, all != 0, choose_common_bits()};
+        const pairalign_demand wanted = of_places(demand, *window);
+        const RowFilter look{*filter, wanted, all != 0, choose_common_bits()};
         on_threads(parts, filter->threads, [&](int32_t part) {
             const int32_t start = std::max((first_part + part) * PART, window->row_start);
             const int32_t stop = std::min((first_part + part + 1) * PART, window->row_stop);
             Counts& sum = found[static_cast<size_t>(part)];
-            const int64_t sharing_before = sum.sharing, looked_at_before = sum.looked_at;
+            const int64_t sharing_before = sum.sharing;
+            int64_t pairs = 0;
             for (int32_t row = start; row < stop; row++) {
-                if (!rows_left || rows_left[row - window->row_start])
+                pairs += window->column_stop - rows.first(row);
+                if (!wanted.rows_left || wanted.rows_left[row])
                     look.look(row, rows.first(row), window->column_stop, rows.of(row), sum);
                 else std::fill(rows.of(row), rows.of(row) + (window->column_stop - rows.first(row)), 0);
             }
             const int64_t left = sum.sharing - sharing_before;
             if (filter->row_masks && left > 0) {
                 SubsequenceLooker by_rows(*filter->row_masks, *filter->kernel);
-                const bool are_many = left > (sum.looked_at - looked_at_before) / LANES;
+                const bool are_many = left > pairs / LANES;
                 for (int32_t group = start / LANES; are_many && group * LANES < stop; group++)
-                    look_at_group(*filter, rows, group, start, stop, best_of, by_rows);
+                    look_at_group(*filter, rows, group, start, stop, wanted.best, by_rows);
                 SubsequenceLooker by_columns(filter->column_masks(), *filter->kernel);
                 for (int32_t row = start; row < stop; row++)
                     look.look_at_subsequences(row, rows.first(row), window->column_stop, rows.of(row),
@@ -384,16 +396,15 @@ PAIRALIGN_API int32_t pairalign_filter_window(const pairalign_filter* filter, co
         Counts sum;
         for (const Counts& one : found) {
             sum.looked_at += one.looked_at;
+            sum.wanted += one.wanted;
             sum.possible += one.possible;
             sum.sharing += one.sharing;
             sum.left += one.left;
             sum.least_score = std::min(sum.least_score, one.least_score);
         }
-        counts[0] = sum.looked_at;
-        counts[1] = sum.possible;
-        counts[2] = sum.sharing;
-        counts[3] = sum.left;
-        counts[4] = sum.least_score;
+        const int64_t all_counts[] = {sum.looked_at, sum.wanted, sum.possible,
+                                      sum.sharing,   sum.left,   sum.least_score};
+        std::copy(std::begin(all_counts), std::end(all_counts), counts);
         return 0;
     } catch (const std::bad_alloc&) {
         return 1;

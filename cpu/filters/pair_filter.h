@@ -12,6 +12,14 @@
 #include "subsequences.h"
 #include "thresholds.h"
 
+// Which pairs of a window are still of use; null: all.
+struct pairalign_demand {
+    const uint8_t* rows_left;   // [rows] those that are looked at
+    const double* best;         // [columns] identities of which a pair must have more; 0: none
+    const int32_t* row_groups;  // [rows], [columns] pairs of one group are of no use
+    const int32_t* column_groups;
+};
+
 namespace pairalign {
 
 // What is known of a pair by the lengths of its sequences.

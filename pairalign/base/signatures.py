@@ -42,9 +42,9 @@ SIGNATURES = {
     # cpu/filters/pair_filter.cpp
     "close_filter": "pointer -> none",
     "filter_gram": "pointer -> int32",
-    "filter_window": "pointer*2 int32 pointer*4 -> int32",
+    "filter_window": "pointer*2 int32 pointer*3 -> int32",
     "find_passing": "pointer*3 -> int64",
-    "open_filter": "pointer*4 int32 text int32 -> pointer",
+    "open_filter": "pointer*4 int32*2 text int32 -> pointer",
     # cpu/filters/pair_list.cpp
     "mask_pairs": "int32*4 int64 pointer*2 int64 pointer -> none",
     "read_pairs": "text int64 int32 pointer*6 -> int64",
@@ -63,6 +63,13 @@ SIGNATURES = {
     "place_pairs": "pointer -> int32",
     # cpu/gpu_plan/packed_plan.cpp
     "plan_packed": "pointer -> int32",
+    # cpu/index/seed_index.h
+    "close_seed_index": "pointer -> none",
+    "count_seeded": "pointer*2 int32*2 pointer -> int32",
+    "find_seeded": "pointer*5 -> int32",
+    "open_seed_index": "pointer int32 -> pointer",
+    "seed_letters": "pointer -> int32",
+    "seeded_columns": "pointer*2 -> int32",
     # cpu/msa/chain.cpp, exports.cpp
     "msa_accuracies": "pointer int32 pointer -> int32",
     "msa_align": "pointer*3 int32 pointer*2 -> int32",

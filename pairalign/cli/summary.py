@@ -146,9 +146,13 @@ def describe_steps(steps: Steps | None, pairs: int) -> str:
     if steps is None:
         return f"{'thresholds':>13}  none: {pairs:,} pairs are aligned"
     grams = f"{steps.gram}-grams" if steps.gram else "q-grams"
+    seeded = steps.pairs - steps.seedless
+    wanted = seeded - steps.unwanted
     rows = [
-        ("lengths", steps.pairs, steps.possible),
-        (grams, steps.possible, steps.sharing),
+        *([(f"{steps.seed}-base seeds", steps.pairs, seeded)] if steps.seed else []),
+        *([("connected", seeded, wanted)] if steps.unwanted else []),
+        ("lengths", wanted, steps.possible),
+        *([] if steps.seed else [(grams, steps.possible, steps.sharing)]),
         *([("subsequences", steps.sharing, steps.common)] if steps.common < steps.sharing else []),
         ("scores", steps.common, steps.scoring),
         ("alignments", steps.scoring, steps.passing),

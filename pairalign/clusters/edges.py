@@ -9,10 +9,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.native import library
+from pairalign.pairs.demand import Wanted
 from pairalign.pairs.windows import Window
 
 _join = library.pairalign_join_sets
@@ -60,6 +60,18 @@ class SingleLinkage(EdgeClustering):
         kept = [np.ascontiguousarray(ends, np.int32) for ends in (one, other)]
         _join(len(kept[0]), *(ends.ctypes.data for ends in kept), self._parents.ctypes.data)
 
+    def of(self, window: Window) -> Wanted:
+        """Return which edges of a window still matter: those of clusters that are not connected.
+
+        May be asked from another thread: what is connected stays so.
+        """
+        roots = self._parents.copy()
+        _roots(len(roots), roots.ctypes.data)
+        rows = roots[window.row_start : window.row_stop]
+        return Wanted(
+            row_groups=rows, column_groups=roots[window.column_start : window.column_stop]
+        )
+
     def leaders(self) -> Int32s:
         """Return the first sequence of each one's cluster, int32 of shape (n,)."""
         _roots(len(self._parents), self._parents.ctypes.data)
@@ -81,23 +93,16 @@ class GreedyLinkage(EdgeClustering):
         self._taken = np.zeros(count, np.bool_)
         self._floors = np.zeros(count)
 
-    def of(self, window: Window) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+    def of(self, window: Window) -> Wanted:
         """Return which edges of a window still matter.
 
         Those from a sequence that has a representative do not, nor those to one whose identity with
         its representative is as high: that comes first. May be asked from another thread: what it
         says holds, for what has been taken stays so, and identities only rise.
-
-        Returns
-        -------
-        rows : ndarray of bool, shape (rows,)
-            Which sequences may be representatives.
-        best : ndarray of float64, shape (columns,)
-            Identities with representatives, rounded down; 0 where there is none.
         """
         rows = slice(window.row_start, window.row_stop)
         columns = slice(window.column_start, window.column_stop)
-        return ~self._taken[rows], self._floors[columns].copy()
+        return Wanted(~self._taken[rows], self._floors[columns].copy())
 
     def add(self, one: Int32s, other: Int32s, parts: Int64s, wholes: Int64s) -> None:
         """Take some edges; see `EdgeClustering.add` for their order."""

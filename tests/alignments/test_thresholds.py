@@ -292,7 +292,7 @@ def test_gpus_choose_pairs_where_few_are_left_or_pairs_are_long(letters: int, sh
     queries = SequenceSet.from_strings(reads, alphabet="dna")
     scoring, wanted = make_scoring("dna"), make_pair_thresholds("90%")
     engine = OnGpu(queries, scoring)
-    (wrapped,), steps = skip_pairs([engine], (queries, None), scoring, wanted, None, 1)
+    (wrapped,), steps, _ = skip_pairs([engine], (queries, None), scoring, wanted, None, 1)
     found = wrapped.align(Window(0, 0, 40, 0, 40, True), Want())
     assert abs(steps.sharing / steps.pairs - share) < 0.05
     assert_equal(found, align(queries, scoring=scoring, min_identity="90%", device="cpu"))

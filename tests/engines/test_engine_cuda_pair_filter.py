@@ -204,6 +204,6 @@ def test_a_least_score_alone_is_not_worth_a_filter_on_a_gpu_for_small_sets(devic
     scoring = make_scoring("dna")
     engine = CudaEngine(device, queries, None, scoring)
     arguments = ((queries, None), scoring, PairThresholds(), 180, 1)
-    engines, steps = threshold_engine.skip_where_it_pays([engine], *arguments)
+    engines, steps, _ = threshold_engine.skip_where_it_pays([engine], *arguments)
     assert (engines, steps) == ([engine], None)
     engine.close()

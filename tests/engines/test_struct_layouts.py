@@ -39,6 +39,7 @@ from pairalign.engines.opencl import pair_per_thread
 from pairalign.engines.opencl.devices import read_source
 from pairalign.engines.opencl.papers import striped
 from pairalign.formats import text, text_queue
+from pairalign.pairs import demand
 from pairalign.pairs import lists as pair_lists
 from pairalign.reads import kinds as overlap_kinds
 from pairalign.reads import passes as overlap_passes
@@ -127,6 +128,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (thresholds.NativeThresholds, "pairalign_thresholds", FILTER),
     (thresholds.NativeAligned, "pairalign_aligned", FILTER),
     (pair_filter.NativeColumnScores, "pairalign_column_scores", FILTER),
+    (demand.NativeDemand, "pairalign_demand", Source("cpu/filters/pair_filter.h")),
     (pair_filter.NativeFilteredSet, "pairalign_filtered_set", DEVICE_TABLES),
     (pair_filter.GRAM_SET, "pairalign::GramSet", DEVICE_TABLES),
     (pair_filter.LENGTH_BOUND, "pairalign_length_bound", DEVICE_TABLES),

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ from pairalign.base.errors import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.engine import SharedSet, instruction_set_of
 from pairalign.engines.cpu.native_structs import NativeWindow
+from pairalign.engines.cpu.seed_index import SeedIndex, open_seed_index
+from pairalign.pairs.demand import Demand, Wanted
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import CODES, Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -66,21 +68,6 @@ LENGTH_BOUND = np.dtype([("least_best", "<i8"), ("grams", "<i4", 2), ("score", "
 """What lengths say of a pair: ``pairalign_length_bound`` of ``cpu/filters/device_tables.cpp``."""
 
 
-class Demand(Protocol):
-    """Which pairs are still of use; it grows less while pairs are aligned."""
-
-    def of(self, window: Window) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-        """Return what is of use of a window.
-
-        Returns
-        -------
-        rows : ndarray of bool, shape (rows,)
-            Whose pairs are.
-        best : ndarray of float64, shape (columns,)
-            Identities, as the thresholds define them, of which a pair must have more; 0: of none.
-        """
-
-
 @dataclass(frozen=True)
 class FilteredSet:
     """The sequences of a set as a filter sees them, by sorted position; views of its memory.
@@ -111,6 +98,8 @@ class PairsLeft:
         those of `mask`.
     min_raw_score : int or None
         What every pair that passes scores at least.
+    seedless, unwanted : int
+        Pairs that share no seed, and others that were of no use, before lengths are looked at.
     """
 
     mask: Mask
@@ -119,14 +108,23 @@ class PairsLeft:
     sharing: int
     left: int
     min_raw_score: int | None
+    seedless: int = 0
+    unwanted: int = 0
 
     @classmethod
     def of(
-        cls, mask: Mask, looked_at: int, possible: int, sharing: int, left: int, least: int
+        cls,
+        mask: Mask,
+        looked_at: int,
+        possible: int,
+        sharing: int,
+        left: int,
+        least: int,
+        **before: int,
     ) -> PairsLeft:
         """Make one; `least`: the least score of the pairs that are left, if that says anything."""
         says = left > 0 and least > -(2**31)
-        return cls(mask, looked_at, possible, sharing, left, least if says else None)
+        return cls(mask, looked_at, possible, sharing, left, least if says else None, **before)
 
 
 class PairFilter:
@@ -144,11 +142,15 @@ class PairFilter:
     subsequences : bool
         Whether longest common subsequences are looked at as well, where they drop some of a sample.
         GPUs do not, and their filters drop the same pairs as one that does not.
+    seeds : bool or int
+        Whether pairs are found by an index of seeds instead of q-grams, where that takes less time;
+        or of how many residues the seeds are.
 
     Attributes
     ----------
     gram : int
         Residues of the q-grams that are compared: those that drop most pairs of a sample. 0: none.
+    index : SeedIndex or None
 
     Notes
     -----
@@ -157,6 +159,7 @@ class PairFilter:
     """
 
     _handle: int | None = None
+    index: SeedIndex | None = None
 
     def __init__(
         self,
@@ -168,24 +171,35 @@ class PairFilter:
         *,
         threads: int,
         subsequences: bool = False,
+        seeds: bool | int = False,
     ) -> None:
         self._first = SharedSet(queries)
         self._second = None if targets is None else SharedSet(targets)
         scores = _column_scores(queries, queries if targets is None else targets, scoring)
         scores.has_minimum = min_raw_score is not None
         scores.minimum = min_raw_score or 0
-        self._handle = library.pairalign_open_filter(
+        taken = (
             ctypes.byref(self._first.struct),
             None if self._second is None else ctypes.byref(self._second.struct),
             ctypes.byref(thresholds.native(scoring.mode)),
             ctypes.byref(scores),
             scoring.alphabet.definite,
-            instruction_set_of(None).encode() if subsequences else None,
-            threads,
         )
+        kernel = instruction_set_of(None).encode() if subsequences else None
+        if seeds:
+            self._open(*taken, False, kernel, threads)
+            assert self._handle
+            self.index = open_seed_index(self._handle, int(seeds) if seeds is not True else 0)
+            if self.index is None:
+                self.close()
+        if self.index is None:
+            self._open(*taken, True, kernel, threads)
+        self.gram: int = library.pairalign_filter_gram(self._handle)
+
+    def _open(self, *taken: Any) -> None:
+        self._handle = library.pairalign_open_filter(*taken)
         if not self._handle:
             raise CapacityError("out of memory for the q-grams of the sequences")
-        self.gram: int = library.pairalign_filter_gram(self._handle)
 
     def choose(
         self, window: Window, pair_mask: Mask | None = None, demand: Demand | None = None
@@ -199,21 +213,29 @@ class PairFilter:
         CapacityError
             Out of memory.
         """
-        mask = np.empty(window.pairs, np.bool_) if pair_mask is None else pair_mask.copy()
-        rows = None if demand is None else demand.of(window)
-        counts = np.zeros(5, np.int64)
+        wanted = Wanted() if demand is None else demand.of(window)
+        seedless = 0
+        if pair_mask is not None:
+            mask = pair_mask.copy()
+        elif self.index is not None:
+            mask, pairs = self.index.find(window, wanted.rows)
+            seedless = pairs - int(np.count_nonzero(mask))
+        else:
+            mask = np.empty(window.pairs, np.bool_)
+        counts = np.zeros(6, np.int64)
         failed = library.pairalign_filter_window(
             self._handle,
             ctypes.byref(NativeWindow.of(window)),
-            pair_mask is None,
-            rows and rows[0].ctypes.data,
-            rows and rows[1].ctypes.data,
+            pair_mask is None and self.index is None,
+            ctypes.byref(wanted.native()),
             mask.ctypes.data,
             counts.ctypes.data,
         )
         if failed:
             raise CapacityError("out of memory while pairs are looked at")
-        return PairsLeft.of(mask, *counts.tolist())
+        looked_at, asked_for, *left = counts.tolist()
+        before = {"seedless": seedless, "unwanted": looked_at - asked_for}
+        return PairsLeft.of(mask, looked_at + seedless, *left, **before)
 
     def set_of(self, side: int) -> FilteredSet:
         """Return the set of the rows (0) or of the columns (1): views, while the filter is open."""
@@ -246,6 +268,8 @@ class PairFilter:
 
     def close(self) -> None:
         """Free what the filter holds."""
+        if self.index is not None:
+            self.index.close()
         handle, self._handle = self._handle, None  # before a signal can come: it is freed once
         if handle:
             library.pairalign_close_filter(handle)

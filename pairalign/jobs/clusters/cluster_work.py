@@ -17,7 +17,7 @@ from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
-from pairalign.clusters.edges import EdgeClustering, GreedyLinkage, SingleLinkage
+from pairalign.clusters.edges import GreedyLinkage, SingleLinkage
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances
 from pairalign.jobs.run.resources import Resources
@@ -29,8 +29,8 @@ from pairalign.trees.distance_matrix import number_of_pairs
 from pairalign.trees.linkage import cluster as join_closest
 
 if TYPE_CHECKING:
-    from pairalign.engines.cpu.pair_filter import Demand
     from pairalign.jobs.stages.threshold_engine import Steps
+    from pairalign.pairs.demand import Demand
 
 Mask = npt.NDArray[np.bool_]
 
@@ -75,15 +75,17 @@ class ClusterWork:
         elif self.linkage in _TRIANGLE_METHODS:
             leaders = self._join_closest(kept)
         else:
-            clustering = (SingleLinkage if self.linkage == "single" else GreedyLinkage)(count)
+            clustering = SingleLinkage(count) if self.linkage == "single" else GreedyLinkage(count)
             leaders = self._stream(clustering, kept)
         if kept is None:
             return leaders, None
         return leaders, concatenate(kept) if kept else _no_pairs(self.sequences, self.scoring)
 
-    def _stream(self, clustering: EdgeClustering, kept: list[Alignments] | None) -> Int32s:
+    def _stream(
+        self, clustering: GreedyLinkage | SingleLinkage, kept: list[Alignments] | None
+    ) -> Int32s:
         """Cluster the pairs that pass as they come: row by row, the longest first."""
-        demand = clustering if isinstance(clustering, GreedyLinkage) and kept is None else None
+        demand = clustering if kept is None else None
         for passing in self._passing(self.thresholds, self.resources, demand):
             parts, wholes = self._identity_of(passing)
             clustering.add(passing.query, passing.target, parts, wholes)

@@ -290,20 +290,22 @@ def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
 
 def canonical_order(sequences: SequenceSet) -> Int32s:
     """Input indices by length, longest first, then by residues, then by name; int32, shape (n,)."""
+    codes, offsets = sequences.codes.tobytes(), sequences.offsets.tolist()
     keys = [
-        (-int(sequences.lengths[index]), sequences.codes_of(index).tobytes(), name)
-        for index, name in enumerate(sequences.names)
+        (start - stop, codes[start:stop], name)
+        for start, stop, name in zip(offsets, offsets[1:], sequences.names, strict=False)
     ]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int32)
 
 
 def _in_order(sequences: SequenceSet, order: Int32s) -> SequenceSet:
     """Return the same sequences in another order."""
-    letters, offsets = sequences.letters, sequences.offsets
+    letters, offsets = sequences.letters.tobytes(), sequences.offsets.tolist()
+    places = order.tolist()
     records = join_records(
-        [sequences.names[index] for index in order],
-        [sequences.descriptions[index] for index in order],
-        [letters[offsets[index] : offsets[index + 1]].tobytes() for index in order],
+        [sequences.names[index] for index in places],
+        [sequences.descriptions[index] for index in places],
+        [letters[offsets[index] : offsets[index + 1]] for index in places],
     )
     return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)
 

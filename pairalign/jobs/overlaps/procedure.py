@@ -73,6 +73,7 @@ class OverlapProcedure:
     filter: str = "auto"
     candidates: Candidates | None = None
     stages: Stages = field(default_factory=Stages)
+    index: None = field(default=None, init=False)
     _filters: list[ScoreFilter | StrandFilter] = field(default_factory=list, init=False, repr=False)
 
     def fills(self, job: PlannedJob) -> int:

@@ -42,8 +42,8 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
-    from pairalign.engines.cpu.pair_filter import Demand
     from pairalign.jobs.stages.threshold_engine import Steps
+    from pairalign.pairs.demand import Demand
     from pairalign.statistics.significance import EvalueFilter
 
 log = logging.getLogger("pairalign")
@@ -321,13 +321,15 @@ class AlignmentJob:
         on_gpu = any(one.is_gpu for one in engines)
         limit = slab_bytes(on_gpu, self.threads, self.memory_bytes, self.procedure.chooses(self))
         most_cells = self._slab_cells(on_gpu)
-        slabs = self._planned.split(*self._result_bytes, limit, most_cells)
+        slabs = self._cut(limit, most_cells)
         if on_gpu:
             cells_of = self._planned.cells_of
             slabs = self.procedure.join(
                 slabs, len(engines), lambda joined: cells_of(joined) <= most_cells, self
             )
         ahead = slabs_ahead(len(engines), self.memory_bytes, limit) if in_order else len(slabs)
+        if self.demand is not None and self.procedure.index is not None:
+            ahead = 1  # what a slab finds tells what the next one need not look at
         room = self._room_for_waiting(len(engines), limit)
         with (
             show_progress(self.cells, self.progress) as meter,
@@ -338,6 +340,14 @@ class AlignmentJob:
                 yield result
                 del result  # or it would stay in memory while the next one is waited for
                 meter.update(self._cost(slab))
+
+    def _cut(self, limit: int, most_cells: int) -> list[Window]:
+        """Cut the pairs into slabs; those that an index finds take little time, however many."""
+        index = self.procedure.index
+        if index is None or not isinstance(self._planned, AllPairs):
+            return self._planned.split(*self._result_bytes, limit, most_cells)
+        first_alone = self.demand is not None
+        return self._planned.split_seeded(index, self._result_bytes, limit, first_alone=first_alone)
 
     def _room_for_waiting(self, engines: int, limit: int) -> schedule.Room | None:
         """Return what room there is for results that wait, of slabs of at most `limit` bytes.

@@ -6,15 +6,19 @@ Both plan the pairs of a job: how many there are, which are a shard's, and slabs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arguments import Shard
+from pairalign.jobs.run.seeded_slabs import cut_seeded
 from pairalign.jobs.run.shards import shard_range
 from pairalign.jobs.run.slabs import cut_windows
 from pairalign.pairs.windows import UNLIMITED, Lengths, Window, count_cells, restrict_windows
+
+if TYPE_CHECKING:
+    from pairalign.engines.cpu.seed_index import SeedIndex
 
 
 class PlannedPairs(Protocol):
@@ -64,6 +68,13 @@ class AllPairs:
     def __init__(self, windows: Sequence[Window], rows: Lengths, columns: Lengths) -> None:
         self._windows = windows
         self._lengths = rows, columns
+
+    def split_seeded(
+        self, index: SeedIndex, result_bytes: tuple[int, float], limit: int, *, first_alone: bool
+    ) -> list[Window]:
+        """Cut the windows into slabs, see `pairalign.jobs.run.seeded_slabs.cut_seeded`."""
+        asked = self._windows, index, self._lengths, result_bytes, limit
+        return cut_seeded(*asked, first_alone=first_alone)
 
     def __len__(self) -> int:
         return sum(map(self.pairs_of, self._windows))

@@ -11,8 +11,10 @@ from pairalign.pairs.windows import Window
 
 if TYPE_CHECKING:
     from pairalign.alignments.thresholds import PairThresholds
-    from pairalign.engines.cpu.pair_filter import Demand
+    from pairalign.engines.cpu.seed_index import SeedIndex
     from pairalign.jobs.stages.threshold_engine import Steps
+    from pairalign.pairs.demand import Demand
+    from pairalign.pairs.lists import PairList
     from pairalign.pairs.want import Want
     from pairalign.scoring.scoring import Scoring
     from pairalign.sequences.sets import SequenceSet
@@ -33,6 +35,8 @@ class PlannedJob(Protocol):
     hsps: int
     evalue_filter: EvalueFilter | None
     demand: Demand | None
+    pair_list: PairList | None
+    only: tuple[int, int] | None
     strand: str
 
     @property
@@ -73,6 +77,11 @@ class Procedure(Protocol):
         """Join slabs of a GPU where engines put results in order, as far as joined ones fit."""
         ...
 
+    @property
+    def index(self) -> SeedIndex | None:
+        """What finds pairs, after `wrap`, where all are looked at; None: nothing does."""
+        ...
+
     def close(self) -> None:
         """Close what `wrap` has opened; the engines are closed already."""
         ...
@@ -80,6 +89,9 @@ class Procedure(Protocol):
 
 class PlainProcedure:
     """Strands, E-values, thresholds and further alignments, as the fields of the job say."""
+
+    def __init__(self) -> None:
+        self.index: SeedIndex | None = None
 
     def fills(self, job: PlannedJob) -> int:
         """Return how many strands are looked at."""
@@ -108,7 +120,7 @@ class PlainProcedure:
             from pairalign.jobs.stages.evalue_engine import EvalueEngine
 
             engines = [EvalueEngine(one, job.evalue_filter, *sets) for one in engines]
-        engines, steps = skip_where_it_pays(
+        engines, steps, self.index = skip_where_it_pays(
             engines,
             sets,
             job.scoring,
@@ -117,12 +129,17 @@ class PlainProcedure:
             job.threads,
             job.demand,
             both_strands=both_strands,
+            are_all=job.pair_list is None and job.only is None,
         )
         if job.hsps > 1:
             from pairalign.jobs.stages.hsps_engine import add_further
 
             kept = job.pair_thresholds, job.evalue_filter
             engines = add_further(engines, job.hsps, sets, job.scoring, kept, job.threads)
+        if self.index is not None:
+            from pairalign.jobs.run.seeded_slabs import join_results
+
+            engines = join_results(engines, sets, job.window)
         return engines, steps
 
     def join(
@@ -133,3 +150,4 @@ class PlainProcedure:
 
     def close(self) -> None:
         """Close nothing: engines have it all."""
+        self.index = None

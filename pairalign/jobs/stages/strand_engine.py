@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
-from pairalign.engines.cpu.pair_filter import Demand, PairFilter, PairsLeft
+from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
 from pairalign.jobs.stages.wrapped import WrappedEngine
+from pairalign.pairs.demand import Demand
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 
@@ -78,6 +79,7 @@ class BothStrandsFilter:
     def __init__(self, plus: PairFilter, minus: PairFilter) -> None:
         self._filters = plus, minus
         self.gram = plus.gram
+        self.index = None
 
     def choose(
         self, window: Window, pair_mask: Mask | None = None, demand: Demand | None = None
@@ -93,7 +95,9 @@ class BothStrandsFilter:
         known = [score for score in least if score is not None]
         says = bool(known) and len(known) == len(least)
         possible = max(one.possible, other.possible)
-        return PairsLeft(mask, one.looked_at, possible, left, left, min(known) if says else None)
+        score = min(known) if says else None
+        looked_at, unwanted = one.looked_at, one.unwanted
+        return PairsLeft(mask, looked_at, possible, left, left, score, unwanted=unwanted)
 
     def close(self) -> None:
         """Free what the filters hold."""

@@ -19,9 +19,11 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
-from pairalign.engines.cpu.pair_filter import Demand, PairFilter, PairsLeft
+from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
+from pairalign.engines.cpu.seed_index import LEAST_IDENTITY, LEAST_SEQUENCES, SeedIndex
 from pairalign.jobs.stages.strand_engine import BothStrandsFilter
 from pairalign.jobs.stages.wrapped import WrappedEngine
+from pairalign.pairs.demand import Demand
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
@@ -58,23 +60,40 @@ class Steps:
     possible, sharing, common, scoring, passing : int
         Left by lengths and residues; by q-grams; by common subsequences; by scores; by identity and
         coverage.
+    seedless : int
+        Pairs that share no seed; `possible` and what follows are of the others.
+    unwanted : int
+        Others that were of no use any more.
     gram : int
         Residues of the q-grams, 0: none were looked at.
+    seed : int
+        Residues of the seeds, 0: there is no index.
     """
 
     pairs: int = 0
+    seedless: int = 0
+    unwanted: int = 0
     possible: int = 0
     sharing: int = 0
     common: int = 0
     scoring: int = 0
     passing: int = 0
     gram: int = 0
+    seed: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def leave_out(self, pairs: int) -> None:
+        """Count pairs that share no seed because of their lengths."""
+        with self._lock:
+            self.pairs += pairs
+            self.seedless += pairs
 
     def add(self, choice: PairsLeft, scoring: int, passing: int) -> None:
         """Count the pairs of a window."""
         with self._lock:
             self.pairs += choice.looked_at
+            self.seedless += choice.seedless
+            self.unwanted += choice.unwanted
             self.possible += choice.possible
             self.sharing += choice.sharing
             self.common += choice.left
@@ -123,6 +142,9 @@ class ThresholdEngine(WrappedEngine):
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Align the pairs of `window`; see `pairalign.engines.Engine`."""
+        if self._filter.index is not None and pair_mask is None:
+            whole, window = window, self._filter.index.reach(window)
+            self._steps.leave_out(whole.pairs - window.pairs)
         if self._own_filter is None:
             choice = self._filter.choose(window, pair_mask, self._demand)
         else:
@@ -199,7 +221,8 @@ def skip_pairs(
     demand: Demand | None = None,
     *,
     both_strands: bool = False,
-) -> tuple[Sequence[Engine], Steps]:
+    are_all: bool = False,
+) -> tuple[Sequence[Engine], Steps, SeedIndex | None]:
     """Wrap engines so that they skip pairs which cannot reach what is asked for.
 
     Parameters
@@ -215,28 +238,43 @@ def skip_pairs(
         Which pairs are still of use.
     both_strands : bool
         Whether pairs may pass on either strand.
+    are_all : bool
+        Whether all pairs are looked at, so that an index of seeds may find those that can pass.
 
     Returns
     -------
     engines : sequence of Engine
     steps : Steps
         What they will count.
+    index : SeedIndex or None
+        The index that was opened.
     """
+    on_gpu = any(engine.is_gpu for engine in engines)
     open_filter = partial(
         PairFilter,
         scoring=scoring,
         thresholds=thresholds,
         min_raw_score=min_raw_score,
         threads=threads,
-        subsequences=not any(engine.is_gpu for engine in engines),
+        subsequences=not on_gpu,
     )
+    seeds = are_all and not on_gpu and _may_have_seeds(sets, thresholds)
     pair_filter: AnyFilter
     if not both_strands:
-        pair_filter = open_filter(*sets)
+        pair_filter = open_filter(*sets, seeds=seeds)
     else:
         reversed_targets = reverse_complement_set(sets[0] if sets[1] is None else sets[1])
         pair_filter = BothStrandsFilter(open_filter(*sets), open_filter(sets[0], reversed_targets))
     return _wrap(engines, pair_filter, sets, scoring, thresholds, demand)
+
+
+def _may_have_seeds(
+    sets: tuple[SequenceSet, SequenceSet | None], thresholds: PairThresholds
+) -> bool:
+    """Whether an index may take less time than looking at all pairs."""
+    first, second = sets
+    pairs = len(first) * (len(first) if second is None else len(second))
+    return thresholds.min_identity >= LEAST_IDENTITY and pairs >= LEAST_SEQUENCES**2
 
 
 def _wrap(
@@ -246,8 +284,9 @@ def _wrap(
     scoring: Scoring,
     thresholds: PairThresholds,
     demand: Demand | None = None,
-) -> tuple[Sequence[Engine], Steps]:
-    steps = Steps(gram=pair_filter.gram)
+) -> tuple[Sequence[Engine], Steps, SeedIndex | None]:
+    index = pair_filter.index
+    steps = Steps(gram=pair_filter.gram, seed=0 if index is None else index.letters)
     results = {
         "queries": sets[0],
         "targets": sets[0] if sets[1] is None else sets[1],
@@ -256,7 +295,7 @@ def _wrap(
     wrapped = [
         ThresholdEngine(one, pair_filter, thresholds, steps, results, demand) for one in engines
     ]
-    return wrapped, steps
+    return wrapped, steps, index
 
 
 def skip_where_it_pays(
@@ -269,7 +308,8 @@ def skip_where_it_pays(
     demand: Demand | None = None,
     *,
     both_strands: bool = False,
-) -> tuple[Sequence[Engine], Steps | None]:
+    are_all: bool = False,
+) -> tuple[Sequence[Engine], Steps | None, SeedIndex | None]:
     """Wrap engines as `skip_pairs` does, unless aligning all pairs is as fast.
 
     Returns
@@ -277,20 +317,21 @@ def skip_where_it_pays(
     engines : sequence of Engine
     steps : Steps or None
         None: the engines are as they were.
+    index : SeedIndex or None
     """
     if not thresholds and (min_raw_score or 0) <= 0:
-        return engines, None
+        return engines, None, None
     if thresholds or not any(engine.is_gpu for engine in engines):
         asked = (scoring, thresholds, min_raw_score, threads, demand)
-        return skip_pairs(engines, sets, *asked, both_strands=both_strands)
+        return skip_pairs(engines, sets, *asked, both_strands=both_strands, are_all=are_all)
     # Scores alone a GPU finds as fast as the host says which pairs cannot reach them; with a filter
     # of its own it is faster where q-grams say something, and to find that out has a cost.
     if not all(engine.on_device for engine in engines) or _cells(*sets) < WORTH_FILTERING:
-        return engines, None
+        return engines, None, None
     pair_filter = PairFilter(*sets, scoring, thresholds, min_raw_score, threads=threads)
     if not pair_filter.gram:
         pair_filter.close()
-        return engines, None
+        return engines, None, None
     return _wrap(engines, pair_filter, sets, scoring, thresholds)
 
 

@@ -1,0 +1,125 @@
+"""An index of seeds: pairs that can pass high identities are found without looking at the others.
+
+The source, with the proof that no such pair is missed, is in ``cpu/index/``.
+
+References
+----------
+G. Navarro, R. Baeza-Yates: A hybrid indexing method for approximate string matching. Journal of
+Discrete Algorithms 1(1), 2000.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.arrays import Int64s
+from pairalign.base.errors import CapacityError
+from pairalign.base.native import library
+from pairalign.engines.cpu.native_structs import NativeWindow
+from pairalign.pairs.windows import Window
+
+LEAST_IDENTITY = Fraction(95, 100)
+"""Below, seeds are so short that all sequences have them."""
+
+LEAST_SEQUENCES = 20_000
+"""Of fewer the other filters look at all pairs in the time that the index takes to be made."""
+
+Mask = npt.NDArray[np.bool_]
+
+
+class SeedIndex:
+    """Finds the pairs of windows that share a seed; may be asked from several threads.
+
+    Parameters
+    ----------
+    pair_filter : int
+        The handle of a filter, which stays open.
+    letters : int
+        Of a seed; 0: what takes the least time by a sample.
+
+    Attributes
+    ----------
+    letters : int
+        Of a seed. 0: there is no index; `open_seed_index` returns None instead.
+    """
+
+    def __init__(self, pair_filter: int, letters: int = 0) -> None:
+        self._handle: int | None = library.pairalign_open_seed_index(pair_filter, letters)
+        self.letters: int = library.pairalign_seed_letters(self._handle) if self._handle else 0
+
+    def find(self, window: Window, rows_left: Mask | None = None) -> tuple[Mask, int]:
+        """Find the pairs of a window that can pass.
+
+        Parameters
+        ----------
+        window : Window
+        rows_left : ndarray of bool, shape (rows,), optional
+            Whose pairs are looked for. Default: of all rows.
+
+        Returns
+        -------
+        mask : ndarray of bool, shape (pairs,)
+            Which pairs are found; what is not cannot pass.
+        looked_at : int
+            Pairs of the rows.
+
+        Raises
+        ------
+        CapacityError
+            Out of memory.
+        """
+        mask = np.empty(window.pairs, np.bool_)
+        looked_at = np.zeros(1, np.int64)
+        failed = library.pairalign_find_seeded(
+            self._handle,
+            ctypes.byref(NativeWindow.of(window)),
+            None if rows_left is None else rows_left.ctypes.data,
+            mask.ctypes.data,
+            looked_at.ctypes.data,
+        )
+        if failed:
+            raise CapacityError("out of memory while seeds are looked up")
+        return mask, int(looked_at[0])
+
+    def reach(self, window: Window) -> Window:
+        """Return a window without its last columns that are too short to pass with any row."""
+        native = ctypes.byref(NativeWindow.of(window))
+        stop = int(library.pairalign_seeded_columns(self._handle, native))
+        return window if stop == window.column_stop else replace(window, column_stop=stop)
+
+    def count(self, window: Window, step: int, width: int) -> Int64s:
+        """Count the pairs that are found of every `step`-th row.
+
+        Returns
+        -------
+        ndarray of int64
+            A number for each `width` columns of the window.
+        """
+        columns = window.column_stop - window.column_start
+        counts = np.zeros(-(-columns // width), np.int64)
+        failed = library.pairalign_count_seeded(
+            self._handle, ctypes.byref(NativeWindow.of(window)), step, width, counts.ctypes.data
+        )
+        if failed:
+            raise CapacityError("out of memory while seeds are looked up")
+        return counts
+
+    def close(self) -> None:
+        """Free what the index holds, before the filter is closed."""
+        handle, self._handle = self._handle, None
+        if handle:
+            library.pairalign_close_seed_index(handle)
+
+
+def open_seed_index(pair_filter: int, letters: int = 0) -> SeedIndex | None:
+    """Return an index of the columns of a filter.
+
+    None where the thresholds permit no seeds, or all pairs are looked at in less time.
+    """
+    index = SeedIndex(pair_filter, letters)
+    return index if index.letters else None

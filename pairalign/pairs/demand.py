@@ -1,0 +1,55 @@
+"""Which pairs of a window are still of use to who asks for them."""
+
+from __future__ import annotations
+
+from ctypes import Structure, c_void_p
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.arrays import Int32s
+from pairalign.pairs.windows import Window
+
+Mask = npt.NDArray[np.bool_]
+
+
+class NativeDemand(Structure):
+    """A `Wanted`: ``pairalign_demand`` of ``cpu/filters/pair_filter.h``."""
+
+    _fields_ = tuple(
+        (name, c_void_p) for name in ("rows_left", "best", "row_groups", "column_groups")
+    )
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which pairs of a window are of use; None: all.
+
+    Attributes
+    ----------
+    rows : ndarray of bool, shape (rows,), or None
+        Whose pairs are.
+    best : ndarray of float64, shape (columns,), or None
+        Identities, as the thresholds define them, of which a pair must have more; 0: of none.
+    row_groups, column_groups : ndarray of int32, shape (rows,) and (columns,), or None
+        Pairs of one group are not.
+    """
+
+    rows: Mask | None = None
+    best: npt.NDArray[np.float64] | None = None
+    row_groups: Int32s | None = None
+    column_groups: Int32s | None = None
+
+    def native(self) -> NativeDemand:
+        """Return what native code takes; valid while this is."""
+        arrays = (self.rows, self.best, self.row_groups, self.column_groups)
+        return NativeDemand(*(None if one is None else one.ctypes.data for one in arrays))
+
+
+class Demand(Protocol):
+    """Which pairs are still of use; it grows less while pairs are aligned."""
+
+    def of(self, window: Window) -> Wanted:
+        """Return what is of use of a window."""
