@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("pairalign", "scripts")
 PROSE, CODE = 100, 120
-"""Longest lines of Markdown: of prose, and of code. Rows of tables cannot be wrapped."""
+"""Longest lines of Markdown: of prose, and of code. Tables and pictures cannot be wrapped."""
 
 SYMBOL = re.compile(
     r"((capital|small|iupac|every|single|other|than|expected|upper-case|lower-case|no)\s+letters?"
@@ -54,22 +54,13 @@ MARKDOWN_WORDS = {
 PENDING = {
     "CHANGELOG.md",
     "CONTRIBUTING.md",
-    "README.md",
     "api.md",
     "architecture.md",
     "bitwise.md",
     "clusters.md",
-    "commands.md",
-    "conventions.md",
     "cpu-engine.md",
-    "formats.md",
-    "getting-started.md",
-    "guide-trees.md",
-    "index.md",
-    "install.md",
     "kernels.md",
     "long-pairs.md",
-    "memory.md",
     "msa.md",
     "networks.md",
     "opencl.md",
@@ -79,7 +70,6 @@ PENDING = {
     "scale.md",
     "similar-sequences.md",
     "splits.md",
-    "thresholds.md",
     "verify.md",
 }
 """Pages that are still to be rewritten."""
@@ -102,7 +92,7 @@ def markdown_faults(path: Path) -> Iterator[tuple[int, str]]:
     for number, line in enumerate(path.read_text().splitlines(), 1):
         fence = line.lstrip().startswith("```")
         is_code ^= fence
-        is_row = line.startswith("|")
+        is_row = line.startswith(("|", "!["))
         most = CODE if is_code or line.startswith("    ") else PROSE
         if len(line) > most and not is_row and " " in line.strip():
             yield number, f"{len(line)} characters, at most {most}"

@@ -25,7 +25,7 @@ def steps(text: str) -> Iterator[tuple[list[str], str | None]]:
             continue
         for entry in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             here = re.match(r".*<<'(\w+)'\n.*?^\1\n", entry, re.MULTILINE | re.DOTALL)
-            command = here[0] if here else entry.partition("\n")[0]
+            command = here[0] if here else re.split(r"(?<!\\)\n", entry, maxsplit=1)[0]
             yield ["bash", "-euo", "pipefail", "-c", command], entry[len(command) :].strip("\n")
 
 

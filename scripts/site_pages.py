@@ -1,23 +1,27 @@
 """Pages of the documentation site that are made when it is built: a hook of MkDocs.
 
 ``reference.md`` has every command and option of the program, from its own parser, so that the
-site's search finds them; ``changelog.md`` is the changelog of the source tree.
+site's search finds them; ``changelog.md`` is the changelog of the source tree; ``notebooks/`` has
+the notebooks of ``examples`` with what they show.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from pairalign.cli.program import build_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND_INTRODUCTION = """# Commands and options
 
-Every command and option, as `pairalign help COMMAND` prints them. [Commands for each
-job](commands.md) has examples.
+Every command and option, as `pairalign help COMMAND` prints them. [Six jobs](index.md#six-jobs) and
+the pages of jobs have examples.
 """
 
 
@@ -67,7 +71,35 @@ def changelog() -> str:
     return re.sub(r"\]\(docs/", "](", text)
 
 
-PAGES = {"reference.md": reference, "changelog.md": changelog}
+def notebook(path: Path) -> str:
+    """Return a notebook as a page: text, code, and what the code shows."""
+    parts = []
+    for cell in json.loads(path.read_text())["cells"]:
+        text = "".join(cell["source"])
+        parts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
+        parts += [shown(output) for output in cell.get("outputs", ())]
+    return "\n\n".join(parts) + "\n"
+
+
+def shown(output: dict[str, Any]) -> str:
+    """Return an output of a cell: a picture, a table, or text."""
+    data = output.get("data", {})
+    if "image/png" in data:
+        return f'<img alt="picture" src="data:image/png;base64,{data["image/png"].strip()}">'
+    if "text/html" in data:
+        return re.sub(
+            r"<style.*?</style>\n?|\n\s*", "", "".join(data["text/html"]), flags=re.DOTALL
+        )
+    text = "".join(output.get("text", data.get("text/plain", "")))
+    return f"```text\n{text.rstrip()}\n```"
+
+
+NOTEBOOKS = {f"notebooks/{path.stem}.md": path for path in (ROOT / "examples").glob("*.ipynb")}
+PAGES: dict[str, Callable[[], str]] = {
+    "reference.md": reference,
+    "changelog.md": changelog,
+    **{name: partial(notebook, path) for name, path in NOTEBOOKS.items()},
+}
 """Names of the pages, and what makes each."""
 
 

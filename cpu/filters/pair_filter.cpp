@@ -1,5 +1,5 @@
 // Which pairs of a window can reach thresholds: by their lengths and letters, then by the q-grams that they
-// share. What is dropped cannot pass (docs/thresholds.md); what is left is to be aligned and looked at. The
+// share. What is dropped cannot pass (docs/filters.md); what is left is to be aligned and looked at. The
 // ctypes declarations are in pairalign/engines/cpu/pair_filter.py.
 
 #include <algorithm>

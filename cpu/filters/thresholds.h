@@ -1,5 +1,5 @@
 // What the alignment of a pair must reach, and what follows for the pair before it is aligned. All of it is
-// derived in docs/thresholds.md. The ctypes declarations are in pairalign/alignments/thresholds.py.
+// derived in docs/filters.md. The ctypes declarations are in pairalign/alignments/thresholds.py.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // What the host hands to the kernel that drops pairs which cannot reach thresholds. The numbers come from the
-// filter of the CPU (cpu/filters/), so that both drop the same pairs; docs/thresholds.md derives them.
+// filter of the CPU (cpu/filters/), so that both drop the same pairs; docs/filters.md derives them.
 #pragma once
 
 #ifndef PAIRALIGN_EMULATE

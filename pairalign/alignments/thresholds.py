@@ -1,6 +1,6 @@
 """What the alignment of a pair must reach to be kept: identity, coverage and score, exactly.
 
-What follows for pairs before they are aligned is in ``docs/thresholds.md``, and in native code in
+What follows for pairs before they are aligned is in ``docs/filters.md``, and in native code in
 ``cpu/filters/thresholds.h``.
 """
 

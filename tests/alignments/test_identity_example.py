@@ -1,4 +1,4 @@
-"""The drawn example in docs/thresholds.md, each of its numbers counted by the program."""
+"""The drawn example in docs/choosing.md, each of its numbers counted by the program."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import pairalign
 from pairalign.alignments.identities import count_identity, name_identity
 from pairalign.base.choices import IDENTITIES, MEASURE_SUMMARIES
 
-PAGE = (Path(__file__).parents[2] / "docs" / "thresholds.md").read_text()
-DRAWN = dict(re.findall(r"^    ([qt])  1 ([A-Z-]+) \d+$", PAGE, re.MULTILINE))
+PAGE = (Path(__file__).parents[2] / "docs" / "choosing.md").read_text()
+DRAWN = dict(re.findall(r"^([qt])  1 ([A-Z-]+) \d+$", PAGE, re.MULTILINE))
 SEQUENCES = {name: row.replace("-", "") for name, row in DRAWN.items()}
 TABLE = re.findall(
     r"^\| `(\w+)`(?: \(default\))? \| `(\w+)` \| (?:`([\w-]+)`)? ?\|.*\| "

@@ -83,11 +83,11 @@ def test_the_reference_has_every_public_name() -> None:
 )
 def test_links_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text()):
-        assert (page.parent / link).exists(), link
+        assert (page.parent / link).exists() or link in MADE, link
 
 
 def test_every_page_is_in_the_menu() -> None:
-    menu = set(re.findall(r"(\S+\.md)$", (DOCS.parent / "mkdocs.yml").read_text(), re.MULTILINE))
+    menu = set(re.findall(r": (\S+\.md)$", (DOCS.parent / "mkdocs.yml").read_text(), re.MULTILINE))
     assert menu == {page.name for page in DOCS.glob("*.md")} | MADE
 
 

@@ -27,7 +27,8 @@ def commands_of(page: Path) -> list[str]:
     What `verify` reads are files of other programs; tests/jobs/test_verify.py has some.
     """
     found = []
-    for kind, text in BLOCK.findall(page.read_text()):
+    for kind, block in BLOCK.findall(page.read_text()):
+        text = re.sub(r" \\\n +", " ", block)  # lines that go on
         lines = re.findall(r"^\$ (pairalign .*)$", text, re.MULTILINE) if kind == "console" else []
         found += [re.sub(r"\s+# .*", "", line) for line in lines]
     return [one for one in found if not re.search(r"\||--device cuda|^pairalign verify", one)]

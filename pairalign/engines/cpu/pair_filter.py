@@ -1,6 +1,6 @@
 """Which pairs can reach thresholds, before they are aligned: by lengths, residues, pieces.
 
-The source is in ``cpu/filters/``; why nothing is lost is in ``docs/thresholds.md``.
+The source is in ``cpu/filters/``; why nothing is lost is in ``docs/filters.md``.
 
 References
 ----------

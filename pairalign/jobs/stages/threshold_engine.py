@@ -1,7 +1,7 @@
 """Thresholds that skip work: pairs that cannot pass are not aligned, others not returned.
 
 `ThresholdEngine` wraps an engine and is one itself. Of a window's pairs it drops, cheapest first,
-what lengths, q-grams, common subsequences and scores rule out (``docs/thresholds.md``), and looks
+what lengths, q-grams, common subsequences and scores rule out (``docs/filters.md``), and looks
 at the alignments of the others.
 """
 
