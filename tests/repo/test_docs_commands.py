@@ -34,7 +34,8 @@ def commands_of(page: Path) -> list[str]:
     return [one for one in found if not re.search(r"\||--device cuda|^pairalign verify", one)]
 
 
-COMMANDS = sorted({(page.name, one) for page in PAGES for one in commands_of(page)})
+COMMANDS = list(dict.fromkeys((page.name, one) for page in PAGES for one in commands_of(page)))
+"""In the order of the pages: some read what those before them have written."""
 PROGRAMS = [
     (page.name, text)
     for page in PAGES

@@ -15,7 +15,7 @@ _TYPES = ("match", "mismatch", "gap_open", "gap_extend")
 
 @dataclass(frozen=True)
 class Preset:
-    """Scoring and thresholds for a kind of reads; why they are so is in docs/overlaps.md.
+    """Scoring and thresholds for a kind of reads; why they are so is in docs/overlap-proofs.md.
 
     Attributes
     ----------
