@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
+
+if TYPE_CHECKING:
+    import Bio.Align
+    import biotite.sequence.align
+    import skbio
 
 GAP = ord("-")
 
@@ -73,11 +79,74 @@ class MultipleAlignment:
         sums = np.bincount(self.columns, self.support, minlength=self.width)
         return _means(sums, np.bincount(self.columns, self.compared, minlength=self.width))
 
+    def to_biopython(self) -> Bio.Align.Alignment:
+        """Convert to Biopython's object.
+
+        Returns
+        -------
+        Bio.Align.Alignment
+            Of SeqRecords, in the order of the input.
+        """
+        from Bio.Align import Alignment
+        from Bio.Seq import Seq
+        from Bio.SeqRecord import SeqRecord
+
+        make: Any = Alignment  # untyped
+        rows = np.stack([self.row(index) for index in range(len(self))])
+        records = [
+            SeqRecord(Seq(one.letters), id=one.name, name=one.name, description=one.description)
+            for one in self.sequences
+        ]
+        converted: Bio.Align.Alignment = make(records, _corners(rows != GAP))
+        return converted
+
+    def to_skbio(self) -> skbio.TabularMSA:
+        """Convert to scikit-bio's object.
+
+        Returns
+        -------
+        skbio.TabularMSA
+            With the names as labels, in the order of the input.
+
+        Raises
+        ------
+        MissingPackageError
+            scikit-bio is not installed.
+        """
+        rows = [self.text(index) for index in range(len(self))]
+        return to_tabular_msa(rows, self.sequences.names, self.sequences.alphabet)
+
+    def to_biotite(self) -> biotite.sequence.align.Alignment:
+        """Convert to biotite's object.
+
+        Returns
+        -------
+        biotite.sequence.align.Alignment
+            In the order of the input.
+
+        Raises
+        ------
+        MissingPackageError
+            biotite is not installed.
+        """
+        rows = [self.text(index) for index in range(len(self))]
+        letters = [one.letters for one in self.sequences]
+        return to_biotite_alignment(rows, letters, [0] * len(self), self.sequences.alphabet)
+
     def order(self, by: str) -> list[int]:
         """Return input indices in the order of the ``"input"`` or of the ``"tree"``."""
         if by == "tree" and self.tree is not None:
             return self.tree.leaves()
         return list(range(len(self)))
+
+
+def _corners(is_residue: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Return how far each row is where a gap of any row begins or ends, and at both ends."""
+    changes = (is_residue[:, 1:] != is_residue[:, :-1]).any(axis=0)
+    places = np.concatenate(([0], np.flatnonzero(changes) + 1, [is_residue.shape[1]]))
+    far = np.zeros((len(is_residue), is_residue.shape[1] + 1), np.int64)
+    np.cumsum(is_residue, axis=1, out=far[:, 1:])
+    return far[:, places]
 
 
 def _means(sums: npt.NDArray[Any], counts: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

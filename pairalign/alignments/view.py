@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
 from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
 from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import Sequence, SequenceSet
 
 if TYPE_CHECKING:
     import Bio.Align
+    import biotite.sequence.align
+    import skbio
 
 OP_LETTERS = "MIDNSHP=X"  # character of each operation of a CIGAR run
 _COMPLEMENTS = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
@@ -329,3 +333,45 @@ class Alignment:
         alignment.score = self.score
         converted: Bio.Align.Alignment = alignment
         return converted
+
+    def to_skbio(self) -> skbio.TabularMSA:
+        """Convert to a ``skbio.TabularMSA`` of the two `rows`, the query first.
+
+        Returns
+        -------
+        skbio.TabularMSA
+            Labelled with the names, with the score in its ``metadata``. On strand -1 the query is
+            reverse-complemented.
+
+        Raises
+        ------
+        MissingPackageError
+            scikit-bio is not installed.
+        """
+        names = [self.query.name, self.target.name]
+        return to_tabular_msa(self.rows(), names, self._alphabet, score=self.score)
+
+    def to_biotite(self) -> biotite.sequence.align.Alignment:
+        """Convert to a ``biotite.sequence.align.Alignment`` along the same path.
+
+        Returns
+        -------
+        biotite.sequence.align.Alignment
+            Of the whole sequences, the query first, with the score. On strand -1 the query is
+            reverse-complemented.
+
+        Raises
+        ------
+        MissingPackageError
+            biotite is not installed.
+        """
+        q, t, _ = self._row_runs()
+        query = self.query.letters
+        if self.strand < 0:
+            query = query.translate(_COMPLEMENTS)[::-1]
+        sequences = [query, self.target.letters]
+        return to_biotite_alignment(self.rows(), sequences, (q, t), self._alphabet, self.score)
+
+    @property
+    def _alphabet(self) -> Alphabet:
+        return self.alignments.queries.alphabet

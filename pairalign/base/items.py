@@ -6,6 +6,8 @@ import os
 from typing import SupportsIndex
 
 _EXPECTED = "expected a str, bytes, or an object with .seq or .letters"
+_SPELLED = ("skbio", "biotite")
+"""Packages whose sequences are their letters as text."""
 
 
 def letters_of(item: object, what: str) -> bytes:
@@ -15,7 +17,8 @@ def letters_of(item: object, what: str) -> bytes:
     ----------
     item : object
         A str, bytes, an object with residues in ``.seq`` or ``.letters``, such as a record of
-        Biopython, Biopython's ``Seq``, which makes bytes of itself, or a value of an Arrow array.
+        Biopython, Biopython's ``Seq``, which makes bytes of itself, a sequence of scikit-bio or
+        biotite, or a value of an Arrow array.
     what : str
         What messages call the item: ``item 3``.
 
@@ -31,6 +34,8 @@ def letters_of(item: object, what: str) -> bytes:
             break
     if hasattr(letters, "as_py"):  # a value of an Arrow array
         letters = letters.as_py()
+    if any(one.__module__.partition(".")[0] in _SPELLED for one in type(letters).__mro__):
+        letters = str(letters)
     if isinstance(letters, str):
         return letters.encode("utf-8", "replace")
     if isinstance(letters, (bytes, bytearray)):
@@ -68,12 +73,13 @@ def name_of(name: object, what: str) -> str:
 
 
 def record_name(item: object) -> object:
-    """Return the ``.id`` or ``.name`` of a record, None for what has neither."""
+    """Return the ``.id`` or ``.name`` of a record, or scikit-bio's id; None for what has none."""
     for attribute in ("id", "name"):
         name: object = getattr(item, attribute, None)
         if name is not None:
             return name
-    return None
+    metadata = getattr(item, "metadata", None)
+    return metadata.get("id") if isinstance(metadata, dict) else None
 
 
 def _describe(item: object) -> str:

@@ -15,8 +15,11 @@ TASKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "api.md").read_text(
 MOST_LINES = 8
 
 
-def test_there_are_three_and_a_stream() -> None:
-    for word, text in zip(("matrix(", "max_hits=", "guide_tree(", "stream("), TASKS, strict=True):
+WORDS = ("matrix(", "max_hits=", "guide_tree(", "stream(", "to_biotite(")
+
+
+def test_there_are_three_a_stream_and_objects() -> None:
+    for word, text in zip(WORDS, TASKS, strict=True):
         assert word in text
         assert len([line for line in text.splitlines() if line.strip()]) <= MOST_LINES
 
@@ -28,6 +31,8 @@ def test_a_task_runs(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    if "to_biotite(" in text:
+        pytest.importorskip("skbio"), pytest.importorskip("biotite")
     shutil.copy(ROOT / "tests" / "data" / "globins.fasta", tmp_path / "proteins.fasta")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
@@ -45,5 +50,7 @@ def test_a_task_runs(
         assert "HBG1" in said
     elif "guide_tree(" in text:
         assert (tmp_path / "proteins.nwk").read_text().count(",") == 11
+    elif "to_biotite(" in text:
+        assert "identities" in said
     else:
         assert "pairs" in said

@@ -37,6 +37,7 @@ from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.large import align_large
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
+from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.sets import SequenceSet
@@ -46,7 +47,7 @@ REFINEMENTS = 100
 
 
 def align_multiple(
-    sequences: SequenceSet,
+    sequences: Sequences,
     *,
     confidence: bool = True,
     partners: int | None = None,
@@ -60,8 +61,8 @@ def align_multiple(
 
     Parameters
     ----------
-    sequences : SequenceSet
-        Proteins or DNA.
+    sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
+        Proteins or DNA, as `pairalign.align` takes them.
     confidence : bool
         Of more than 50 sequences, for which it takes posteriors of its own: whether to compute it.
     partners, seed
@@ -91,6 +92,7 @@ def align_multiple(
     40 bytes for each posterior of 0.01 or more of up to 50 sequences, of which a residue has 3 to
     13 in each other sequence.
     """
+    sequences = read_one_set(sequences)
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
         return MultipleAlignment(sequences, columns, len(columns), *_nothing(sequences), None)
@@ -125,7 +127,7 @@ def align_multiple(
 
 
 def score_multiple(
-    sequences: SequenceSet,
+    sequences: Sequences,
     columns: npt.NDArray[np.int32],
     width: int,
     *,
@@ -140,7 +142,7 @@ def score_multiple(
 
     Parameters
     ----------
-    sequences : SequenceSet
+    sequences : the same as of `align_multiple`
         What is aligned.
     columns : ndarray of int32, shape (total_residues,)
         The column of each residue, from 0.
@@ -164,6 +166,7 @@ def score_multiple(
     CapacityError
         The posteriors of the two longest sequences do not fit the memory.
     """
+    sequences = read_one_set(sequences)
     known = _nothing(sequences)
     if len(sequences) > 1:
         known = find_confidence(

@@ -26,6 +26,7 @@ from pairalign.engines.posterior_engines import (
     open_posterior_engine,
 )
 from pairalign.engines.selection import usable_cores
+from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.scoring.posterior_models import posterior_model
@@ -239,7 +240,7 @@ def _threads_within(sequences: SequenceSet, threads: int, memory_bytes: int) -> 
 
 
 def posteriors(
-    sequences: SequenceSet,
+    sequences: Sequences,
     *,
     threshold: float = POSTERIOR_THRESHOLD,
     device: str = "auto",
@@ -251,8 +252,8 @@ def posteriors(
 
     Parameters
     ----------
-    sequences : SequenceSet
-        Two or more.
+    sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
+        Two or more, as `pairalign.align` takes them.
     threshold : float
         Posteriors below are left out; from 0.001 to 1.
     device : str
@@ -289,7 +290,7 @@ def posteriors(
     Liu Y, Schmidt B, Maskell DL. MSAProbs. Bioinformatics 26:1958-1964, 2010.
     """
     job = PosteriorJob(
-        sequences,
+        read_one_set(sequences),
         threshold=threshold,
         device=device,
         threads=threads,

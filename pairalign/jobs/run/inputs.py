@@ -80,6 +80,11 @@ def read_sets(request: ProblemRequest) -> tuple[SequenceSet, SequenceSet | None]
     return _as_sets(request, alphabet)
 
 
+def read_one_set(sequences: Sequences) -> SequenceSet:
+    """Return sequences of any kind that functions take as a set; see `read_problem`."""
+    return read_sets(ProblemRequest(sequences))[0]
+
+
 def as_scoring(
     scoring: AnyScoring | ScoringRequest | None,
     alphabet: Alphabet,

@@ -1,0 +1,102 @@
+"""Rows of an alignment as objects of scikit-bio and biotite, which are imported when used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pairalign.base.errors import MissingPackageError
+from pairalign.sequences.alphabets import DNA, Alphabet
+
+if TYPE_CHECKING:
+    import biotite.sequence.align
+    import skbio
+
+GAP = "-"
+_AS_X = str.maketrans("UOJ", "XXX")
+
+
+def to_tabular_msa(
+    rows: Sequence[str], names: Sequence[str], alphabet: Alphabet, **metadata: Any
+) -> skbio.TabularMSA:
+    """Return rows of one width as scikit-bio has them.
+
+    Parameters
+    ----------
+    rows : sequence of str
+        Residues and ``-``.
+    names : sequence of str
+        Their labels, and the ``id`` of each.
+    alphabet : Alphabet
+        Of the residues, which are spelled as it has them: in capitals, U of RNA as T.
+    **metadata
+        Of the whole.
+
+    Raises
+    ------
+    MissingPackageError
+        scikit-bio is not installed.
+    """
+    try:
+        import skbio
+    except ImportError:
+        raise MissingPackageError("scikit-bio is missing: pip install scikit-bio") from None
+    kind: Any = skbio.DNA if alphabet == DNA else skbio.Protein
+    sequences = [
+        kind(_spelled(row, alphabet), metadata={"id": name})
+        for row, name in zip(rows, names, strict=True)
+    ]
+    made: skbio.TabularMSA = skbio.TabularMSA(sequences, metadata=metadata, index=list(names))
+    return made
+
+
+def to_biotite_alignment(
+    rows: Sequence[str],
+    sequences: Sequence[str],
+    starts: Sequence[int],
+    alphabet: Alphabet,
+    score: float | None = None,
+) -> biotite.sequence.align.Alignment:
+    """Return rows of one width as biotite has them: sequences and a trace.
+
+    Parameters
+    ----------
+    rows : sequence of str
+        Residues and ``-``.
+    sequences : sequence of str
+        The whole sequences.
+    starts : sequence of int
+        Where in each sequence its row begins.
+    alphabet : Alphabet
+        Of the residues, which are spelled as it has them; U, O and J, which biotite lacks, as X.
+    score : float, optional
+
+    Raises
+    ------
+    MissingPackageError
+        biotite is not installed.
+    """
+    try:
+        import biotite.sequence
+        import biotite.sequence.align
+    except ImportError:
+        raise MissingPackageError("biotite is missing: pip install biotite") from None
+    trace = np.full((len(rows[0]), len(rows)), -1, np.int64)
+    for number, (row, start) in enumerate(zip(rows, starts, strict=True)):
+        is_residue = np.frombuffer(row.encode("ascii"), np.uint8) != ord(GAP)
+        trace[is_residue, number] = start + np.arange(int(is_residue.sum()))
+    kind: Any = biotite.sequence.ProteinSequence
+    if alphabet == DNA:
+        kind = biotite.sequence.NucleotideSequence
+    whole = [kind(_spelled(one, alphabet).translate(_AS_X)) for one in sequences]
+    made: biotite.sequence.align.Alignment = biotite.sequence.align.Alignment(whole, trace, score)
+    return made
+
+
+def _spelled(row: str, alphabet: Alphabet) -> str:
+    """Return a row with the letters of the alphabet: those that it lacks as X or N."""
+    letters = np.frombuffer(row.encode("ascii"), np.uint8)
+    table = np.frombuffer(alphabet.letters.encode("ascii").ljust(256, GAP.encode()), np.uint8)
+    return table[alphabet.encoding[letters]].tobytes().decode("ascii")
