@@ -76,6 +76,8 @@ def test_the_reference_has_every_public_name() -> None:
     assert "errors" in documented
     named = set(re.findall(r"`(?:pairalign\.)?(\w+)`", page))
     assert set(pairalign.__all__) - errors <= documented | named
+    homes = re.findall(r"^::: (pairalign\.\w+\.\S+)$", page, re.MULTILINE)
+    assert homes == []  # titles are the names that people import
 
 
 @pytest.mark.parametrize(
