@@ -122,6 +122,7 @@ CLUSTER_SUFFIXES = {
     "uc": (".uc",),
     "clstr": (".clstr",),
     "fasta": (".fasta", ".fa", ".fas", ".fna", ".faa"),
+    "otutab": (".otutab",),
 }
 """Formats of clusters, and ends of names that mean each."""
 POSTERIOR_SUFFIXES = {
@@ -152,6 +153,8 @@ GROUP_SUFFIXES = {
 }
 """Formats of folds and clusters that are read, and ends of names that mean each."""
 LINKAGES = ("greedy", "single", "complete", "average")
+CLUSTER_ORDERS = ("length", "size")
+"""What becomes a representative first: the longest, or what was seen most often."""
 REPRESENTATIVES = ("longest", "medoid")
 
 MUTUAL = ("keep", "drop", "one")

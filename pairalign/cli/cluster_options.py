@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from pairalign.base.choices import (
+    CLUSTER_ORDERS,
     CLUSTER_SUFFIXES,
     EDGE_RANKS,
     LINKAGES,
@@ -17,6 +18,7 @@ from pairalign.cli.options import (
     add_input,
     add_output,
     add_path,
+    add_report,
     add_scoring,
     add_sequences,
     add_strand,
@@ -53,12 +55,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "enough; average: on average (default: %(default)s)",
     )
     group.add_argument(
+        "--order",
+        choices=CLUSTER_ORDERS,
+        default=CLUSTER_ORDERS[0],
+        help="greedy: what becomes a representative first, the longest or what was seen most "
+        "often, by ;size= in headers (default: %(default)s)",
+    )
+    group.add_argument(
         "--representative",
         choices=REPRESENTATIVES,
         default=REPRESENTATIVES[0],
         help="what stands for a cluster: its longest sequence, or the one most similar to the "
         "others (default: %(default)s)",
     )
+    add_report(parser)
     add_hits(group, "networks: only pairs that are among the best K of either sequence", EDGE_RANKS)
     add_strand(group)
     add_scoring(parser)

@@ -6,7 +6,8 @@ import argparse
 import time
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import CLUSTER_SUFFIXES, EDGE_RANKS
+from pairalign.base.choices import CLUSTER_ORDERS, CLUSTER_SUFFIXES, EDGE_RANKS, LINKAGES
+from pairalign.base.errors import FormatError
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
@@ -17,6 +18,7 @@ from pairalign.cli.planning import (
     read_problem,
     resources_of,
 )
+from pairalign.cli.report import check_report
 from pairalign.cli.summary import describe_steps
 from pairalign.cli.thresholds import thresholds_of
 from pairalign.clusters.clusters import Clusters
@@ -44,6 +46,9 @@ def run_cluster(options: argparse.Namespace) -> None:
     check_scoring(options)
     for path in outputs:
         check_writable(path)
+    check_report(options)
+    if options.order != CLUSTER_ORDERS[0] and options.linkage != LINKAGES[0]:
+        raise FormatError(f"--order {options.order} is for --linkage greedy, not {options.linkage}")
     problem = read_problem(options)
     sequences = problem.queries
     started = time.perf_counter()
@@ -56,6 +61,7 @@ def run_cluster(options: argparse.Namespace) -> None:
         resources_of(options),
         options.max_hits,
         options.rank or EDGE_RANKS[0],
+        options.order,
     )
     job = ClusterJob(problem, request)
     clusters = job.run()
@@ -69,7 +75,12 @@ def run_cluster(options: argparse.Namespace) -> None:
         write_clusters(options.representatives, clusters, "fasta", threads=threads)
     if options.explain:
         say(describe_steps(job.steps, number_of_pairs(len(sequences))))
-    say_summary(options, _describe(clusters, problem, seconds, outputs))
+    summary = _describe(clusters, problem, seconds, outputs)
+    if options.report is not None:
+        from pairalign.cli.cluster_report import report_clusters
+
+        report_clusters(options, clusters, job.devices, summary.text())
+    say_summary(options, summary)
 
 
 def _describe(clusters: Clusters, problem: Problem, seconds: float, outputs: list[str]) -> Lines:

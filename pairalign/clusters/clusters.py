@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage, count_identity
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -38,6 +38,8 @@ class Clusters:
         in the order of `order`, with CIGARs.
     edges : Alignments or None
         All pairs that are similar enough, if they were asked for; no CIGARs.
+    abundances : ndarray of int64, shape (n,), or None
+        How often each sequence was seen, by input index; None: headers have no ``;size=``.
     """
 
     sequences: SequenceSet
@@ -48,6 +50,7 @@ class Clusters:
     order: Int32s
     alignments: Alignments
     edges: Alignments | None = None
+    abundances: Int64s | None = None
 
     def __len__(self) -> int:
         return len(self.representatives)
@@ -63,6 +66,15 @@ class Clusters:
     def sizes(self) -> npt.NDArray[np.int64]:
         """Number of sequences of each cluster, shape (clusters,)."""
         return np.bincount(self.labels, minlength=len(self))
+
+    @property
+    def cluster_abundances(self) -> Int64s:
+        """How often the sequences of each cluster were seen together, shape (clusters,)."""
+        if self.abundances is None:
+            return self.sizes
+        summed = np.zeros(len(self), np.int64)
+        np.add.at(summed, self.labels, self.abundances)
+        return summed
 
     def members(self, cluster: int) -> Int32s:
         """Input indices of the sequences of a cluster, the representative first."""

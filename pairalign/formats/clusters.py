@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import accumulate
 
 from pairalign.alignments.identities import name_identity
 from pairalign.alignments.view import Alignment
@@ -10,6 +11,7 @@ from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
+from pairalign.sequences.abundances import sample_of
 
 _RESIDUES = {"protein": "aa", "dna": "nt"}
 _LINES = 1 << 14
@@ -29,7 +31,7 @@ def write_clusters(
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
     clusters : Clusters
-    format : {"tsv", "uc", "clstr", "fasta"}, optional
+    format : {"tsv", "uc", "clstr", "fasta", "otutab"}, optional
         Default: by the end of the file's name.
     threads : int
         Threads to compress on.
@@ -45,7 +47,8 @@ def write_clusters(
     -----
     ``tsv`` has a line a sequence: number of the cluster, from 0, sequences in it, representative,
     sequence, its residues, identity and coverage with the representative (1 for that itself). An
-    identity other than matches by columns has its name in the header: ``identity_shorter``.
+    identity other than matches by columns has its name in the header: ``identity_shorter``. Where
+    headers have ``;size=`` the third column is ``abundance``, the sum of the cluster's.
 
     ``uc`` has vsearch's ten columns: S for a representative, H for each other sequence (cluster,
     residues, percent identity, strand, two unused, alignment, both names), and in the end a line C
@@ -57,6 +60,11 @@ def write_clusters(
     for DNA after the strand. Names are not cut short.
 
     ``fasta`` has the representatives as they were read, with their whole headers.
+
+    ``otutab`` has a line a cluster and a column a sample, as ``biom convert`` and QIIME read it:
+    how often sequences of the sample were seen, by ``;size=``, else how many there are. Samples are
+    those of `pairalign.sequences.abundances.sample_of`; names end before the first ``;``, unless
+    two would be the same.
     """
     chosen = choose_format(path, format, CLUSTER_SUFFIXES, "clusters")
     with open_output(path, threads=threads) as output:
@@ -71,9 +79,16 @@ def write_clusters(
 
 def _table(clusters: Clusters) -> Iterator[str]:
     chosen = name_identity(clusters.thresholds.identity_of)
-    columns = ("cluster", "size", "representative", "sequence", "length", chosen, "coverage")
+    has_abundances = clusters.abundances is not None
+    counts = ("size", "abundance") if has_abundances else ("size",)
+    columns = ("cluster", *counts, "representative", "sequence", "length", chosen, "coverage")
     yield "\t".join(columns) + "\n"
-    sequences, sizes = clusters.sequences, clusters.sizes
+    sequences, sizes = clusters.sequences, [str(size) for size in clusters.sizes]
+    if has_abundances:
+        sizes = [
+            f"{size}\t{abundance}"
+            for size, abundance in zip(sizes, clusters.cluster_abundances, strict=True)
+        ]
     identity, coverage = clusters.identity, clusters.coverage
     for index in clusters.order:
         label = clusters.labels[index]
@@ -168,9 +183,29 @@ def _representatives(clusters: Clusters) -> Iterator[str]:
         yield f">{sequence.description}\n{sequence.letters}\n"
 
 
+def _otu_table(clusters: Clusters) -> Iterator[str]:
+    headers = clusters.sequences.descriptions
+    samples = [sample_of(header) for header in headers]
+    names = sorted(set(samples))
+    places = {name: place for place, name in enumerate(names)}
+    yield "\t".join(("#OTU ID", *names)) + "\n"
+    whole = [clusters.sequences.names[index] for index in clusters.representatives]
+    short = [name.split(";", 1)[0] for name in whole]
+    titles = short if len(set(short)) == len(short) and all(short) else whole
+    members = clusters.order.tolist()
+    starts = [0, *accumulate(clusters.sizes.tolist())]
+    for cluster, title in enumerate(titles):
+        counts = [0] * len(names)
+        for index in members[starts[cluster] : starts[cluster + 1]]:
+            seen = 1 if clusters.abundances is None else int(clusters.abundances[index])
+            counts[places[samples[index]]] += seen
+        yield "\t".join((title, *map(str, counts))) + "\n"
+
+
 _WRITERS: dict[str, Callable[[Clusters], Iterator[str]]] = {
     "tsv": _table,
     "uc": _uc,
     "clstr": _clstr,
     "fasta": _representatives,
+    "otutab": _otu_table,
 }

@@ -294,6 +294,7 @@ def test_cigars_are_merged() -> None:
         ("distance", "-o", "o.phy"),
         ("tree", "-o", "o.nwk"),
         ("split", "-o", "o.csv", "--min-identity", "0.9", "--folds", "2"),
+        ("cluster", "-o", "o.tsv", "--min-identity", "0.9"),
     ],
 )
 def test_when_and_where_it_was_made(command: tuple[str, ...], tmp_path: Path) -> None:

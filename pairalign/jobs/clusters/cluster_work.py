@@ -53,8 +53,13 @@ class ClusterWork:
     scoring : Scoring
     thresholds, linkage, keep_edges, strand, resources
         As for `pairalign.jobs.clusters.clusters.ClusterRequest`.
+    ranks : ndarray of int32, shape (n,), or None
+        The order in which sequences become representatives of greedy linkage, by place; None:
+        that of places.
     steps : Steps or None
         How many pairs each step of the thresholds has left, after `find_leaders`.
+    devices : tuple of str
+        Those that aligned, after `find_leaders`.
     """
 
     sequences: SequenceSet
@@ -64,7 +69,9 @@ class ClusterWork:
     keep_edges: bool
     strand: str
     resources: Resources
+    ranks: Int32s | None = None
     steps: Steps | None = field(default=None, init=False)
+    devices: tuple[str, ...] = field(default=(), init=False)
 
     def find_leaders(self) -> tuple[Int32s, Alignments | None]:
         """Return the first sequence of each one's cluster, and the edges if they are wanted."""
@@ -74,6 +81,8 @@ class ClusterWork:
             leaders = np.zeros(1, np.int32)
         elif self.linkage in _TRIANGLE_METHODS:
             leaders = self._join_closest(kept)
+        elif self.ranks is not None:
+            leaders = self._join_by_rank(self.ranks, kept)
         else:
             clustering = SingleLinkage(count) if self.linkage == "single" else GreedyLinkage(count)
             leaders = self._stream(clustering, kept)
@@ -92,6 +101,22 @@ class ClusterWork:
             if kept is not None:
                 kept.append(passing.without(cigar=True))
         return clustering.leaders()
+
+    def _join_by_rank(self, ranks: Int32s, kept: list[Alignments] | None) -> Int32s:
+        """Cluster greedily in an order of its own: pairs that pass are held and sorted by it."""
+        held: list[tuple[Int32s, Int32s, Int64s, Int64s]] = []
+        for passing in self._passing(self.thresholds, self.resources):
+            ends = ranks[passing.query], ranks[passing.target]
+            held.append((np.minimum(*ends), np.maximum(*ends), *self._identity_of(passing)))
+            if kept is not None:
+                kept.append(passing.without(cigar=True))
+        clustering = GreedyLinkage(len(ranks))
+        if held:
+            first, second, parts, wholes = map(np.concatenate, zip(*held, strict=True))
+            order = np.argsort(first, kind="stable")
+            clustering.add(first[order], second[order], parts[order], wholes[order])
+        places = np.argsort(ranks).astype(np.int32)
+        return places[clustering.leaders()[ranks]]
 
     def _join_closest(self, kept: list[Alignments] | None) -> Int32s:
         """Cluster by distances: complete linkage needs those of pairs that pass, average all."""
@@ -139,7 +164,7 @@ class ClusterWork:
             **resources.of_job(),
         )
         with job.open() as results:
-            self.steps = job.steps
+            self.steps, self.devices = job.steps, job.devices
             yield from results
 
     def find_medoids(self, labels: npt.NDArray[np.int64], first: Int32s) -> Int32s:

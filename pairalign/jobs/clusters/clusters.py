@@ -32,8 +32,8 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
-from pairalign.base.arrays import Int32s
-from pairalign.base.choices import EDGE_RANKS, LINKAGES, REPRESENTATIVES, STRANDS
+from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.choices import CLUSTER_ORDERS, EDGE_RANKS, LINKAGES, REPRESENTATIVES, STRANDS
 from pairalign.base.errors import ScoringError
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.clusters.clusters import Clusters
@@ -42,6 +42,7 @@ from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, rea
 from pairalign.jobs.run.limits import check_strand, whole_number
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
+from pairalign.sequences.abundances import read_abundances
 from pairalign.sequences.records import join_records
 from pairalign.sequences.sets import SequenceSet
 
@@ -69,6 +70,9 @@ class ClusterRequest:
         `pairalign.clusters.best_edges.BestEdges`.
     rank : {"score", "identity"}
         What they are the best by.
+    order : {"length", "size"}
+        What comes first in greedy linkage: the longest, or what was seen most often, by ``;size=``
+        of headers; of equals what comes first in the other order.
     """
 
     thresholds: PairThresholds
@@ -79,6 +83,7 @@ class ClusterRequest:
     resources: Resources = field(default_factory=Resources)
     max_hits: int | None = None
     rank: str = EDGE_RANKS[0]
+    order: str = CLUSTER_ORDERS[0]
 
     def __post_init__(self) -> None:
         _check_choice("rank", self.rank, EDGE_RANKS)
@@ -86,6 +91,12 @@ class ClusterRequest:
             whole_number("max_hits", self.max_hits, sys.maxsize)
             if not self.keep_edges:
                 raise ValueError("max_hits chooses among the edges: keep them, with edges=True")
+        _check_choice("order", self.order, CLUSTER_ORDERS)
+        if self.order != CLUSTER_ORDERS[0] and self.linkage != LINKAGES[0]:
+            raise ValueError(
+                f"order {self.order!r} is that of representatives: linkage {self.linkage!r} has no "
+                "use for it, greedy has"
+            )
         _check_choice("linkage", self.linkage, LINKAGES)
         _check_choice("representative", self.representative, REPRESENTATIVES)
 
@@ -101,6 +112,8 @@ class ClusterJob:
     request : ClusterRequest
     steps : Steps or None
         How many pairs each step of the thresholds has left, after `run`.
+    devices : tuple of str
+        Those that aligned, after `run`.
 
     Raises
     ------
@@ -111,6 +124,7 @@ class ClusterJob:
     problem: Problem
     request: ClusterRequest
     steps: Steps | None = field(default=None, init=False)
+    devices: tuple[str, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
         scoring = self.problem.scoring
@@ -132,6 +146,7 @@ class ClusterJob:
         """
         sequences, request = self.problem.queries, self.request
         order = canonical_order(sequences)
+        abundances = read_abundances(sequences)
         work = ClusterWork(
             _in_order(sequences, order),
             self.problem.scoring,
@@ -140,9 +155,10 @@ class ClusterJob:
             request.keep_edges,
             strand=request.strand,
             resources=request.resources,
+            ranks=None if request.order == CLUSTER_ORDERS[0] else _ranks_by_size(abundances, order),
         )
         leaders, edges = work.find_leaders()
-        self.steps = work.steps
+        self.steps, self.devices = work.steps, work.devices
         first, labels = np.unique(leaders, return_inverse=True)
         chosen = work.find_medoids(labels, first) if request.representative == "medoid" else first
         alignments = work.align_with(chosen[labels])
@@ -160,6 +176,7 @@ class ClusterJob:
             representatives=order[chosen],
             order=order[by_cluster],
             alignments=_of_input(alignments, sequences, order),
+            abundances=abundances,
             edges=None if edges is None else self._chosen(_of_input(edges, sequences, order)),
         )
 
@@ -186,6 +203,7 @@ def cluster(
     edges: bool = False,
     max_hits: int | None = None,
     rank: str = EDGE_RANKS[0],
+    order: str = CLUSTER_ORDERS[0],
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     strand: str = STRANDS[0],
@@ -223,6 +241,9 @@ def cluster(
         of highest score, then whose other sequence comes first in the input.
     rank : {"score", "identity"}
         What the best edges are the best by.
+    order : {"length", "size"}
+        Greedy linkage: what becomes a representative first, the longest sequences or those that
+        were seen most often, as ``;size=`` in their headers says (1 where nothing does).
     scoring, mode, strand, device, kernel, threads, memory_bytes, progress
         As for `pairalign.align`.
 
@@ -275,6 +296,7 @@ def cluster(
         Resources(device, kernel, threads, memory_bytes, progress),
         max_hits,
         rank,
+        order,
     )
     return ClusterJob(problem, request).run()
 
@@ -296,6 +318,16 @@ def canonical_order(sequences: SequenceSet) -> Int32s:
         for start, stop, name in zip(offsets, offsets[1:], sequences.names, strict=False)
     ]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int32)
+
+
+def _ranks_by_size(abundances: Int64s | None, order: Int32s) -> Int32s:
+    """Return the rank of each place: by abundance, the most first, then by place."""
+    if abundances is None:
+        return np.arange(len(order), dtype=np.int32)
+    by_size = np.lexsort((np.arange(len(order)), -abundances[order]))
+    ranks = np.empty(len(order), np.int32)
+    ranks[by_size] = np.arange(len(order), dtype=np.int32)
+    return ranks
 
 
 def _in_order(sequences: SequenceSet, order: Int32s) -> SequenceSet:

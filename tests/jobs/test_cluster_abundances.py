@@ -1,0 +1,141 @@
+"""Abundances of headers: the order of representatives, tables of samples, reports."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import run
+from test_clusters import canonical, plain_values
+
+from pairalign import SequenceSet, cluster, make_scoring
+from pairalign.base.errors import FastaError
+from pairalign.sequences.abundances import read_abundances, sample_of
+
+TEXT = """>S1_1;size=3;
+ACGTACGTACGTACGTACGTACGTACGTACGTACGTACGTACGT
+>S2_7;size=40
+ACGTACGTACGTACGTACGTACGTACGTACGTACGTACGTACG
+>x;sample=S1;size=5 of a header
+TTTTGGGGCCCCAAAATTTTGGGGCCCCAAAA
+>S2_9
+TTTTGGGGCCCCAAAATTTTGGGGCCCCAAA
+"""
+
+
+def reads(seed: int) -> dict[str, str]:
+    """Reads of three origins that were seen 1 to 4 times."""
+    rng = np.random.default_rng(seed)
+    origins = ["".join(rng.choice(list("ACGT"), 30)) for _ in range(3)]
+    made = {}
+    for number in range(30):
+        letters = list(origins[number % 3])
+        for place in rng.integers(0, 30, 3):
+            letters[place] = rng.choice(["A", "C", "G", "T", ""])
+        size = int(rng.integers(1, 5))
+        made[f"r{number};size={size}" if size > 1 else f"r{number}"] = "".join(letters)
+    return made
+
+
+def by_abundance(given: dict[str, str]) -> list[str]:
+    sizes = {name: int(name.partition(";size=")[2] or 1) for name in given}
+    return sorted(canonical(given), key=lambda name: -sizes[name])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_was_seen_most_often_comes_first(seed: int) -> None:
+    given, scoring, least = reads(seed), make_scoring("dna"), Fraction(85, 100)
+    values = plain_values(given, scoring, "columns")
+    order = by_abundance(given)
+    members: dict[str, list[str]] = {}
+    for name in order:
+        known = [(one, *values.get((one, name), values.get((name, one), ()))) for one in members]
+        near = [
+            (-identity, order.index(one), one) for one, identity, _ in known if identity >= least
+        ]
+        members.setdefault(min(near)[2] if near else name, []).append(name)
+    asked = {"min_identity": "85%", "order": "size", "scoring": scoring, "device": "cpu"}
+    found = cluster(given, **asked)
+    names = found.sequences.names
+    assert {names[k] for k in found.representatives.tolist()} == set(members)
+    assert {frozenset(one) for one in found} == {frozenset(one) for one in members.values()}
+    assert len(members) > 3
+    back = cluster(dict(reversed(given.items())), **asked)
+    assert list(back) == list(found)
+
+
+def test_without_sizes_the_order_is_that_of_lengths() -> None:
+    given = {name.split(";")[0]: letters for name, letters in reads(1).items()}
+    found = [list(cluster(given, min_identity=0.9, order=one)) for one in ("length", "size")]
+    assert found[0] == found[1]
+
+
+def test_tables(tmp_path: Path) -> None:
+    (tmp_path / "in.fa").write_text(TEXT)
+    asked = ("cluster", "in.fa", "--min-identity", "0.9", "-q", "-o", "-", "--format")
+    done = run(*asked, "otutab", cwd=tmp_path)
+    assert done.stdout.decode() == "#OTU ID\tS1\tS2\nS1_1\t3\t40\nx\t5\t1\n"
+    done = run(*asked, "otutab", "--order", "size", cwd=tmp_path)
+    assert done.stdout.decode() == "#OTU ID\tS1\tS2\nS2_7\t3\t40\nx\t5\t1\n"
+    header, first, *_ = run(*asked, "tsv", cwd=tmp_path).stdout.decode().splitlines()
+    assert header.split("\t")[:4] == ["cluster", "size", "abundance", "representative"]
+    assert first.split("\t")[:3] == ["0", "2", "43"]
+    (tmp_path / "in.fa").write_text(TEXT.replace(";size", ";number"))
+    header = run(*asked, "tsv", cwd=tmp_path).stdout.decode().splitlines()[0]
+    assert header.split("\t")[:3] == ["cluster", "size", "representative"]
+
+
+def test_names_of_clusters_stay_different(tmp_path: Path) -> None:
+    (tmp_path / "in.fa").write_text(">a;1\nAAAAAAAA\n>a;2\nCCCCCCC\n")
+    asked = ("cluster", "in.fa", "--min-identity", "0.9", "-q", "-o", "t.otutab")
+    assert run(*asked, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "t.otutab").read_text() == "#OTU ID\tall\na;1\t1\na;2\t1\n"
+
+
+def test_report_has_clusters(tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    (tmp_path / "in.fa").write_text(TEXT)
+    asked = ("cluster", "in.fa", "--min-identity", "0.9", "-o", "c.uc", "--report", "c.html")
+    assert run(*asked, cwd=tmp_path).returncode == 0
+    page = (tmp_path / "c.html").read_text()
+    for text in (
+        "The largest clusters",
+        "Abundance",
+        "S1_1;size=3;",
+        "Size of the clusters",
+        "97.7%",
+    ):
+        assert text in page
+
+
+@pytest.mark.parametrize(
+    ("header", "sample"),
+    [
+        ("r;sample=S1;size=3", "S1"),
+        ("r;size=3;barcodelabel=B2;", "B2"),
+        ("L1S203.273731_515 orig=2", "L1S203.273731"),
+        ("read1", "all"),
+        ("_1", "all"),
+    ],
+)
+def test_samples(header: str, sample: str) -> None:
+    assert sample_of(header) == sample
+
+
+@pytest.mark.parametrize("size", ["0", "x", "-1", "", "1.5", "9" * 30])
+def test_sizes_that_are_none(size: str) -> None:
+    given = SequenceSet.from_strings({"a": "ACGT", f"b;size={size}": "ACG"})
+    with pytest.raises(FastaError, match="record 2 'b;size="):
+        read_abundances(given)
+
+
+def test_orders_are_for_greedy_linkage(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="greedy"):
+        cluster(["ACGT", "ACG"], min_identity=0.9, order="size", linkage="single")
+    (tmp_path / "in.fa").write_text(TEXT)
+    asked = ("cluster", "in.fa", "--min-identity", "0.9", "-o", "c.uc")
+    done = run(*asked, "--order", "size", "--linkage", "single", cwd=tmp_path)
+    assert (done.returncode, b"greedy" in done.stderr) == (2, True)
+    assert not (tmp_path / "c.uc").exists()
