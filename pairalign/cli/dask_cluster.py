@@ -23,7 +23,6 @@ from pairalign.base.run_files import parts_folder_of
 from pairalign.cli.console import log
 from pairalign.cli.local_workers import LocalWorkers, failed_shard, shard_command
 from pairalign.cli.parts import without_option
-from pairalign.cli.planning import progress_of
 from pairalign.engines.selection import list_devices, usable_cores
 from pairalign.formats.merge import merge_alignments
 from pairalign.formats.parts import (
@@ -155,7 +154,7 @@ def make_parts(options: argparse.Namespace, job: AlignmentJob, parts: Parts, **m
         prepare_folder(folder)
         command = [*parts.command, *_resources_of_a_task(options)]
         shards = [(k, tasks) for k in range(1, tasks + 1) if k not in done]
-        _run_tasks(workers, command, shards, folder, job.cells, options)
+        _run_tasks(workers, command, shards, folder, job)
     return folder
 
 
@@ -220,13 +219,13 @@ def _run_tasks(
     command: list[str],
     shards: list[Shard],
     folder: str,
-    cells: int,
-    options: argparse.Namespace,
+    job: AlignmentJob,
 ) -> None:
     """Make all parts that are not there yet, and show how far that has come."""
+    cells = job.cells
     made = workers.run(command, shards, folder)
     try:
-        with closing(made), show_progress(cells, progress_of(options)) as meter:
+        with closing(made), show_progress(cells, job.progress) as meter:
             meter.update(cells - cells * len(shards) // max(1, shards[0][1] if shards else 1))
             for _, parts in made:
                 meter.update(cells // parts)

@@ -19,7 +19,28 @@ WEIGHTED = ("abc", "gexf")
 """Networks whose edges have a weight."""
 
 
-def check_hits(options: argparse.Namespace) -> None:
+def check_network(options: argparse.Namespace, format: str, *, once: bool) -> None:
+    """Refuse hits and weights that `align` cannot have.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    format : str
+    once : bool
+        Whether each pair is written once.
+
+    Raises
+    ------
+    FormatError
+        The message says what to leave out or add.
+    """
+    _check_hits(options)
+    if once:
+        _check_hits_once(options, format)
+    _check_weight(options, format)
+
+
+def _check_hits(options: argparse.Namespace) -> None:
     """Refuse ``--rank`` without hits, hits both ways, and ranks that are not those of a mode.
 
     Raises
@@ -37,7 +58,7 @@ def check_hits(options: argparse.Namespace) -> None:
         raise FormatError(f"--rank {options.rank} needs --mode local, not {options.mode}")
 
 
-def check_hits_once(options: argparse.Namespace, format: str) -> None:
+def _check_hits_once(options: argparse.Namespace, format: str) -> None:
     """Refuse parts of the hits of a set with itself where each pair is written once.
 
     Raises
@@ -54,21 +75,7 @@ def check_hits_once(options: argparse.Namespace, format: str) -> None:
             )
 
 
-def check_edge_hits(options: argparse.Namespace, format: str) -> None:
-    """Refuse ``--max-hits`` of clusters where no network is written.
-
-    Raises
-    ------
-    FormatError
-        The format has no edges.
-    """
-    check_hits(options)
-    if options.max_hits is not None and format not in NETWORK_FORMATS:
-        fitting = ", ".join(NETWORK_FORMATS)
-        raise FormatError(f"--max-hits is for {fitting}, but the format is {format}")
-
-
-def check_weight(options: argparse.Namespace, format: str) -> None:
+def _check_weight(options: argparse.Namespace, format: str) -> None:
     """Refuse ``--weight`` where edges have none, or where it is not known.
 
     Raises
@@ -85,6 +92,20 @@ def check_weight(options: argparse.Namespace, format: str) -> None:
         )
     if options.weight in OF_STATISTICS and options.mode != "local":
         raise FormatError(f"--weight {options.weight} needs --mode local, not {options.mode}")
+
+
+def check_edge_hits(options: argparse.Namespace, format: str) -> None:
+    """Refuse ``--max-hits`` of clusters where no network is written.
+
+    Raises
+    ------
+    FormatError
+        The format has no edges.
+    """
+    _check_hits(options)
+    if options.max_hits is not None and format not in NETWORK_FORMATS:
+        fitting = ", ".join(NETWORK_FORMATS)
+        raise FormatError(f"--max-hits is for {fitting}, but the format is {format}")
 
 
 def write_network(path: str, format: str, clusters: Clusters) -> None:

@@ -25,6 +25,7 @@ from pairalign.reads.passes import mark_indices
 
 if TYPE_CHECKING:
     from pairalign.jobs.overlaps.read_report import ReadCollector, ReadReport
+    from pairalign.jobs.report.report import ReportCollector
 
 _REMOVING = ("remove_weak", "mutual", "remove_contained", "remove_transitive")
 _NEEDING_ALL = ("read_report", "trim", "trimmed", "unitigs", *_REMOVING)
@@ -91,8 +92,9 @@ class OverlapWatcher:
         reads = problem.queries
         self.overlapping = np.zeros(len(reads), np.bool_)
         self.advice = AssemblyAdvice(reads)
-        no_map = "overlaps are of few of the pairs"
-        self.report = make_collector(options, problem, no_map=no_map)
+        self.report: ReportCollector | None = None
+        if options.report is not None:
+            self.report = make_collector(problem, no_map="overlaps are of few of the pairs")
         self.removing = any(_is_asked(options, name) for name in _REMOVING)
         self.kept: npt.NDArray[np.bool_] | None = None
         self._options = options

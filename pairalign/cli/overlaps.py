@@ -27,8 +27,7 @@ from pairalign.cli.report import check_report, finish_report
 from pairalign.cli.tags import tags_of
 from pairalign.formats import (
     OVERLAP_FORMATS,
-    check_both_ways,
-    check_detail,
+    check_shown,
     find_format,
     open_overlap_writer,
 )
@@ -52,9 +51,8 @@ def run_overlap(options: argparse.Namespace) -> None:
     """Carry out ``pairalign overlap``."""
     choose_output(options)
     writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
-    check_detail(writer_type, Detail.STATS if options.no_cigar else Detail.CIGAR, overlaps=True)
-    check_both_ways(writer_type, options.dual, overlaps=True)
-    tags = tags_of(options, writer_type, Detail.STATS if options.no_cigar else Detail.CIGAR)
+    tags, detail = tags_of(options), Detail.STATS if options.no_cigar else Detail.CIGAR
+    check_shown(writer_type, detail, both_ways=options.dual, tags=tags, overlaps=True)
     check_files(options)
     check_cluster(options)
     request = _request_of(options)

@@ -26,17 +26,12 @@ if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
 
 
 def make_collector(
-    options: argparse.Namespace,
-    problem: Problem,
-    significance: Significance | None = None,
-    no_map: str = "",
-) -> ReportCollector | None:
-    """Return what collects a report of a run; None where none is wanted.
+    problem: Problem, significance: Significance | None = None, no_map: str = ""
+) -> ReportCollector:
+    """Return what collects a report of a run.
 
     `no_map`: why there is no heat map, if there is to be none.
     """
-    if options.report is None:
-        return None
     from pairalign.jobs.report.report import ReportCollector
 
     return ReportCollector(problem.queries, problem.others, significance, no_map)
@@ -63,15 +58,6 @@ def check_report(options: argparse.Namespace) -> None:
     check_writable(options.report)
 
 
-def realign_with(request: AlignRequest, problem: Problem) -> Realign:
-    """Return what aligns some pairs as the run does, but with CIGARs."""
-
-    def realign(pairs: PairList) -> Iterable[Alignments]:
-        return plan_alignment(request.again(pairs), problem).job
-
-    return realign
-
-
 def report_distances(
     options: argparse.Namespace,
     matrix: DistanceMatrix,
@@ -85,13 +71,16 @@ def report_distances(
     from pairalign.jobs.report.report import DistanceCollector
 
     collector = DistanceCollector(problem.queries, problem.scoring, matrix, tree)
-    realign = realign_with(request, problem)
+
+    def realign(pairs: PairList) -> Iterable[Alignments]:
+        return plan_alignment(request.again(pairs), problem).job
+
     finish_report(options, collector, summary, devices=devices, realign=realign)
 
 
 def finish_report(
     options: argparse.Namespace,
-    collector: ReportCollector | None,
+    collector: ReportCollector,
     summary: str,
     tables: Sequence[Table] = (),
     *,
@@ -99,13 +88,12 @@ def finish_report(
     realign: Realign | None = None,
     reads: Mapping[str, Sequence[object]] | None = None,
 ) -> None:
-    """Write the report, if one is wanted.
+    """Write the report.
 
     Parameters
     ----------
     options : argparse.Namespace
-    collector : ReportCollector or None
-        None: no report is wanted.
+    collector : ReportCollector
     summary : str
         The lines of the summary, "title  text" each.
     tables : sequence of Table
@@ -117,8 +105,6 @@ def finish_report(
     reads : dict of lists, optional
         See `pairalign.jobs.report.page.page_data`.
     """
-    if collector is None:
-        return
     from pairalign.formats.report import Report, write_report
     from pairalign.jobs.report.page import page_data
 

@@ -28,7 +28,7 @@ class Summary:
     problem : Problem
     pairs, cells : int
         Pairs aligned, and cells of all dynamic programming matrices.
-    min_score : str or None
+    min_score : number, str or None
         What a pair must reach to be written.
     thresholds : PairThresholds, optional
         The same, of identity and coverage.
@@ -46,7 +46,7 @@ class Summary:
         *,
         pairs: int,
         cells: int,
-        min_score: str | None = None,
+        min_score: float | str | None = None,
         thresholds: PairThresholds | None = None,
         hsps: int = 1,
         max_hits: int | None = None,

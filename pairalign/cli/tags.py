@@ -6,30 +6,22 @@ import argparse
 
 from pairalign.base.choices import PAF_TAGS, SAM_TAGS
 from pairalign.base.errors import FormatError
-from pairalign.formats import Writer, check_tags
 from pairalign.formats.writer import PLAIN_CIGAR
-from pairalign.pairs.want import Detail
 
 
-def tags_of(
-    options: argparse.Namespace, writer: type[Writer], detail: Detail, hsps: int = 1
-) -> frozenset[str]:
+def tags_of(options: argparse.Namespace, hsps: int = 1) -> frozenset[str]:
     """Return what is asked for.
 
     Parameters
     ----------
     options : argparse.Namespace
-    writer : type of Writer
-        The format that is written.
-    detail : Detail
-        What is computed of each pair.
     hsps : int
         The most alignments of a pair.
 
     Raises
     ------
     FormatError
-        There is no such tag, or the format cannot have it.
+        There is no such tag, or it is not known of several alignments of a pair.
     """
     found: list[str] = [PLAIN_CIGAR] if options.plain_cigar else []
     for option, text, known in (
@@ -43,5 +35,4 @@ def tags_of(
         found += names
     if "tp" in found and hsps > 1:
         raise FormatError("--paf-tags tp: with --hsps a pair has several alignments, leave one out")
-    check_tags(writer, frozenset(found), detail)
     return frozenset(found)

@@ -43,10 +43,7 @@ __all__ = [
     "WRITERS",
     "FormatError",
     "Writer",
-    "check_both_ways",
-    "check_columns",
-    "check_detail",
-    "check_tags",
+    "check_shown",
     "find_format",
     "open_overlap_writer",
     "open_writer",
@@ -240,7 +237,44 @@ def open_overlap_writer(
     return _open(writer, path, content, threads, output)
 
 
-def check_both_ways(writer: type[Writer], both_ways: bool, *, overlaps: bool = False) -> None:
+def check_shown(
+    writer: type[Writer],
+    detail: Detail,
+    *,
+    fields: tuple[Field, ...] = (),
+    both_ways: bool = False,
+    tags: frozenset[str] = frozenset(),
+    strand: str = STRANDS[0],
+    overlaps: bool = False,
+) -> None:
+    """Refuse what a format cannot show, or what is not computed.
+
+    Parameters
+    ----------
+    writer : type of Writer
+        The format.
+    detail : Detail
+        What is computed of each pair.
+    fields, both_ways, tags
+        As for `open_writer`.
+    strand : str
+        Which strands are looked at, one of `STRANDS`.
+    overlaps : bool
+        Whether the pairs are overlaps.
+
+    Raises
+    ------
+    FormatError
+        The message says what to leave out or which formats fit.
+    """
+    _check_detail(writer, detail, overlaps)
+    _check_columns(writer, fields, detail)
+    _check_both_ways(writer, both_ways, overlaps)
+    _check_tags(writer, tags, detail)
+    _check_strands(writer, strand)
+
+
+def _check_both_ways(writer: type[Writer], both_ways: bool, overlaps: bool) -> None:
     """Raise FormatError if a format cannot have each pair both ways, and that is wanted."""
     if not both_ways or writer.both_ways:
         return
@@ -250,7 +284,7 @@ def check_both_ways(writer: type[Writer], both_ways: bool, *, overlaps: bool = F
     raise FormatError(f"{writer.name} has each pair once; written both ways are {fitting}")
 
 
-def check_strands(writer: type[Writer], strand: str) -> None:
+def _check_strands(writer: type[Writer], strand: str) -> None:
     """Raise FormatError if both strands are looked at, and a format does not say which it is."""
     if strand == STRANDS[0] or writer.either_strand:
         return
@@ -258,7 +292,7 @@ def check_strands(writer: type[Writer], strand: str) -> None:
     raise FormatError(f"{writer.name} has no strands: leave --strand both out, or write {fitting}")
 
 
-def check_tags(writer: type[Writer], tags: frozenset[str], detail: Detail) -> None:
+def _check_tags(writer: type[Writer], tags: frozenset[str], detail: Detail) -> None:
     """Raise FormatError if a format cannot have these tags, or they need more than is computed."""
     for tag in sorted(tags):
         if tag not in writer.known_tags:
@@ -269,9 +303,7 @@ def check_tags(writer: type[Writer], tags: frozenset[str], detail: Detail) -> No
             raise FormatError(f"--tags {tag} needs alignments, which are not computed")
 
 
-def check_columns(
-    writer: type[Writer], fields: tuple[Field, ...], detail: Detail = Detail.CIGAR
-) -> None:
+def _check_columns(writer: type[Writer], fields: tuple[Field, ...], detail: Detail) -> None:
     """Raise FormatError if a format cannot have these columns, or they are not computed."""
     if fields and writer.default_fields is None:
         fitting = ", ".join(n for n, other in FORMATS.items() if other.default_fields is not None)
@@ -281,7 +313,7 @@ def check_columns(
             raise FormatError(f"column '{field.name}' needs alignments, which are not computed")
 
 
-def check_detail(writer: type[Writer], detail: Detail, *, overlaps: bool = False) -> None:
+def _check_detail(writer: type[Writer], detail: Detail, overlaps: bool) -> None:
     """Raise FormatError if a format needs more of each pair than is computed."""
     if detail >= writer.needs:
         return
@@ -299,11 +331,14 @@ def _open(
     writer: type[Writer], path: Path, content: Content, threads: int, output: Output | None
 ) -> Writer:
     """Open an output for a writer that can hold what is coming."""
-    overlaps = content.max_overhang is not None
-    check_detail(writer, content.detail, overlaps=overlaps)
-    check_columns(writer, content.fields, content.detail)
-    check_both_ways(writer, content.both_ways, overlaps=overlaps)
-    check_tags(writer, content.tags, content.detail)
+    check_shown(
+        writer,
+        content.detail,
+        fields=content.fields,
+        both_ways=content.both_ways,
+        tags=content.tags,
+        overlaps=content.max_overhang is not None,
+    )
     if not writer.compressible and os.fspath(path).endswith(".gz"):
         raise FormatError(f"{writer.name} is compressed inside: leave '.gz' out of the name")
     writer.check()

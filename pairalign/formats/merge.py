@@ -44,7 +44,7 @@ def merge_alignments(
     paths = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
     with open_output(path, threads=threads) as output:
         if writer.joined:
-            writer.join(_checked_files(paths, manifests), output)
+            writer.join_files(_checked_files(paths, manifests), output)
         else:
             _copy(paths, manifests, writer, output)
 

@@ -75,7 +75,7 @@ class ParquetWriter(Writer):
             ) from error
 
     @classmethod
-    def join(cls, files: Iterable[memoryview], output: Output) -> None:
+    def join_files(cls, files: Iterable[memoryview], output: Output) -> None:
         """Write one table of several that come one after the other; does not close it.
 
         Raises

@@ -293,7 +293,7 @@ class JoinedOutput(Output):
     file : ResumableFile
         Has them one after the other.
     join : callable
-        Takes them, open, and an output: see `pairalign.formats.writer.Writer.join`.
+        Takes them, open, and an output: see `pairalign.formats.writer.Writer.join_files`.
     """
 
     def __init__(self, file: ResumableFile, join: Join) -> None:

@@ -204,7 +204,7 @@ class Writer(Abortable):
         """Append at least one pair."""
 
     @classmethod
-    def join(cls, files: Iterable[memoryview], output: Output) -> None:
+    def join_files(cls, files: Iterable[memoryview], output: Output) -> None:
         """Make one file of several, in order, where the format is `joined`; does not close it."""
         raise NotImplementedError
 

@@ -155,15 +155,22 @@ class AlignmentPlan:
     ----------
     job : AlignmentJob
     statistics : Statistics
+    request : AlignRequest
+        What was asked.
     """
 
     job: AlignmentJob
     statistics: Statistics
+    request: AlignRequest
 
     @property
     def significance(self) -> Significance | None:
         """What E-values are made of, where that is known."""
         return self.statistics.significance
+
+    def realign(self, pairs: PairList) -> AlignmentJob:
+        """Return a job that aligns some of the pairs that this has found, with CIGARs."""
+        return plan_alignment(self.request.again(pairs), self.job.problem).job
 
 
 def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
@@ -216,7 +223,7 @@ def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
         **request.resources.of_job(),
         **more,
     )
-    return AlignmentPlan(job, found)
+    return AlignmentPlan(job, found, request)
 
 
 def find_statistics(request: AlignRequest, problem: Problem) -> Statistics:

@@ -13,12 +13,11 @@ def write_alignments(
     found: Alignments, path: str | os.PathLike[str], format: str | None = None
 ) -> None:
     """Write alignments into a file; see `Alignments.write`."""
-    from pairalign.formats import check_detail, check_strands, find_format, open_writer
+    from pairalign.formats import check_shown, find_format, open_writer
 
     detail = Detail.CIGAR if found.has_cigar else Detail.STATS if found.has_stats else Detail.SCORE
     format_ = find_format(os.fspath(path), format)
-    check_detail(format_, detail)
-    check_strands(format_, "plus" if found.strand is None else "both")
+    check_shown(format_, detail, strand="plus" if found.strand is None else "both")
     significance: Any = found.significance
     with open_writer(
         os.fspath(path),
