@@ -24,11 +24,10 @@
 //     trace   [bands][columns][32]  one word: flags of eight cells
 // Compiled once for every mode and width: -DMODE=GLOBAL|SEMIGLOBAL|LOCAL|END_GAPS -DWIDTH=NARROW|WIDE|PLAIN.
 
-#include "cell.cuh"
+#include "walk.cuh"
 
 namespace {
 
-constexpr Mode mode = MODE;
 constexpr Width width = WIDTH;
 constexpr int PLACING_THREADS = 1024;
 
@@ -73,6 +72,146 @@ __device__ void build_profile(typename Storage::Scores (*profile)[LETTERS],
     }
 }
 
+// Where the alignment of a pair ends: the best cell so far.
+template <class Cells>
+struct BestEnd {
+    // Local: the best cell so far. Semiglobal: the best of the last column so far; cell (0, n) is the first.
+    EndCell best;
+    EndCell last_row;  // semiglobal: from cell (m, 0)
+
+    __device__ BestEnd(const Arguments& arguments, const int32_t* after_row, const int32_t* after_column,
+                       bool row_is_query, int rows, int columns)
+        : best{Cells::keep(0), 0, mode == SEMIGLOBAL ? columns : 0}, last_row{Cells::keep(0), rows, 0} {
+        if (mode == END_GAPS) {
+            best = {border_score(columns, arguments, !row_is_query) - cost_of(after_row, rows), 0, columns};
+            last_row.h = border_score(rows, arguments, row_is_query) - cost_of(after_column, columns);
+        }
+    }
+
+    // Looks at the cells of column j; `last` is the pair's last row in this band, if it is in it.
+    template <bool traced>
+    __device__ void see_column(const Cells& cells, const int32_t* after_column, int first, int last, int rows,
+                               int j, int columns) {
+        if constexpr (mode == LOCAL) {
+            const int highest = cells.highest();
+            if constexpr (traced) {
+                if (highest > best.h || (highest == best.h && j < best.column)) {
+                    best.h = highest;
+                    best.column = j;
+#pragma unroll
+                    for (int k = BAND; k-- > 0;)
+                        if (cells.h[k] == highest) best.row = first + k + 1;
+                }
+            } else {
+                best.h = max(best.h, highest);
+            }
+        }
+        if constexpr (mode == SEMIGLOBAL) {
+            if (last < BAND && j < columns) {
+                const int h = cells.row(last);
+                if (h > last_row.h) last_row = EndCell{h, rows, j};
+            }
+        }
+        if constexpr (mode == END_GAPS) {
+            if (last < BAND && j < columns) {
+                const int h = Cells::score(cells.row(last)) - cost_of(after_column, columns - j);
+                if (h > last_row.h) last_row = EndCell{h, rows, j};
+            }
+        }
+    }
+
+    // Looks at the last column of a band.
+    __device__ void see_band(const Cells& cells, const int32_t* after_row, int first, int last, int rows,
+                             int columns) {
+        if constexpr (mode == SEMIGLOBAL) {
+#pragma unroll
+            for (int k = 0; k < BAND; ++k)
+                if (k <= last && cells.h[k] > best.h) best = EndCell{cells.h[k], first + k + 1, columns};
+        }
+        if constexpr (mode == END_GAPS) {
+#pragma unroll
+            for (int k = 0; k < BAND; ++k) {
+                const int h = Cells::score(cells.h[k]) - cost_of(after_row, last - k);
+                if (k <= last && h > best.h) best = EndCell{h, first + k + 1, columns};
+            }
+        }
+        if constexpr (mode == GLOBAL) {
+            if (last < BAND) best = EndCell{cells.row(last), rows, columns};
+        }
+    }
+
+    // Of equals the one with the smaller column.
+    __device__ EndCell end() const {
+        return (mode == SEMIGLOBAL || mode == END_GAPS) && last_row.h >= best.h ? last_row : best;
+    }
+};
+
+// The border left of a band, and its first cell's diagonal neighbour, which is returned.
+template <class Cells>
+__device__ int start_band(Cells& cells, const Arguments& arguments, bool row_is_query, int first) {
+#pragma unroll
+    for (int k = 0; k < BAND; ++k) {
+        cells.h[k] = Cells::keep(border_score(first + k + 1, arguments, row_is_query));
+        cells.e[k] = Cells::Storage::MINUS_INFINITY;
+    }
+    return Cells::keep(border_score(first, arguments, row_is_query));
+}
+
+// The cells of a band, column by column: reads and replaces `border`, writes flags to `word`.
+template <bool traced, class Cells, class Best>
+__device__ void fill_band(Cells& cells, int diagonal, Best& best,
+                          const Profile<typename Cells::Storage::Scores>& profile,
+                          typename Cells::Storage::Border* edge, uint32_t* word, const uint32_t* next_codes,
+                          const int32_t* after_column, int first, int last, int rows, int columns) {
+    using Storage = typename Cells::Storage;
+    constexpr int SCALE = Cells::SCALE;
+    typename Storage::Border above = *edge;
+    uint32_t next_letters = *next_codes;
+    int j = 0;
+    do {
+        uint32_t letters = next_letters;  // four columns' letters
+        next_letters = *++next_codes;
+        const int group_end = min(j + 4, columns);
+#pragma unroll 1
+        do {
+            ++j;
+            const auto entry = above;
+            edge += WARP;
+            above = *edge;  // of the next column; the array has one entry more than columns
+            const auto scores = profile[letters & 0xff];
+            letters >>= 8;
+            int up = Storage::template unpack_h<SCALE>(entry, Cells::H_TAG);
+            int f = Storage::template unpack_f<SCALE>(entry);
+            const int next_diagonal = up;
+            const uint32_t flags = cells.advance(scores, diagonal, up, f);
+            diagonal = next_diagonal;
+            edge[-WARP] = Storage::template pack<SCALE>(up, f);
+            if constexpr (traced) {
+                __stcs(word, flags);  // streaming: nobody reads it before the traceback
+                word += WARP;
+            }
+            best.template see_column<traced>(cells, after_column, first, last, rows, j, columns);
+        } while (j < group_end);
+    } while (j < columns);
+}
+
+// Score, indices and, if traced, the end cell of a lane's pair. The pair is looked up again: what the loop
+// does not need should not take registers in it.
+template <bool traced, class Cells>
+__device__ void write_end(const Arguments& arguments, const Tile& tile, int lane, const EndCell& end) {
+    const Pair pair = pair_of_lane(arguments, tile, lane);
+    const int64_t pairs = arguments.pairs;
+    int32_t* const results = arguments.results + pair.number;
+    const int query_set = pair.row_is_query ? tile.swapped : 1 - tile.swapped;
+    results[SCORE * pairs] = mode == END_GAPS ? end.h : Cells::score(end.h);
+    results[QUERY * pairs] = arguments.order[query_set][pair.row_is_query ? pair.row : pair.column];
+    results[TARGET * pairs] = arguments.order[1 - query_set][pair.row_is_query ? pair.column : pair.row];
+    if constexpr (traced) {
+        results[END_ROW * pairs] = end.row;
+        results[END_COLUMN * pairs] = end.column;
+    }
+}
+
 // The paper's first kernel: fills the DP matrix of a pair band by band, column by column.
 template <bool traced>
 __device__ void fill(const Arguments& arguments) {
@@ -80,7 +219,6 @@ __device__ void fill(const Arguments& arguments) {
     using Storage = typename Cells::Storage;
     using Scores = typename Storage::Scores;
     using Border = typename Storage::Border;
-    constexpr int SCALE = Cells::SCALE;
 
     __shared__ typename Storage::Entry matrix[LETTERS][LETTERS];
     __shared__ Scores profiles[BLOCK_WARPS][TILE_ROWS][LETTERS];
@@ -111,150 +249,29 @@ __device__ void fill(const Arguments& arguments) {
     const int64_t words_of_band = int64_t(tile.columns) * WARP;
 
     for (int j = 0; j <= columns; ++j)  // one more than columns: the loop reads ahead
-        border[int64_t(j) * WARP] =
-            Storage::template first_row<SCALE, Cells::H_TAG>(border_score(j + 1, arguments, !row_is_query));
+        border[int64_t(j) * WARP] = Storage::template first_row<Cells::SCALE, Cells::H_TAG>(
+            border_score(j + 1, arguments, !row_is_query));
 
     Cells cells(arguments.gap_open, arguments.gap_extend);
-    // Local: the best cell so far. Semiglobal: the best of the last column so far; cell (0, n) is the first.
-    EndCell best{Cells::keep(0), 0, mode == SEMIGLOBAL ? columns : 0};
-    EndCell last_row{Cells::keep(0), rows, 0};  // semiglobal: from cell (m, 0)
     const int32_t* const after_row = end_costs(arguments, row_is_query, AT_END);
     const int32_t* const after_column = end_costs(arguments, !row_is_query, AT_END);
-    if (mode == END_GAPS) {
-        best = {border_score(columns, arguments, !row_is_query) - cost_of(after_row, rows), 0, columns};
-        last_row.h = border_score(rows, arguments, row_is_query) - cost_of(after_column, columns);
-    }
-
+    BestEnd<Cells> best(arguments, after_row, after_column, row_is_query, rows, columns);
     for (int first = 0; __any_sync(0xffffffffu, first < rows); first += BAND) {
         __syncwarp();
         build_profile<Storage>(profiles[warp], matrix, arguments, tile, first, lane);
         __syncwarp();
         if (first >= rows) continue;
-
         const int last = rows - 1 - first;  // the pair's last row, when in this band
-#pragma unroll
-        for (int k = 0; k < BAND; ++k) {
-            cells.h[k] = Cells::keep(border_score(first + k + 1, arguments, row_is_query));
-            cells.e[k] = Storage::MINUS_INFINITY;
-        }
-        int diagonal = Cells::keep(border_score(first, arguments, row_is_query));
-        Border* edge = border;
-        uint32_t* word = words;
-        Border above = *edge;
-        const uint32_t* next_codes = column_codes;
-        uint32_t next_letters = *next_codes;
-        int j = 0;
-        do {
-            uint32_t letters = next_letters;  // four columns' letters
-            next_letters = *++next_codes;
-            const int group_end = min(j + 4, columns);
-#pragma unroll 1
-            do {
-                ++j;
-                const Border entry = above;
-                edge += WARP;
-                above = *edge;  // of the next column; the array has one entry more than columns
-                const Scores scores = profile[letters & 0xff];
-                letters >>= 8;
-                int up = Storage::template unpack_h<SCALE>(entry, Cells::H_TAG);
-                int f = Storage::template unpack_f<SCALE>(entry);
-                const int next_diagonal = up;
-                const uint32_t flags = cells.advance(scores, diagonal, up, f);
-                diagonal = next_diagonal;
-                edge[-WARP] = Storage::template pack<SCALE>(up, f);
-                if constexpr (traced) {
-                    __stcs(word, flags);  // streaming: nobody reads it before the traceback
-                    word += WARP;
-                }
-                if constexpr (mode == LOCAL) {
-                    const int highest = cells.highest();
-                    if constexpr (traced) {
-                        if (highest > best.h || (highest == best.h && j < best.column)) {
-                            best.h = highest;
-                            best.column = j;
-#pragma unroll
-                            for (int k = BAND; k-- > 0;)
-                                if (cells.h[k] == highest) best.row = first + k + 1;
-                        }
-                    } else {
-                        best.h = max(best.h, highest);
-                    }
-                }
-                if constexpr (mode == SEMIGLOBAL) {
-                    if (last < BAND && j < columns) {
-                        const int h = cells.row(last);
-                        if (h > last_row.h) last_row = EndCell{h, rows, j};
-                    }
-                }
-                if constexpr (mode == END_GAPS) {
-                    if (last < BAND && j < columns) {
-                        const int h = Cells::score(cells.row(last)) - cost_of(after_column, columns - j);
-                        if (h > last_row.h) last_row = EndCell{h, rows, j};
-                    }
-                }
-            } while (j < group_end);
-        } while (j < columns);
-
-        if constexpr (mode == SEMIGLOBAL) {
-#pragma unroll
-            for (int k = 0; k < BAND; ++k)
-                if (k <= last && cells.h[k] > best.h) best = EndCell{cells.h[k], first + k + 1, columns};
-        }
-        if constexpr (mode == END_GAPS) {
-#pragma unroll
-            for (int k = 0; k < BAND; ++k) {
-                const int h = Cells::score(cells.h[k]) - cost_of(after_row, last - k);
-                if (k <= last && h > best.h) best = EndCell{h, first + k + 1, columns};
-            }
-        }
-        if constexpr (mode == GLOBAL) {
-            if (last < BAND) best = EndCell{cells.row(last), rows, columns};
-        }
+        const int diagonal = start_band(cells, arguments, row_is_query, first);
+        fill_band<traced>(cells, diagonal, best, profile, border, words, column_codes, after_column, first,
+                          last, rows, columns);
+        best.see_band(cells, after_row, first, last, rows, columns);
         words += words_of_band;
     }
-    if (rows == 0) return;
-    // Of equals the one with the smaller column.
-    if ((mode == SEMIGLOBAL || mode == END_GAPS) && last_row.h >= best.h) best = last_row;
-
-    // Looked up again: what the loop does not need should not take registers in it.
-    const Pair pair = pair_of_lane(arguments, tile, lane);
-    const int64_t pairs = arguments.pairs;
-    int32_t* const results = arguments.results + pair.number;
-    const int query_set = pair.row_is_query ? tile.swapped : 1 - tile.swapped;
-    results[SCORE * pairs] = mode == END_GAPS ? best.h : Cells::score(best.h);
-    results[QUERY * pairs] = arguments.order[query_set][pair.row_is_query ? pair.row : pair.column];
-    results[TARGET * pairs] = arguments.order[1 - query_set][pair.row_is_query ? pair.column : pair.row];
-    if constexpr (traced) {
-        results[END_ROW * pairs] = best.row;
-        results[END_COLUMN * pairs] = best.column;
-    }
+    if (rows > 0) write_end<traced, Cells>(arguments, tile, lane, best.end());
 }
 
-// Counts runs, or writes them from the last to the first.
-template <bool writes>
-struct Runs {
-    uint32_t* end;  // past the next run to write
-    uint32_t length = 0, operation = 0;
-    int count = 0;
-
-    __device__ void flush() {
-        if (length == 0) return;
-        if (writes) *--end = length << 4 | operation;
-        ++count;
-    }
-    __device__ void add(uint32_t letters, uint32_t next_operation) {
-        if (next_operation != operation) {
-            flush();
-            length = 0;
-            operation = next_operation;
-        }
-        length += letters;
-    }
-};
-
-enum State { IN_H, IN_E, IN_F };
-
-// The paper's second kernel: from the end cell back, one word for up to eight rows.
+// The paper's second kernel: from the end cell back.
 template <bool writes>
 __device__ void walk(const Arguments& arguments) {
     const int lane = threadIdx.x % WARP;
@@ -267,84 +284,13 @@ __device__ void walk(const Arguments& arguments) {
     int32_t* const results = arguments.results + pair.number;
 
     const bool wanted = results[SCORE * pairs] >= arguments.minimum;
-    int end_row = wanted ? results[END_ROW * pairs] : 0;
-    int end_column = wanted ? results[END_COLUMN * pairs] : 0;
-    // SAM's codes: I = 1 consumes the query, D = 2 the target.
-    const uint32_t row_gap = pair.row_is_query ? 1 : 2, column_gap = 3 - row_gap;
-    Runs<writes> runs{writes ? arguments.runs + arguments.run_offsets[pair.number + 1] : nullptr};
-    int matches = 0, mismatches = 0, openings = 0, gap_letters = 0;
-
-    int i = end_row, j = end_column;
-    // Mode END_GAPS: adds an end gap, unless it is free and so no part of the alignment.
-    const auto add_end_gap = [&](int letters, bool of_row, End end) {
-        if (letters == 0 || is_free(end_costs(arguments, of_row == pair.row_is_query, end))) return false;
-        runs.add(letters, of_row ? row_gap : column_gap);
-        ++openings;
-        gap_letters += letters;
-        return true;
-    };
-    if (mode == END_GAPS && wanted) {
-        if (add_end_gap(pair.rows - end_row, true, AT_END)) end_row = pair.rows;
-        else if (add_end_gap(pair.columns - end_column, false, AT_END)) end_column = pair.columns;
-    }
-    State state = IN_H;
-    const uint32_t* const words = arguments.trace + tile.trace + lane;
-    int64_t at = -1;
-    uint32_t word = 0;
-    while (i > 0 && j > 0) {
-        const int64_t needed = (int64_t((i - 1) / BAND) * tile.columns + (j - 1)) * WARP;
-        if (needed != at) word = words[at = needed];
-        const uint32_t cell = word >> (4 * ((i - 1) % BAND));
-        if (state == IN_H) {
-            const uint32_t from = cell & (BUP | BLEFT);
-            if (from == 0) break;
-            if (from == (BUP | BLEFT)) {
-                const uint8_t letter = pair.row_codes[--i];
-                const bool match = letter == pair.column_codes[--j] && letter < arguments.definite;
-                runs.add(1, match ? 7 : 8);
-                matches += match;
-                mismatches += !match;
-                continue;
-            }
-            state = from == BUP ? IN_E : IN_F;
-            ++openings;
-        }
-        ++gap_letters;
-        if (state == IN_E) {
-            --j;
-            runs.add(1, column_gap);
-            if (!(cell & CUP)) state = IN_H;
-        } else {
-            --i;
-            runs.add(1, row_gap);
-            if (!(cell & CLEFT)) state = IN_H;
-        }
-    }
-    if (mode == GLOBAL && i + j > 0) {  // along the border
-        runs.add(i + j, i > 0 ? row_gap : column_gap);
-        ++openings;
-        gap_letters += i + j;
-        i = j = 0;
-    }
-    if (mode == END_GAPS) {
-        if (add_end_gap(i, true, AT_START)) i = 0;
-        if (add_end_gap(j, false, AT_START)) j = 0;
-    }
-    runs.flush();
-    if (writes) return;
-
-    const bool empty = matches + mismatches + gap_letters == 0;
-    const int row_start = empty ? 0 : i, row_end = empty ? 0 : end_row;
-    const int column_start = empty ? 0 : j, column_end = empty ? 0 : end_column;
-    results[QUERY_START * pairs] = pair.row_is_query ? row_start : column_start;
-    results[QUERY_END * pairs] = pair.row_is_query ? row_end : column_end;
-    results[TARGET_START * pairs] = pair.row_is_query ? column_start : row_start;
-    results[TARGET_END * pairs] = pair.row_is_query ? column_end : row_end;
-    results[MATCHES * pairs] = matches;
-    results[MISMATCHES * pairs] = mismatches;
-    results[GAP_OPENINGS * pairs] = openings;
-    results[GAP_LETTERS * pairs] = gap_letters;
-    results[RUNS * pairs] = runs.count;
+    Walk<writes> walk(arguments, pair, wanted ? results[END_ROW * pairs] : 0,
+                      wanted ? results[END_COLUMN * pairs] : 0);
+    if (mode == END_GAPS && wanted) walk.add_last_gap();
+    walk.follow(arguments.trace + tile.trace + lane, tile.columns);
+    walk.add_first_gaps();
+    walk.runs.flush();
+    if (!writes) walk.write_counts(results, pairs);
 }
 
 // Where the runs of each pair go: an exclusive sum over all pairs by one block. It reads four bytes a
