@@ -17,7 +17,6 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from pairalign.base.errors import FormatError, MatrixFileError, PairalignError, ScoringError
-from pairalign.base.part_file import forget_published, remove_unfinished, was_published
 from pairalign.cli.console import give_up_stdout, log, log_into, messages, say
 from pairalign.cli.loading import no_collection
 from pairalign.cli.parser import Parser
@@ -140,6 +139,8 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     except MemoryError as error:
         return _fail(error, FAILED)
     options.given = list(given)
+    from pairalign.base.part_file import forget_published  # help makes no files
+
     with messages(
         quiet=getattr(options, "quiet", False), verbose=getattr(options, "verbose", False)
     ):
@@ -273,6 +274,8 @@ def _fail(message: object, code: int) -> int:
 
 def _give_up(stopped: BaseException, options: argparse.Namespace) -> str:
     """Remove what is half-written; return what is to be said of a command that was stopped."""
+    from pairalign.base.part_file import remove_unfinished
+
     remove_unfinished()
     return f"{stopped}{_left_by(options)}"
 
@@ -282,6 +285,8 @@ def _left_by(options: argparse.Namespace) -> str:
     output = _output(options)
     if output == "-":
         return ""
+    from pairalign.base.part_file import was_published
+
     if was_published(output):
         return f"; '{output}' is complete"
     goes_on = ", the same command goes on" if getattr(options, "resume", False) else ""

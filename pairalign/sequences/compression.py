@@ -143,7 +143,8 @@ def _unzstd() -> _Decompressor:
             "the input is compressed with zstd, which needs zstandard: pip install "
             "'pairalign[zstd]', or pipe the input in: zstd -dc FILE | pairalign ... -"
         ) from None
-    return zstandard.ZstdDecompressor().decompressobj()
+    found: _Decompressor = zstandard.ZstdDecompressor().decompressobj()
+    return found
 
 
 def _damage_errors() -> tuple[type[Exception], ...]:

@@ -346,8 +346,9 @@ class StopsAsPythonEnds:
 
 stopping = StopsAsPythonEnds()
 if sys.argv.pop(1) == "summary":
-    say = pairalign.cli.align.say
-    pairalign.cli.align.say = lambda text: say(text) or os.kill(os.getpid(), signal.SIGTERM)
+    say = pairalign.cli.align.say_summary
+    stop = lambda: os.kill(os.getpid(), signal.SIGTERM)
+    pairalign.cli.align.say_summary = lambda *what: say(*what) or stop()
 sys.exit(program())
 """
 
