@@ -52,6 +52,10 @@ char* put_paf(char* out, const pairalign_text& text, const Pair& given, bool exc
         if (out == nullptr) return nullptr;
     }
     if (text.tags & PAIRALIGN_TAG_CS) out = put_cs(put(out, "\tcs:Z:"), pair, exchanged);
+    if (text.tags & PAIRALIGN_TAG_PP) {
+        if (!has_confidence(text, pair)) return nullptr;
+        out = put_confidence(put(out, "\tpp:Z:"), text, pair);
+    }
     *out++ = '\n';
     return out;
 }
@@ -148,7 +152,8 @@ struct PafTags : Paf {
     using Paf::Paf;
     static int64_t bound(const pairalign_text& text, const Pair& pair) {
         const int64_t letters = text.tags & PAIRALIGN_TAG_CS ? letters_bound(pair) : 0;
-        return Paf::bound(text, pair) + (text.dual ? 2 : 1) * (letters + kNumber);
+        const int64_t marks = text.tags & PAIRALIGN_TAG_PP ? pair.columns + kNumber : 0;
+        return Paf::bound(text, pair) + (text.dual ? 2 : 1) * (letters + marks + kNumber);
     }
     char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t number) const {
         if (text.cigar != nullptr && !runs_fit(pair)) return nullptr;

@@ -32,6 +32,7 @@ enum pairalign_tag : int32_t {
     PAIRALIGN_TAG_CS = 2,       // PAF: minimap2's traceback
     PAIRALIGN_TAG_MD = 4,       // SAM: the target's letters where the query's differ
     PAIRALIGN_PLAIN_CIGAR = 8,  // PAF, SAM: M for = and X
+    PAIRALIGN_TAG_PP = 16,      // PAF, SAM: how sure each column is
 };
 
 // What a chosen column shows; the order is that of pairalign/alignments/fields.py.
@@ -71,6 +72,7 @@ enum pairalign_field : int32_t {
     PAIRALIGN_IDENTITY_MBL,       // 1 - mismatches and gaps by letters of the longer sequence
     PAIRALIGN_IDENTITY_FULL,      // by columns, one for each letter that is not aligned, anywhere
     PAIRALIGN_IDENTITY_MEAN,      // by the mean of both lengths
+    PAIRALIGN_CONFIDENCE,         // how sure each column is, a mark each
     PAIRALIGN_FIELDS,
 };
 
@@ -114,6 +116,8 @@ struct pairalign_text {
     const double* bits;        // [n] bit scores; null: no statistics
     const double* log_evalue;  // [n] natural logarithms of E-values; null: no statistics
     const double* log_evalue_exchanged;  // [n] the same with the target as the query; null: not written
+    const char* confidence;              // [columns of all] marks; null: not known
+    const int64_t* confidence_offsets;   // [n + 1]
     int32_t field_count;
     int32_t decimals;  // 0..6
     int32_t whole;     // rows show whole sequences (free end gaps as gaps): not local

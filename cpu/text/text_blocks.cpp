@@ -18,7 +18,8 @@ struct BlockFormat {
     static bool shown(const Pair& pair) { return pair.columns > 0; }
     static int64_t bound(const pairalign_text& text, const Pair& pair) {
         const int64_t names = pair.query.name_bytes + pair.target.name_bytes;
-        return 2 * row_columns(text, pair) + names + 4 * kNumbers + kSlack;
+        const int64_t rows = text.confidence == nullptr ? 2 : 3;
+        return rows * row_columns(text, pair) + names + 4 * kNumbers + kSlack;
     }
 };
 
@@ -29,6 +30,18 @@ char* put_span_name(char* out, const pairalign_text& text, const Side& side) {
     *out++ = '-';
     out = put_unsigned(out, static_cast<uint64_t>(text.whole ? side.length : side.end));
     *out++ = ' ';
+    return out;
+}
+
+// How sure each column of the rows is; free end gaps are gaps.
+char* put_marks(char* out, const pairalign_text& text, const Pair& pair) {
+    const auto put_gaps = [&](int64_t count) {
+        std::memset(out, '.', static_cast<size_t>(count));
+        out += count;
+    };
+    if (text.whole) put_gaps(pair.query.start + pair.target.start);
+    out = put_confidence(out, text, pair);
+    if (text.whole) put_gaps(pair.query.length - pair.query.end + pair.target.length - pair.target.end);
     return out;
 }
 
@@ -48,6 +61,10 @@ struct Stockholm : BlockFormat {
         *out++ = '\n';
         out = put_span_name(out, text, pair.target);
         out = put_row(out, pair, pair.target, kInsertion, text.whole);
+        if (text.confidence != nullptr) {
+            if (!has_confidence(text, pair)) return nullptr;
+            out = put_marks(pairalign::text::put(out, "\n#=GC PP_cons "), text, pair);
+        }
         return pairalign::text::put(out, "\n//\n");
     }
 };

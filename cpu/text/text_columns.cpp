@@ -175,6 +175,8 @@ struct Row {
                 return put_fraction(out, pair.matches, int64_t{query.length} + target.length - aligned);
             case PAIRALIGN_IDENTITY_MEAN:
                 return put_fraction(out, 2 * int64_t{pair.matches}, int64_t{query.length} + target.length);
+            case PAIRALIGN_CONFIDENCE:
+                return has_confidence(text, pair) ? put_confidence(out, text, pair) : nullptr;
             default:
                 return nullptr;
         }
@@ -207,6 +209,7 @@ int64_t field_bytes(const Pair& pair, int32_t field) {
             return 4 * pair.run_count + 6 * (pair.columns / kTableLength) + kSlack;
         case PAIRALIGN_QUERY_ALIGNED:
         case PAIRALIGN_TARGET_ALIGNED:
+        case PAIRALIGN_CONFIDENCE:
             return pair.columns + kSlack;
         default:
             return 32;  // a number

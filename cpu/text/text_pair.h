@@ -167,6 +167,15 @@ inline bool resolve(const pairalign_text& text, int64_t k, Pair& pair) {
     return pair.run_count >= 0 && pair.run_count <= pair.columns;
 }
 
+// How sure each column of a pair is; its marks lie together, one a column.
+inline bool has_confidence(const pairalign_text& text, const Pair& pair) {
+    return text.confidence != nullptr &&
+           text.confidence_offsets[pair.place + 1] - text.confidence_offsets[pair.place] == pair.columns;
+}
+inline char* put_confidence(char* out, const pairalign_text& text, const Pair& pair) {
+    return put(out, text.confidence + text.confidence_offsets[pair.place], pair.columns);
+}
+
 // Columns of the rows as FASTA and srspair show them: with the free end gaps when `whole`.
 inline int64_t row_columns(const pairalign_text& text, const Pair& pair) {
     if (!text.whole) return pair.columns;

@@ -1,8 +1,8 @@
 // SAM records. The contract is in text.h.
 //
-// Columns:  query  flag  target  position  255  CIGAR  *  0  0  letters  *  NM:i:  AS:i:, MD:Z: where asked
-// The query's letters outside the alignment are clipped (S), so that all of them are there. On strand - they
-// are those of the other strand (flag 16).
+// Columns:  query  flag  target  position  255  CIGAR  *  0  0  letters  *  NM:i:  AS:i:, MD:Z:, pp:Z: where
+// asked The query's letters outside the alignment are clipped (S), so that all of them are there. On strand -
+// they are those of the other strand (flag 16).
 
 #include "text_format.h"
 #include "text_tags.h"
@@ -32,7 +32,8 @@ struct Sam {
     explicit Sam(const pairalign_text&) {}
     static bool shown(const Pair& pair) { return pair.matches + pair.mismatches > 0; }
     static int64_t bound(const pairalign_text& text, const Pair& pair) {
-        return (text.tags & PAIRALIGN_TAG_MD ? letters_bound(pair) : 0) + pair.query.name_bytes +
+        return (text.tags & PAIRALIGN_TAG_MD ? letters_bound(pair) : 0) +
+               (text.tags & PAIRALIGN_TAG_PP ? pair.columns : 0) + pair.query.name_bytes +
                pair.target.name_bytes + pair.query.length + 4 * pair.run_count +
                6 * (pair.columns / kTableLength) + kTags + kSlack;
     }
@@ -62,6 +63,10 @@ struct Sam {
             text.decimals == 0 ? pairalign::text::put(out, "\tAS:i:") : pairalign::text::put(out, "\tAS:f:");
         out = put_score(out, pair.raw_score, text.decimals, 0);
         if (text.tags & PAIRALIGN_TAG_MD) out = put_md(pairalign::text::put(out, "\tMD:Z:"), pair);
+        if (text.tags & PAIRALIGN_TAG_PP) {
+            if (!has_confidence(text, pair)) return nullptr;
+            out = put_confidence(pairalign::text::put(out, "\tpp:Z:"), text, pair);
+        }
         *out++ = '\n';
         return out;
     }

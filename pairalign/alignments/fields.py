@@ -23,6 +23,7 @@ _CODES = {
             *("cigar", "query_aligned", "target_aligned"),
             *("pident", "ppos", "qcovs", "qstart", "sstart"),
             *("identity_internal", "identity_mbl", "identity_full", "identity_mean"),
+            "confidence",
         )
     )
 }
@@ -33,7 +34,7 @@ STATISTICS_CODES = frozenset((_CODES["bits"], _CODES["evalue"]))
 _SCORE_FIELDS = ("query", "target", "score", "bits", "evalue", "query_length", "target_length")
 _CIGAR_FIELDS = (
     *("positives", "ppos", "cigar", "query_aligned", "target_aligned"),
-    "identity_internal",
+    *("identity_internal", "confidence"),
 )
 
 _BLAST_NAMES = {

@@ -25,6 +25,20 @@ class Selectable(Tabular):
     writer: ClassVar[Callable[[Any, Any, str | None], None] | None] = None
     """What writes files: `pairalign.jobs.run.written`, since formats are above."""
 
+    marker: ClassVar[Callable[[Any], list[str]] | None] = None
+    """What knows how sure columns are: `pairalign.jobs.run.written`."""
+
+    @property
+    def confidence(self) -> list[str]:
+        """How sure each column of each alignment is, computed from posteriors when asked for.
+
+        A mark for each column: ``0`` for a posterior of less than 0.05, ``1`` up to 0.15, ...,
+        ``*`` from 0.95 on, as HMMER shows them; ``.`` for gaps. ValueError without CIGARs, and
+        where a query was reverse-complemented.
+        """
+        assert Selectable.marker is not None
+        return Selectable.marker(self)
+
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write a file, as the command ``align`` does.
 

@@ -123,6 +123,11 @@ class Alignment:
         return float(self._alone.evalue[0])
 
     @property
+    def confidence(self) -> str:
+        """How sure each column is, see `Alignments.confidence`."""
+        return str(self._alone.confidence[0])
+
+    @property
     def _alone(self) -> Any:
         """The pair as an `Alignments` of one."""
         fields: Any = self.alignments

@@ -11,6 +11,9 @@ END_GAPS = "end-gaps"
 ALL_MODES = (*MODES, END_GAPS)
 """Those, and what `make_scoring` makes of global where end gaps have costs of their own."""
 
+OBJECTIVES = ("score", "mea")
+"""What an alignment is the best by: its score, or its expected accuracy."""
+
 TIES = ("usual", "vsearch")
 """Which of equally good alignments is taken: docs/conventions.md has both rules."""
 
@@ -75,8 +78,8 @@ RANKS = ("score", "bits", "evalue", "identity")
 EDGE_RANKS = ("score", "identity")
 """Those of the edges of a network of clusters."""
 
-PAF_TAGS = ("tp", "cs")
-SAM_TAGS = ("MD",)
+PAF_TAGS = ("tp", "cs", "pp")
+SAM_TAGS = ("MD", "pp")
 """Tags that are written where they are asked for."""
 
 DISTANCE_SUFFIXES = {

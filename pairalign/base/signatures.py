@@ -102,6 +102,9 @@ SIGNATURES = {
     "take_fields": "int64 pointer int32 pointer*4 -> none",
     # cpu/pairs/strands.cpp
     "turn_strands": "pointer int32 -> none",
+    # cpu/posterior/paths.cpp
+    "posterior_marks": "pointer*6 int32 pointer -> none",
+    "posterior_paths": "pointer*3 -> int32",
     # cpu/posterior/posterior.cpp
     "posterior_bytes": "int32*2 -> int64",
     "posterior_free": "pointer -> none",

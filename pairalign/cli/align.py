@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pairalign.base.choices import RANKS
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.align_table import Table, table_of
+from pairalign.cli.confidence import confidence_of
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
 from pairalign.cli.files import check_files
@@ -57,7 +58,7 @@ def run_align(options: argparse.Namespace) -> None:
     decided = table.decided()
     decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
     decided |= {"comp_based_stats": options.comp_based_stats, "space": options.search_space}
-    decided |= {"mask": options.mask}
+    decided |= {"mask": options.mask, "objective": options.objective}
     if options.dask is not None:
         run_on_cluster(options, run, table.writer_type, **decided)
         say_summary(options, written_pairs("alignments", run.pairs, options.output))
@@ -71,6 +72,7 @@ def run_align(options: argparse.Namespace) -> None:
     if not going.is_done:
         keep_freed_memory(run.memory_bytes)
         shown = {**table.shown(), "significance": plan.significance}
+        shown["confidence"] = confidence_of(options, table, run)
         with going.held():
             _write(options, run, going, summary, collector, shown)
     going.finish()
@@ -96,6 +98,7 @@ def _plan(options: argparse.Namespace, table: Table) -> AlignmentPlan:
         detail=table.detail,
         min_score=options.min_score,
         strand=options.strand,
+        objective=options.objective,
         hsps=options.hsps,
         window=options.window,
         shard=options.shard,

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.base.choices import DEFAULT_WINDOW, FORMAT_NAMES, LIST_WINDOW, MASKS, RANKS, WEIGHTS
+from pairalign.base.choices import (
+    DEFAULT_WINDOW,
+    FORMAT_NAMES,
+    LIST_WINDOW,
+    MASKS,
+    OBJECTIVES,
+    RANKS,
+    WEIGHTS,
+)
 from pairalign.cli.kept_options import add_hits, add_thresholds, describe_thresholds
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
@@ -47,6 +55,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_scoring(parser)
     results = parser.add_argument_group("results")
     add_strand(results)
+    results.add_argument(
+        "--objective",
+        choices=OBJECTIVES,
+        default=OBJECTIVES[0],
+        help="mea: the global alignment of each pair with the highest expected accuracy, by "
+        "posteriors; --min-score and thresholds are for its score and columns; PAF, SAM, TSV and "
+        "Stockholm show how sure each column is (default: %(default)s)",
+    )
     results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")
     add_thresholds(
         results, min_identity="leave out pairs with a lower identity", coverage_of="both"

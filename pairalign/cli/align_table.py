@@ -9,6 +9,7 @@ from typing import Any
 from pairalign.alignments.fields import Field, parse_fields
 from pairalign.base.choices import MASKS
 from pairalign.base.errors import FormatError
+from pairalign.cli.objective import check_objective, shown_fields, shown_tags
 from pairalign.cli.networks import check_network
 from pairalign.cli.tags import tags_of
 from pairalign.formats import NETWORK_FORMATS, Writer, check_shown, find_format
@@ -77,17 +78,13 @@ def table_of(options: argparse.Namespace) -> Table:
     """
     writer_type = find_format(options.output, options.format)
     check_network(options, writer_type.name, once=writer_type.pairs_once)
-    tags = tags_of(options, options.hsps)
+    check_objective(options)
     fields = () if options.columns is None else parse_fields(options.columns)
+    fields = shown_fields(options, writer_type, fields)
     _check_local(options, writer_type.name)
-    table = Table(
-        writer_type,
-        _detail(options, writer_type, fields),
-        fields,
-        options.both_ways,
-        tags,
-        options.weight,
-    )
+    detail = _detail(options, writer_type, fields)
+    tags = shown_tags(options, writer_type, tags_of(options, options.hsps), detail)
+    table = Table(writer_type, detail, fields, options.both_ways, tags, options.weight)
     check_shown(
         writer_type,
         table.detail,

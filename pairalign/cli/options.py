@@ -345,10 +345,12 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
 def add_tags(parser: argparse.ArgumentParser) -> None:
     """Add what lines of PAF and SAM have besides."""
     parser.add_argument(
-        "--paf-tags", metavar="TAG,...", help="PAF: tp (primary), cs (minimap2's traceback)"
+        "--paf-tags", metavar="TAG,...", help="PAF: tp (primary), cs (minimap2's traceback), pp"
     )
     parser.add_argument(
-        "--sam-tags", metavar="TAG,...", help="SAM: MD (the target's residues that differ)"
+        "--sam-tags",
+        metavar="TAG,...",
+        help="SAM: MD (the target's residues that differ), pp (how sure columns are)",
     )
     parser.add_argument(
         "--plain-cigar",

@@ -33,6 +33,8 @@ def tags_of(options: argparse.Namespace, hsps: int = 1) -> frozenset[str]:
             if name not in known:
                 raise FormatError(f"{option}: no tag {name!r}, expected {', '.join(known)}")
         found += names
+    if "pp" in found and not hasattr(options, "objective"):
+        raise FormatError("--paf-tags, --sam-tags: pp is for align, which computes posteriors")
     if "tp" in found and hsps > 1:
         raise FormatError("--paf-tags tp: with --hsps a pair has several alignments, leave one out")
     return frozenset(found)

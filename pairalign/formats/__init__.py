@@ -30,7 +30,7 @@ from pairalign.formats.srspair import SrspairWriter
 from pairalign.formats.stockholm import StockholmWriter
 from pairalign.formats.tc_lib import TcLibWriter
 from pairalign.formats.tsv import TsvWriter
-from pairalign.formats.writer import PLAIN_CIGAR, WHOLE, Content, Piece, Writer
+from pairalign.formats.writer import PLAIN_CIGAR, WHOLE, Confidence, Content, Piece, Writer
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -112,6 +112,7 @@ def open_writer(
     significance: Significance | None = None,
     tags: frozenset[str] = frozenset(),
     weight: str = WEIGHTS[0],
+    confidence: Confidence | None = None,
 ) -> Writer:
     """Open a file for alignments.
 
@@ -146,6 +147,8 @@ def open_writer(
         What PAF and SAM have besides: some of `pairalign.formats.writer.TAGS`.
     weight : str
         Of edges of networks: one of `pairalign.base.choices.WEIGHTS`.
+    confidence : Confidence, optional
+        How sure columns are, which text formats then show.
 
     Returns
     -------
@@ -173,6 +176,7 @@ def open_writer(
         significance=significance,
         tags=tags,
         weight=weight,
+        confidence=confidence,
     )
     return _open(writer, path, content, threads, output)
 

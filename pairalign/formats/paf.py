@@ -21,7 +21,8 @@ class PafWriter(TextWriter):
     racon -f wants each of them both ways.
 
     Where they are asked for, ``tp:A:P`` comes before the CIGAR and ``cs:Z:`` after it, minimap2's
-    short form: ``:6*ag+tc-a``, which runs along the target as the CIGAR does.
+    short form: ``:6*ag+tc-a``, which runs along the target as the CIGAR does; ``pp:Z:`` has a mark
+    for each column: 0 to 9 and ``*``, as HMMER shows posteriors, and ``.`` for gaps.
     """
 
     name = "paf"
@@ -30,7 +31,7 @@ class PafWriter(TextWriter):
     either_strand = True
     of_overlaps = True
     both_ways = True
-    known_tags = ("tp", "cs", PLAIN_CIGAR)
+    known_tags = ("tp", "cs", "pp", PLAIN_CIGAR)
 
     @property
     def native_name(self) -> str:

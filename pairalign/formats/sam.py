@@ -47,7 +47,7 @@ class SamWriter(TextWriter):
     needs = Detail.CIGAR
     either_strand = True
     of_overlaps = True
-    known_tags = ("MD", PLAIN_CIGAR)
+    known_tags = ("MD", "pp", PLAIN_CIGAR)
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         _check_names(content.queries, _QUERY_NAME)

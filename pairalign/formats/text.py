@@ -51,6 +51,8 @@ class NativeText(ctypes.Structure):
         ("bits", ctypes.c_void_p),
         ("log_evalue", ctypes.c_void_p),
         ("log_evalue_exchanged", ctypes.c_void_p),
+        ("confidence", ctypes.c_void_p),
+        ("confidence_offsets", ctypes.c_void_p),
         ("field_count", ctypes.c_int32),
         ("decimals", ctypes.c_int32),
         ("whole", ctypes.c_int32),
@@ -109,6 +111,8 @@ class PairText:
         For tables with bit scores and E-values.
     tags : int
         For PAF and SAM: bits of ``pairalign_tag``.
+    marks : (ndarray of uint8, ndarray of int64), optional
+        How sure each column is, see `pairalign.formats.writer.Confidence`.
     """
 
     def __init__(
@@ -124,6 +128,7 @@ class PairText:
         fields: npt.NDArray[np.int32] | None = None,
         significance: Significance | None = None,
         tags: int = 0,
+        marks: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None = None,
     ) -> None:
         scoring = alignments.scoring
         values = [getattr(alignments, name) for name in _FIELDS]
@@ -131,7 +136,7 @@ class PairText:
         assert matrix.shape == (32, 32)
         self._keep = (alignments, queries, targets, values, matrix, block_header)
         statistics = _statistics(alignments, fields, significance, dual)
-        self._optional = (kinds, secondary, fields, statistics)
+        self._optional = (kinds, secondary, fields, statistics, marks)
         self.native = NativeText(
             queries.native,
             targets.native,
@@ -145,6 +150,7 @@ class PairText:
             _address(secondary),
             _address(fields),
             *map(_address, statistics),
+            *map(_address, marks or (None, None)),
             0 if fields is None else len(fields),
             decimals_of(scoring),
             scoring.mode != "local",

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +34,7 @@ MOST_UNFORMATTED = 2
 
 
 PLAIN_CIGAR = "M"
-TAGS = {"tp": 1, "cs": 2, "MD": 4, PLAIN_CIGAR: 8}
+TAGS = {"tp": 1, "cs": 2, "MD": 4, PLAIN_CIGAR: 8, "pp": 16}
 """What lines may have besides, and CIGARs with M for = and X; bits of ``pairalign_tag``."""
 
 
@@ -59,6 +59,13 @@ class Piece:
 
 
 WHOLE = Piece()
+
+
+class Confidence(Protocol):
+    """Says how sure each column is: `pairalign.jobs.stages.expected_accuracy` has it."""
+
+    def marks(self, alignments: Alignments) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        """Return a mark for each column, and where those of each alignment begin."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,8 @@ class Content:
         Some of `TAGS`.
     weight : str
         What the weight of an edge is, one of `WEIGHTS`.
+    confidence : Confidence or None
+        How sure columns are, where that is shown.
     """
 
     queries: SequenceSet
@@ -105,6 +114,7 @@ class Content:
     kept: npt.NDArray[np.bool_] | None = None
     tags: frozenset[str] = frozenset()
     weight: str = WEIGHTS[0]
+    confidence: Confidence | None = None
 
 
 class Writer(Abortable):
@@ -297,6 +307,7 @@ class TextWriter(Writer):
         if overhang is not None:
             kinds, counts = classify_and_count(alignments, overhang)
             self.kind_counts += counts
+        confidence = self._content.confidence
         return PairText(
             alignments,
             *self._sets,
@@ -308,6 +319,7 @@ class TextWriter(Writer):
             fields=self._fields,
             significance=self._content.significance,
             tags=sum(TAGS[tag] for tag in self._content.tags),
+            marks=None if confidence is None else confidence.marks(alignments),
         )
 
     def flush(self) -> int:

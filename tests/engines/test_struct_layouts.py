@@ -24,7 +24,7 @@ from struct_layouts import (
 from pairalign.alignments import best_hits, findings, records, strands, thresholds
 from pairalign.alignments import passes as pair_fields
 from pairalign.base import words
-from pairalign.engines.cpu import further, near, pair_filter, posterior
+from pairalign.engines.cpu import further, near, pair_filter, posterior, posterior_paths
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise, posterior_plan
 from pairalign.engines.cuda import pair_filter as cuda_filter
@@ -71,6 +71,7 @@ TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
 SCORES = Source("cuda/papers/score_pairs.cuh")
 FURTHER = Source("cpu/further/further.h")
 POSTERIOR = Source("cpu/posterior/model.h")
+POSTERIOR_PATHS = Source("cpu/posterior/paths.cpp")
 CUDA_POSTERIOR = Source("cuda/posterior/posterior.cuh")
 FILTER = Source("cpu/filters/passing.cpp")
 DEVICE_TABLES = Source("cpu/filters/device_tables.cpp")
@@ -136,6 +137,9 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pair_filter.LENGTH_BOUND, "LengthBound", PAIR_FILTER),
     (cuda_filter.COUNTS, "FilterCounts", PAIR_FILTER),
     (cuda_filter.ARGUMENTS, "FilterArguments", PAIR_FILTER),
+    (posterior_paths.PosteriorTable, "pairalign_posterior_table", POSTERIOR_PATHS),
+    (posterior_paths.PathScoring, "pairalign_path_scoring", POSTERIOR_PATHS),
+    (posterior_paths.PathPairs, "pairalign_path_pairs", POSTERIOR_PATHS),
     (posterior_plan.TASK, "PosteriorTask", CUDA_POSTERIOR),
     (posterior_plan.FOUND, "PosteriorFound", CUDA_POSTERIOR),
     (posterior_plan.ARGUMENTS, "PosteriorArguments", CUDA_POSTERIOR),

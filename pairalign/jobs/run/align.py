@@ -34,7 +34,7 @@ from pairalign.jobs.run.slabs import (
     slabs_ahead,
     waiting_bytes,
 )
-from pairalign.jobs.run.written import write_alignments
+from pairalign.jobs.run.written import mark_confidence, write_alignments
 from pairalign.pairs.lists import PairList, sort_pairs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Lengths, Window, plan_windows
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from pairalign.statistics.significance import EvalueFilter
 
 log = logging.getLogger("pairalign")
-Selectable.writer = write_alignments
+Selectable.writer, Selectable.marker = write_alignments, mark_confidence
 
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1

@@ -43,6 +43,7 @@ def align(
     comp_based_stats: bool | None = None,
     mask: str = MASKS[0],
     strand: Literal["plus", "both"] = "plus",
+    objective: Literal["score", "mea"] = "score",
     pairs: Pairs | None = None,
     hsps: int = 1,
     max_hits: int | None = None,
@@ -97,6 +98,10 @@ def align(
         score, see `pairalign.statistics.low_complexity`. There are CIGARs then whatever `detail`.
     strand : {"plus", "both"}
         Both, for DNA: each pair is aligned on the strand with the higher score, plus if equal.
+    objective : {"score", "mea"}
+        mea: of each pair the global alignment with the highest expected accuracy, which is the sum
+        of the posteriors of its aligned residues (`pairalign.posteriors`), instead of the highest
+        score. Scores and thresholds are those of that alignment.
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pairs.lists`. With `targets`, the first is of `sequences`, the second of them.
@@ -187,6 +192,7 @@ def align(
         comp_based_stats=comp_based_stats,
         mask=mask,
         strand=strand,
+        objective=objective,
         hsps=hsps,
         max_hits=max_hits,
         rank=rank,

@@ -151,3 +151,35 @@ class PlainProcedure:
     def close(self) -> None:
         """Close nothing: engines have it all."""
         self.index = None
+
+
+class AccuracyProcedure(PlainProcedure):
+    """Aligns with the highest expected accuracy.
+
+    Parameters
+    ----------
+    device : str
+        Where posteriors are computed; the job's own engines are not used.
+    """
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+
+    def wrap(
+        self, engines: Sequence[Engine], job: PlannedJob
+    ) -> tuple[Sequence[Engine], Steps | None]:
+        """Put one engine for posteriors in the place of all."""
+        from pairalign.jobs.stages.expected_accuracy import AccuracyEngine, PairPosteriors
+
+        posteriors = PairPosteriors(
+            job.queries,
+            job.queries if job.targets is None else job.targets,
+            device=self._device,
+            threads=job.threads,
+            memory_bytes=job.memory_bytes,
+            cells=job.cells,
+        )
+        for one in engines[1:]:
+            one.close()
+        sets = job.queries, job.targets, job.scoring
+        return [AccuracyEngine(engines[0], posteriors, *sets, job.pair_thresholds)], None

@@ -12,11 +12,12 @@ from typing import Any
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, raw_minimum
 from pairalign.base.arguments import Shard
-from pairalign.base.choices import MASKS, RANKS, STRANDS
+from pairalign.base.choices import MASKS, OBJECTIVES, RANKS, STRANDS
 from pairalign.base.errors import ScoringError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import OF_STATISTICS, HitsJob
 from pairalign.jobs.run.limits import check_problem
+from pairalign.jobs.run.procedure import AccuracyProcedure
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
@@ -62,6 +63,8 @@ class AlignRequest:
         Each pair comes once, also where it is a hit of both sequences.
     strand : str
         One of `STRANDS`.
+    objective : str
+        What an alignment is the best by, one of `OBJECTIVES`.
     pair_list, hsps, window, shard, result_seconds
         As for `pairalign.jobs.run.align.AlignmentJob`; None: its default.
     resources : Resources
@@ -81,6 +84,7 @@ class AlignRequest:
     rank: str = RANKS[0]
     once: bool = False
     strand: str = STRANDS[0]
+    objective: str = OBJECTIVES[0]
     pair_list: PairList | None = None
     hsps: int = 1
     window: int | None = None
@@ -95,6 +99,14 @@ class AlignRequest:
             raise ValueError(f"rank {self.rank!r}: expected one of {', '.join(RANKS)}")
         if self.mask not in MASKS:
             raise ValueError(f"mask {self.mask!r}: expected one of {', '.join(MASKS)}")
+        if self.objective not in OBJECTIVES:
+            raise ValueError(f"objective {self.objective!r}: expected score or mea")
+        others = self.max_hits, self.max_evalue, self.hsps > 1, self.strand != STRANDS[0]
+        if self.is_by_accuracy and any(others):
+            raise ValueError(
+                "objective mea gives one alignment of each pair on strand plus: leave max_hits, "
+                "hsps, max_evalue and strand out"
+            )
         if self.is_masked and (self.max_hits is not None or self.hsps > 1):
             raise ValueError("a mask looks at whole alignments: leave max_hits and hsps out")
         if self.max_hits is not None and self.both_ways:
@@ -104,6 +116,11 @@ class AlignRequest:
     def is_masked(self) -> bool:
         """Whether bits and E-values leave residues of low complexity out."""
         return self.mask != MASKS[0]
+
+    @property
+    def is_by_accuracy(self) -> bool:
+        """Whether alignments are those of the highest expected accuracy."""
+        return self.objective == OBJECTIVES[1]
 
     @property
     def ranks_by_statistics(self) -> bool:
@@ -117,6 +134,7 @@ class AlignRequest:
             min_score=self.min_score,
             thresholds=self.thresholds,
             strand=self.strand,
+            objective=self.objective,
             pair_list=pairs,
             hsps=self.hsps,
             window=self.window,
@@ -206,6 +224,9 @@ def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
         more = {"max_hits": request.max_hits, "rank": request.rank, "once": request.once}
         if request.ranks_by_statistics:
             more["significance"] = found.significance
+    resources = request.resources.of_job()
+    if request.is_by_accuracy:
+        resources |= _by_accuracy(request, problem)
     has_list = request.pair_list is not None
     job = kind(
         problem.queries,
@@ -220,10 +241,24 @@ def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
         strand=request.strand,
         result_seconds=request.result_seconds,
         evalue_filter=kept,
-        **request.resources.of_job(),
+        **resources,
         **more,
     )
     return AlignmentPlan(job, found, request)
+
+
+def _by_accuracy(request: AlignRequest, problem: Problem) -> dict[str, Any]:
+    """Return what a job is told whose alignments are those of the highest expected accuracy."""
+    from pairalign.engines.posterior_engines import check_device
+
+    device = request.resources.device
+    check_device(device)
+    if problem.scoring.mode != "global":
+        raise ScoringError(
+            f"objective mea aligns whole sequences, but the mode is {problem.scoring.mode}: "
+            "take mode global"
+        )
+    return {"procedure": AccuracyProcedure(device), "device": "cpu", "kernel": None}
 
 
 def find_statistics(request: AlignRequest, problem: Problem) -> Statistics:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from typing import Any
 
@@ -29,3 +30,18 @@ def write_alignments(
         significance=significance,
     ) as writer:
         writer.write(found)
+
+
+def mark_confidence(found: Alignments) -> list[str]:
+    """Return how sure each column is; see `Selectable.confidence`."""
+    from pairalign.engines.selection import usable_cores
+    from pairalign.jobs.run.memory import default_bytes
+    from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
+
+    if not found.has_cigar:
+        raise ValueError("how sure columns are needs CIGARs: align with detail='cigar'")
+    if found.strand is not None and (found.strand < 0).any():
+        raise ValueError("how sure columns are is known of alignments on strand plus")
+    marks, offsets = ColumnConfidence("auto", usable_cores(), default_bytes()).marks(found)
+    text, bounds = marks.tobytes().decode(), offsets.tolist()
+    return [text[start:stop] for start, stop in itertools.pairwise(bounds)]

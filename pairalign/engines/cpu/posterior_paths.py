@@ -1,0 +1,179 @@
+"""Alignments by posteriors, and how sure the columns of any are; ``cpu/posterior/paths.cpp``."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_int32, c_int64, c_void_p
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.posteriors import SparsePosteriors
+from pairalign.base.errors import CapacityError
+from pairalign.base.native import library
+from pairalign.engines.cpu.native_structs import NO_MEMORY
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+_FIELDS = 5
+"""Raw score, matches, mismatches, gap openings, gap residues."""
+
+
+class PosteriorTable(ctypes.Structure):
+    """``pairalign_posterior_table`` of ``cpu/posterior/paths.cpp``."""
+
+    _fields_ = (
+        *((name, c_void_p) for name in ("offsets", "rows", "columns", "values")),
+        ("count", c_int64),
+    )
+
+
+class PathScoring(ctypes.Structure):
+    """``pairalign_path_scoring`` of ``cpu/posterior/paths.cpp``."""
+
+    _fields_ = (
+        ("matrix", c_void_p),
+        *((name, c_int32) for name in ("gap_open", "gap_extend", "definite", "threads")),
+    )
+
+
+class PathPairs(ctypes.Structure):
+    """``pairalign_path_pairs`` of ``cpu/posterior/paths.cpp``."""
+
+    _fields_ = tuple(
+        (name, c_void_p)
+        for name in (
+            *("query_codes", "target_codes", "query_starts", "target_starts"),
+            *("query_lengths", "target_lengths", "run_starts", "runs", "run_counts", "fields"),
+        )
+    )
+
+
+def align_by_posteriors(
+    posteriors: SparsePosteriors,
+    queries: SequenceSet,
+    targets: SequenceSet,
+    scoring: Scoring,
+    query: npt.NDArray[np.int32],
+    target: npt.NDArray[np.int32],
+    threads: int,
+) -> Alignments:
+    """Align pairs globally with the highest expected accuracy.
+
+    Parameters
+    ----------
+    posteriors : SparsePosteriors
+        Of the pairs, the query's residues in the rows.
+    queries, targets : SequenceSet
+    scoring : Scoring
+        What the alignments' scores are by; it decides nothing else.
+    query, target : ndarray of int32, shape (n,)
+        Input indices.
+    threads : int
+
+    Returns
+    -------
+    Alignments
+        With CIGARs. Residues that are aligned to none are in gaps; between two aligned pairs of
+        residues, those of the query come first.
+
+    Raises
+    ------
+    CapacityError
+        The machine is out of memory.
+    """
+    lengths = queries.lengths[query], targets.lengths[target]
+    starts = [s.offsets[:-1][one] for s, one in ((queries, query), (targets, target))]
+    room = np.concatenate(([0], np.cumsum(lengths[0].astype(np.int64) + lengths[1])))
+    runs = np.empty(int(room[-1]), np.uint32)
+    counts = np.empty(len(query), np.int32)
+    fields = np.empty((_FIELDS, len(query)), np.int32)
+    held: list[npt.NDArray[Any]] = [
+        *(np.ascontiguousarray(one.codes, np.uint8) for one in (queries, targets)),
+        *(np.ascontiguousarray(one, np.int64) for one in starts),
+        *(np.ascontiguousarray(one, np.int32) for one in lengths),
+        *(room, runs, counts, fields),
+    ]
+    matrix = np.ascontiguousarray(scoring.matrix, np.int32)
+    costs = scoring.gap_open, scoring.gap_extend, scoring.alphabet.definite, threads
+    status = library.pairalign_posterior_paths(
+        ctypes.byref(_table(posteriors)),
+        ctypes.byref(PathPairs(*(one.ctypes.data for one in held))),
+        ctypes.byref(PathScoring(matrix.ctypes.data, *costs)),
+    )
+    if status == NO_MEMORY:
+        raise CapacityError("out of memory for alignments by posteriors; allow fewer threads")
+    assert not status, status
+    return Alignments(
+        queries=queries,
+        targets=targets,
+        scoring=scoring,
+        query=query,
+        target=target,
+        query_start=np.zeros(len(query), np.int32),
+        query_end=lengths[0],
+        target_start=np.zeros(len(query), np.int32),
+        target_end=lengths[1],
+        cigar=runs[_filled(room, counts)],
+        cigar_offsets=np.concatenate(([0], np.cumsum(counts, dtype=np.int64))),
+        raw_score=fields[0],
+        matches=fields[1],
+        mismatches=fields[2],
+        gap_openings=fields[3],
+        gap_letters=fields[4],
+    )
+
+
+def mark_columns(
+    posteriors: SparsePosteriors, alignments: Alignments, threads: int
+) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Return how sure each column of alignments is.
+
+    Parameters
+    ----------
+    posteriors : SparsePosteriors
+        Of the pairs of the alignments, in their order; the query's residues in the rows.
+    alignments : Alignments
+        With CIGARs, on strand plus.
+    threads : int
+
+    Returns
+    -------
+    marks : ndarray of uint8, shape (columns of all,)
+        As HMMER's PP: ``0`` for less than 0.05, ``1`` up to 0.15, ..., ``*`` from 0.95 on; ``.``
+        for gaps.
+    offsets : ndarray of int64, shape (n + 1,)
+        Where those of each alignment begin.
+    """
+    assert alignments.cigar is not None
+    assert alignments.cigar_offsets is not None
+    offsets = np.concatenate(([0], np.cumsum(alignments.columns, dtype=np.int64)))
+    marks = np.empty(int(offsets[-1]), np.uint8)
+    runs = np.ascontiguousarray(alignments.cigar)
+    starts = alignments.field("query_start"), alignments.field("target_start")
+    library.pairalign_posterior_marks(
+        ctypes.byref(_table(posteriors)),
+        runs.ctypes.data,
+        alignments.cigar_offsets.ctypes.data,
+        *(one.ctypes.data for one in starts),
+        offsets.ctypes.data,
+        threads,
+        marks.ctypes.data,
+    )
+    return marks, offsets
+
+
+def _table(posteriors: SparsePosteriors) -> PosteriorTable:
+    names = ("offsets", "rows", "columns", "values")
+    arrays = [getattr(posteriors, name) for name in names]
+    assert all(one.flags.c_contiguous for one in arrays)
+    return PosteriorTable(*(one.ctypes.data for one in arrays), len(posteriors))
+
+
+def _filled(room: npt.NDArray[np.int64], counts: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Return where runs are, of pairs that had more room."""
+    ends = np.cumsum(counts, dtype=np.int64)
+    total = int(counts.sum(dtype=np.int64))
+    return np.repeat(room[:-1] - ends + counts, counts) + np.arange(total)

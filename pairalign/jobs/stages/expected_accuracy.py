@@ -1,0 +1,226 @@
+"""Alignments of the highest expected accuracy instead of the highest score, and how sure any are.
+
+Both are made of posteriors of pairs (`pairalign.jobs.posterior.posterior`), which know nothing of
+the scoring: an alignment by posteriors is found first, then given the score that its columns have.
+
+References
+----------
+Do CB, Mahabhashyam MSP, Brudno M, Batzoglou S. ProbCons: probabilistic consistency-based multiple
+sequence alignment. Genome Res 15:330-340, 2005.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
+from pairalign.alignments.posteriors import SparsePosteriors
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.choices import POSTERIOR_THRESHOLD
+from pairalign.engines import Engine
+from pairalign.engines.cpu.posterior_paths import align_by_posteriors, mark_columns
+from pairalign.engines.posterior_engines import PosteriorComputer, open_posterior_engine
+from pairalign.jobs.stages.wrapped import WrappedEngine
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.posterior_models import posterior_model
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.records import Records
+from pairalign.sequences.sets import SequenceSet
+
+_PIECE_RESIDUES = 1 << 18
+"""Residues of queries whose posteriors are in memory at a time."""
+
+Indices = npt.NDArray[np.int32]
+
+
+class PairPosteriors:
+    """Computes posteriors of pairs of one set, or of two.
+
+    Parameters
+    ----------
+    queries, targets : SequenceSet
+        The same object for pairs of one set.
+    device : str
+        See `open_posterior_engine`.
+    threads : int
+    memory_bytes : int
+    cells : int
+        How much there is to do, about.
+
+    Raises
+    ------
+    DeviceError, KernelBuildError
+        See `open_posterior_engine`.
+    """
+
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet,
+        *,
+        device: str,
+        threads: int,
+        memory_bytes: int,
+        cells: int,
+    ) -> None:
+        self.threads = threads
+        self._lengths = queries.lengths
+        self._before = 0 if targets is queries else len(queries)
+        self._engine: PosteriorComputer = open_posterior_engine(
+            device,
+            queries if targets is queries else _as_one_set(queries, targets),
+            posterior_model(queries.alphabet),
+            threshold=POSTERIOR_THRESHOLD,
+            threads=threads,
+            memory_bytes=memory_bytes,
+            cells=cells,
+        )
+
+    def pieces(self, query: Indices, target: Indices) -> Iterator[tuple[slice, SparsePosteriors]]:
+        """Compute the posteriors of some pairs, as many at a time as memory is meant to hold."""
+        filled = np.cumsum(self._lengths[query], dtype=np.int64) // _PIECE_RESIDUES
+        filled //= self._engine.pieces_at_once
+        bounds = [0, *(np.flatnonzero(np.diff(filled)) + 1).tolist(), len(query)]
+        for start, stop in itertools.pairwise(bounds):
+            if start < stop:
+                own = slice(start, stop)
+                yield own, self._engine.compute(query[own], target[own] + self._before)
+
+    def cancel(self) -> None:
+        """Make what is computed raise InterruptedError; from any thread."""
+        self._engine.cancel()
+
+    def close(self) -> None:
+        """Free what the engine holds."""
+        self._engine.close()
+
+
+def _as_one_set(queries: SequenceSet, targets: SequenceSet) -> SequenceSet:
+    """Return the sequences of both sets as one, under other names."""
+    names = [str(number) for number in range(len(queries) + len(targets))]
+    offsets = np.concatenate((queries.offsets, targets.offsets[1:] + queries.offsets[-1]))
+    letters = queries.letters.tobytes() + targets.letters.tobytes()
+    return SequenceSet(Records(names, names, letters, offsets), alphabet=queries.alphabet)
+
+
+class ColumnConfidence:
+    """How sure the columns of alignments are, computed anew from posteriors of their pairs.
+
+    Parameters
+    ----------
+    device : str
+        See `open_posterior_engine`.
+    threads : int
+    memory_bytes : int
+        As for `PairPosteriors`.
+    cells : int
+        How much there may be to do, about.
+    """
+
+    def __init__(self, device: str, threads: int, memory_bytes: int, cells: int = 0) -> None:
+        self._options = {"threads": threads, "memory_bytes": memory_bytes, "cells": cells}
+        self._device = device
+
+    def marks(self, alignments: Alignments) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+        """Return a mark for each column; see `mark_columns`.
+
+        Parameters
+        ----------
+        alignments : Alignments
+            With CIGARs, on strand plus.
+
+        Returns
+        -------
+        marks : ndarray of uint8
+        offsets : ndarray of int64, shape (n + 1,)
+        """
+        posteriors = PairPosteriors(
+            alignments.queries, alignments.targets, device=self._device, **self._options
+        )
+        try:
+            parts = [
+                mark_columns(found, alignments[own], posteriors.threads)[0]
+                for own, found in posteriors.pieces(alignments.query, alignments.target)
+            ]
+        finally:
+            posteriors.close()
+        offsets = np.concatenate(([0], np.cumsum(alignments.columns, dtype=np.int64)))
+        return np.concatenate([np.zeros(0, np.uint8), *parts]), offsets
+
+
+class AccuracyEngine(WrappedEngine):
+    """Aligns pairs with the highest expected accuracy; the engine that it wraps does nothing.
+
+    Parameters
+    ----------
+    engine : Engine
+    posteriors : PairPosteriors
+        Closed with this.
+    queries : SequenceSet
+    targets : SequenceSet or None
+        None for every pair of `queries`.
+    scoring : Scoring
+        Global.
+    thresholds : PairThresholds
+        Pairs whose alignments do not pass are left out.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        posteriors: PairPosteriors,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        thresholds: PairThresholds,
+    ) -> None:
+        assert scoring.mode == "global"
+        super().__init__(engine)
+        self.is_gpu = False  # windows are not joined
+        self._posteriors = posteriors
+        self._queries, self._targets = queries, targets
+        self._scoring = scoring
+        self._thresholds = thresholds
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of `window`; see `pairalign.engines.Engine`."""
+        if pair_mask is None:
+            rows, columns = window.positions()
+        else:
+            rows, columns = window.positions_of(np.flatnonzero(pair_mask))
+        targets = self._queries if self._targets is None else self._targets
+        query, target = self._queries.order[rows], targets.order[columns]
+        if window.triangular or self._targets is None:
+            query, target = np.minimum(query, target), np.maximum(query, target)
+        parts = [no_alignments(self._queries, self._targets, self._scoring, Detail.CIGAR)]
+        for own, found in self._posteriors.pieces(query, target):
+            pairs = query[own], target[own]
+            sets = self._queries, targets, self._scoring
+            aligned = align_by_posteriors(found, *sets, *pairs, self._posteriors.threads)
+            parts.append(self._passing(aligned, want))
+        whole = concatenate(parts)
+        return whole.without(stats=want.detail == Detail.SCORE, cigar=want.detail < Detail.CIGAR)
+
+    def _passing(self, aligned: Alignments, want: Want) -> Alignments:
+        if want.min_raw_score is not None:
+            aligned = aligned.take(aligned.raw_score >= want.min_raw_score)
+        if self._thresholds and len(aligned):
+            aligned = aligned.take(self._thresholds.passing(aligned))
+        return aligned
+
+    def cancel(self) -> None:
+        """Make a running `align` return early by raising."""
+        self._posteriors.cancel()
+        super().cancel()
+
+    def close(self) -> None:
+        """Close both engines."""
+        self._posteriors.close()
+        super().close()

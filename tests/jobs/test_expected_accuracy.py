@@ -1,0 +1,222 @@
+"""Alignments of the highest expected accuracy, and how sure columns of any alignment are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from posterior_reference import posteriors as defined
+
+import pairalign
+from pairalign.base.errors import ScoringError
+from pairalign.cli.main import main
+from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.scoring.posterior_models import posterior_model
+from pairalign.sequences.sets import SequenceSet
+
+RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
+
+
+def family(seed: int, lengths: list[int], alphabet: str = "protein") -> SequenceSet:
+    random = np.random.default_rng(seed)
+    letters = RESIDUES if alphabet == "protein" else list("ACGT")
+    ancestor = random.choice(letters, max(lengths))
+    strings = []
+    for length in lengths:
+        own = ancestor[:length].copy()
+        changed = random.random(length) < 0.5
+        own[changed] = random.choice(letters, int(changed.sum()))
+        strings.append("".join(own))
+    return SequenceSet.from_strings(strings, alphabet=alphabet)
+
+
+def dense(found: Any, pair: int, shape: tuple[int, int]) -> Any:
+    """The posteriors of a pair, in 65535ths, as a matrix."""
+    own = slice(*found.offsets[pair : pair + 2])
+    table = np.zeros(shape, np.int64)
+    table[found.rows[own], found.columns[own]] = found.values[own]
+    return table
+
+
+def aligned_cells(alignment: Any) -> list[tuple[int, int]]:
+    i, j, cells = alignment.query_start, alignment.target_start, []
+    runs = alignment.alignments.cigar
+    offsets = alignment.alignments.cigar_offsets
+    for run in runs[offsets[alignment.index] : offsets[alignment.index + 1]].tolist():
+        length, op = run >> 4, run & 15
+        if op in (7, 8):
+            cells += [(i + k, j + k) for k in range(length)]
+        i += length * (op != 2)
+        j += length * (op != 1)
+    return cells
+
+
+def best_sum(table: Any) -> int:
+    """The most that posteriors of a chain of cells can add up to, by the plain recurrence."""
+    best = np.zeros((table.shape[0] + 1, table.shape[1] + 1), np.int64)
+    for i in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            best[i + 1, j + 1] = max(best[i, j] + table[i, j], best[i, j + 1], best[i + 1, j])
+    return int(best[-1, -1])
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.lists(st.integers(1, 30), min_size=2, max_size=6),
+    st.sampled_from(["protein", "dna"]),
+)
+def test_no_alignment_has_a_higher_expected_accuracy(
+    seed: int, lengths: list[int], alphabet: str
+) -> None:
+    sequences = family(seed, lengths, alphabet)
+    posteriors = pairalign.posteriors(sequences)
+    found = pairalign.align(sequences, objective="mea")
+    assert len(found) == len(posteriors)
+    place = {
+        pair: number
+        for number, pair in enumerate(
+            zip(posteriors.queries.tolist(), posteriors.targets.tolist(), strict=True)
+        )
+    }
+    for alignment in found:
+        pair = alignment.query_index, alignment.target_index
+        shape = len(alignment.query), len(alignment.target)
+        table = dense(posteriors, place[pair], shape)
+        assert sum(table[cell] for cell in aligned_cells(alignment)) == best_sum(table)
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 40), min_size=2, max_size=5))
+def test_spans_counts_and_scores_are_those_of_the_alignment(seed: int, lengths: list[int]) -> None:
+    sequences = family(seed, lengths)
+    found, best = (pairalign.align(sequences, objective=one) for one in ("mea", "score"))
+    for one, other in zip(found, best, strict=True):
+        rows = one.rows()
+        assert rows[0].replace("-", "") == one.query.letters
+        assert rows[1].replace("-", "") == one.target.letters
+        assert one.matches == sum(a == b for a, b in zip(*rows, strict=True))
+        assert (one.query_index, one.target_index) == (other.query_index, other.target_index)
+        codes = sequences.codes_of(one.query_index), sequences.codes_of(one.target_index)
+        assert one.raw_score == found.scoring.rescore(*codes, one.runs)
+        assert one.raw_score <= other.raw_score
+
+
+def test_files_are_legal_and_have_the_scores_of_their_columns(tmp_path: Path) -> None:
+    fasta, paf = tmp_path / "family.fa", tmp_path / "mea.paf"
+    sequences = family(1, [40, 50, 60, 33])
+    records = zip(sequences.names, sequences, strict=True)
+    fasta.write_text("".join(f">{name}\n{one.letters}\n" for name, one in records))
+    assert main(["align", str(fasta), "-o", str(paf), "--objective", "mea", "-q"]) == 0
+    lines = [line.split("\t") for line in paf.read_text().splitlines()]
+    assert len(lines) == 6
+    for line in lines:
+        marks = next(field[5:] for field in line if field.startswith("pp:Z:"))
+        assert len(marks) == int(line[10])
+    assert main(["verify", str(paf), str(fasta), "-o", "-"]) == 0
+
+
+def test_marks_are_posteriors_of_the_columns() -> None:
+    sequences = family(3, [25, 30, 28])
+    model = posterior_model(sequences.alphabet)
+    for mode in ("global", "semiglobal", "local"):
+        found = pairalign.align(sequences, mode=mode)
+        for alignment, marks in zip(found, found.confidence, strict=True):
+            table = defined(
+                sequences.codes_of(alignment.query_index),
+                sequences.codes_of(alignment.target_index),
+                model,
+            )
+            assert marks == alignment.confidence
+            assert len(marks) == alignment.columns
+            assert marks.count(".") == alignment.gap_letters
+            shown = marks.replace(".", "")
+            for mark, cell in zip(shown, aligned_cells(alignment), strict=True):
+                expected = "0123456789*"[int(table[cell] * 10 + 0.5)] if table[cell] > 0.01 else "0"
+                assert mark == expected or abs(table[cell] * 10 % 1 - 0.5) < 1e-3
+
+
+def test_thresholds_are_for_the_alignment() -> None:
+    sequences = family(4, [60] * 8)
+    every = pairalign.align(sequences, objective="mea")
+    least = int(np.median(every.raw_score))
+    kept = pairalign.align(sequences, objective="mea", min_score=least, min_identity=0.3)
+    passes = (every.raw_score >= least) & (every.identity >= 0.3)
+    assert 0 < len(kept) < len(every)
+    assert kept.raw_score.tolist() == every.raw_score[passes].tolist()
+
+
+def test_two_sets_and_lists_of_pairs() -> None:
+    sequences = family(5, [30, 31, 32, 33, 34])
+    strings = [one.letters for one in sequences]
+    whole = pairalign.align(sequences, objective="mea")
+    two = pairalign.align(strings[:2], strings[2:], objective="mea")
+    for one in two:
+        same = whole[sequences.names[one.query_index], sequences.names[one.target_index + 2]]
+        assert (same.raw_score, same.cigar) == (one.raw_score, one.cigar)
+    listed = pairalign.align(sequences, objective="mea", pairs=[(0, 3), (2, 4)])
+    found = {(one.query_index, one.target_index): one.cigar for one in listed}
+    assert found.keys() == {(0, 3), (2, 4)}
+    names = sequences.names
+    assert all(whole[names[a], names[b]].cigar == cigar for (a, b), cigar in found.items())
+
+
+@pytest.mark.parametrize("format", ["paf", "sam", "tsv", "stockholm"])
+def test_threads_memory_shards_and_instruction_sets_change_nothing(
+    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fasta = tmp_path / "family.fa"
+    sequences = family(6, [40, 41, 50, 33, 34, 35, 60])
+    records = zip(sequences.names, sequences, strict=True)
+    fasta.write_text("".join(f">s{name}\n{one.letters}\n" for name, one in records))
+    common = ["align", str(fasta), "--objective", "mea", "--format", format, "-q", "--window", "3"]
+    assert main([*common, "-o", str(tmp_path / "one"), "-t", "1"]) == 0
+    expected = (tmp_path / "one").read_bytes()
+    assert main([*common, "-o", str(tmp_path / "other"), "-t", "3", "--memory", "64M"]) == 0
+    assert (tmp_path / "other").read_bytes() == expected
+    for shard in ("1/2", "2/2"):
+        assert main([*common, "-o", str(tmp_path / "parts"), "--shard", shard]) == 0
+    assert main(["merge", str(tmp_path / "parts"), "-o", str(tmp_path / "merged"), "-q"]) == 0
+    assert (tmp_path / "merged").read_bytes() == expected
+    monkeypatch.setenv("PAIRALIGN_ISA", instruction_sets()[-1])
+    assert main([*common, "-o", str(tmp_path / "plain")]) == 0
+    assert (tmp_path / "plain").read_bytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--mode", "local"], "--objective mea needs --mode global, but the mode is local"),
+        (["--max-hits", "2"], "leave --max-hits out"),
+        (["--kernel", "lanes"], "leave --kernel out"),
+        (["--device", "opencl"], "posteriors are computed on the CPU or on one GPU"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    options: list[str], message: str, tmp_path: Path, capsys: Any
+) -> None:
+    fasta = tmp_path / "family.fa"
+    fasta.write_text(">a\nACDEFG\n>b\nACDFG\n")
+    command = ["align", str(fasta), "-o", "-", "--objective", "mea", *options]
+    assert main(command) != 0
+    assert message in capsys.readouterr().err
+
+
+def test_what_does_not_go_together_is_refused_in_python() -> None:
+    with pytest.raises(ScoringError, match="objective mea aligns whole sequences"):
+        pairalign.align(["ACDEFG", "ACDFG"], objective="mea", mode="local")
+    with pytest.raises(ValueError, match="expected score or mea"):
+        pairalign.align(["ACDEFG", "ACDFG"], objective="best")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="leave max_hits"):
+        pairalign.align(["ACDEFG", "ACDFG"], objective="mea", max_hits=1)
+
+
+def test_overlaps_have_no_posteriors(tmp_path: Path, capsys: Any) -> None:
+    fasta = tmp_path / "reads.fa"
+    fasta.write_text(">a\nACGTACGT\n>b\nACGTACGA\n")
+    assert main(["overlap", str(fasta), "-o", "-", "--format", "paf", "--paf-tags", "pp"]) != 0
+    assert "pp is for align" in capsys.readouterr().err
