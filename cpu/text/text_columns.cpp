@@ -176,6 +176,7 @@ struct Row {
             case PAIRALIGN_IDENTITY_MEAN:
                 return put_fraction(out, 2 * int64_t{pair.matches}, int64_t{query.length} + target.length);
             case PAIRALIGN_CONFIDENCE:
+                if (text.confidence == nullptr) return put(out, "nan");
                 return has_confidence(text, pair) ? put_confidence(out, text, pair) : nullptr;
             default:
                 return nullptr;

@@ -163,6 +163,7 @@ class AccuracyProcedure(PlainProcedure):
     """
 
     def __init__(self, device: str) -> None:
+        super().__init__()
         self._device = device
 
     def wrap(
