@@ -9,8 +9,8 @@ from typing import Any
 from pairalign.alignments.fields import Field, parse_fields
 from pairalign.base.choices import MASKS
 from pairalign.base.errors import FormatError
-from pairalign.cli.objective import check_objective, shown_fields, shown_tags
 from pairalign.cli.networks import check_network
+from pairalign.cli.objective import check_objective, shown_fields, shown_tags
 from pairalign.cli.tags import tags_of
 from pairalign.formats import NETWORK_FORMATS, Writer, check_shown, find_format
 from pairalign.formats.resumable import Join
