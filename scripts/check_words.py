@@ -60,13 +60,8 @@ PENDING = {
     "cpu-engine.md",
     "kernels.md",
     "long-pairs.md",
-    "msa.md",
     "opencl.md",
-    "posteriors.md",
-    "report.md",
-    "scale.md",
     "similar-sequences.md",
-    "verify.md",
 }
 """Pages that are still to be rewritten."""
 

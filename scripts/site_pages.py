@@ -2,7 +2,7 @@
 
 ``reference.md`` has every command and option of the program, from its own parser, so that the
 site's search finds them; ``changelog.md`` is the changelog of the source tree; ``notebooks/`` has
-the notebooks of ``examples`` with what they show.
+the notebooks of ``examples`` with what they show, and ``report-example.html`` is a report.
 """
 
 from __future__ import annotations
@@ -10,6 +10,10 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import shutil
+import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -94,10 +98,20 @@ def shown(output: dict[str, Any]) -> str:
     return f"```text\n{text.rstrip()}\n```"
 
 
+def report() -> str:
+    """Return the report page of the example set."""
+    words = ["align", "cytochrome_p450.fasta", "-o", "p450.paf", "--report", "p450.html", "--quiet"]
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(ROOT / "examples" / "cytochrome_p450.fasta", folder)
+        subprocess.run([sys.executable, "-m", "pairalign", *words], cwd=folder, check=True)
+        return Path(folder, "p450.html").read_text()
+
+
 NOTEBOOKS = {f"notebooks/{path.stem}.md": path for path in (ROOT / "examples").glob("*.ipynb")}
 PAGES: dict[str, Callable[[], str]] = {
     "reference.md": reference,
     "changelog.md": changelog,
+    "report-example.html": report,
     **{name: partial(notebook, path) for name, path in NOTEBOOKS.items()},
 }
 """Names of the pages, and what makes each."""
