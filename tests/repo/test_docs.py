@@ -92,7 +92,6 @@ def test_every_page_is_in_the_menu() -> None:
     menu = set(re.findall(r": (\S+\.md)$", (DOCS.parent / "mkdocs.yml").read_text(), re.MULTILINE))
     pages = {page.name for page in DOCS.glob("*.md")}
     assert menu == pages | {name for name in MADE if name.endswith(".md")}
-    }
 
 
 def test_the_reference_of_commands_has_every_option() -> None:

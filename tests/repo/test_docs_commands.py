@@ -107,6 +107,9 @@ def test_commands_run(
 def test_programs_run(page: str, program: str, folder: Path) -> None:
     for package in ("pandas", "pyarrow", "networkx"):
         pytest.importorskip(package)
+    for package in ("skbio", "biotite"):
+        if f".to_{package}(" in program:
+            pytest.importorskip(package)
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=folder,
