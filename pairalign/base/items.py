@@ -7,7 +7,7 @@ from typing import SupportsIndex
 
 _EXPECTED = "expected a str, bytes, or an object with .seq or .letters"
 _SPELLED = ("skbio", "biotite")
-"""Packages whose sequences are their letters as text."""
+"""Packages whose sequences are their residues as text."""
 
 
 def letters_of(item: object, what: str) -> bytes:
