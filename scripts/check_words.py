@@ -52,7 +52,6 @@ MARKDOWN_WORDS = {
 
 
 PENDING = {
-    "CHANGELOG.md",
     "CONTRIBUTING.md",
     "api.md",
     "architecture.md",
