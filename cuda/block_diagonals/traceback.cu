@@ -139,14 +139,20 @@ __device__ __forceinline__ void emit_diagonal(const Params& p, const Pair& pair,
     walk.column -= count;
 }
 
+// A stage: steps `low` to `high` of the strip below row `strip_top` in the tile below `top` and right of
+// `left`.
+struct Place {
+    int top, left, strip, strip_top, low, high;
+};
+
 __device__ __forceinline__ int trailing_ones(unsigned mask) {
     return mask == ALL ? 32 : __ffs((int)~mask) - 1;
 }
 
 // Walks through one stage. Returns false when the path has come to its start.
-__device__ bool walk_stage(const Params& p, const Pair& pair, const Stage& stage, Walk& walk, int top,
-                           int left, int strip_top, int low) {
-    const int lane = threadIdx.x;
+__device__ bool walk_stage(const Params& p, const Pair& pair, const Stage& stage, Walk& walk,
+                           const Place& place) {
+    const int lane = threadIdx.x, strip_top = place.strip_top, left = place.left, low = place.low;
     const int e_operation = pair.row_is_query ? 2 : 1, f_operation = 3 - e_operation;
     for (;;) {
         const int row = walk.state == IN_E ? walk.row : walk.row - lane;
@@ -196,6 +202,66 @@ __device__ bool walk_stage(const Params& p, const Pair& pair, const Stage& stage
     }
 }
 
+// The stage that ends at a cell.
+__device__ __forceinline__ Place place_of(const Params& p, int row, int column) {
+    Place at;
+    at.top = (row - 1) / p.tile * p.tile;
+    at.left = (column - 1) / p.tile * p.tile;
+    at.strip = (row - 1 - at.top) / TILE_STRIP;
+    at.strip_top = at.top + at.strip * TILE_STRIP;
+    at.high = column - 1 - at.left + (row - 1 - at.strip_top) / TILE_ROWS;
+    at.low = max(0, at.high - (STEPS - 1));
+    return at;
+}
+
+// Brings a stage to shared memory, all threads together. All loads come first, for the path waits for them.
+__device__ __forceinline__ void load_stage(const uint16_t* flags, const Pair& pair, const Place& place,
+                                           Stage& stage) {
+    uint4 pieces[LOADS];
+    const int thread = threadIdx.x, count = (place.high - place.low + 1) * 4;
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) {
+        const int at = k * WALK_THREADS + thread;
+        if (at < count) pieces[k] = ((const uint4*)flags)[at];
+    }
+    const int from_row = place.strip_top + thread, from_column = place.left + place.low - 31 + thread;
+    const bool has_row = thread < TILE_STRIP && from_row < pair.rows;
+    const bool has_column = thread < STEPS + 32 && from_column >= 0 && from_column < pair.columns;
+    const uint8_t row_letter = has_row ? pair.row_letters[from_row] : 0;
+    const uint8_t column_letter = has_column ? pair.column_letters[from_column] : 0;
+#pragma unroll
+    for (int k = 0; k < LOADS; ++k) {
+        const int at = k * WALK_THREADS + thread;
+        if (at < count) ((uint4*)stage.flags)[at] = pieces[k];
+    }
+    if (has_row) stage.row_letters[thread] = row_letter;
+    if (has_column) stage.column_letters[thread] = column_letter;
+}
+
+// The gap along the border, and the end of the last run.
+__device__ __forceinline__ void finish_walk(const Params& p, const Pair& pair, Walk& walk) {
+    if (GLOBAL) {
+        const int e_operation = pair.row_is_query ? 2 : 1;
+        if (walk.row > 0) emit(p, pair, walk, 3 - e_operation, walk.row);
+        if (walk.column > 0) emit(p, pair, walk, e_operation, walk.column);
+        walk.row = walk.column = 0;
+    }
+    emit(p, pair, walk, 0, 0);
+}
+
+__device__ __forceinline__ void save(Progress& progress, const Walk& walk, int goes_on) {
+    progress.active = goes_on;
+    progress.row = walk.row;
+    progress.column = walk.column;
+    progress.state = walk.state;
+    progress.operation = walk.operation;
+    progress.length = walk.length;
+    progress.matches = walk.matches;
+    progress.diagonals = walk.diagonals;
+    progress.openings = walk.openings;
+    progress.runs = walk.runs;
+}
+
 }  // namespace
 
 ENTRY(256) walk_tiles(const Params p) {
@@ -222,39 +288,15 @@ ENTRY(256) walk_tiles(const Params p) {
         __syncthreads();
         const int row = shared[0], column = shared[1];
         if (!shared[2]) break;
-        const int tile_row = (row - 1) / p.tile, tile_column = (column - 1) / p.tile;
-        const int slot = slot_of_tile(start_row - tile_row, start_column - tile_column, p.slots);
+        const int slot =
+            slot_of_tile(start_row - (row - 1) / p.tile, start_column - (column - 1) / p.tile, p.slots);
         if (slot == p.slots) break;
-        const int top = tile_row * p.tile, left = tile_column * p.tile;
-        const int strip = (row - 1 - top) / TILE_STRIP, strip_top = top + strip * TILE_STRIP;
-        const int high = column - 1 - left + (row - 1 - strip_top) / TILE_ROWS;
-        const int low = max(0, high - (STEPS - 1));
-        const uint16_t* flags =
-            p.flags + (((long long)blockIdx.x * p.slots + slot) * strips + strip) * flags_of_strip(p) +
-            low * 32;
-        // All loads first, for the path waits for them.
-        uint4 pieces[LOADS];
-        const int thread = threadIdx.x, count = (high - low + 1) * 4;
-#pragma unroll
-        for (int k = 0; k < LOADS; ++k) {
-            const int at = k * WALK_THREADS + thread;
-            if (at < count) pieces[k] = ((const uint4*)flags)[at];
-        }
-        const int from_row = strip_top + thread, from_column = left + low - 31 + thread;
-        const bool has_row = thread < TILE_STRIP && from_row < pair.rows;
-        const bool has_column = thread < STEPS + 32 && from_column >= 0 && from_column < pair.columns;
-        const uint8_t row_letter = has_row ? pair.row_letters[from_row] : 0;
-        const uint8_t column_letter = has_column ? pair.column_letters[from_column] : 0;
-#pragma unroll
-        for (int k = 0; k < LOADS; ++k) {
-            const int at = k * WALK_THREADS + thread;
-            if (at < count) ((uint4*)stage.flags)[at] = pieces[k];
-        }
-        if (has_row) stage.row_letters[thread] = row_letter;
-        if (has_column) stage.column_letters[thread] = column_letter;
+        const Place place = place_of(p, row, column);
+        const long long filled = ((long long)blockIdx.x * p.slots + slot) * strips + place.strip;
+        load_stage(p.flags + filled * flags_of_strip(p) + place.low * 32, pair, place, stage);
         __syncthreads();
         if (threadIdx.x < 32) {
-            const bool goes_on = walk_stage(p, pair, stage, walk, top, left, strip_top, low);
+            const bool goes_on = walk_stage(p, pair, stage, walk, place);
             if (threadIdx.x == 0) {
                 shared[0] = walk.row;
                 shared[1] = walk.column;
@@ -263,24 +305,6 @@ ENTRY(256) walk_tiles(const Params p) {
         }
     }
     if (threadIdx.x >= 32) return;
-    if (!shared[2]) {
-        if (GLOBAL) {
-            const int e_operation = pair.row_is_query ? 2 : 1;
-            if (walk.row > 0) emit(p, pair, walk, 3 - e_operation, walk.row);
-            if (walk.column > 0) emit(p, pair, walk, e_operation, walk.column);
-            walk.row = walk.column = 0;
-        }
-        emit(p, pair, walk, 0, 0);  // ends the last run
-    }
-    if (threadIdx.x != 0) return;
-    progress.active = shared[2];
-    progress.row = walk.row;
-    progress.column = walk.column;
-    progress.state = walk.state;
-    progress.operation = walk.operation;
-    progress.length = walk.length;
-    progress.matches = walk.matches;
-    progress.diagonals = walk.diagonals;
-    progress.openings = walk.openings;
-    progress.runs = walk.runs;
+    if (!shared[2]) finish_walk(p, pair, walk);
+    if (threadIdx.x == 0) save(progress, walk, shared[2]);
 }
