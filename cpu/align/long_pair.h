@@ -48,6 +48,48 @@ struct LongPairs : LongPairState<V> {
 
     // ---------------------------------------------------------------- the fill
 
+    // H and e of the lanes' rows, and the corner H above them.
+    struct Registers {
+        V h[ROWS], e[ROWS], above;
+    };
+    static PAIRALIGN_INLINE void load_state(const Work& w, Registers& r) {
+        unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
+            constexpr int k = decltype(index)::value;
+            r.h[k] = V::load(w.state + (STATE_H + k) * LANES);
+            r.e[k] = V::load(w.state + (STATE_E + k) * LANES);
+        });
+        r.above = V::load(w.state + STATE_CORNER * LANES);  // H(row above the lane, column of the lane)
+    }
+    static PAIRALIGN_INLINE void save_state(Work& w, const Registers& r, Lane corner) {
+        unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
+            constexpr int k = decltype(index)::value;
+            r.h[k].store(w.state + (STATE_H + k) * LANES);
+            r.e[k].store(w.state + (STATE_E + k) * LANES);
+        });
+        V::set(corner).store(w.state + STATE_CORNER * LANES);
+    }
+
+    // What step t has found of the alignment's end; `column_best` is the highest H of each lane.
+    template <bool GUARDED, End END>
+    static PAIRALIGN_INLINE void keep_end(Work& w, const Piece& piece, const Registers& r, V& best,
+                                          V column_best, Mask inside, int32_t t) {
+        if constexpr (END == End::BEST_CELL) {
+            // A lane that waits holds column `left`, but its step is not that column's.
+            if constexpr (GUARDED) column_best = V::blend(inside, column_best, V::set(w.edge.base));
+            if (__builtin_expect(V::any(V::ge(column_best, best)), 0)) {
+                const Rows<V, ROWS> copy(r.h);
+                best = keep_best_cell(w, best, column_best, copy.h, piece.base, piece.left + t);
+            }
+        }
+        if constexpr (END == End::LAST_ROW) {
+            const int32_t j = t - w.last_lane;
+            if (j > 0 && j <= piece.right - piece.left) {
+                const Rows<V, ROWS> copy(r.h);
+                keep_last_row(w, copy.h, piece.left + j);
+            }
+        }
+    }
+
     template <bool SHIFTED, bool FLAGS, End END, bool PACKED, bool VSEARCH = false>
     static void fill(Work& w, const Piece& piece) {
         constexpr int WORDS = PACKED ? ROWS / 4 : ROWS;
@@ -65,13 +107,8 @@ struct LongPairs : LongPairState<V> {
         const Lane next_corner = border[columns].h;
         Edge nowhere;
         Lane none;
-        V h[ROWS], e[ROWS];
-        unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
-            constexpr int k = decltype(index)::value;
-            h[k] = V::load(w.state + (STATE_H + k) * LANES);
-            e[k] = V::load(w.state + (STATE_E + k) * LANES);
-        });
-        V above = V::load(w.state + STATE_CORNER * LANES);  // H(row above the lane, column of the lane)
+        Registers r;
+        load_state(w, r);
         V gap = zero, codes = V::set(0);
         V best = END == End::BEST_SCORE || END == End::BEST_CELL ? V::load(w.best + BEST * LANES) : zero;
         uint8_t* flags = piece.flags;
@@ -81,8 +118,8 @@ struct LongPairs : LongPairState<V> {
             constexpr bool GUARDED = decltype(guarded)::value;
             const Edge& in = border[!GUARDED || t <= columns ? t : columns];
             Edge& out = !GUARDED || t > LANES ? border[t - LANES] : nowhere;
-            V diagonal = above;
-            above = V::shifted_in(h[ROWS - 1], in.h, &out.h);
+            V diagonal = r.above;
+            r.above = V::shifted_in(r.h[ROWS - 1], in.h, &out.h);
             gap = V::shifted_in(gap, in.f, &out.f);
             codes = V::shifted_in(codes, letters[t - 1], &none);
             const V index = V::add(codes, table_start);
@@ -104,29 +141,16 @@ struct LongPairs : LongPairState<V> {
                 else s = words[k];
                 const auto cell =
                     Recurrence<V, SHIFTED, VSEARCH>{opening, extending, zero}.template cell<FLAGS>(
-                        s, diagonal, e[k], gap, flags + k * V::FLAG_BYTES);
-                diagonal = h[k];
+                        s, diagonal, r.e[k], gap, flags + k * V::FLAG_BYTES);
+                diagonal = r.h[k];
                 gap = cell.f;
-                h[k] = GUARDED ? V::blend(inside, cell.h, h[k]) : cell.h;
-                e[k] = GUARDED ? V::blend(inside, cell.e, e[k]) : cell.e;
-                if constexpr (END == End::BEST_SCORE) best = V::max(best, h[k]);
-                if constexpr (END == End::BEST_CELL) column_best = k == 0 ? h[k] : V::max(column_best, h[k]);
+                r.h[k] = GUARDED ? V::blend(inside, cell.h, r.h[k]) : cell.h;
+                r.e[k] = GUARDED ? V::blend(inside, cell.e, r.e[k]) : cell.e;
+                if constexpr (END == End::BEST_SCORE) best = V::max(best, r.h[k]);
+                if constexpr (END == End::BEST_CELL)
+                    column_best = k == 0 ? r.h[k] : V::max(column_best, r.h[k]);
             });
-            if constexpr (END == End::BEST_CELL) {
-                // A lane that waits holds column `left`, but its step is not that column's.
-                if constexpr (GUARDED) column_best = V::blend(inside, column_best, zero);
-                if (__builtin_expect(V::any(V::ge(column_best, best)), 0)) {
-                    const Rows<V, ROWS> copy(h);
-                    best = keep_best_cell(w, best, column_best, copy.h, piece.base, piece.left + t);
-                }
-            }
-            if constexpr (END == End::LAST_ROW) {
-                const int32_t j = t - w.last_lane;
-                if (j > 0 && j <= columns) {
-                    const Rows<V, ROWS> copy(h);
-                    keep_last_row(w, copy.h, piece.left + j);
-                }
-            }
+            keep_end<GUARDED, END>(w, piece, r, best, column_best, inside, t);
         };
         const int32_t steps = columns + LANES - 1;
         for (int32_t t = 1; t <= steps;) {
@@ -134,14 +158,9 @@ struct LongPairs : LongPairState<V> {
                 for (; t <= columns; t++) step(Index<0>(), t);
             else step(Index<1>(), t++);
         }
-        V::shifted_in(h[ROWS - 1], 0, &border[columns].h);
+        V::shifted_in(r.h[ROWS - 1], 0, &border[columns].h);
         V::shifted_in(gap, 0, &border[columns].f);
-        unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
-            constexpr int k = decltype(index)::value;
-            h[k].store(w.state + (STATE_H + k) * LANES);
-            e[k].store(w.state + (STATE_E + k) * LANES);
-        });
-        V::set(next_corner).store(w.state + STATE_CORNER * LANES);
+        save_state(w, r, next_corner);
         if constexpr (END == End::BEST_SCORE || END == End::BEST_CELL) best.store(w.best + BEST * LANES);
     }
 
