@@ -72,7 +72,9 @@ def is_beside(path: str, output: str) -> bool:
     names |= {part_of(f"{place}.distances"), journal_of(f"{place}.distances")}
     parts = os.path.realpath(f"{output}.parts") + os.sep
     return any(
-        one in names or _is_hidden_beside(one, place) or one.startswith(parts)
+        one in names
+        or any(_is_hidden_beside(one, of) for of in (place, *names))
+        or one.startswith(parts)
         for one in (found, named)
     )
 

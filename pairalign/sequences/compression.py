@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from pairalign.base.errors import FastaError, MissingPackageError
+from pairalign.base.xz import as_os_error, xz_decompressor
 
 # What is fed to a decompressor at once: what lies behind a stream's end is copied, so not all.
 _CHUNK_BYTES = 1 << 18
@@ -98,8 +99,9 @@ def _read_stream(
             parts.append(stream.decompress(chunk))
         # bz2 reports damage as OSError or ValueError, lzma and zstd have errors of their own.
         except _damage_errors() as error:
+            reason = as_os_error(error) if compression.kind == "xz" else error
             raise FastaError(
-                f"{where}, in the stream that begins at byte {start:,} ({error})"
+                f"{where}, in the stream that begins at byte {start:,} ({reason})"
             ) from error
         position += len(chunk)
     return position - len(stream.unused_data)
@@ -123,12 +125,6 @@ def _bunzip2() -> _Decompressor:
     import bz2  # here and below: a Python may be built without these two
 
     return bz2.BZ2Decompressor()
-
-
-def _unxz() -> _Decompressor:
-    import lzma
-
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ)
 
 
 def _unzstd() -> _Decompressor:
@@ -167,6 +163,6 @@ _ZSTD_SKIPPED = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 
 _COMPRESSIONS = (
     _Compression(b"\x1f\x8b", "gzip", _gunzip, 1),
     _Compression(b"BZh", "bzip2", _bunzip2, 0),
-    _Compression(b"\xfd7zXZ\x00", "xz", _unxz, 4),
+    _Compression(b"\xfd7zXZ\x00", "xz", xz_decompressor, 4),
     _Compression((_ZSTD_MAGIC, *_ZSTD_SKIPPED), "zstd", _unzstd, 0),
 )

@@ -1,41 +1,71 @@
 """Every command, with every file that it writes: what stands beside them stays as it is."""
 
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from support.foreign import KINDS, put, seen
 
 import pairalign
-from pairalign.base.run_files import new_hidden_name
+from pairalign.base.run_files import is_beside, new_hidden_name
+from pairalign.cli import files
 from pairalign.cli.main import main
+from pairalign.cli.program import build_parser
 
 FASTA = ">a\nACGTACGTACGTAACC\n>b\nACGTTCGTACGTTACC\n>c\nACGGTACGTTTAACCG\n>d\nTTTTACGTTTAACCGG\n"
 FASTQ = "".join(f"@{r[0]}\n{r[2:]}\n+\n{'I' * len(r[2:])}\n" for r in FASTA[1:-1].split("\n>"))
 FOLDS = "name,fold\na,1\nb,1\nc,2\nd,2\n"
 DNA = ["--alphabet", "dna"]
 RUNS = {
-    "align": ["align", "in.fa", *DNA, "-o", "o.paf", "--report", "o.html"],
+    "align": ["align", "in.fa", *DNA, "-o", "o.paf", "--report", "o.html", "--log", "o.log"],
     "align joined": ["align", "in.fa", *DNA, "-o", "o.parquet"],
+    "align network": ["align", "in.fa", *DNA, "-o", "o.graphml"],
+    "align compressed": ["align", "in.fa", "in.fa", *DNA, "-o", "o.tsv.gz", "-k", "1"],
     "overlap": [
         *("overlap", "in.fq", "-o", "o.paf", "--report", "o.html", "--read-report", "o.tsv"),
+        *("--min-overlap", "5", "--log", "o.log"),
+    ],
+    "overlap trimmed": [
+        *("overlap", "in.fq", "-o", "o.gfa", "--unitigs", "--trimmed", "r.fq"),
         *("--min-overlap", "5"),
     ],
-    "distance": ["distance", "in.fa", *DNA, "-o", "o.phy", "--plot", "o.svg"],
-    "tree": ["tree", "in.fa", *DNA, "-o", "o.nwk"],
-    "cluster": ["cluster", "in.fa", *DNA, "-o", "o.tsv", "--min-identity", "0.9"],
+    "distance": [
+        *("distance", "in.fa", *DNA, "-o", "o.phy", "--plot", "o.svg", "--report", "o.html"),
+        *("--log", "o.log"),
+    ],
+    "tree": [
+        *("tree", "in.fa", *DNA, "-o", "o.nwk", "--report", "o.html", "--rename", "r.tsv"),
+        *("--log", "o.log"),
+    ],
+    "cluster": [
+        *("cluster", "in.fa", *DNA, "-o", "o.tsv", "--min-identity", "0.9"),
+        *("--representatives", "r.fa", "--log", "o.log"),
+    ],
+    "cluster network": [
+        *("cluster", "in.fa", *DNA, "-o", "o.gexf", "--min-identity", "0.9"),
+        *("--linkage", "single"),
+    ],
     "split": [
         *("split", "in.fa", *DNA, "-o", "o.csv", "--min-identity", "0.9", "--folds", "2"),
-        *("--removed", "r.csv", "--report", "o.html"),
+        *("--removed", "r.csv", "--report", "o.html", "--log", "o.log"),
     ],
-    "audit": ["audit", "folds.csv", "in.fa", *DNA, "-o", "o.csv", "--min-identity", "0.9"],
-    "verify": ["verify", "in.paf", "in.fa", *DNA, "-o", "o.tsv"],
-    "merge": ["merge", "parts", "-o", "o.paf"],
-    "posterior": ["posterior", "in.fa", *DNA, "-o", "o.tsv"],
-    "msa": ["msa", "in.fa", *DNA, "-o", "o.afa", "--tree-out", "o.nwk"],
+    "audit": [
+        *("audit", "folds.csv", "in.fa", *DNA, "-o", "o.csv", "--min-identity", "0.9"),
+        *("--log", "o.log"),
+    ],
+    "verify": ["verify", "in.paf", "in.fa", *DNA, "-o", "o.tsv", "--log", "o.log"],
+    "merge": ["merge", "parts", "-o", "o.paf", "--log", "o.log"],
+    "posterior": ["posterior", "in.fa", *DNA, "-o", "o.tsv", "--log", "o.log"],
+    "posterior arrays": ["posterior", "in.fa", *DNA, "-o", "o.npz"],
+    "posterior table": ["posterior", "in.fa", *DNA, "-o", "o.parquet"],
+    "msa": ["msa", "in.fa", *DNA, "-o", "o.afa", "--tree-out", "o.nwk", "--log", "o.log"],
 }
 WITH_RESUME = ("align", "align joined", "overlap", "distance", "tree")
-NEEDS = {"align joined": "pyarrow", "distance": "matplotlib"}
+NEEDS = {"align joined": "pyarrow", "posterior table": "pyarrow", "distance": "matplotlib"}
+WITHOUT_RUN = {"devices", "help", "completion"}
+"""Commands that write no file."""
 
 
 def names_beside(output):
@@ -45,6 +75,37 @@ def names_beside(output):
         *(f"{output}.distances.{end}" for end in ("part", "journal")),
         *(f".{output}.{digits}.part" for digits in ("0123abcd", "0123456789abcdef")),
     ]
+
+
+def outputs_of(command):
+    return [word for word in command if re.fullmatch(r"[or]\.[\w.]+", word)]
+
+
+def resumed(command):
+    """The command with --resume, which no report goes with."""
+    kept = list(command)
+    for option in {"--report", "--read-report"} & {*command}:
+        del kept[kept.index(option) : kept.index(option) + 2]
+    return [*kept, "--resume"]
+
+
+CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate"}
+watched = []
+"""Where to note what is opened for writing, made, renamed or removed; empty: nowhere."""
+
+
+def note(event, arguments):
+    if not watched or (event != "open" and event not in CHANGES):
+        return
+    if event == "open" and not (
+        isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+    ):
+        return
+    paths = arguments[:2] if event in ("os.rename", "os.link", "os.symlink") else arguments[:1]
+    watched[0].update(os.path.abspath(os.fsdecode(p)) for p in paths if not isinstance(p, int))
+
+
+sys.addaudithook(note)
 
 
 @pytest.fixture
@@ -64,7 +125,7 @@ def test_what_a_run_did_not_make_stays(run, kind, folder, capfd):
     if run in NEEDS:
         pytest.importorskip(NEEDS[run])
     command = RUNS[run]
-    outputs = [word for word in command if re.fullmatch(r"[or]\.\w+", word)]
+    outputs = outputs_of(command)
     strangers = [folder / name for output in outputs for name in names_beside(output)]
     if kind not in ("file", "dangling"):  # such a file of pairalign's own would be replaced
         strangers += [folder / new_hidden_name(output) for output in outputs]
@@ -75,8 +136,37 @@ def test_what_a_run_did_not_make_stays(run, kind, folder, capfd):
     assert all((folder / output).is_file() for output in outputs)
     assert {path: seen(path) for path in before} == before
     if run in WITH_RESUME:
-        assert main([*command, "--resume"]) in (1, 2)
+        assert main(resumed(command)) in (1, 2)
         assert {path: seen(path) for path in before} == before
+
+
+@pytest.mark.parametrize(
+    ("run", "again"), [*((run, False) for run in RUNS), *((run, True) for run in WITH_RESUME)]
+)
+def test_a_run_touches_only_names_that_belong_to_its_outputs(run, again, folder, capfd):
+    if run in NEEDS:
+        pytest.importorskip(NEEDS[run])
+    command = resumed(RUNS[run]) if again else RUNS[run]
+    outputs = outputs_of(command)
+    watched.append(set())
+    try:
+        assert main(command) in (0, 1), capfd.readouterr().err
+    finally:
+        touched = watched.pop()
+    here = {path for path in touched if os.path.dirname(path) == str(folder)}
+    assert {str(folder / output) for output in outputs} <= here
+    others = {path for path in here if os.path.basename(path) not in outputs}
+    assert [path for path in others if not any(is_beside(path, o) for o in outputs)] == []
+
+
+def test_every_option_that_names_an_output_is_in_a_run():
+    parsers = build_parser()._subparsers._group_actions[0].choices
+    assert {command[0] for command in RUNS.values()} == set(parsers) - WITHOUT_RUN
+    for name, parser in parsers.items():
+        given = {word for command in RUNS.values() if command[0] == name for word in command}
+        for action in parser._actions if name not in WITHOUT_RUN else ():
+            if action.dest in files._WRITTEN:
+                assert given & set(action.option_strings), (name, action.dest)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -83,11 +83,14 @@ def test_parts_of_another_run_or_with_a_stranger_stay(stranger, more, tmp_path, 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_manifest_of_a_shard_is_replaced_only_if_it_is_one(kind, tmp_path, monkeypatch, capfd):
+@pytest.mark.parametrize("name", ["part-1-of-2.json", ".part-1-of-2.begun"])
+def test_a_manifest_of_a_shard_is_replaced_only_if_it_is_one(
+    name, kind, tmp_path, monkeypatch, capfd
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.fa").write_text(FASTA)
     (tmp_path / "parts").mkdir()
-    path = tmp_path / "parts" / "part-1-of-2.json"
+    path = tmp_path / "parts" / name
     put(path, kind)
     before = seen(path)
     assert main(["align", "in.fa", "--alphabet", "dna", "-o", "parts", "--shard", "1/2"]) in (1, 2)
@@ -108,8 +111,11 @@ def test_another_commands_manifest_stays_when_the_input_is_bad(tmp_path, monkeyp
 
 @pytest.mark.parametrize(
     "name",
-    ["o.paf.journal", "o.paf.part", "o.paf.distances.part", new_hidden_name("o.paf")],
-    ids=["journal", "part", "distances", "hidden"],
+    [
+        *("o.paf.journal", "o.paf.part", "o.paf.distances.part", new_hidden_name("o.paf")),
+        new_hidden_name("o.paf.journal"),
+    ],
+    ids=["journal", "part", "distances", "hidden", "journal-hidden"],
 )
 def test_an_input_has_no_name_of_an_output(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -169,3 +171,19 @@ def test_summary_whatever_the_pieces(monkeypatch: pytest.MonkeyPatch, piece: int
     assert DistanceMatrix([f"s{k}" for k in range(9)], values).summary == pytest.approx(expected)
     with_nan = np.array([0, 1, np.nan, 3, 4], np.float32)
     assert np.isnan(distance_matrix.summarize(with_nan)).all()
+
+
+def test_a_count_from_a_pipe_takes_no_memory() -> None:
+    """Only what is read of a matrix is held, whatever its first line says."""
+    script = (
+        "import resource, sys; from pairalign.formats.distances import read_distances\n"
+        "try: read_distances('-', 'phylip')\n"
+        "except Exception as error: print(type(error).__name__)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    for count in (60_000, 10**9):
+        text = f"{count}\na\nb 1\nc 1 2\n".encode()
+        command = [sys.executable, "-c", script]
+        found = subprocess.run(command, input=text, capture_output=True, check=True).stdout.split()
+        assert found[0] == b"DistanceError"
+        assert int(found[1]) < 200_000  # KiB; the matrix would have 7 GB, or 2 EB

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import sys
@@ -12,6 +13,7 @@ from typing import IO, Any, ClassVar
 
 from pairalign.alignments.records import AlignmentRecords, SetNames
 from pairalign.base.errors import AlignmentFileError, FormatError, describe_unreadable
+from pairalign.base.xz import XzFile
 
 PIECE_BYTES = 4 << 20
 
@@ -160,8 +162,6 @@ def decompressed(raw: Any) -> IO[bytes]:
 
         file = bz2.BZ2File(raw)
     elif magic.startswith(b"\xfd7zXZ"):
-        import lzma
-
-        file = lzma.open(raw)  # noqa: SIM115
+        file = io.BufferedReader(XzFile(raw), PIECE_BYTES)
     result: IO[bytes] = file
     return result
