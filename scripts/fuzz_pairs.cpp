@@ -49,7 +49,7 @@ class Pair {
 public:
     Pair(const Problem& problem, const std::vector<uint8_t>& query, const std::vector<uint8_t>& target)
         : of_(problem),
-          swapped_(target.size() > query.size()),
+          swapped_(target.size() != query.size() ? target.size() > query.size() : target < query),
           r_(swapped_ ? target : query),
           c_(swapped_ ? query : target),
           n_(static_cast<int32_t>(r_.size())),

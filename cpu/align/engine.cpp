@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "../instruction_sets.h"
+#include "../row_order.h"
 #include "../pruned/similar_pairs.h"
 #include "../pruned/window.h"
 #include "../core/batch.h"
@@ -205,6 +206,12 @@ pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set
                              nullptr,
                              {},
                              {}});
+    if (engine->second) {
+        Set &one = engine->first, &other = *engine->second;
+        one.ranks.resize(static_cast<size_t>(one.count()));
+        other.ranks.resize(static_cast<size_t>(other.count()));
+        find_row_ranks(one, other, one.ranks.data(), other.ranks.data());
+    }
     Scheme& scheme = engine->scheme;
     int32_t worst = 0;
     for (int k = 0; k < CODES * CODES; k++) {

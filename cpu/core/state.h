@@ -31,6 +31,7 @@ struct Traced {  // everything of a pair but its score
 struct Set {
     pairalign_set given;
     std::vector<uint32_t> letters;  // per sequence, the set of codes it uses
+    std::vector<int32_t> ranks{};   // of two sets: see find_row_ranks
 
     explicit Set(const pairalign_set& set) : given(set), letters(static_cast<size_t>(set.count)) {
         for (int32_t s = 0; s < set.count; s++) {
@@ -41,6 +42,8 @@ struct Set {
     }
     const uint8_t* codes(int32_t position) const { return given.codes + given.starts[position]; }
     int32_t length(int32_t position) const { return given.lengths[position]; }
+    int32_t rank(int32_t position) const { return ranks[static_cast<size_t>(position)]; }
+    int32_t count() const { return given.count; }
 };
 
 // Which pairs long_pair.h aligns, and which own_row_pairs.h. They come out the same either way: all but AUTO
@@ -88,6 +91,10 @@ struct pairalign_engine {
         used.clear();
     }
 
+    // Whether a sequence of the second set runs along the rows: of the same sequences, the first set's does.
+    bool is_flipped(int32_t row, int32_t column) const {
+        return second && second->rank(column) < first.rank(row);
+    }
     const pairalign::Set& columns_of(bool flipped) const { return flipped || !second ? first : *second; }
     const pairalign::Set& rows_of(bool flipped) const { return flipped ? *second : first; }
     const pairalign::ByteKernel& bytes() const {

@@ -80,17 +80,16 @@ void cut_last(std::vector<Task>& tasks, int threads) {
 
 int first_lane(const pairalign_engine& engine, const pairalign_result& result, const Task& task,
                int32_t row) {
-    const Set& rows = result.rows_of(task.flipped);
-    const Set& columns = result.columns_of(task.flipped);
     int lane = 0;
     const int count = static_cast<int>(task.columns.size());
     if (!engine.second) {
         while (lane < count && task.columns[static_cast<size_t>(lane)] <= row) lane++;
         return lane;
     }
-    // The longer sequence runs along the rows; of equals, the one of the first set.
-    const int32_t longest = rows.length(row) - (task.flipped ? 1 : 0);
-    while (lane < count && columns.length(task.columns[static_cast<size_t>(lane)]) > longest) lane++;
+    const Set& first = engine.rows_of(task.flipped);
+    const Set& second = engine.columns_of(task.flipped);
+    const int32_t least = first.rank(row) + (task.flipped ? 1 : 0);
+    while (lane < count && second.rank(task.columns[static_cast<size_t>(lane)]) < least) lane++;
     return lane;
 }
 
@@ -127,22 +126,19 @@ std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_
     auto add_pair = [&](int32_t row, int32_t column, int32_t lane) {
         if (wanted[static_cast<size_t>(result.pair(row, column))]) passing.push_back(lane);
     };
-    auto turned = [&](int32_t row, int32_t column) {
-        return engine.second && engine.first.length(row) < engine.second->length(column);
-    };
     for (int32_t r = w.row_start; r < w.row_stop; r++) {
         const int32_t first = result.first_column(r);
         if (first >= w.column_stop) continue;
         const uint8_t* own = wanted + result.pair(r, first);
         for_each_set(own, w.column_stop - first, [&](int32_t k) {
-            if (!turned(r, first + k)) passing.push_back(first + k);
+            if (!engine.is_flipped(r, first + k)) passing.push_back(first + k);
         });
         add_row(false, r);
     }
     if (!engine.second) return tasks;
     for (int32_t c = w.column_start; c < w.column_stop; c++) {
         for (int32_t r = w.row_start; r < w.row_stop; r++)
-            if (turned(r, c)) add_pair(r, c, r);
+            if (engine.is_flipped(r, c)) add_pair(r, c, r);
         add_row(true, c);
     }
     return tasks;

@@ -11,19 +11,20 @@ struct pairalign_turned_fields {
     const int32_t *query, *target;
     const int32_t *matches, *mismatches, *gap_letters;
     const int32_t *query_lengths, *target_lengths;  // of the sets' sequences
+    const int32_t* positions;  // of one set: the sorted position of each sequence; of two null
     const int32_t *query_start, *query_end, *target_start, *target_end;
     // What comes of it.
     int32_t *new_query_start, *new_query_end, *new_target_start, *new_target_end;
     uint8_t* turned;  // whether it was the target, so that the CIGAR's runs have to be reversed
 };
 
-// Of the two sequences the target was reverse-complemented, or, `triangular`, the shorter one, of equals the
-// target. Where nothing is aligned spans stay 0.
-PAIRALIGN_API void pairalign_turn_strands(const pairalign_turned_fields* fields, int32_t triangular) {
+// Of the two sequences the target was reverse-complemented, or, of one set, the later one of the sorted set.
+// Where nothing is aligned spans stay 0.
+PAIRALIGN_API void pairalign_turn_strands(const pairalign_turned_fields* fields) {
     const pairalign_turned_fields& of = *fields;
     for (int64_t k = 0; k < of.pairs; k++) {
         const int32_t query = of.query_lengths[of.query[k]], target = of.target_lengths[of.target[k]];
-        const bool turned = !triangular || query >= target;
+        const bool turned = !of.positions || of.positions[of.query[k]] < of.positions[of.target[k]];
         const bool aligned = of.matches[k] + of.mismatches[k] + of.gap_letters[k] > 0;
         const bool flip_query = aligned && !turned, flip_target = aligned && turned;
         of.new_query_start[k] = flip_query ? query - of.query_end[k] : of.query_start[k];

@@ -225,13 +225,8 @@ private:
     }
 
     PairPosition position(int32_t row, int32_t column) const {
-        const bool flipped = is_flipped(row, column);
+        const bool flipped = engine_.is_flipped(row, column);
         return {flipped, flipped ? column : row, flipped ? row : column, result_.pair(row, column)};
-    }
-
-    // The longer sequence runs along the rows; of equals, the one of the first set.
-    bool is_flipped(int32_t row, int32_t column) const {
-        return engine_.second && engine_.first.length(row) < engine_.second->length(column);
     }
 
     bool may_pay(const Pruner& pruner, int32_t row, int32_t column) const {

@@ -162,7 +162,7 @@ __device__ __forceinline__ void report_semiglobal(const Done<G, K, KEEP, STRIPS>
                                         (done.rows + G + done.columns.strips * G * K) * p.shift;
         const int step = pair.half ? done.step_b : done.step_a;
         const int last_row = step < 0 ? 0 : step - done.idle_steps - (G - 1) + 1;
-        const bool transposed = !p.triangular && pair.columns > done.rows;
+        const bool transposed = is_transposed(p, done.row, done.columns.item.x + pair.half);
         bool in_last_column = last > best.value;
         if (last == best.value)
             in_last_column = transposed ? last_row < done.rows : best.column >= pair.columns;

@@ -82,6 +82,8 @@ struct Params {
     const int* column_lengths;
     const int* row_order;  // sorted position -> input index
     const int* column_order;
+    const int* row_ranks;  // sorted position -> rank, see pairalign/sequences/row_order.py; of one set null
+    const int* column_ranks;
     const int* table;  // [LETTERS][LETTERS] score of (row letter, column letter) as stored
     // Work: an item is one or two columns and a range of places of rows, a block each. Place n is
     // row first_row + n, or rows[n] where pairs were chosen (`rows` is not null).
@@ -130,6 +132,11 @@ struct Params {
     int edge_bias, edge_step;
     int start_open, start_extend, end_open, end_extend;
 };
+
+// Whether the column's sequence is the row sequence of the definitions, and the pair's matrix transposed.
+__device__ __forceinline__ bool is_transposed(const Params& p, int row, int column) {
+    return p.row_ranks && p.column_ranks[column] < p.row_ranks[row];
+}
 
 __device__ __forceinline__ int row_at(const Params& p, int place) {
     return p.rows ? p.rows[place] : p.first_row + place;

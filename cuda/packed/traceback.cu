@@ -124,7 +124,7 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         path.gaps = path.kinds = 0;
         path.columns = 0;
         path.state = IN_H;
-        path.transposed = !p.triangular && of.length > path.rows;
+        path.transposed = is_transposed(p, row, column);
         path.row_is_query = !p.triangular || p.row_order[row] < p.column_order[column];
         if (SEMIGLOBAL) {
             path.end_row = p.end_row[pair];

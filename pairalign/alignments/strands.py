@@ -30,7 +30,7 @@ class NativeTurned(ctypes.Structure):
         ("pairs", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in ("query", "target")),
         *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_letters")),
-        *((name, ctypes.c_void_p) for name in ("query_lengths", "target_lengths")),
+        *((name, ctypes.c_void_p) for name in ("query_lengths", "target_lengths", "positions")),
         *((name, ctypes.c_void_p) for name in _SPANS),
         *((f"new_{name}", ctypes.c_void_p) for name in _SPANS),
         ("turned", ctypes.c_void_p),
@@ -57,8 +57,8 @@ def to_original_strands(found: Alignments, window: Window) -> Alignments:
 
     Notes
     -----
-    Of one set the sequence of the column is the later one of the sorted set: the shorter one, of
-    equals the one later in the input. Of two sets it is the target.
+    Of one set the sequence of the column is the later one of the sorted set (`SequenceSet.order`).
+    Of two sets it is the target.
     """
     if window.strand == 1:
         return found
@@ -79,10 +79,11 @@ def _turn(found: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDAr
     arrays = [
         *(found.query, found.target, *counts),
         *(found.queries.lengths, found.targets.lengths),
+        found.queries.positions if triangular else None,
         *(found.field(name) for name in _SPANS),
         *spans.values(),
         turned,
     ]
-    fields = NativeTurned(len(found), *(one.ctypes.data for one in arrays))
-    _turn_strands(ctypes.byref(fields), triangular)
+    fields = NativeTurned(len(found), *(None if one is None else one.ctypes.data for one in arrays))
+    _turn_strands(ctypes.byref(fields))
     return spans, turned

@@ -101,7 +101,7 @@ SIGNATURES = {
     "positions_of_numbers": "int32*5 int64 pointer int32 pointer*2 -> int32",
     "take_fields": "int64 pointer int32 pointer*4 -> none",
     # cpu/pairs/strands.cpp
-    "turn_strands": "pointer int32 -> none",
+    "turn_strands": "pointer -> none",
     # cpu/posterior/paths.cpp
     "posterior_marks": "pointer*6 int32 pointer -> none",
     "posterior_paths": "pointer*3 -> int32",
@@ -127,6 +127,9 @@ SIGNATURES = {
     "find_names": "pointer*3 -> none",
     "open_names": "pointer -> pointer",
     "read_records": "text int64 pointer*6 -> int64",
+    # cpu/sets/row_order.cpp
+    "order_rows": "int64 pointer*3 -> none",
+    "row_ranks": "int64 pointer*3 int64 pointer*5 -> none",
     # cpu/sets/sets.cpp
     "lay_out_letters": "int64 pointer*6 -> none",
     "sum_worth": "int64 pointer*5 -> none",

@@ -23,7 +23,7 @@ from pairalign.base.arrays import Int32s
 from pairalign.base.errors import FastaError, PairListError, shown_name
 from pairalign.base.native import library
 from pairalign.sequences.fasta import Source, read_text
-from pairalign.sequences.sets import SequenceSet, sorted_positions
+from pairalign.sequences.sets import SequenceSet
 
 Pairs = Union["PairList", str, "os.PathLike[str]", npt.NDArray[Any], Iterable[tuple[Any, Any]]]
 """What can be a list of pairs: a path, names or input indices in twos, an array of shape (n, 2)."""
@@ -217,8 +217,8 @@ def sort_pairs(
     """
     order = np.empty(len(pairs), np.int64)
     columns_of = queries if targets is None else targets
-    rows = sorted_positions(queries)[pairs.first]
-    columns = sorted_positions(columns_of)[pairs.second]
+    rows = queries.positions[pairs.first]
+    columns = columns_of.positions[pairs.second]
     failed = library.pairalign_sort_pairs(
         len(pairs),
         targets is None,

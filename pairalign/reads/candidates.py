@@ -18,7 +18,7 @@ from pairalign.pairs.lists import PairList, warn_of_lengths
 from pairalign.pairs.masks import mask_sorted_pairs
 from pairalign.pairs.windows import Window
 from pairalign.sequences.fasta import Source, read_text
-from pairalign.sequences.sets import SequenceSet, sorted_positions
+from pairalign.sequences.sets import SequenceSet
 
 Mask = npt.NDArray[np.bool_]
 
@@ -55,7 +55,7 @@ class Candidates:
 
     def sorted_on(self, strand: int, reads: SequenceSet) -> tuple[Int32s, Int32s]:
         """Return rows and columns of the pairs on a strand, by row, then column; each once."""
-        positions = sorted_positions(reads).astype(np.int64)
+        positions = reads.positions.astype(np.int64)
         chosen = (self.strands == strand) & (self.first != self.second)
         ends = positions[self.first[chosen]], positions[self.second[chosen]]
         keys = np.unique(np.minimum(*ends) << 32 | np.maximum(*ends))

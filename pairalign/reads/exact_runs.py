@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pairalign.base.arrays import Int64s
 from pairalign.pairs.masks import mask_sorted_pairs
 from pairalign.pairs.windows import Window
-from pairalign.sequences.sets import SequenceSet, sorted_positions
+from pairalign.sequences.sets import SequenceSet
 
 Words = npt.NDArray[np.uint64]
 _Any64 = TypeVar("_Any64", np.int64, np.uint64)
@@ -53,7 +53,7 @@ class RunFilter:
     name = "runs"
 
     def __init__(self, reads: SequenceSet, words: Words) -> None:
-        positions = sorted_positions(reads)
+        positions = reads.positions
         first, second = (positions[ends] for ends in pairs_of(words))
         rows, columns = np.minimum(first, second), np.maximum(first, second)
         order = np.lexsort((columns, rows))

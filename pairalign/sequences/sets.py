@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -28,6 +29,7 @@ from pairalign.sequences.alphabets import (
 )
 from pairalign.sequences.fasta import GAPS, clean
 from pairalign.sequences.records import Records, join_records
+from pairalign.sequences.row_order import order_rows
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, tidy
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -91,7 +93,8 @@ class SequenceSet:
     lengths : ndarray of int32, shape (n,)
         By input index.
     order : ndarray of int32, shape (n,)
-        Input index at each sorted position: longest first, ties in the order of the input.
+        Input index at each sorted position: longest first, of equally long sequences the one whose
+        codes come first, of the same ones the earlier in the input.
     alphabet : Alphabet
     source : str
     origins : tuple of Origin
@@ -123,7 +126,6 @@ class SequenceSet:
         self.offsets = _read_only(records.offsets)
         self._check_names()
         self.lengths = self._checked_lengths()
-        self.order = _read_only(np.argsort(-self.lengths, kind="stable").astype(np.int32))
         self.letters = np.frombuffer(records.letters, np.uint8)
         self.byte_counts = _read_only(count_bytes(records.letters))
         self.alphabet = (
@@ -132,6 +134,7 @@ class SequenceSet:
         self._check_letters()
         table = self.alphabet.encoding.tobytes()
         self.codes = np.frombuffer(records.letters.translate(table), np.uint8)
+        self.order = _read_only(order_rows(self.offsets, self.codes))
         self.replaced = self._count_replaced()
 
     @classmethod
@@ -239,6 +242,13 @@ class SequenceSet:
         """Number of residues of all sequences together."""
         return len(self.letters)
 
+    @cached_property
+    def positions(self) -> npt.NDArray[np.int32]:
+        """Sorted position of each input index, int32 of shape (n,): the inverse of `order`."""
+        positions = np.empty(len(self), np.int32)
+        positions[self.order] = np.arange(len(self), dtype=np.int32)
+        return _read_only(positions)
+
     def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
         """Return the codes of the sequence at an input index, a view of `codes`."""
         start, stop = self.offsets[index : index + 2]
@@ -324,13 +334,6 @@ class SequenceSet:
             if self.alphabet.encoding[byte] == any_code and chr(byte) not in own
         }
         return {letter: count for letter, count in counts.items() if count}
-
-
-def sorted_positions(sequences: SequenceSet) -> npt.NDArray[np.int32]:
-    """Return the sorted position of each input index, the inverse of `SequenceSet.order`."""
-    positions = np.empty(len(sequences), np.int32)
-    positions[sequences.order] = np.arange(len(sequences), dtype=np.int32)
-    return positions
 
 
 def _describe(byte: int) -> str:

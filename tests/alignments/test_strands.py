@@ -43,16 +43,17 @@ from pairalign.sequences.complement import reverse_complement
 def expected_minus(problem: Problem, query: int, target: int) -> reference.Expected:
     """The reference's alignment of a pair of which one sequence is given reverse-complemented.
 
-    Of one set that is the shorter one (of equals the target), of two the target.
+    Of one set that is the one that does not run along the rows, of two the target.
     """
     sets = problem.sets()
     a, b = sets[0].codes_of(query), sets[-1].codes_of(target)
-    target_turned = problem.second is not None or len(a) >= len(b)
+    swapped = reference.is_swapped(a, b)
+    target_turned = problem.second is not None or not swapped
     if target_turned:
         b = reverse_complement(b, DNA)
     else:
         a = reverse_complement(a, DNA)
-    found = reference.align(a, b, costs_of(problem.scoring))
+    found = reference.align(a, b, costs_of(problem.scoring), swapped=swapped)
     if not found.cigar:
         return found
     if not target_turned:

@@ -32,8 +32,8 @@ def pairs_of(batch: TileBatch, planner: Planner) -> list[tuple[int, int, int]]:
             column = int(tile["column"]) + lane % planner.block
             longest_row = max(longest_row, rows[row])
             assert columns[column] <= tile["columns"]
-            # Rows run along the longer sequence, of equals along the first set's.
-            assert columns[column] <= rows[row] - int(tile["swapped"])
+            # Rows run along the longer sequence.
+            assert columns[column] <= rows[row]
             if tile["swapped"]:
                 row, column = column, row
             found.append((int(base[row - batch.rectangle.row_start]) + column, row, column))
@@ -48,6 +48,15 @@ def sorted_lengths(rng: np.random.Generator, count: int, longest: int) -> np.nda
     return np.sort(rng.integers(1, longest, count, endpoint=True))[::-1].astype(np.int32)
 
 
+def ranks_of(
+    rng: np.random.Generator, rows: np.ndarray, columns: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """By length, and of equal lengths by three kinds of sequence."""
+    keys = [np.sort(3 * (99 - one) + rng.integers(3, size=len(one))) for one in (rows, columns)]
+    ranks = np.unique(np.concatenate(keys), return_inverse=True)[1].astype(np.int32)
+    return ranks[: len(rows)], ranks[len(rows) :]
+
+
 @settings(max_examples=examples(150))
 @given(
     seed=st.integers(0, 1 << 40),
@@ -60,7 +69,8 @@ def test_every_pair_once(seed: int, block: int, limit: int, target: int, triangu
     rng = np.random.default_rng(seed)
     rows = sorted_lengths(rng, int(rng.integers(1, 50)), int(rng.choice([1, 9, 60])))
     columns = rows if triangular else sorted_lengths(rng, int(rng.integers(1, 50)), 30)
-    planner = Planner(rows, columns, block)
+    ranks = None if triangular else ranks_of(rng, rows, columns)
+    planner = Planner(rows, columns, block, ranks)
     top, left = (int(rng.integers(len(side))) for side in (rows, columns))
     bottom, right = (int(rng.integers(x, len(s))) + 1 for x, s in ((top, rows), (left, columns)))
     whole = Rectangle(top, bottom, left, right, triangular)
@@ -78,6 +88,12 @@ def test_every_pair_once(seed: int, block: int, limit: int, target: int, triangu
         assert [number for number, _, _ in numbered] == list(range(batch.pairs))
         assert batch.bytes(COSTS) <= limit
         found += [(r, c) for _, r, c in numbered]
+        for tile in batch.tiles if ranks is not None else ():
+            swapped = int(tile["swapped"])
+            one, other = ranks[swapped], ranks[1 - swapped]
+            for lane in np.flatnonzero(int(tile["lanes"]) >> np.arange(WARP) & 1):
+                row, column = tile["row"] + lane // block, tile["column"] + lane % block
+                assert one[row] < other[column] + (1 - swapped)
     assert found == expected
 
 

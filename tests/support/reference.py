@@ -95,15 +95,18 @@ def align(
     target: Sequence[int],
     costs: Costs,
     used: frozenset[tuple[int, int]] = frozenset(),
+    swapped: bool | None = None,
 ) -> Expected:
     """Align two sequences of codes; `query` is the one that comes earlier in the input.
 
-    The longer sequence runs along the rows, of two equally long ones the query does (it is the
-    earlier one, or the one of the first set). What comes back does not depend on that: the query
+    The longer sequence runs along the rows, of two equally long ones that whose codes come first
+    (`is_swapped`). What comes back does not depend on that: the query
     is the query, and a gap that consumes it is an ``I``. Letters of row i and column j, counted
-    from 1, are not put together where (i, j) is in `used`.
+    from 1, are not put together where (i, j) is in `used`. `swapped` says which sequence runs along
+    the rows where that is not to be seen from these two: one of them was reverse-complemented.
     """
-    swapped = len(target) > len(query)
+    if swapped is None:
+        swapped = is_swapped(query, target)
     rows, columns = (target, query) if swapped else (query, target)
     if swapped:
         costs = costs.turned()
@@ -137,6 +140,11 @@ def align(
     )
 
 
+def is_swapped(query: Sequence[int], target: Sequence[int]) -> bool:
+    """Whether the target runs along the rows: it is longer, or as long and its codes come first."""
+    return (-len(target), list(target)) < (-len(query), list(query))
+
+
 def align_all(
     query: Sequence[int], target: Sequence[int], costs: Costs, most: int
 ) -> list[Expected]:
@@ -146,7 +154,7 @@ def align_all(
     in those of letters put together before, H is not attained by the diagonal. It ends with the
     first that scores less than 1.
     """
-    swapped = len(target) > len(query)
+    swapped = is_swapped(query, target)
     row_side, column_side = ("target", "query") if swapped else ("query", "target")
     used: set[tuple[int, int]] = set()
     found: list[Expected] = []

@@ -29,7 +29,8 @@ from pairalign.engines.cpu.engine import instruction_set_of
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.sets import SequenceSet, sorted_positions
+from pairalign.sequences.row_order import rank_rows
+from pairalign.sequences.sets import SequenceSet
 
 Runs = npt.NDArray[np.uint32]
 
@@ -130,7 +131,8 @@ class FurtherAligner:
         self._isa = instruction_set_of(instruction_set).encode()
         self._cancelled = np.zeros(1, np.int32)
         self._other_strands: list[Any] = [None, None]  # of whole sets, once they are needed
-        self._positions = sorted_positions(queries)
+        self._positions = queries.positions
+        self._ranks = rank_rows(queries, targets)
 
     def cancel(self) -> None:
         """Make `next_of` raise InterruptedError, soon where it is running."""
@@ -239,11 +241,10 @@ class FurtherAligner:
     def _query_is_row(
         self, query: npt.NDArray[Any], target: npt.NDArray[Any], window: Window
     ) -> npt.NDArray[np.bool_]:
-        """Whether the longer sequence is the query; of two sets of equal lengths, it is."""
-        queries, targets = self._sets
+        """Whether the query is the row sequence, see `pairalign.sequences.row_order`."""
         if window.triangular:
             return np.asarray(self._positions[query] < self._positions[target])
-        return np.asarray(queries.lengths[query] >= targets.lengths[target])
+        return np.asarray(self._ranks[0][query] <= self._ranks[1][target])
 
     def _native_pairs(
         self, known: Alignments, used: int, window: Window

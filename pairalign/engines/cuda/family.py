@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,6 +29,7 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.letters import codes_in
+from pairalign.sequences.row_order import find_row_ranks
 
 __all__ = ["DeviceContext", "DeviceSet", "KernelFamily"]
 
@@ -112,6 +114,15 @@ class DeviceContext:
     def one_set(self) -> bool:
         """True when a set is aligned with itself."""
         return self.queries is self.targets
+
+    @cached_property
+    def ranks(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None:
+        """Which sequences of two sets run along the rows, see `find_row_ranks`; None: one set."""
+        if self.one_set:
+            return None
+        return self.shared.once(
+            "ranks", lambda: find_row_ranks(self.queries.sequences, self.targets.sequences)
+        )
 
     def used_codes(self) -> npt.NDArray[np.uint8]:
         """Return the codes of the sets' residues, ascending, with those of the other strand."""

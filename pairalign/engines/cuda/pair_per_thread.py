@@ -89,7 +89,9 @@ class PairPerThread:
         driver.memcpy_htod(self._matrix, matrix)
         self.pipeline = context.pipeline(self._slot_count, context.memory_bytes - matrix.nbytes)
         self._target_pairs = context.multiprocessors * 4 * BLOCK_THREADS
-        self._planner = Planner(context.queries.lengths, context.targets.lengths, self._block)
+        self._planner = Planner(
+            context.queries.lengths, context.targets.lengths, self._block, context.ranks
+        )
 
     def close(self) -> None:
         """Free what `open` and `align` took."""

@@ -261,12 +261,22 @@ class Planner:
         Lengths by sorted position, of the first and the second set.
     block : int
         Rows and columns of a block of pairs: 8, 16 or 32; 16 in the paper.
+    ranks : (ndarray of int32, ndarray of int32), optional
+        Of two sets, by sorted position: which sequence of a pair runs along the rows, see
+        `pairalign.sequences.row_order.find_row_ranks`.
     """
 
-    def __init__(self, row_lengths: Int32s, column_lengths: Int32s, block: int = 16) -> None:
+    def __init__(
+        self,
+        row_lengths: Int32s,
+        column_lengths: Int32s,
+        block: int = 16,
+        ranks: tuple[Int32s, Int32s] | None = None,
+    ) -> None:
         self.row_lengths = row_lengths.astype(np.int64)
         self.column_lengths = column_lengths.astype(np.int64)
         self.block = block
+        self._ranks = ranks
 
     def batches(
         self, rectangle: Rectangle, costs: Costs, limit_bytes: int, target_pairs: int
@@ -312,10 +322,12 @@ class Planner:
         if rectangle.triangular:
             parts = [self._grid(rows, first, columns, row_lengths, column_lengths, swapped=0)]
         else:
-            # Of each row the columns that are not longer (longest first, so they are the last ones)
-            # and, swapped, of each column the rows that are shorter.
-            first = columns[0] + np.searchsorted(-column_lengths, -row_lengths, side="left")
-            shorter = rows[0] + np.searchsorted(-row_lengths, -column_lengths, side="right")
+            # Of each row the columns that do not come before it (they are the last ones) and,
+            # swapped, of each column the rows that come after it.
+            assert self._ranks is not None
+            row_ranks, column_ranks = self._ranks[0][rows], self._ranks[1][columns]
+            first = columns[0] + np.searchsorted(column_ranks, row_ranks, side="left")
+            shorter = rows[0] + np.searchsorted(row_ranks, column_ranks, side="right")
             parts = [
                 self._grid(rows, first, columns, row_lengths, column_lengths, swapped=0),
                 self._grid(columns, shorter, rows, column_lengths, row_lengths, swapped=1),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ from pairalign.engines.opencl.devices import OpenClDevice
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.row_order import find_row_ranks
 
 
 @dataclass
@@ -64,6 +66,13 @@ class OpenClContext:
     def one_set(self) -> bool:
         """True when a set is aligned with itself."""
         return self.queries is self.targets
+
+    @cached_property
+    def ranks(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None:
+        """Which sequences of two sets run along the rows, see `find_row_ranks`; None: one set."""
+        if self.one_set:
+            return None
+        return find_row_ranks(self.queries.sequences, self.targets.sequences)
 
     def halve(self, limit_bytes: int, batch_bytes: int) -> int:
         """See `pairalign.engines.device.sets.halve_batches`."""

@@ -78,7 +78,9 @@ class OpenClPairPerThread:
             context.memory_bytes - matrix.nbytes
         )
         self._target_pairs = max(4096, context.device.compute_units * 4 * 256)
-        self._planner = Planner(context.queries.lengths, context.targets.lengths, BLOCK)
+        self._planner = Planner(
+            context.queries.lengths, context.targets.lengths, BLOCK, context.ranks
+        )
         self._kernels: dict[tuple[object, ...], Any] = {}
 
     def close(self) -> None:

@@ -167,7 +167,7 @@ class BlockDiagonals:
         context = self._context
         first = context.queries.lengths[chosen.rows]
         second = context.targets.lengths[chosen.columns]
-        swapped = second > first
+        swapped = chosen.swapped(context)
         rows, columns = np.maximum(first, second).tolist(), np.minimum(first, second).tolist()
         return swapped, [Shape(m, n) for m, n in zip(rows, columns, strict=True)]
 

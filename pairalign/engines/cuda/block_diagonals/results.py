@@ -49,6 +49,13 @@ class Chosen:
             return cls(rows, columns, np.minimum(of_row, of_column), np.maximum(of_row, of_column))
         return cls(rows, columns, of_row, of_column)
 
+    def swapped(self, context: DeviceContext) -> npt.NDArray[np.bool_]:
+        """Return of which pairs the window's column runs along the rows, bool of shape (n,)."""
+        if context.ranks is None:
+            return np.zeros(len(self.rows), np.bool_)
+        of_row, of_column = context.ranks
+        return np.asarray(of_column[self.columns] < of_row[self.rows])
+
     def part(self, which: slice) -> Chosen:
         """Choose among the chosen."""
         return Chosen(self.rows[which], self.columns[which], self.query[which], self.target[which])

@@ -141,6 +141,7 @@ class Packed:
             context,
             costs,
             {"row": rows, "column": columns},
+            ranks=[int(self._upload(one)) for one in context.ranks or ()],
             table=int(self._upload(costs.table)),
             letters_before=int(self._upload(self._planner.letters_before)),
             definite=int(np.searchsorted(codes, context.scoring.alphabet.definite)),

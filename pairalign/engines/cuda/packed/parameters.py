@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 
 import numpy as np
@@ -28,7 +28,8 @@ PARAMETERS = np.dtype(
     [
         *((name, "<u8") for name in ("row_letters", "row_starts", "row_lengths")),
         *((name, "<u8") for name in ("column_letters", "column_starts", "column_lengths")),
-        *((name, "<u8") for name in ("row_order", "column_order", "table")),
+        *((name, "<u8") for name in ("row_order", "column_order")),
+        *((name, "<u8") for name in ("row_ranks", "column_ranks", "table")),
         *((name, "<u8") for name in ("items", "rows", "pair_of_place", "item_tiles")),
         *((name, "<u8") for name in ("bands_before", "tiles", "item_borders")),
         *((name, "<u8") for name in ("letters_before", "borders", "pair_of_row")),
@@ -58,6 +59,7 @@ def constants(
     costs: Costs,
     sets: Mapping[str, DenseSet],
     *,
+    ranks: Sequence[int],
     table: int,
     letters_before: int,
     definite: int,
@@ -70,6 +72,8 @@ def constants(
     costs : Costs
     sets : mapping of str to DenseSet
         Of ``row`` and ``column``.
+    ranks : sequence of int
+        Device addresses of the ranks of rows and of columns; of one set there are none.
     table, letters_before : int
         Device addresses: of the score table, and of the sums of residues over all rows.
     definite : int
@@ -83,6 +87,8 @@ def constants(
         parameters[f"{prefix}_starts"] = int(dense.starts)
         parameters[f"{prefix}_lengths"] = int(device.device_lengths)
         parameters[f"{prefix}_order"] = int(device.order)
+    for prefix, address in zip(sets, ranks, strict=False):
+        parameters[f"{prefix}_ranks"] = address
     names = ("letters", "gap_open", "gap_extend", "shift", "bias", "tile_bias")
     for name in (*names, "edge_bias", "edge_step"):
         parameters[name] = getattr(costs, name)

@@ -357,11 +357,10 @@ class _WindowTask(BatchTask[_Work, _PrunedBatch, Slot, _Flight]):
         self._can &= self._columns >= (LEAST_LETTERS if family.pruning.use == "auto" else 1)
         pairs = self._pairs = np.zeros(len(first), PAIR)
         pairs["row"], pairs["column"] = chosen.rows, chosen.columns
-        pairs["swapped"] = second > first
-        pairs["row_is_query"] = second <= first
+        pairs["swapped"] = chosen.swapped(context)
+        pairs["row_is_query"] = pairs["swapped"] == 0
         if context.one_set:
-            longer = np.where(second > first, chosen.columns, chosen.rows)
-            pairs["row_is_query"] = chosen.query == context.queries.sequences.order[longer]
+            pairs["row_is_query"] = chosen.query == context.queries.sequences.order[chosen.rows]
         self.found = Found.of(len(first))
         self._again: list[Numbers] = []
 

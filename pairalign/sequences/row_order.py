@@ -1,0 +1,68 @@
+"""Which of two sequences runs along the rows of their matrix (``cpu/row_order.h``).
+
+The longer one; of equally long ones the one whose codes come first, code by code. A set is sorted
+so, and sequences of two sets are compared by their ranks. So an alignment, ties included, depends
+on the two sequences and not on the order of the input.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.native import library
+
+if TYPE_CHECKING:
+    from pairalign.sequences.sets import SequenceSet
+
+_order = library.pairalign_order_rows
+_ranks = library.pairalign_row_ranks
+
+
+def order_rows(
+    offsets: npt.NDArray[np.int64], codes: npt.NDArray[np.uint8]
+) -> npt.NDArray[np.int32]:
+    """Return the input index at each sorted position, int32 of shape (n,).
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (n + 1,)
+        Where each sequence starts in `codes`.
+    codes : ndarray of uint8
+    """
+    order = np.empty(len(offsets) - 1, np.int32)
+    _order(len(order), offsets.ctypes.data, codes.ctypes.data, order.ctypes.data)
+    return order
+
+
+def find_row_ranks(
+    queries: SequenceSet, targets: SequenceSet
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return a number for each sorted position of two sets, int32 of shapes (n,) and (m,).
+
+    Of a query and a target the one with the smaller number runs along the rows; they have the same
+    number if they are the same, and then it is the query.
+    """
+    ranks = tuple(np.empty(len(one), np.int32) for one in (queries, targets))
+    given = [
+        value
+        for one in (queries, targets)
+        for value in (
+            len(one),
+            one.order.ctypes.data,
+            one.offsets.ctypes.data,
+            one.codes.ctypes.data,
+        )
+    ]
+    _ranks(*given, *(one.ctypes.data for one in ranks))
+    return ranks[0], ranks[1]
+
+
+def rank_rows(
+    queries: SequenceSet, targets: SequenceSet
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return as `find_row_ranks` a number for each *input index* of two sets."""
+    ranks = find_row_ranks(queries, targets)
+    return ranks[0][queries.positions], ranks[1][targets.positions]
