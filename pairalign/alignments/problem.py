@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -38,6 +41,11 @@ class Problem:
     def sets(self) -> tuple[SequenceSet, ...]:
         """The set, or the two sets."""
         return (self.queries,) if self.targets is None else (self.queries, self.targets)
+
+    def in_order(self, order: npt.NDArray[np.int32]) -> Problem:
+        """Return the problem of one set in another order, given by input indices."""
+        assert self.is_one_set
+        return Problem(self.queries.reordered(order), None, self.scoring)
 
     @property
     def replaced_message(self) -> str | None:

@@ -64,6 +64,9 @@ default."""
 SUMMARIES = ("text", "json")
 """How a command says in the end what it did; the first is the default."""
 
+ORIENTS = ("input", "canonical")
+"""Which sequence of a pair is its query; the first is the default."""
+
 STRANDS = ("plus", "both")
 """Which strands of DNA are looked at; the first is the default."""
 

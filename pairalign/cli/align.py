@@ -90,6 +90,8 @@ def run_align(options: argparse.Namespace) -> None:
 def _plan(options: argparse.Namespace, table: Table) -> AlignmentPlan:
     """Read the sequences and the list of pairs, and plan the run."""
     problem = read_problem(options)
+    if options.orient == "canonical":
+        problem = problem.in_order(problem.queries.canonical_order())
     request = AlignRequest(
         result_seconds=result_seconds(options),
         resources=resources_of(options),

@@ -10,6 +10,7 @@ from pairalign.base.choices import (
     LIST_WINDOW,
     MASKS,
     OBJECTIVES,
+    ORIENTS,
     RANKS,
     WEIGHTS,
 )
@@ -62,6 +63,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="mea: the global alignment of each pair with the highest expected accuracy, by "
         "posteriors; --min-score and thresholds are for its score and columns; PAF, SAM, TSV and "
         "Stockholm show how sure each column is (default: %(default)s)",
+    )
+    results.add_argument(
+        "--orient",
+        choices=ORIENTS,
+        default=ORIENTS[0],
+        help="which sequence of a pair is its query: the earlier in the input, or canonical: the "
+        "longer one, of equals the one whose residues come first; then the file does not depend "
+        "on the order of the input (default: %(default)s)",
     )
     results.add_argument("--min-score", metavar="N", type=NUMBER, help="leave out lower scores")
     add_thresholds(

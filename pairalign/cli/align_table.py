@@ -82,6 +82,8 @@ def table_of(options: argparse.Namespace) -> Table:
     fields = () if options.columns is None else parse_fields(options.columns)
     fields = shown_fields(options, writer_type, fields)
     _check_local(options, writer_type.name)
+    if options.orient == "canonical" and options.input2 is not None:
+        raise FormatError("--orient canonical is of one set: of two, the first has the queries")
     detail = _detail(options, writer_type, fields)
     tags = shown_tags(options, writer_type, tags_of(options, options.hsps), detail)
     table = Table(writer_type, detail, fields, options.both_ways, tags, options.weight)

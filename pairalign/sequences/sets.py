@@ -29,7 +29,7 @@ from pairalign.sequences.alphabets import (
 )
 from pairalign.sequences.fasta import GAPS, clean
 from pairalign.sequences.records import Records, join_records
-from pairalign.sequences.row_order import order_rows
+from pairalign.sequences.row_order import find_row_ranks, order_rows
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, tidy
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -248,6 +248,30 @@ class SequenceSet:
         positions = np.empty(len(self), np.int32)
         positions[self.order] = np.arange(len(self), dtype=np.int32)
         return _read_only(positions)
+
+    def canonical_order(self) -> npt.NDArray[np.int32]:
+        """Return `order` with the same sequences by name: it does not depend on the input's order.
+
+        Returns
+        -------
+        ndarray of int32, shape (n,)
+            Input indices.
+        """
+        ranks = find_row_ranks(self, self)[0].tolist()
+        names = [self.names[index] for index in self.order]
+        places = sorted(range(len(self)), key=lambda place: (ranks[place], names[place]))
+        return self.order[places]
+
+    def reordered(self, order: npt.NDArray[np.int32]) -> SequenceSet:
+        """Return the set with its sequences in another order, given by input indices."""
+        letters = self.letters.tobytes()
+        bounds = zip(self.offsets[order].tolist(), self.offsets[order + 1].tolist(), strict=True)
+        records = join_records(
+            [self.names[index] for index in order],
+            [self.descriptions[index] for index in order],
+            [letters[start:stop] for start, stop in bounds],
+        )
+        return SequenceSet(records, alphabet=self.alphabet, source=self.source)
 
     def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
         """Return the codes of the sequence at an input index, a view of `codes`."""

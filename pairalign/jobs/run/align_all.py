@@ -9,9 +9,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
+import numpy as np
+
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import make_pair_thresholds
-from pairalign.base.choices import MASKS
+from pairalign.base.choices import MASKS, ORIENTS
 from pairalign.base.errors import ScoringError
 from pairalign.base.old_names import names_arguments
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
@@ -19,7 +22,7 @@ from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.spread import align_on
-from pairalign.pairs.lists import Pairs, as_pair_list
+from pairalign.pairs.lists import PairList, Pairs, as_pair_list
 from pairalign.pairs.want import Detail
 
 
@@ -44,6 +47,7 @@ def align(
     mask: str = MASKS[0],
     strand: Literal["plus", "both"] = "plus",
     objective: Literal["score", "mea"] = "score",
+    orient: Literal["input", "canonical"] = "input",
     pairs: Pairs | None = None,
     hsps: int = 1,
     max_hits: int | None = None,
@@ -102,6 +106,10 @@ def align(
         mea: of each pair the global alignment with the highest expected accuracy, which is the sum
         of the posteriors of its aligned residues (`pairalign.posteriors`), instead of the highest
         score. Scores and thresholds are those of that alignment.
+    orient : {"input", "canonical"}
+        Which sequence of a pair is its query: the earlier one, or the longer one, of equals the one
+        whose residues come first. Of one set; that of the result then has its sequences in the
+        order of `SequenceSet.canonical_order`, and indices are of it.
     pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pairs.lists`. With `targets`, the first is of `sequences`, the second of them.
@@ -193,6 +201,7 @@ def align(
         mask=mask,
         strand=strand,
         objective=objective,
+        orient=orient,
         hsps=hsps,
         max_hits=max_hits,
         rank=rank,
@@ -243,6 +252,19 @@ def stream(
     return (replace(found, significance=plan.significance) for found in plan.job)
 
 
+def _in_canonical_order(
+    problem: Problem, pairs: PairList | None
+) -> tuple[Problem, PairList | None]:
+    """Sort one set, so that the query of a pair follows from its two sequences."""
+    if not problem.is_one_set:
+        raise ValueError("orient 'canonical' is of one set: of two, the first has the queries")
+    order = problem.queries.canonical_order()
+    if pairs is not None:
+        places = np.argsort(order).astype(np.int32)
+        pairs = replace(pairs, first=places[pairs.first], second=places[pairs.second])
+    return problem.in_order(order), pairs
+
+
 def _plan(
     sequences: Sequences,
     targets: Sequences | None,
@@ -260,19 +282,25 @@ def _plan(
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
+    orient: str = ORIENTS[0],
     **asked: Any,
 ) -> AlignmentPlan:
     """Read what is to be aligned and plan it; see `align`."""
+    if orient not in ORIENTS:
+        raise ValueError(f"orient {orient!r}: expected one of {', '.join(ORIENTS)}")
     if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
         raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
     problem = read_problem(ProblemRequest(sequences, targets, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=4)
+    pair_list = None if pairs is None else as_pair_list(pairs, problem.queries, problem.targets)
+    if orient == "canonical":
+        problem, pair_list = _in_canonical_order(problem, pair_list)
     request = AlignRequest(
         detail=Detail[detail.upper()],
         thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
         resources=Resources(device, kernel, threads, memory_bytes, progress),
-        pair_list=None if pairs is None else as_pair_list(pairs, problem.queries, problem.targets),
+        pair_list=pair_list,
         **asked,
     )
     plan = plan_alignment(request, problem)
