@@ -64,6 +64,11 @@ default."""
 SUMMARIES = ("text", "json")
 """How a command says in the end what it did; the first is the default."""
 
+NEAR_MEASURES = ("drop", "edits")
+"""Distances of which only those within a limit are kept."""
+SPARSE_SUFFIXES = {"npz": (".npz",), "tsv": (".tsv", ".tab"), "parquet": (".parquet", ".pq")}
+"""Formats of distances within a limit, and the ends of their files' names."""
+
 ORIENTS = ("input", "canonical")
 """Which sequence of a pair is its query; the first is the default."""
 

@@ -59,6 +59,13 @@ def converter(convert: Callable[[str], _Value], expected: str) -> Callable[[str]
     return converted
 
 
+def _parse_whole(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 2**31 - 1:
+        raise ValueError
+    return number
+
+
 def _parse_positive(text: str) -> int:
     number = int(text)
     if number < 1:
@@ -107,6 +114,7 @@ def _parse_cluster(text: str) -> str:
 
 PATH = converter(_parse_path, "the name of a file")
 POSITIVE = converter(_parse_positive, "a whole number of at least 1")
+WHOLE = converter(_parse_whole, "a whole number of 0 or more")
 NUMBER = converter(_parse_number, "a number")
 """The text of a finite decimal number, which is kept as it is: costs are exact."""
 _COMPLETE_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}

@@ -11,12 +11,14 @@ from pairalign.base.choices import (
     DEFAULT_WINDOW,
     DISTANCE_SUFFIXES,
     MEASURE_SUMMARIES,
+    SPARSE_SUFFIXES,
     TREE_METHODS,
     TREE_PROGRAMS,
     TREE_SUFFIXES,
 )
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
+    WHOLE,
     add_cluster,
     add_input,
     add_output,
@@ -37,12 +39,17 @@ _DECIDE_DISTANCES = (
 """Options of ``tree`` that are of no use where IN has the distances already."""
 
 
+_OF_ALL_PAIRS = ("measure", "strand", "commit_every")
+"""Options of ``distance`` that are of no use where only pairs within a limit are kept."""
+
+
 def add_distance_options(parser: argparse.ArgumentParser) -> None:
     """Give the parser of ``distance`` its description and options."""
     parser.description = "Align every pair of the sequences of IN and write how far apart they are."
     parser.set_defaults(run=later("pairalign.cli.trees", "run_distance"))
     add_sequences(parser)
-    add_output(parser, DISTANCE_SUFFIXES, "phylip")
+    add_output(parser, {**DISTANCE_SUFFIXES, **SPARSE_SUFFIXES}, "phylip")
+    _add_limits(parser)
     parser.add_argument(
         "--lower", action="store_true", help="PHYLIP: lower triangle instead of square"
     )
@@ -53,6 +60,20 @@ def add_distance_options(parser: argparse.ArgumentParser) -> None:
     add_path(parser, "--plot", metavar="FILE", help="heat map with a tree, .svg or .png")
     add_shard(parser)
     _add_common(parser, DEFAULT_MEASURE)
+    parser.set_defaults(unset={name: parser.get_default(name) for name in _OF_ALL_PAIRS})
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "pairs within a limit", "of many short sequences, as .npz (SciPy's CSR), TSV or Parquet"
+    )
+    group.add_argument(
+        "--max-drop",
+        metavar="D",
+        type=WHOLE,
+        help="keep pairs with min(S(a,a), S(b,b)) - S(a,b) of at most D; S: the global score",
+    )
+    group.add_argument("--max-edits", metavar="K", type=WHOLE, help="keep pairs of at most K edits")
 
 
 def add_tree_options(parser: argparse.ArgumentParser) -> None:

@@ -22,6 +22,8 @@ from pairalign.cli.distance_parts import (
 )
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
+
+from pairalign.cli.near import run_near
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
@@ -82,6 +84,9 @@ class _Report(Lines):
 
 def run_distance(options: argparse.Namespace) -> None:
     """Carry out ``pairalign distance``."""
+    if options.max_drop is not None or options.max_edits is not None:
+        run_near(options)
+        return
     if options.shard is not None:
         check_part_options(options)
     if options.output is not None or options.plot is None:

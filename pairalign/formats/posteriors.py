@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.base.errors import FormatError
+from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.output import Output
 from pairalign.sequences.sets import SequenceSet
 
@@ -143,7 +144,7 @@ class NpzPosteriors(PosteriorWriter):
         arrays["names"] = np.array(self._sequences.names)
         arrays["lengths"] = self._sequences.lengths
         arrays["threshold"] = np.array(self._threshold)
-        np.savez(_File(self._output), **arrays)  # type: ignore[arg-type]
+        np.savez(BytesSink(self._output), **arrays)  # type: ignore[arg-type]
         super().close()
 
 
@@ -151,7 +152,7 @@ class ParquetPosteriors(PosteriorWriter):
     """A row an entry: ``query``, ``target``, their residues from 0, ``posterior`` (float32)."""
 
     def _begin(self) -> None:
-        pa, pq = _arrow()
+        pa, pq = arrow()
         names = pa.dictionary(pa.int32(), pa.string())
         self._schema = pa.schema(
             [
@@ -164,11 +165,11 @@ class ParquetPosteriors(PosteriorWriter):
             metadata={"pairalign.threshold": f"{self._threshold:g}"},
         )
         self._names = pa.array(self._sequences.names, pa.string())
-        self._file = pq.ParquetWriter(_File(self._output), self._schema, compression="zstd")
+        self._file = pq.ParquetWriter(BytesSink(self._output), self._schema, compression="zstd")
 
     def write(self, piece: SparsePosteriors) -> None:
         """Write a piece as a row group."""
-        pa, _ = _arrow()
+        pa, _ = arrow()
 
         def named(indices: npt.NDArray[np.int32]) -> Any:
             return pa.DictionaryArray.from_arrays(pa.array(indices[piece.pairs]), self._names)
@@ -202,58 +203,9 @@ def check_format(format: str, path: str) -> None:
         A package is missing, or a format that is compressed itself would be compressed.
     """
     if format == "parquet":
-        _arrow()
+        arrow()
     if format in ("npz", "parquet") and path.lower().endswith(".gz"):
         raise FormatError(f"'{path}': {format} is not written as .gz")
-
-
-class _File:
-    """An output as libraries write to it: forward only."""
-
-    def __init__(self, output: Output) -> None:
-        self._output = output
-        self._size = 0
-        self.closed = False
-
-    def write(self, data: Any) -> int:
-        size = self._output.write(data)
-        self._size += size
-        return size
-
-    def read(self, *_: int) -> bytes:  # NumPy takes what has it for a file
-        raise OSError("not for reading")
-
-    def tell(self) -> int:
-        return self._size
-
-    def flush(self) -> None:
-        """Do nothing: nothing waits here."""
-
-    def seekable(self) -> bool:
-        return False
-
-    def readable(self) -> bool:
-        return False
-
-    def writable(self) -> bool:
-        return True
-
-    def seek(self, *_: int) -> int:
-        raise OSError("not for seeking")
-
-    def close(self) -> None:
-        """Do nothing: who has opened the output closes it."""
-
-
-def _arrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise FormatError(
-            "Parquet needs pyarrow, which is not installed: pip install 'pairalign[parquet]'"
-        ) from error
-    return pa, pq
 
 
 def _parts(piece: SparsePosteriors) -> list[slice]:

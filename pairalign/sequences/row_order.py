@@ -7,15 +7,28 @@ on the two sequences and not on the order of the input.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.native import library
 
-if TYPE_CHECKING:
-    from pairalign.sequences.sets import SequenceSet
+
+class Sorted(Protocol):
+    """What is needed of a `SequenceSet`."""
+
+    order: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int64]
+    codes: npt.NDArray[np.uint8]
+
+    @property
+    def positions(self) -> npt.NDArray[np.int32]:
+        """Sorted position of each input index."""
+
+    def __len__(self) -> int:
+        """Return the number of sequences."""
+
 
 _order = library.pairalign_order_rows
 _ranks = library.pairalign_row_ranks
@@ -38,7 +51,7 @@ def order_rows(
 
 
 def find_row_ranks(
-    queries: SequenceSet, targets: SequenceSet
+    queries: Sorted, targets: Sorted
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Return a number for each sorted position of two sets, int32 of shapes (n,) and (m,).
 
@@ -61,7 +74,7 @@ def find_row_ranks(
 
 
 def rank_rows(
-    queries: SequenceSet, targets: SequenceSet
+    queries: Sorted, targets: Sorted
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Return as `find_row_ranks` a number for each *input index* of two sets."""
     ranks = find_row_ranks(queries, targets)

@@ -26,6 +26,7 @@ import warnings
 from collections.abc import Callable, Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import DEFAULT_MEASURE, DEFAULT_WINDOW, MEASURE_SUMMARIES, STRANDS
 from pairalign.base.errors import AlphabetError
+from pairalign.jobs.distances.near import NearRequest, find_near
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
@@ -48,6 +50,7 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, check_names, number_of_pairs
+from pairalign.trees.sparse_distances import SparseDistances
 
 Doubles = npt.NDArray[np.float64]
 
@@ -146,6 +149,7 @@ def plan_distances(request: DistanceRequest, problem: Problem) -> AlignmentJob:
     return plan_alignment(asked, problem).job
 
 
+@overload
 def distances(
     sequences: Sequences,
     *,
@@ -153,12 +157,44 @@ def distances(
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     strand: str = STRANDS[0],
+    sparse: Literal[False] = False,
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
-) -> DistanceMatrix:
+) -> DistanceMatrix: ...
+
+
+@overload
+def distances(
+    sequences: Sequences,
+    *,
+    sparse: Literal[True],
+    max_drop: int | None = None,
+    max_edits: int | None = None,
+    scoring: AnyScoring | None = None,
+    threads: int | None = None,
+    progress: Progress = False,
+) -> SparseDistances: ...
+
+
+def distances(
+    sequences: Sequences,
+    *,
+    measure: str = DEFAULT_MEASURE,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    strand: str = STRANDS[0],
+    max_drop: int | None = None,
+    max_edits: int | None = None,
+    sparse: bool = False,
+    device: str = "auto",
+    kernel: str | None = None,
+    threads: int | None = None,
+    memory_bytes: int | None = None,
+    progress: Progress = False,
+) -> DistanceMatrix | SparseDistances:
     """Align every pair of a set and return how far apart they are.
 
     Parameters
@@ -171,12 +207,18 @@ def distances(
         As for `pairalign.align`.
     mode : {"global", "semiglobal", "local"}, optional
         Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
+    max_drop, max_edits : int, optional
+        Keep only pairs within a limit, with `sparse`: ``min(S(a,a), S(b,b)) - S(a,b)`` of global
+        scores S, or Levenshtein's distance. `measure` and `strand` are of no use then.
+    sparse : bool
+        Return the pairs within a limit and nothing of all others.
     strand, device, kernel, threads, memory_bytes, progress
         As for `pairalign.align`; `memory_bytes` includes the distances themselves.
 
     Returns
     -------
     DistanceMatrix
+        Or `SparseDistances` with `sparse`, whose `csr` is a matrix of SciPy.
 
     Raises
     ------
@@ -206,11 +248,25 @@ def distances(
     [0.0, 0.067, 0.672]
     """
     resources = Resources(device, kernel, threads, memory_bytes, progress)
+    near = _near_request(max_drop, max_edits, sparse, resources)
     request = DistanceRequest(measure, strand, resources)
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
+    if near is not None:
+        return find_near(near, problem)
     return measure_run(plan_distances(request, problem), request.chosen_measure)
+
+
+def _near_request(
+    max_drop: int | None, max_edits: int | None, sparse: bool, resources: Resources
+) -> NearRequest | None:
+    """Return what is asked of pairs within a limit; None: all pairs are wanted."""
+    limits = {"drop": max_drop, "edits": max_edits}
+    given = [(measure, limit) for measure, limit in limits.items() if limit is not None]
+    if len(given) != sparse:
+        raise ValueError("sparse=True goes with one limit, max_drop or max_edits, and they with it")
+    return NearRequest(*given[0], resources) if given else None
 
 
 def find_measure(name: str) -> Measure:

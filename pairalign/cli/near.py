@@ -1,0 +1,77 @@
+"""``pairalign distance`` with ``--max-drop`` or ``--max-edits``: pairs within a limit."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from pairalign.base.errors import FormatError
+from pairalign.cli.console import say
+from pairalign.cli.files import check_files
+from pairalign.cli.planning import (
+    check_scoring,
+    choose_output,
+    problem_of,
+    read_sequences,
+    resources_of,
+)
+from pairalign.formats.output import check_writable
+from pairalign.formats.sparse_distances import sparse_format, write_sparse
+from pairalign.jobs.distances.near import NearRequest, find_near
+from pairalign.statistics.statements import describe_scoring
+
+_OF_ALL_PAIRS = (
+    *("shard", "resume", "dask", "plot", "report", "lower", "strict_names", "commit_every"),
+    *("similarity",),
+)
+"""Options of a matrix of all pairs."""
+
+
+def run_near(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign distance`` with a limit."""
+    options.default_format = "tsv"
+    choose_output(options)
+    format = sparse_format(options.output, options.format)
+    _check(options)
+    check_files(options)
+    if options.max_edits is None:
+        check_scoring(options)
+    check_writable(options.output)
+    measure, limit = (
+        ("edits", options.max_edits) if options.max_drop is None else ("drop", options.max_drop)
+    )
+    request = NearRequest(measure, limit, resources_of(options))
+    sequences, _ = read_sequences(options)
+    problem = problem_of(options, sequences, None)
+    started = time.perf_counter()
+    found = find_near(request, problem)
+    seconds = time.perf_counter() - started
+    write_sparse(options.output, found, format, threads=request.resources.used_threads)
+    if options.quiet:
+        return
+    pairs = len(sequences) * (len(sequences) - 1) // 2
+    rows = [
+        ("sequences", f"{len(sequences):,}, {sequences.total_residues:,} residues"),
+        (
+            "scoring",
+            describe_scoring(problem.scoring) if measure == "drop" else "edits (Levenshtein)",
+        ),
+        ("pairs", f"{pairs:,}, of which {len(found):,} within {limit}"),
+        ("time", f"{seconds:.2f} s, {pairs / max(seconds, 1e-9) / 1e6:.1f} M pairs/s"),
+        ("written to", options.output),
+    ]
+    say("\n".join(f"{title:>13}  {text}" for title, text in rows))
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse options that say something of all pairs."""
+    asked = "--max-drop" if options.max_drop is not None else "--max-edits"
+    if options.max_drop is not None and options.max_edits is not None:
+        raise FormatError("--max-drop and --max-edits are two distances: give one")
+    for name in _OF_ALL_PAIRS:
+        if getattr(options, name, None) not in (None, False, options.unset.get(name)):
+            raise FormatError(f"{asked} keeps some pairs: leave --{name.replace('_', '-')} out")
+    if options.strand != options.unset["strand"]:
+        raise FormatError(f"{asked} compares sequences as they are: leave --strand out")
+    if options.measure != options.unset["measure"]:
+        raise FormatError(f"{asked} is a distance of its own: leave --measure out")

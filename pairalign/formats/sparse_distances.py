@@ -1,0 +1,101 @@
+"""Files of distances within a limit: SciPy's .npz in CSR, TSV and Parquet.
+
+The .npz is what ``scipy.sparse.load_npz`` reads: the symmetric matrix with its diagonal, in which
+an entry is the distance plus 1; ``names``, ``measure`` and ``limit`` are further arrays. TSV and
+Parquet have a row a pair: ``query``, ``target``, ``distance``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pairalign.base.choices import SPARSE_SUFFIXES
+from pairalign.base.errors import FormatError
+from pairalign.formats.libraries import BytesSink, arrow
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import Output, Path, open_output
+from pairalign.trees.sparse_distances import SparseDistances
+
+_LINES_A_WRITE = 1 << 16
+
+
+def sparse_format(path: Path, format: str | None) -> str:
+    """Return the format that is meant, and refuse what cannot be written.
+
+    Raises
+    ------
+    FormatError
+        There is no such format, it has its own compression, or PyArrow is not installed.
+    """
+    chosen = choose_format(path, format, SPARSE_SUFFIXES, "distances within a limit")
+    if chosen != "tsv" and str(path).endswith(".gz"):
+        raise FormatError(f"{chosen} is binary and not compressed again: leave .gz out")
+    if chosen == "parquet":
+        arrow()
+    return chosen
+
+
+def write_sparse(
+    path: Path, found: SparseDistances, format: str | None = None, *, threads: int = 1
+) -> None:
+    """Write distances within a limit.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"`` is standard output; ``.gz`` compresses TSV. The file appears when it is complete.
+    found : SparseDistances
+    format : {"npz", "tsv", "parquet"}, optional
+        Default: by the end of the file's name.
+    threads : int
+        Threads to compress on.
+
+    Raises
+    ------
+    FormatError
+        See `sparse_format`.
+    OutputError
+        The file cannot be written.
+    """
+    write = {"npz": _write_npz, "tsv": _write_tsv, "parquet": _write_parquet}
+    chosen = sparse_format(path, format)
+    with open_output(path, threads=threads) as output:
+        write[chosen](output, found)
+
+
+def _write_npz(output: Output, found: SparseDistances) -> None:
+    data, indices, indptr = found.csr_arrays()
+    np.savez(
+        BytesSink(output),
+        indices=indices,
+        indptr=indptr,
+        format=np.array(b"csr"),
+        shape=np.array((len(found.names),) * 2),
+        data=data,
+        names=np.array(found.names),
+        measure=np.array(found.measure),
+        limit=np.array(found.limit),
+    )
+
+
+def _write_tsv(output: Output, found: SparseDistances) -> None:
+    names = found.names
+    output.write(b"query\ttarget\tdistance\n")
+    for start in range(0, len(found), _LINES_A_WRITE):
+        part = slice(start, start + _LINES_A_WRITE)
+        fields = (found.queries[part], found.targets[part], found.values[part])
+        rows = zip(*(field.tolist() for field in fields), strict=True)
+        lines = [f"{names[query]}\t{names[target]}\t{value}\n" for query, target, value in rows]
+        output.write("".join(lines).encode())
+
+
+def _write_parquet(output: Output, found: SparseDistances) -> None:
+    pa, pq = arrow()
+    names = pa.array(found.names, pa.string())
+    columns = {
+        title: pa.DictionaryArray.from_arrays(pa.array(indices), names)
+        for title, indices in (("query", found.queries), ("target", found.targets))
+    }
+    about = {"pairalign.measure": found.measure, "pairalign.limit": str(found.limit)}
+    table = pa.table({**columns, "distance": pa.array(found.values.astype(found.dtype))})
+    pq.write_table(table.replace_schema_metadata(about), BytesSink(output), compression="zstd")

@@ -1,0 +1,88 @@
+"""Distances of the pairs of a set that are within a limit, and nothing of all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.errors import MissingPackageError
+
+Int32s = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseDistances:
+    """Distances of pairs of a set that are at most a limit.
+
+    Attributes
+    ----------
+    names : list of str
+        In the order of the input.
+    queries, targets : ndarray of int32, shape (pairs,)
+        Input indices, ``query < target``, sorted by query, then by target; each pair once.
+    values : ndarray of int32, shape (pairs,)
+        Their distances, 0 or more.
+    limit : int
+        The largest distance there can be.
+    measure : str
+        ``"drop"``: ``min(S(a,a), S(b,b)) - S(a,b)`` of global scores; ``"edits"``: Levenshtein's.
+    """
+
+    names: list[str]
+    queries: Int32s
+    targets: Int32s
+    values: Int32s
+    limit: int
+    measure: str
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        return (
+            f"<SparseDistances: {len(self):,} pairs of {len(self.names):,} sequences, "
+            f"{self.measure} of at most {self.limit}>"
+        )
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The smallest of uint8, uint16 and uint32 that holds ``limit + 1``."""
+        return np.dtype(np.min_scalar_type(self.limit + 1))
+
+    def csr_arrays(self) -> tuple[npt.NDArray[Any], Int32s, npt.NDArray[np.signedinteger[Any]]]:
+        """Return data, indices and indptr of the symmetric matrix in CSR, with its diagonal.
+
+        What is stored of a distance d is d + 1: a pair without an entry is beyond the limit.
+        """
+        count = len(self.names)
+        own = np.arange(count, dtype=np.int32)
+        rows = np.concatenate((self.queries, self.targets, own))
+        columns = np.concatenate((self.targets, self.queries, own))
+        data = np.ones(len(rows), self.dtype)
+        for start in (0, len(self)):
+            data[start : start + len(self)] += self.values.astype(self.dtype)
+        order = np.lexsort((columns, rows))
+        indptr = np.zeros(count + 1, np.int64)
+        np.cumsum(np.bincount(rows, minlength=count), out=indptr[1:])
+        small = indptr[-1] <= np.iinfo(np.int32).max
+        return data[order], columns[order], indptr.astype(np.int32) if small else indptr
+
+    def csr(self) -> Any:
+        """Return the matrix of `csr_arrays` as a ``scipy.sparse.csr_matrix``.
+
+        Raises
+        ------
+        MissingPackageError
+            SciPy is not installed.
+        """
+        try:
+            from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+        except ImportError:
+            raise MissingPackageError("a CSR matrix needs SciPy: pip install scipy") from None
+        data, indices, indptr = self.csr_arrays()
+        count = len(self.names)
+        return csr_matrix((data, indices, indptr), shape=(count, count))

@@ -1,0 +1,198 @@
+"""Distances within a limit: of the command, of Python, and as other programs compute them."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pairalign
+from pairalign.cli.main import main
+from pairalign.errors import DeviceError, DistanceError, ScoringError
+from pairalign.trees.sparse_distances import SparseDistances
+
+BLOSUM62 = pairalign.make_scoring("protein", gap_open=11, gap_extend=11)
+"""As scirpy scores: a gap costs 11 a residue."""
+
+
+def receptors(count: int, seed: int = 0) -> dict[str, str]:
+    """Peptides like CDR3s: of few letters at their ends, some of them related, one twice."""
+    rng = np.random.default_rng(seed)
+    letters = list("ACDEFGHIKLMNPQRSTVWY")
+    made: list[str] = []
+    for _ in range(count - 1):
+        if made and rng.random() < 0.6:
+            text = list(made[int(rng.integers(len(made)))])
+            for _ in range(int(rng.integers(1, 3))):
+                place = int(rng.integers(3, len(text) - 2))
+                text[place : place + 1] = rng.choice(letters, int(rng.integers(0, 3))).tolist()
+            made.append("".join(text))
+        else:
+            made.append("CAS" + "".join(rng.choice(letters, int(rng.integers(4, 13)))) + "YF")
+    return {f"c{k}": text for k, text in enumerate([*made, made[0]])}
+
+
+def found_pairs(found: SparseDistances) -> dict[tuple[int, int], int]:
+    pairs = zip(found.queries.tolist(), found.targets.tolist(), strict=True)
+    return dict(zip(pairs, found.values.tolist(), strict=True))
+
+
+def pairs_of(texts: list[str]) -> list[tuple[int, int]]:
+    return [(a, b) for a in range(len(texts)) for b in range(a + 1, len(texts))]
+
+
+@pytest.mark.parametrize("limit", [0, 10, 25])
+def test_drops_are_scirpys(limit: int) -> None:
+    """scirpy's `AlignmentDistanceCalculator` is this of parasail."""
+    parasail = pytest.importorskip("parasail")
+    sequences = receptors(150)
+    texts = list(sequences.values())
+
+    def score(a: int, b: int) -> int:
+        found = parasail.nw_scan_16(texts[a], texts[b], 11, 11, parasail.blosum62)
+        return int(found.score)
+
+    own = [score(k, k) for k in range(len(texts))]
+    expected = {(a, b): min(own[a], own[b]) - score(a, b) for a, b in pairs_of(texts)}
+    expected = {pair: drop for pair, drop in expected.items() if drop <= limit}
+    found = pairalign.distances(sequences, scoring=BLOSUM62, max_drop=limit, sparse=True)
+    assert found_pairs(found) == expected
+    assert found.measure == "drop"
+    assert len(expected) > 0
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3])
+def test_edits_are_rapidfuzzs(limit: int) -> None:
+    rapidfuzz = pytest.importorskip("rapidfuzz.distance.Levenshtein")
+    sequences = receptors(200, seed=3)
+    texts = list(sequences.values())
+    expected = {(a, b): rapidfuzz.distance(texts[a], texts[b]) for a, b in pairs_of(texts)}
+    expected = {pair: edits for pair, edits in expected.items() if edits <= limit}
+    found = pairalign.distances(sequences, max_edits=limit, sparse=True)
+    assert found_pairs(found) == expected
+
+
+def test_drops_are_those_of_aligned_pairs() -> None:
+    sequences = receptors(60, seed=4)
+    aligned = pairalign.align(sequences, detail="score")
+    own = {
+        name: pairalign.align({"a": text}, {"b": text}, detail="score")[0].score
+        for name, text in sequences.items()
+    }
+    names = list(sequences)
+    expected = {}
+    for one in aligned:
+        a, b = one.query.name, one.target.name
+        drop = min(own[a], own[b]) - one.score
+        if drop <= 30:
+            expected[names.index(a), names.index(b)] = drop
+    found = pairalign.distances(sequences, max_drop=30, sparse=True, threads=2)
+    assert found_pairs(found) == expected
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    sequences = receptors(80, seed=5)
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in sequences.items()))
+    return tmp_path
+
+
+def test_npz_is_a_matrix_of_scipy(folder: Path) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    assert main(["distance", "in.fa", "--max-drop", "20", "-o", "o.npz", "-q"]) == 0
+    matrix = sparse.load_npz("o.npz")
+    found = pairalign.distances("in.fa", max_drop=20, sparse=True)
+    expected = np.zeros((80, 80), np.uint8)
+    expected[found.queries, found.targets] = found.values + 1
+    expected += expected.T
+    np.fill_diagonal(expected, 1)
+    assert matrix.dtype == np.uint8
+    assert matrix.has_sorted_indices
+    assert np.array_equal(matrix.toarray(), expected)
+    assert np.array_equal(found.csr().toarray(), expected)
+    with np.load("o.npz") as arrays:
+        assert arrays["names"].tolist() == found.names == list(receptors(80, seed=5))
+        assert (str(arrays["measure"]), int(arrays["limit"])) == ("drop", 20)
+
+
+def test_tables_have_a_row_a_pair(folder: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    found = pairalign.distances("in.fa", max_edits=2, sparse=True)
+    expected = [
+        (found.names[a], found.names[b], value) for (a, b), value in found_pairs(found).items()
+    ]
+    assert main(["distance", "in.fa", "--max-edits", "2", "-o", "o.tsv", "-q", "-t", "2"]) == 0
+    lines = (folder / "o.tsv").read_text().splitlines()
+    assert lines[0].split("\t") == ["query", "target", "distance"]
+    rows = [line.split("\t") for line in lines[1:]]
+    assert [(a, b, int(value)) for a, b, value in rows] == expected
+    assert main(["distance", "in.fa", "--max-edits", "2", "-o", "o.parquet", "-q"]) == 0
+    table = parquet.read_table("o.parquet").to_pydict()
+    assert list(zip(table["query"], table["target"], table["distance"], strict=True)) == expected
+
+
+def test_standard_output_is_a_table(folder: Path, capfdbinary: Any) -> None:
+    assert main(["distance", "in.fa", "--max-edits", "0", "-o", "-", "-q"]) == 0
+    said = io.BytesIO(capfdbinary.readouterr().out).readlines()
+    assert said == [b"query\ttarget\tdistance\n", b"c0\tc79\t0\n"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--max-drop", "5", "--max-edits", "1", "-o", "o.tsv"], "give one"),
+        (["--max-drop", "5", "-o", "o.tsv", "--resume"], "leave --resume out"),
+        (["--max-drop", "5", "-o", "o.tsv", "--report", "o.html"], "leave --report out"),
+        (["--max-drop", "5", "-o", "o.tsv", "--measure", "score"], "leave --measure out"),
+        (["--max-edits", "5", "-o", "o.tsv", "--strand", "both"], "leave --strand out"),
+        (["--max-edits", "5", "-o", "o.npz.gz"], "leave .gz out"),
+        (["--max-edits", "5", "-o", "o.phy"], "known ending"),
+        (["--max-edits", "-1", "-o", "o.tsv"], "a whole number of 0 or more"),
+        (["--max-drop", "5", "-o", "o.tsv", "--gap-open", "11.5"], "without decimals"),
+        (["--max-drop", "5", "-o", "o.tsv", "--mode", "local"], "mode global"),
+        (["--max-drop", "5", "-o", "in.fa", "--format", "tsv"], "is an input"),
+        (["-o", "o.npz"], "known ending"),
+    ],
+)
+def test_what_cannot_be_is_said(
+    options: list[str], reason: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = (folder / "in.fa").read_bytes()
+    with contextlib.suppress(SystemExit):  # of argparse
+        assert main(["distance", "in.fa", *options]) in (1, 2)
+    said = capfd.readouterr().err
+    assert reason in said
+    assert said.count("\n") == 1
+    assert (folder / "in.fa").read_bytes() == before
+    assert not list(folder.glob("o.*"))
+
+
+def test_arguments_that_make_no_sense() -> None:
+    sequences = {"a": "CASS", "b": "CAST"}
+    with pytest.raises(ValueError, match="one limit"):
+        pairalign.distances(sequences, sparse=True)
+    with pytest.raises(ValueError, match="one limit"):
+        pairalign.distances(sequences, max_drop=3)  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="0 or more"):
+        pairalign.distances(sequences, max_edits=-1, sparse=True)
+    with pytest.raises(DeviceError, match="on the CPU"):
+        pairalign.distances(sequences, max_edits=1, sparse=True, device="cuda")  # type: ignore[call-overload]
+    scoring = pairalign.make_scoring("protein", gap_open=11.5)
+    with pytest.raises(ScoringError, match="without decimals"):
+        pairalign.distances(sequences, max_drop=1, sparse=True, scoring=scoring)
+    with pytest.raises(DistanceError, match="at least 2"):
+        pairalign.distances({"a": "CASS"}, max_drop=1, sparse=True)
+
+
+def test_larger_limits_have_larger_numbers() -> None:
+    found = pairalign.distances({"a": "W" * 60, "b": "P" * 60}, max_drop=5000, sparse=True)
+    assert found.dtype == np.uint16
+    data, indices, indptr = found.csr_arrays()
+    assert data.tolist() == [1, found.values[0] + 1, found.values[0] + 1, 1]
+    assert (indices.tolist(), indptr.tolist()) == ([0, 1, 0, 1], [0, 2, 4])
+    assert repr(found) == "<SparseDistances: 1 pairs of 2 sequences, drop of at most 5000>"
