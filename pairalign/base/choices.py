@@ -117,12 +117,15 @@ MEASURE_SUMMARIES = {
     "identity": "1 - matches by alignment length, gaps counted",
     "identity-aligned": "1 - matches by columns without gaps",
     "identity-shorter": "1 - matches by length of the shorter sequence",
+    "identity-definite": "1 - matches by columns without N, X and other ambiguous residues",
     "kimura": "Kimura's protein correction",
     "jukes-cantor": "Jukes and Cantor, DNA",
     "kimura-2p": "Kimura's two parameters, DNA",
     "score": "1 - score by mean score of each with itself",
 }
 """Distances of two sequences, and a line about each; `pairalign.jobs.distances` computes them."""
+IDENTITY_MEASURES = tuple(name for name in MEASURE_SUMMARIES if name.startswith("identity"))
+"""Those that are 1 less an identity."""
 DEFAULT_MEASURE = "identity-aligned"
 """What ClustalW takes from full alignments; guide trees have a default of their own."""
 DEFAULT_TREE_MEASURE = "score"

@@ -6,7 +6,7 @@ import io
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from _lzma import LZMADecompressor
+    from lzma import LZMADecompressor
 
 MOST_MEMORY_BYTES = 256 << 20
 """For a dictionary: `xz -9` makes files that take 65 MiB."""

@@ -20,13 +20,8 @@ from pairalign.formats.distance_parts import (
 from pairalign.formats.output import Output, open_output
 from pairalign.formats.parts import clear_parts, read_manifests
 from pairalign.formats.resumable import check_resumable
-from pairalign.jobs.distances.distances import (
-    DistanceRequest,
-    Measure,
-    check_alphabet,
-    measure_in_order,
-    plan_distances,
-)
+from pairalign.jobs.distances.distances import DistanceRequest, measure_in_order, plan_distances
+from pairalign.jobs.distances.measures import Measure, check_alphabet
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, check_names

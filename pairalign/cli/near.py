@@ -22,7 +22,7 @@ from pairalign.statistics.statements import describe_scoring
 
 _OF_ALL_PAIRS = (
     *("shard", "resume", "dask", "plot", "report", "lower", "strict_names", "commit_every"),
-    *("similarity",),
+    *("similarity", "circular"),
 )
 """Options of a matrix of all pairs."""
 

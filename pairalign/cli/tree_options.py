@@ -51,6 +51,15 @@ def add_distance_options(parser: argparse.ArgumentParser) -> None:
     add_output(parser, {**DISTANCE_SUFFIXES, **SPARSE_SUFFIXES}, "phylip")
     _add_limits(parser)
     parser.add_argument(
+        "--circular",
+        action="store_true",
+        help="genomes that begin anywhere: align each pair with one of the two rotated to where it "
+        "scores most; of DNA that may be on either strand add --strand both",
+    )
+    parser.add_argument(
+        "--similarity", action="store_true", help="write identities, 1 less the distances"
+    )
+    parser.add_argument(
         "--lower", action="store_true", help="PHYLIP: lower triangle instead of square"
     )
     parser.add_argument(

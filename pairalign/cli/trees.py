@@ -42,6 +42,7 @@ from pairalign.formats.names import choose_format, format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
+from pairalign.jobs.distances.circular_distances import measure_circular
 from pairalign.jobs.distances.distances import (
     DistanceRequest,
     measure_run,
@@ -55,6 +56,7 @@ from pairalign.jobs.distances.guide_tree import (
     check_method,
     check_tree_memory,
 )
+from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.distances.plots import (
     check_matplotlib,
     draw_distances,
@@ -94,6 +96,7 @@ def run_distance(options: argparse.Namespace) -> None:
     if options.plot is not None:
         picture_format(options.plot)
         check_matplotlib()
+    _check_kind(options)
     format = None
     if options.shard is None and options.output is not None:
         format = choose_format(options.output, options.format, DISTANCE_SUFFIXES, "distances")
@@ -129,7 +132,7 @@ def run_distance(options: argparse.Namespace) -> None:
     if format is not None:
         longest = write_distances(
             outputs[0],
-            matrix,
+            matrix.similarities() if options.similarity else matrix,
             format,
             lower=options.lower,
             strict=options.strict_names,
@@ -145,6 +148,19 @@ def run_distance(options: argparse.Namespace) -> None:
     if options.plot is not None:
         _write(options.plot, draw_distances(matrix, picture_format(options.plot)))
     _finish(options, report, outputs)
+
+
+def _check_kind(options: argparse.Namespace) -> None:
+    """Refuse what does not go with circles or similarities."""
+    if options.similarity and not find_measure(options.measure).is_identity:
+        raise FormatError(f"--similarity is of identities, not of --measure {options.measure}")
+    whole = ("shard", "resume", "dask") if options.circular else ("shard",)
+    for name in whole if options.circular or options.similarity else ():
+        if getattr(options, name):
+            kind = "circular" if options.circular else "similarity"
+            raise FormatError(f"--{kind} is of a run as a whole: leave --{name} out")
+    if options.circular and options.mode not in (None, "global"):
+        raise FormatError(f"--circular is of mode global, not of mode {options.mode}")
 
 
 def run_tree(options: argparse.Namespace) -> None:
@@ -273,6 +289,8 @@ def _measure(
     report: _Report,
 ) -> DistanceMatrix:
     """Compute the distances of all pairs, and report on it."""
+    if getattr(options, "circular", False):
+        return _measure_circles(options, sequences, request, report)
     measure = request.chosen_measure
     run = plan_distances(request, problem_of(options, sequences))
     started = time.perf_counter()
@@ -297,6 +315,28 @@ def _measure(
         highest=high,
         mean=mean,
     )
+    return matrix
+
+
+def _measure_circles(
+    options: argparse.Namespace,
+    sequences: SequenceSet,
+    request: DistanceRequest,
+    report: _Report,
+) -> DistanceMatrix:
+    """Compute the distances of circular sequences, and report on it."""
+    problem, started = problem_of(options, sequences), time.perf_counter()
+    measure, both = request.chosen_measure, request.strand == "both"
+    matrix, best = measure_circular(
+        problem, measure, both_strands=both, resources=request.resources
+    )
+    pairs = len(matrix.condensed)
+    report.add("sequences", f"{len(sequences):,} circles, {sequences.total_residues:,} residues")
+    report.add("scoring", describe_scoring(problem.scoring))
+    report.add("pairs", f"{pairs:,}; of {best:,} no other rotation scores more, proven")
+    report.add("time", f"{time.perf_counter() - started:.2f} s")
+    low, high, mean = matrix.summary
+    report.add("distances", f"{measure.name}, {low:.4f} to {high:.4f}, mean {mean:.4f}")
     return matrix
 
 

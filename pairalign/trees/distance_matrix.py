@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.choices import IDENTITY_MEASURES
 from pairalign.base.errors import DistanceError, shown_name
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class DistanceMatrix:
     condensed : ndarray of float32, shape (n(n-1)/2,)
         Distance of the pairs (0, 1), (0, 2), ..., (1, 2), ...; finite, 0 or more. What SciPy's
         ``linkage`` takes.
+    own : float
+        The value of a sequence with itself: 0, of similarities 1.
     summary : (float, float, float)
         The least, the largest and the mean distance.
     measure : str
@@ -50,6 +53,7 @@ class DistanceMatrix:
     names: list[str]
     condensed: Floats
     measure: str = ""
+    own: float = 0.0
     summary: tuple[float, float, float] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -99,13 +103,13 @@ class DistanceMatrix:
         """Distance of two sequences, given by their input indices."""
         first, second = sorted(range(len(self))[index] for index in pair)
         if first == second:
-            return 0.0
+            return self.own
         return float(self.condensed[first_place(first, len(self)) + second - first - 1])
 
     def row(self, index: int) -> Floats:
-        """Return the distances of one sequence to all, float32 of shape (n,); 0 to itself."""
+        """Return the distances of one sequence to all, float32 of shape (n,)."""
         count = len(self)
-        row = np.zeros(count, np.float32)
+        row = np.full(count, self.own, np.float32)
         row[:index] = self.condensed[lower_places(index, count)]
         start = first_place(index, count)
         row[index + 1 :] = self.condensed[start : start + count - index - 1]
@@ -119,7 +123,23 @@ class DistanceMatrix:
             start = first_place(index, count)
             square[index, index + 1 :] = self.condensed[start : start + count - index - 1]
             square[index + 1 :, index] = square[index, index + 1 :]
+        np.fill_diagonal(square, self.own)
         return square
+
+    def similarities(self) -> DistanceMatrix:
+        """Return the identities of a measure that is 1 less an identity; 1 with itself.
+
+        Raises
+        ------
+        DistanceError
+            It is another measure, or not known which.
+        """
+        if self.measure not in IDENTITY_MEASURES or self.own != 0:
+            raise DistanceError(
+                f"a similarity of '{self.measure or 'unknown measure'}': expected one of "
+                f"{', '.join(IDENTITY_MEASURES)}"
+            )
+        return DistanceMatrix(list(self.names), 1 - self.condensed, self.measure, own=1.0)
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None

@@ -13,8 +13,8 @@ from pairalign.base import choices
 from pairalign.cli.program import COMMANDS
 from pairalign.formats import FORMATS, NETWORK_FORMATS, OVERLAP_FORMATS
 from pairalign.formats.readers import READERS
-from pairalign.jobs.distances.distances import MEASURES
 from pairalign.jobs.distances.guide_tree import METHOD_BYTES
+from pairalign.jobs.distances.measures import MEASURES
 from pairalign.trees.newick import PROGRAMS
 
 HEAVY = ("numpy", "scipy", "Bio", "tqdm", "pyarrow", "pycuda", "pyopencl", "pairalign.engines")

@@ -15,7 +15,7 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import AlphabetError, CapacityError
 from pairalign.formats.distances import read_distances
-from pairalign.jobs.distances.distances import MEASURES, SATURATED, self_scores
+from pairalign.jobs.distances.measures import MEASURES, SATURATED, self_scores
 from pairalign.jobs.stages import transitions
 
 GLOBINS = Path(__file__).parents[1] / "data" / "globins.fasta"

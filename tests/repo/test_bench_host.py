@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from bench import host
 
-from pairalign.jobs.distances.distances import MEASURES, measure_run
+from pairalign.jobs.distances.distances import measure_run
+from pairalign.jobs.distances.measures import MEASURES
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import make_scoring
 

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
-from pairalign.jobs.distances.distances import self_scores
+from pairalign.jobs.distances.measures import self_scores
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.want import Detail

@@ -1,0 +1,71 @@
+"""Distances of circular sequences: genomes of which each file begins somewhere else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pairalign.alignments.passes import place_in_triangle
+from pairalign.alignments.problem import Problem
+from pairalign.jobs.distances.measures import Measure, check_alphabet, self_scores
+from pairalign.jobs.run.circular import align_circular
+from pairalign.jobs.run.progress import show_progress
+from pairalign.jobs.run.resources import Resources
+from pairalign.pairs.want import Detail
+from pairalign.trees.distance_matrix import DistanceMatrix, check_names, number_of_pairs
+
+
+def measure_circular(
+    problem: Problem, measure: Measure, *, both_strands: bool, resources: Resources
+) -> tuple[DistanceMatrix, int]:
+    """Align every pair of a set, of which the shorter sequence may begin anywhere.
+
+    Of equally long ones it is the one that does not run along the rows of their matrix
+    (docs/conventions.md), so distances do not depend on the order of the input.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of one set; mode global.
+    measure : Measure
+    both_strands : bool
+    resources : Resources
+
+    Returns
+    -------
+    matrix : DistanceMatrix
+    best : int
+        Of how many pairs it is known that no rotation scores more.
+
+    Raises
+    ------
+    AlphabetError, ScoringError, CapacityError, DistanceError
+        See `align_circular` and `pairalign.distances`.
+    """
+    sequences = problem.queries
+    check_alphabet(measure, sequences)
+    check_names(sequences.names, sequences.source)
+    count, best = len(sequences), 0
+    condensed = np.full(number_of_pairs(count), np.nan, np.float32)
+    own = self_scores(sequences, problem.scoring)
+    rows, columns = np.triu_indices(count, 1)
+    pairs = sequences.order[rows], sequences.order[columns]
+    detail = max(measure.detail, Detail.STATS)
+    with show_progress(len(rows), resources.progress, "pairs") as meter:
+        done = 0
+        for part in align_circular(
+            problem, *pairs, both_strands=both_strands, detail=detail, resources=resources
+        ):
+            found, stop = part.found, done + len(part.rotation)
+            query, target = (one[done:stop] for one in pairs)
+            shown = found
+            if measure.detail < Detail.CIGAR:  # a rotation is as long, and scores as much
+                shown = replace(found, targets=sequences, target=target)
+            values = measure.compute(shown, own)
+            ends = np.minimum(query, target), np.maximum(query, target)
+            place_in_triangle(*ends, values, count, condensed)
+            meter.update(stop - done)
+            best += int(part.is_best.sum())
+            done = stop
+    return DistanceMatrix(list(sequences.names), condensed, measure.name), best

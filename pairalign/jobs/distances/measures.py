@@ -1,0 +1,173 @@
+"""How an alignment becomes a distance.
+
+How each measure is defined is in `MEASURES`; with ``matches``
+and ``mismatches`` counted over the columns without gaps, and ``p = mismatches / (matches +
+mismatches)``:
+
+======================  =================================================================
+identity                ``1 - matches / columns``, gaps counted in ``columns``
+identity-aligned        ``p``
+identity-definite       ``1 - matches / (columns without an ambiguous residue)``
+identity-shorter        ``1 - matches / (residues of the shorter sequence)``
+kimura                  ``-ln(1 - p - p*p/5)``, proteins
+jukes-cantor            ``-3/4 ln(1 - 4/3 p)``, DNA
+kimura-2p               ``-1/2 ln((1 - 2P - Q) sqrt(1 - 2Q))``, P transitions and Q
+                        transversions by columns of two definite bases, DNA
+score                   ``1 - 2 S(a,b) / (S(a,a) + S(b,b))``, with the scores S
+======================  =================================================================
+
+Every value is finite: logarithms that are not defined, or exceed it, give `SATURATED`, and where
+nothing is aligned the distance is 1 for identities and scores, `SATURATED` for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.passes import find_differences
+from pairalign.base.choices import IDENTITY_MEASURES, MEASURE_SUMMARIES
+from pairalign.base.errors import AlphabetError
+from pairalign.jobs.stages.transitions import count_ambiguous, count_transitions
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
+from pairalign.sequences.sets import SequenceSet
+
+Doubles = npt.NDArray[np.float64]
+
+SATURATED = 5.0
+"""The largest distance of the measures that take a logarithm: substitutions a site."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How the alignment of two sequences becomes a distance.
+
+    Attributes
+    ----------
+    name, summary : str
+        What ``--measure`` calls it, and a line about it.
+    detail : Detail
+        What an engine must compute for it.
+    alphabet : Alphabet or None
+        The only one that it is meant for.
+    compute : callable
+        Takes alignments, and the scores of each sequence with itself; returns the distances.
+    """
+
+    name: str
+    summary: str
+    detail: Detail
+    alphabet: Alphabet | None
+    compute: Callable[[Alignments, Doubles], Doubles]
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether it is 1 less an identity."""
+        return self.name in IDENTITY_MEASURES
+
+
+def find_measure(name: str) -> Measure:
+    """Return the measure of a name; ValueError for another name."""
+    if name not in MEASURES:
+        raise ValueError(f"measure {name!r}: expected one of {', '.join(MEASURES)}")
+    return MEASURES[name]
+
+
+def check_alphabet(measure: Measure, sequences: SequenceSet) -> None:
+    """Raise AlphabetError for a measure that is not meant for these sequences."""
+    if measure.alphabet not in (None, sequences.alphabet):
+        fitting = [m.name for m in MEASURES.values() if m.alphabet in (None, sequences.alphabet)]
+        raise AlphabetError(
+            f"{sequences.source}: {sequences.alphabet.name} sequences, but measure "
+            f"'{measure.name}' is for {measure.alphabet.name if measure.alphabet else 'any'}; "
+            f"take one of {', '.join(fitting)}"
+        )
+
+
+def self_scores(sequences: SequenceSet, scoring: Scoring) -> Doubles:
+    """Raw score of each sequence aligned with itself without gaps, float64 of shape (n,).
+
+    Notes
+    -----
+    That is the best of all alignments of a sequence with itself if no two residues score more than
+    the mean of each with itself, ``2 s(x,y) <= s(x,x) + s(y,y)``, and no residue less than 0 with
+    itself: then n columns bound the score, and the diagonal attains the bound. All residues of
+    BLOSUM and PAM matrices but X, and all definite bases, are such residues. Stretches of X or N
+    could score higher locally; they count as what they score.
+    """
+    own = np.diagonal(scoring.matrix).astype(np.int64)
+    return np.add.reduceat(own[sequences.codes], sequences.offsets[:-1]).astype(np.float64)
+
+
+def _divide(part: Doubles, whole: Doubles) -> Doubles:
+    """Quotients; 0 where there is nothing."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+
+def _identity(alignments: Alignments, own: Doubles) -> Doubles:
+    return find_differences("identity", alignments)
+
+
+def _identity_aligned(alignments: Alignments, own: Doubles) -> Doubles:
+    return find_differences("identity-aligned", alignments)
+
+
+def _identity_definite(alignments: Alignments, own: Doubles) -> Doubles:
+    assert alignments.matches is not None
+    definite = alignments.field("columns") - count_ambiguous(alignments)
+    return 1 - _divide(alignments.matches.astype(np.float64), definite.astype(np.float64))
+
+
+def _identity_shorter(alignments: Alignments, own: Doubles) -> Doubles:
+    return find_differences("identity-shorter", alignments)
+
+
+def _minus_log(inside: Doubles) -> Doubles:
+    """``-ln(inside)``, infinite where that is not defined."""
+    result = np.full_like(inside, -np.inf)
+    np.log(inside, out=result, where=inside > 0)
+    return 0.0 - result  # 0 rather than -0 for the logarithm of 1
+
+
+def _kimura(alignments: Alignments, own: Doubles) -> Doubles:
+    p = _identity_aligned(alignments, own)
+    return np.minimum(_minus_log(1 - p - p * p / 5), SATURATED)
+
+
+def _jukes_cantor(alignments: Alignments, own: Doubles) -> Doubles:
+    p = _identity_aligned(alignments, own)
+    return np.minimum(0.75 * _minus_log(1 - 4 / 3 * p), SATURATED)
+
+
+def _kimura_2p(alignments: Alignments, own: Doubles) -> Doubles:
+    assert alignments.matches is not None
+    transitions, transversions = count_transitions(alignments)
+    sites = (alignments.matches + transitions + transversions).astype(np.float64)
+    p, q = (_divide(part.astype(np.float64), sites) for part in (transitions, transversions))
+    distance = 0.5 * _minus_log(1 - 2 * p - q) + 0.25 * _minus_log(1 - 2 * q)
+    return np.where(sites > 0, np.minimum(distance, SATURATED), SATURATED)
+
+
+def _score(alignments: Alignments, own: Doubles) -> Doubles:
+    return np.clip(find_differences("score", alignments, own), 0, SATURATED)
+
+
+MEASURES: dict[str, Measure] = {
+    name: Measure(name, MEASURE_SUMMARIES[name], detail, alphabet, of_alignments)
+    for name, detail, alphabet, of_alignments in (
+        ("identity", Detail.STATS, None, _identity),
+        ("identity-aligned", Detail.STATS, None, _identity_aligned),
+        ("identity-shorter", Detail.STATS, None, _identity_shorter),
+        ("identity-definite", Detail.CIGAR, None, _identity_definite),
+        ("kimura", Detail.STATS, PROTEIN, _kimura),
+        ("jukes-cantor", Detail.STATS, DNA, _jukes_cantor),
+        ("kimura-2p", Detail.CIGAR, DNA, _kimura_2p),
+        ("score", Detail.SCORE, None, _score),
+    )
+}

@@ -1,0 +1,210 @@
+"""Global alignments of circular sequences: the target may begin anywhere, and on either strand.
+
+The query is aligned with the target twice in a row, whose ends are free: where that alignment takes
+as many residues as the target has, the rotation that it begins at is the best of all, since every
+rotation is a part of the doubled target. Otherwise two rotations are tried: the one that begins
+where that alignment begins, and the one that ends where it ends. The alignment is that of mode
+global with the rotated target.
+
+Ties: the strand that was read before the other; of two rotations the one by the start; of equal
+alignments with the doubled target as for any alignment (docs/conventions.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.problem import Problem
+from pairalign.base.errors import ScoringError
+from pairalign.jobs.run.request import AlignRequest, plan_alignment
+from pairalign.jobs.run.resources import Resources
+from pairalign.pairs.lists import PairList
+from pairalign.pairs.want import Detail
+from pairalign.scoring.end_gaps import EndGaps, GapCost
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import complement_of
+from pairalign.sequences.records import join_records
+from pairalign.sequences.sets import SequenceSet
+
+Int32s = npt.NDArray[np.int32]
+Int64s = npt.NDArray[np.int64]
+
+_BLOCK_RESIDUES = 1 << 25
+"""Residues of rotated targets that are held at a time."""
+
+
+@dataclass(frozen=True)
+class CircularAlignments:
+    """Alignments of some pairs with rotated targets.
+
+    Attributes
+    ----------
+    found : Alignments
+        A row a pair, in their order; its targets are a set of their own, pair k's the k-th: the
+        target reverse-complemented where `reversed` says so, then rotated.
+    rotation : ndarray of int32, shape (n,)
+        Which residue of the target, of its strand, comes first; from 0.
+    reversed : ndarray of bool, shape (n,)
+    is_best : ndarray of bool, shape (n,)
+        Whether no other rotation scores more, which is known of most.
+    """
+
+    found: Alignments
+    rotation: Int32s
+    reversed: npt.NDArray[np.bool_]
+    is_best: npt.NDArray[np.bool_]
+
+
+def align_circular(
+    problem: Problem,
+    queries: Int32s,
+    targets: Int32s,
+    *,
+    both_strands: bool,
+    detail: Detail = Detail.CIGAR,
+    resources: Resources | None = None,
+) -> Iterator[CircularAlignments]:
+    """Align pairs of a set whose targets are circular, block by block.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of one set; mode global.
+    queries, targets : ndarray of int32, shape (n,)
+        Input indices.
+    both_strands : bool
+        Of DNA: the strand on which a pair scores more.
+    detail : Detail
+        At least STATS.
+    resources : Resources, optional
+
+    Raises
+    ------
+    ScoringError
+        The mode is not global, or end gaps have costs of their own.
+    AlphabetError
+        Both strands of proteins.
+    CapacityError
+        A pair needs more memory than allowed.
+    """
+    check_circular(problem.scoring)
+    used = Resources() if resources is None else resources
+    used = replace(used, progress=False)
+    strands = _Strands.of(problem.queries, both_strands)
+    lengths = problem.queries.lengths[targets].astype(np.int64)
+    block = np.cumsum(lengths) // _BLOCK_RESIDUES
+    for number in np.unique(block):
+        part = np.flatnonzero(block == number)
+        yield _align_block(problem, strands, queries[part], targets[part], detail, used)
+
+
+def check_circular(scoring: Scoring) -> None:
+    """Raise ScoringError for a scoring by which no circles are aligned."""
+    if scoring.mode != "global":
+        raise ScoringError(f"circular sequences are aligned in mode global, not {scoring.mode}")
+
+
+@dataclass(frozen=True)
+class _Strands:
+    """The letters of a set, of one strand or of two."""
+
+    sequences: SequenceSet
+    letters: tuple[list[bytes], ...]
+
+    @classmethod
+    def of(cls, sequences: SequenceSet, both: bool) -> _Strands:
+        offsets = sequences.offsets.tolist()
+        plus = sequences.letters.tobytes()
+        texts = [plus[a:b] for a, b in pairwise(offsets)]
+        if not both:
+            return cls(sequences, (texts,))
+        alphabet = sequences.alphabet
+        complement = complement_of(alphabet, sequences.source)
+        shown = np.frombuffer(alphabet.letters.encode(), np.uint8)
+        table = shown[complement[alphabet.encoding % len(complement)] % len(shown)].tobytes()
+        return cls(sequences, (texts, [text[::-1].translate(table) for text in texts]))
+
+    def set_of(self, texts: list[bytes]) -> SequenceSet:
+        names = [str(number) for number in range(len(texts))]
+        records = join_records(names, names, texts)
+        return SequenceSet(records, alphabet=self.sequences.alphabet, source=self.sequences.source)
+
+
+def _align_block(
+    problem: Problem,
+    strands: _Strands,
+    queries: Int32s,
+    targets: Int32s,
+    detail: Detail,
+    resources: Resources,
+) -> CircularAlignments:
+    """Find the rotations of some pairs, then align them."""
+    count, kinds = len(queries), len(strands.letters)
+    own, place = np.unique(targets, return_inverse=True)
+    doubled = strands.set_of([2 * texts[k] for texts in strands.letters for k in own.tolist()])
+    pairs = PairList(
+        np.tile(queries, kinds),
+        np.concatenate([place + len(own) * strand for strand in range(kinds)]).astype(np.int32),
+    )
+    scoring = _free_target_ends(problem.scoring)
+    found = _align_list(Problem(problem.queries, doubled, scoring), pairs, Detail.STATS, resources)
+    lengths = np.tile(problem.queries.lengths[targets], kinds).astype(np.int64)
+    start = found.field("target_start").astype(np.int64)
+    end = found.field("target_end").astype(np.int64)
+    rotations = np.stack((start % lengths, (end - lengths) % lengths))
+    tried = [(0, k) for k in range(kinds * count)]
+    tried += [(1, k) for k in np.flatnonzero(rotations[0] != rotations[1]).tolist()]
+    where = np.array(tried, np.int64)
+    texts = []
+    for way, k in tried:
+        text = strands.letters[k // count][int(targets[k % count])]
+        cut = int(rotations[way, k])
+        texts.append(text[cut:] + text[:cut])
+    rotated = strands.set_of(texts)
+    again = _align_list(
+        Problem(problem.queries, rotated, problem.scoring),
+        PairList(queries[where[:, 1] % count], np.arange(len(tried), dtype=np.int32)),
+        detail,
+        resources,
+    )
+    # Of equals the first strand, then the rotation by the start: those that come first.
+    rank = np.lexsort((where[:, 0], where[:, 1] // count, -again.raw_score.astype(np.int64)))
+    chosen = np.full(count, -1)
+    pair = where[rank, 1] % count
+    chosen[pair[::-1]] = rank[::-1]
+    bound = found.raw_score.reshape(kinds, count).max(axis=0)
+    best = again.take(chosen)
+    return CircularAlignments(
+        best,
+        rotations[where[chosen, 0], where[chosen, 1]].astype(np.int32),
+        where[chosen, 1] >= count,
+        np.asarray(best.raw_score == bound),
+    )
+
+
+def _free_target_ends(scoring: Scoring) -> Scoring:
+    internal, free = GapCost(scoring.gap_open, scoring.gap_extend), GapCost(0, 0)
+    ends = EndGaps(internal, internal, internal, internal)
+    ends = replace(ends, target_start=free, target_end=free)
+    return replace(scoring, mode=ends.mode(internal), end_gaps=ends)
+
+
+def _align_list(
+    problem: Problem, pairs: PairList, detail: Detail, resources: Resources
+) -> Alignments:
+    """Align listed pairs; return them in the order of the list."""
+    request = AlignRequest(detail=detail, pair_list=pairs, resources=resources)
+    found = concatenate(list(plan_alignment(request, problem).job))
+    wide = np.int64(len(problem.others))
+    listed = pairs.first * wide + pairs.second
+    order = np.empty(len(listed), np.int64)
+    order[np.argsort(listed, kind="stable")] = np.argsort(
+        found.query * wide + found.target, kind="stable"
+    )
+    return found.take(order)
