@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <new>
 #include <random>
@@ -53,6 +54,14 @@ void add_grams(FilteredSet& set, const pairalign_filter& filter) {
     });
 }
 
+// How many positions behind a row have its length, but at least 64.
+int32_t span_of_like(const pairalign_filter& filter, int32_t row) {
+    const int32_t* const lengths = filter.rows.given.lengths;
+    const int32_t* const end = lengths + filter.rows.given.count;
+    const auto* const next = std::upper_bound(lengths + row, end, lengths[row], std::greater<>());
+    return std::max<int32_t>(64, static_cast<int32_t>(next - (lengths + row)) - 1);
+}
+
 // Pairs that lengths do not rule out, drawn at random; always the same ones.
 std::vector<std::pair<int32_t, int32_t>> draw_pairs(const pairalign_filter& filter) {
     std::mt19937 random(1);
@@ -63,9 +72,9 @@ std::vector<std::pair<int32_t, int32_t>> draw_pairs(const pairalign_filter& filt
     for (int tries = 0; tries < 50 * SAMPLED_PAIRS; tries++) {
         if (drawn.size() >= SAMPLED_PAIRS || letters >= SAMPLED_LETTERS) break;
         auto row = static_cast<int32_t>(random() % rows);
-        // Half of them of like lengths, or none might be left.
+        // Half of them of like lengths, or none might be left; of equal ones any, as neighbours are alike.
         auto column = static_cast<int32_t>(random() % columns);
-        if (tries % 2 == 1 && !filter.other) column = row + 1 + column % 64;
+        if (tries % 2 == 1 && !filter.other) column = row + 1 + column % span_of_like(filter, row);
         if (column >= static_cast<int32_t>(columns) || (!filter.other && row == column)) continue;
         if (!filter.other && row > column) std::swap(row, column);
         if (!filter.bounds(row, column, filter.row_is_query(row, column), 0).is_possible ||

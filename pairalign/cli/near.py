@@ -6,8 +6,8 @@ import argparse
 import time
 
 from pairalign.base.errors import FormatError
-from pairalign.cli.console import say
 from pairalign.cli.files import check_files
+from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
@@ -18,7 +18,6 @@ from pairalign.cli.planning import (
 from pairalign.formats.output import check_writable
 from pairalign.formats.sparse_distances import sparse_format, write_sparse
 from pairalign.jobs.distances.near import NearRequest, find_near
-from pairalign.statistics.statements import describe_scoring
 
 _OF_ALL_PAIRS = (
     *("shard", "resume", "dask", "plot", "report", "lower", "strict_names", "commit_every"),
@@ -47,20 +46,15 @@ def run_near(options: argparse.Namespace) -> None:
     found = find_near(request, problem)
     seconds = time.perf_counter() - started
     write_sparse(options.output, found, format, threads=request.resources.used_threads)
-    if options.quiet:
-        return
     pairs = len(sequences) * (len(sequences) - 1) // 2
-    rows = [
-        ("sequences", f"{len(sequences):,}, {sequences.total_residues:,} residues"),
-        (
-            "scoring",
-            describe_scoring(problem.scoring) if measure == "drop" else "edits (Levenshtein)",
-        ),
-        ("pairs", f"{pairs:,}, of which {len(found):,} within {limit}"),
-        ("time", f"{seconds:.2f} s, {pairs / max(seconds, 1e-9) / 1e6:.1f} M pairs/s"),
-        ("written to", options.output),
-    ]
-    say("\n".join(f"{title:>13}  {text}" for title, text in rows))
+    lines = Lines()
+    lines.add_problem(problem)
+    text = f"{pairs:,}, of which {len(found):,} within {measure} {limit}"
+    lines.add("pairs", text, pairs=pairs, within=len(found), measure=measure, limit=limit)
+    rate = f", {pairs / max(seconds, 1e-9) / 1e6:.1f} M pairs/s"
+    lines.add_time(seconds, more=rate)
+    lines.add_outputs([options.output])
+    say_summary(options, lines)
 
 
 def _check(options: argparse.Namespace) -> None:

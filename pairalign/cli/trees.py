@@ -22,7 +22,6 @@ from pairalign.cli.distance_parts import (
 )
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
-
 from pairalign.cli.near import run_near
 from pairalign.cli.planning import (
     check_scoring,
@@ -56,7 +55,7 @@ from pairalign.jobs.distances.guide_tree import (
     check_method,
     check_tree_memory,
 )
-from pairalign.jobs.distances.measures import find_measure
+from pairalign.jobs.distances.measures import Measure, find_measure
 from pairalign.jobs.distances.plots import (
     check_matplotlib,
     draw_distances,
@@ -306,15 +305,7 @@ def _measure(
     report.add_problem(run.problem)
     report.add("pairs", f"{run.pairs:,}", pairs=run.pairs)
     report.add_time(seconds, run.cells)
-    low, high, mean = map(float, matrix.summary)
-    report.add(
-        "distances",
-        f"{measure.name}, {low:.4f} to {high:.4f}, mean {mean:.4f}",
-        measure=measure.name,
-        lowest=low,
-        highest=high,
-        mean=mean,
-    )
+    _add_distances(report, matrix, measure)
     return matrix
 
 
@@ -331,13 +322,24 @@ def _measure_circles(
         problem, measure, both_strands=both, resources=request.resources
     )
     pairs = len(matrix.condensed)
-    report.add("sequences", f"{len(sequences):,} circles, {sequences.total_residues:,} residues")
-    report.add("scoring", describe_scoring(problem.scoring))
-    report.add("pairs", f"{pairs:,}; of {best:,} no other rotation scores more, proven")
-    report.add("time", f"{time.perf_counter() - started:.2f} s")
-    low, high, mean = matrix.summary
-    report.add("distances", f"{measure.name}, {low:.4f} to {high:.4f}, mean {mean:.4f}")
+    report.add_problem(problem)
+    text = f"{pairs:,} of circles; of {best:,} it is proven that no rotation scores more"
+    report.add("pairs", text, pairs=pairs, proven=best)
+    report.add_time(time.perf_counter() - started)
+    _add_distances(report, matrix, measure)
     return matrix
+
+
+def _add_distances(report: _Report, matrix: DistanceMatrix, measure: Measure) -> None:
+    low, high, mean = map(float, matrix.summary)
+    report.add(
+        "distances",
+        f"{measure.name}, {low:.4f} to {high:.4f}, mean {mean:.4f}",
+        measure=measure.name,
+        lowest=low,
+        highest=high,
+        mean=mean,
+    )
 
 
 def _write(path: str, text: bytes) -> None:

@@ -46,7 +46,7 @@ def reverse_complement(codes: npt.NDArray[np.uint8], alphabet: Alphabet) -> npt.
 
 
 def reverse_complement_set(sequences: SequenceSet) -> SequenceSet:
-    """Return the other strand of each sequence of a set, under the same names.
+    """Return the other strand of each sequence of a set, under the same names, in its order.
 
     Raises
     ------
@@ -60,4 +60,6 @@ def reverse_complement_set(sequences: SequenceSet) -> SequenceSet:
     letters = np.frombuffer(alphabet.letters.encode(), np.uint8)[codes]
     names = list(sequences.names)
     records = Records(names, names, letters.tobytes(), offsets)
-    return SequenceSet(records, alphabet=alphabet, source=sequences.source)
+    made = SequenceSet(records, alphabet=alphabet, source=sequences.source)
+    made.order = sequences.order  # as they were read: a position means the same sequence in both
+    return made

@@ -21,7 +21,7 @@ from pairalign.jobs.stages import threshold_engine
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.sets import SequenceSet, sorted_positions
+from pairalign.sequences.sets import SequenceSet
 
 SHARES = [Fraction(share, 100) for share in (60, 80, 90, 95, 97, 100)]
 RULES = (
@@ -45,8 +45,8 @@ def near(seed: int, alphabet: str, longest: int, rate: float) -> SequenceSet:
 
 def places(found_queries: Int32s, found_targets: Int32s, sets: list[SequenceSet]) -> set[object]:
     rows, columns = (
-        sorted_positions(sets[0])[found_queries],
-        sorted_positions(sets[-1])[found_targets],
+        sets[0].positions[found_queries],
+        sets[-1].positions[found_targets],
     )
     if len(sets) == 1:
         rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)

@@ -19,9 +19,9 @@ from pairalign.trees.distance_matrix import DistanceMatrix, check_names, number_
 def measure_circular(
     problem: Problem, measure: Measure, *, both_strands: bool, resources: Resources
 ) -> tuple[DistanceMatrix, int]:
-    """Align every pair of a set, of which the shorter sequence may begin anywhere.
+    """Align every pair of a set of circles, see `pairalign.jobs.run.circular`.
 
-    Of equally long ones it is the one that does not run along the rows of their matrix
+    The query of a pair is the sequence that runs along the rows of their matrix
     (docs/conventions.md), so distances do not depend on the order of the input.
 
     Parameters
@@ -57,11 +57,13 @@ def measure_circular(
         for part in align_circular(
             problem, *pairs, both_strands=both_strands, detail=detail, resources=resources
         ):
-            found, stop = part.found, done + len(part.rotation)
+            found, stop = part.found, done + len(part.reversed)
             query, target = (one[done:stop] for one in pairs)
             shown = found
             if measure.detail < Detail.CIGAR:  # a rotation is as long, and scores as much
-                shown = replace(found, targets=sequences, target=target)
+                shown = replace(
+                    found, queries=sequences, targets=sequences, query=query, target=target
+                )
             values = measure.compute(shown, own)
             ends = np.minimum(query, target), np.maximum(query, target)
             place_in_triangle(*ends, values, count, condensed)

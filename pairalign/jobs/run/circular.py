@@ -1,13 +1,15 @@
-"""Global alignments of circular sequences: the target may begin anywhere, and on either strand.
+"""Global alignments of circular sequences, which may begin anywhere, and on either strand.
 
-The query is aligned with the target twice in a row, whose ends are free: where that alignment takes
-as many residues as the target has, the rotation that it begins at is the best of all, since every
-rotation is a part of the doubled target. Otherwise two rotations are tried: the one that begins
-where that alignment begins, and the one that ends where it ends. The alignment is that of mode
-global with the rotated target.
+1. The query is aligned with the target twice in a row, whose ends are free. Every rotation of the
+   target is a part of that, so none scores more.
+2. The query is aligned, in mode global, with the target rotated to begin where that alignment
+   begins or, if that scores more, to end where it ends.
+3. Both are rotated to the middle of the longest run of matches of that alignment, and aligned
+   once more: no gap is cut in two where the query happens to begin, so where the files begin does
+   not matter.
 
-Ties: the strand that was read before the other; of two rotations the one by the start; of equal
-alignments with the doubled target as for any alignment (docs/conventions.md).
+Ties: the strand that was read before the other; the rotation by the start before that by the end;
+of equal runs the first; of equal alignments as ever (docs/conventions.md).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from pairalign.jobs.run.request import AlignRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
+from pairalign.scoring.cigars import DELETION, INSERTION
 from pairalign.scoring.end_gaps import EndGaps, GapCost
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
@@ -35,6 +38,7 @@ from pairalign.sequences.sets import SequenceSet
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
 
+MATCH = 7
 _BLOCK_RESIDUES = 1 << 25
 """Residues of rotated targets that are held at a time."""
 
@@ -46,17 +50,16 @@ class CircularAlignments:
     Attributes
     ----------
     found : Alignments
-        A row a pair, in their order; its targets are a set of their own, pair k's the k-th: the
-        target reverse-complemented where `reversed` says so, then rotated.
-    rotation : ndarray of int32, shape (n,)
-        Which residue of the target, of its strand, comes first; from 0.
+        A row a pair, in their order; queries and targets are sets of their own, pair k's the k-th
+        of each, rotated to begin where they are alike.
     reversed : ndarray of bool, shape (n,)
+        Whether the target is aligned on the other strand, seen from the query.
     is_best : ndarray of bool, shape (n,)
-        Whether no other rotation scores more, which is known of most.
+        Whether it is proven that no rotation of the target scores more: the alignment scores what
+        that with the doubled target does.
     """
 
     found: Alignments
-    rotation: Int32s
     reversed: npt.NDArray[np.bool_]
     is_best: npt.NDArray[np.bool_]
 
@@ -116,6 +119,7 @@ class _Strands:
 
     sequences: SequenceSet
     letters: tuple[list[bytes], ...]
+    table: bytes | None
 
     @classmethod
     def of(cls, sequences: SequenceSet, both: bool) -> _Strands:
@@ -123,12 +127,16 @@ class _Strands:
         plus = sequences.letters.tobytes()
         texts = [plus[a:b] for a, b in pairwise(offsets)]
         if not both:
-            return cls(sequences, (texts,))
+            return cls(sequences, (texts,), None)
         alphabet = sequences.alphabet
         complement = complement_of(alphabet, sequences.source)
         shown = np.frombuffer(alphabet.letters.encode(), np.uint8)
         table = shown[complement[alphabet.encoding % len(complement)] % len(shown)].tobytes()
-        return cls(sequences, (texts, [text[::-1].translate(table) for text in texts]))
+        return cls(sequences, (texts, [text[::-1].translate(table) for text in texts]), table)
+
+    def other(self, text: bytes) -> bytes:
+        assert self.table is not None
+        return text[::-1].translate(self.table)
 
     def set_of(self, texts: list[bytes]) -> SequenceSet:
         names = [str(number) for number in range(len(texts))]
@@ -164,13 +172,12 @@ def _align_block(
     texts = []
     for way, k in tried:
         text = strands.letters[k // count][int(targets[k % count])]
-        cut = int(rotations[way, k])
-        texts.append(text[cut:] + text[:cut])
+        texts.append(_rotated(text, int(rotations[way, k])))
     rotated = strands.set_of(texts)
     again = _align_list(
         Problem(problem.queries, rotated, problem.scoring),
         PairList(queries[where[:, 1] % count], np.arange(len(tried), dtype=np.int32)),
-        detail,
+        Detail.CIGAR,
         resources,
     )
     # Of equals the first strand, then the rotation by the start: those that come first.
@@ -178,14 +185,49 @@ def _align_block(
     chosen = np.full(count, -1)
     pair = where[rank, 1] % count
     chosen[pair[::-1]] = rank[::-1]
+    last = _align_again(problem, strands, again.take(chosen), detail, resources)
     bound = found.raw_score.reshape(kinds, count).max(axis=0)
-    best = again.take(chosen)
-    return CircularAlignments(
-        best,
-        rotations[where[chosen, 0], where[chosen, 1]].astype(np.int32),
-        where[chosen, 1] >= count,
-        np.asarray(best.raw_score == bound),
-    )
+    return CircularAlignments(last, where[chosen, 1] >= count, np.asarray(last.raw_score >= bound))
+
+
+def _align_again(
+    problem: Problem, strands: _Strands, found: Alignments, detail: Detail, resources: Resources
+) -> Alignments:
+    """Rotate both sequences of each pair to the middle of its longest run of matches, and align.
+
+    Of DNA, both are on the strand on which the residues of that run come first.
+    """
+    pairs = []
+    for one in found:
+        pair = one.query.letters.encode(), one.target.letters.encode()
+        starts, length = _longest_run(one.runs)
+        run = pair[0][starts[0] : starts[0] + length].upper()
+        if strands.table is not None and run[::-1].translate(strands.table) < run:
+            pair = strands.other(pair[0]), strands.other(pair[1])
+            starts = tuple(
+                len(text) - start - length for text, start in zip(pair, starts, strict=True)
+            )
+        pairs.append(
+            [_rotated(text, at + length // 2) for text, at in zip(pair, starts, strict=True)]
+        )
+    queries, targets = (strands.set_of([pair[side] for pair in pairs]) for side in (0, 1))
+    numbers = np.arange(len(pairs), dtype=np.int32)
+    again = Problem(queries, targets, problem.scoring)
+    return _align_list(again, PairList(numbers, numbers), detail, resources)
+
+
+def _longest_run(runs: npt.NDArray[np.uint32]) -> tuple[tuple[int, ...], int]:
+    """Return where the longest run of matches begins in query and target, and its length."""
+    operation, length = runs & 15, (runs >> 4).astype(np.int64)
+    matched = np.where(operation == MATCH, length, 0)
+    run = int(np.argmax(matched))
+    before, kinds = length[:run], operation[:run]
+    starts = tuple(int(before[kinds != gap].sum()) for gap in (DELETION, INSERTION))
+    return starts, int(matched[run])
+
+
+def _rotated(text: bytes, cut: int) -> bytes:
+    return text[cut:] + text[:cut]
 
 
 def _free_target_ends(scoring: Scoring) -> Scoring:

@@ -22,7 +22,7 @@ from pairalign.jobs.run.slabs import cut_windows
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Lengths, Window
-from pairalign.sequences.sets import SequenceSet, sorted_positions
+from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.seed_index import SeedIndex
@@ -137,7 +137,7 @@ class JoinedEngine(WrappedEngine):
         self, engine: Engine, sets: tuple[SequenceSet, SequenceSet | None], width: int
     ) -> None:
         super().__init__(engine)
-        self._positions = sorted_positions(sets[0] if sets[1] is None else sets[1])
+        self._positions = (sets[0] if sets[1] is None else sets[1]).positions
         self._is_one_set = sets[1] is None
         self._width = width
 

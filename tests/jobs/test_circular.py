@@ -1,0 +1,224 @@
+"""Circles, ambiguous residues and similarities of `distance`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pairalign
+from pairalign.alignments.problem import Problem
+from pairalign.cli.main import main
+from pairalign.errors import AlphabetError, DistanceError, ScoringError
+from pairalign.jobs.run.circular import align_circular
+from pairalign.pairs.want import Detail
+from pairalign.sequences.sets import SequenceSet
+
+COMPLEMENT = str.maketrans("ACGTN", "TGCAN")
+
+
+def other_strand(text: str) -> str:
+    return text[::-1].translate(COMPLEMENT)
+
+
+def rotated(text: str, cut: int) -> str:
+    return text[cut:] + text[:cut]
+
+
+def random_text(rng: np.random.Generator, length: int) -> str:
+    return "".join(rng.choice(list("ACGT"), length))
+
+
+def mutated(rng: np.random.Generator, text: str, rate: float) -> str:
+    letters = []
+    for one in text:
+        chance = rng.random()
+        if chance < rate / 3:
+            continue
+        letters.append(str(rng.choice(list("ACGT"))) if chance < rate else one)
+        if rng.random() < rate / 3:
+            letters.append(str(rng.choice(list("ACGT"))))
+    return "".join(letters)
+
+
+def best_rotation(query: str, target: str) -> float:
+    """The best score of all rotations, each aligned."""
+    targets = {str(cut): rotated(target, cut) for cut in range(len(target))}
+    return max(one.score for one in pairalign.align({"q": query}, targets, detail="score"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_rotation_scores_more(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    whole = random_text(rng, int(rng.integers(40, 90)))
+    other = mutated(rng, rotated(whole, int(rng.integers(len(whole)))), 0.15)
+    sequences = SequenceSet.from_strings({"q": whole, "t": other}, alphabet="dna")
+    problem = Problem(sequences, None, pairalign.make_scoring("dna"))
+    pair = np.array([0], np.int32), np.array([1], np.int32)
+    (found,) = align_circular(problem, *pair, both_strands=False)
+    best = best_rotation(whole, other)
+    score = found.found[0].score
+    assert score >= best
+    query, target = found.found[0].query.letters, found.found[0].target.letters
+    assert query in 2 * whole
+    assert target in 2 * other
+    again = pairalign.align({"q": query}, {"t": target})[0]
+    assert (again.score, again.cigar) == (score, found.found[0].cigar)
+    assert score <= max(best_rotation(rotated(whole, cut), other) for cut in range(len(whole)))
+
+
+def test_most_are_proven() -> None:
+    rng = np.random.default_rng(7)
+    whole = random_text(rng, 200)
+    texts = {f"s{k}": rotated(mutated(rng, whole, 0.08), int(rng.integers(150))) for k in range(8)}
+    problem = Problem(
+        SequenceSet.from_strings(texts, alphabet="dna"), None, pairalign.make_scoring("dna")
+    )
+    rows, columns = (one.astype(np.int32) for one in np.triu_indices(8, 1))
+    parts = list(align_circular(problem, rows, columns, both_strands=True, detail=Detail.STATS))
+    assert np.concatenate([part.is_best for part in parts]).mean() > 0.5
+    for part in parts:
+        assert not part.reversed.any()
+
+
+def circles() -> dict[str, str]:
+    rng = np.random.default_rng(11)
+    one = random_text(rng, 300)
+    two, three = mutated(rng, one, 0.1), mutated(rng, one, 0.2)
+    return {"one": one, "two": two, "three": three, "other": random_text(rng, 280)}
+
+
+@pytest.mark.parametrize("measure", ["identity", "identity-shorter", "kimura-2p", "score"])
+def test_rotation_and_strand_change_no_distance(measure: str) -> None:
+    options: dict[str, Any] = {"circular": True, "strand": "both", "measure": measure}
+    sequences = circles()
+    expected = pairalign.distances(sequences, **options)
+    moved = {
+        "three": rotated(sequences["three"], 99),
+        "one": sequences["one"],
+        "two": other_strand(rotated(sequences["two"], 250)),
+    }
+    found = pairalign.distances(moved, **options)
+    names = list(sequences)
+    for a, first in enumerate(moved):
+        for b, second in enumerate(moved):
+            pair = names.index(first), names.index(second)
+            assert found[a, b] == pytest.approx(expected[pair], abs=1e-6)
+    assert expected[0, 1] < expected[0, 2] < expected[0, 3]
+
+
+def test_a_circle_is_no_distance_from_itself() -> None:
+    sequences = circles()
+    one = sequences["one"]
+    given = {"one": one, "turned": rotated(one, 123), "back": other_strand(rotated(one, 7))}
+    assert pairalign.distances(given, circular=True, strand="both").condensed.max() == 0
+    assert pairalign.distances(given, measure="identity").condensed.min() > 0.3
+
+
+def test_ambiguous_columns_do_not_count() -> None:
+    rng = np.random.default_rng(3)
+    whole = random_text(rng, 400)
+    related = mutated(rng, whole, 0.05)
+    masked = "".join("N" if 100 <= k < 220 else one for k, one in enumerate(related))
+    found = pairalign.distances({"a": whole, "b": masked}, measure="identity-definite")
+    usual = pairalign.distances({"a": whole, "b": masked}, measure="identity")
+    clean = pairalign.distances({"a": whole, "b": related}, measure="identity")
+    assert found[0, 1] == pytest.approx(clean[0, 1], abs=0.03)
+    assert usual[0, 1] > 0.3
+
+
+@pytest.mark.parametrize("strand", ["plus", "both"])
+def test_definite_identity_by_its_definition(strand: Any) -> None:
+    """Counted column by column of the alignments as they are shown."""
+    rng = np.random.default_rng(5)
+    letters = list("ACGTN") if strand == "both" else list("ACGTNRY")
+    texts = {f"s{k}": "".join(rng.choice(letters, int(rng.integers(20, 40)))) for k in range(10)}
+    if strand == "both":
+        texts = {n: other_strand(t) if n in ("s2", "s5") else t for n, t in texts.items()}
+    measure = {"measure": "identity-definite", "strand": strand, "mode": "local"}
+    given = SequenceSet.from_strings(texts, alphabet="dna")
+    found = pairalign.distances(given, **measure)
+    names = list(texts)
+    seen = 0
+    for one in pairalign.align(given, mode="local", strand=strand):
+        query = texts[one.query.name][one.query_start : one.query_end]
+        target = texts[one.target.name][one.target_start : one.target_end]
+        query = other_strand(query) if one.strand < 0 else query
+        definite = matches = i = j = 0
+        number = ""
+        for mark in one.cigar:
+            if mark.isdigit():
+                number += mark
+                continue
+            for _ in range(int(number)):
+                a = query[i] if mark != "D" else "-"
+                b = target[j] if mark != "I" else "-"
+                i, j = i + (mark != "D"), j + (mark != "I")
+                definite += not {a, b} & set("NRY")
+                matches += mark == "="
+            number = ""
+        pair = names.index(one.query.name), names.index(one.target.name)
+        expected = 1 - matches / definite if definite else 1.0
+        assert found[pair] == pytest.approx(expected, abs=1e-6)
+        seen += definite > 0
+    assert seen > 30
+
+
+def test_similarities() -> None:
+    sequences = circles()
+    distances = pairalign.distances(sequences, measure="identity")
+    found = pairalign.distances(sequences, measure="identity", similarity=True)
+    assert np.array_equal(found.square(), 1 - distances.square())
+    assert np.array_equal(np.diagonal(found.square()), np.ones(4))
+    assert (found[1, 1], distances[1, 1]) == (1.0, 0.0)
+    with pytest.raises(ValueError, match="has no similarity"):
+        pairalign.distances(sequences, measure="kimura-2p", similarity=True)
+    with pytest.raises(DistanceError, match="expected one of identity"):
+        found.similarities()
+
+
+@pytest.mark.parametrize("ending", ["tsv", "phy", "column", "npy"])
+def test_files_of_similarities(ending: str, tmp_path: Path) -> None:
+    sequences = circles()
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in sequences.items()))
+    output = tmp_path / f"o.{ending}"
+    command = ["distance", str(tmp_path / "in.fa"), "-o", str(output), "-q"]
+    assert main([*command, "--circular", "--strand", "both", "--similarity"]) == 0
+    expected = pairalign.distances(sequences, circular=True, strand="both", similarity=True)
+    if ending == "npy":
+        assert np.array_equal(np.load(output), expected.condensed)
+        return
+    words = output.read_text().split()
+    numbers = [float(word) for word in words if "." in word]
+    if ending == "column":
+        assert np.allclose(numbers, expected.condensed, atol=1e-6)
+    else:
+        assert np.allclose(numbers, expected.square().ravel(), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--circular", "--resume"], "leave --resume out"),
+        (["--circular", "--mode", "local"], "mode global"),
+        (["--similarity", "--measure", "score"], "of identities"),
+        (["--circular", "--max-edits", "2", "--format", "tsv"], "leave --circular out"),
+    ],
+)
+def test_what_cannot_be_is_said(
+    options: list[str], reason: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in.fa").write_text(">a\nACGTACGT\n>b\nACGTACCT\n")
+    output = tmp_path / "o.phy"
+    assert main(["distance", str(tmp_path / "in.fa"), "-o", str(output), *options]) == 2
+    assert reason in capfd.readouterr().err
+    assert not output.exists()
+
+
+def test_arguments_that_make_no_sense() -> None:
+    with pytest.raises(ScoringError, match="mode global"):
+        pairalign.distances(circles(), circular=True, mode="local")
+    with pytest.raises(AlphabetError, match="one strand"):
+        pairalign.distances({"a": "MKV", "b": "MKL"}, circular=True, strand="both")
