@@ -13,9 +13,9 @@ inline int compare_rows(const uint8_t* a, int64_t a_length, const uint8_t* b, in
     return std::memcmp(a, b, static_cast<size_t>(a_length));
 }
 
-// Numbers the sequences of two sorted sets, through which one can be compared with the other: of a pair the one
-// with the smaller number runs along the rows; equal sequences have the same. A set has `count`, and by sorted
-// position `length` and `codes`.
+// Numbers the sequences of two sorted sets, through which one can be compared with the other: of a pair the
+// one with the smaller number runs along the rows; equal sequences have the same. A set has `count`, and by
+// sorted position `length` and `codes`.
 template <class First, class Second>
 void find_row_ranks(const First& first, const Second& second, int32_t* of_first, int32_t* of_second) {
     const uint8_t* last = nullptr;
@@ -29,9 +29,9 @@ void find_row_ranks(const First& first, const Second& second, int32_t* of_first,
     };
     int32_t i = 0, j = 0;
     while (i < first.count() || j < second.count()) {
-        const bool takes_first =
-            j == second.count() || (i < first.count() && compare_rows(first.codes(i), first.length(i),
-                                                                     second.codes(j), second.length(j)) <= 0);
+        const bool takes_first = j == second.count() ||
+                                 (i < first.count() && compare_rows(first.codes(i), first.length(i),
+                                                                    second.codes(j), second.length(j)) <= 0);
         if (takes_first) of_first[i] = number(first.codes(i), first.length(i)), i++;
         else of_second[j] = number(second.codes(j), second.length(j)), j++;
     }

@@ -25,8 +25,8 @@ struct Sorted {
 
 }  // namespace
 
-// order[n]: input indices, the longest sequence first, of equally long ones the one whose codes come first, of
-// the same ones the one that is earlier in the input.
+// order[n]: input indices, the longest sequence first, of equally long ones the one whose codes come first,
+// of the same ones the one that is earlier in the input.
 PAIRALIGN_API void pairalign_order_rows(int64_t n, const int64_t* offsets, const uint8_t* codes,
                                         int32_t* order) {
     std::iota(order, order + n, 0);

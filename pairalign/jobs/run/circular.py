@@ -8,7 +8,7 @@
    once more: no gap is cut in two where the query happens to begin, so where the files begin does
    not matter.
 
-Ties: the strand that was read before the other; the rotation by the start before that by the end;
+Ties: the original strand before the other; the rotation by the start before that by the end;
 of equal runs the first; of equal alignments as ever (docs/conventions.md).
 """
 
@@ -115,7 +115,7 @@ def check_circular(scoring: Scoring) -> None:
 
 @dataclass(frozen=True)
 class _Strands:
-    """The letters of a set, of one strand or of two."""
+    """The residues of a set, of one strand or of two."""
 
     sequences: SequenceSet
     letters: tuple[list[bytes], ...]
