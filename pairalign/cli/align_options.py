@@ -131,7 +131,7 @@ def _add_statistics(results: argparse._ArgumentGroup) -> None:
     )
     results.add_argument(
         "--db-size",
-        metavar="LETTERS",
+        metavar="RESIDUES",
         type=POSITIVE,
         help="residues of the database, for E-values; default: those of the set searched in",
     )

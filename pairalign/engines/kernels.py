@@ -199,7 +199,7 @@ def check_kernel(
 
 def kernel_table() -> Iterator[str]:
     """Yield the lines of ``pairalign devices --kernels``."""
-    heading = ("KERNEL", "ON", "MODES", "GAPS", "ALPHABET", "RESULT", "LETTERS", "AUTO", "NEEDS")
+    heading = ("KERNEL", "ON", "MODES", "GAPS", "ALPHABET", "RESULT", "LENGTH", "AUTO", "NEEDS")
     rows = [(*heading, "AFTER")]
     for kernel in KERNELS:
         rows.append(
