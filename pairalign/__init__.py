@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.clusters.clusters import cluster
     from pairalign.jobs.distances.distances import distances
     from pairalign.jobs.distances.guide_tree import guide_tree
+    from pairalign.jobs.msa.adding import extend_multiple
     from pairalign.jobs.msa.msa import align_multiple, score_multiple
     from pairalign.jobs.overlaps.found import Overlaps
     from pairalign.jobs.overlaps.overlaps import overlaps
@@ -77,6 +78,7 @@ __all__ = [
     "align_multiple",
     "cluster",
     "distances",
+    "extend_multiple",
     "guide_tree",
     "make_scoring",
     "overlaps",
@@ -112,6 +114,7 @@ _NAMES = {
     "jobs.clusters.clusters": ("cluster",),
     "jobs.distances.distances": ("distances",),
     "jobs.distances.guide_tree": ("guide_tree",),
+    "jobs.msa.adding": ("extend_multiple",),
     "jobs.msa.msa": ("align_multiple", "score_multiple"),
     "jobs.overlaps.found": ("Overlaps",),
     "jobs.overlaps.overlaps": ("overlaps",),

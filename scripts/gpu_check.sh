@@ -27,9 +27,13 @@ if command -v compute-sanitizer > /dev/null; then
                 "$small/small.fasta" -o "$small/small.paf" --device cuda --mode "$mode" --quiet ||
                 failed=1
         done
+        echo "compute-sanitizer --tool $tool, posteriors"
+        compute-sanitizer --tool "$tool" --error-exitcode 9 "$PYTHON" -m pytest -q -m gpu \
+            tests/engines/test_engine_cuda_posterior.py -k "memory or order" || failed=1
     done
 fi
 
+"$PYTHON" scripts/benchmark.py posterior --device cuda || failed=1
 if [ $# -gt 0 ]; then
     "$PYTHON" scripts/benchmark.py gpu --data "$@" --repeat 3 || failed=1
 fi

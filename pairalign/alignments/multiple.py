@@ -73,6 +73,11 @@ class MultipleAlignment:
         """Mean posterior of each residue with others in its column; nan where there is none."""
         return _means(self.support, self.compared)
 
+    def confidence_of(self, index: int) -> npt.NDArray[np.float64]:
+        """Return `residue_confidence` of the sequence at an input index."""
+        own = slice(*self.sequences.offsets[index : index + 2].tolist())
+        return _means(self.support[own], self.compared[own])
+
     @property
     def column_confidence(self) -> npt.NDArray[np.float64]:
         """Mean posterior of pairs of residues of each column; nan where there is none."""

@@ -155,6 +155,7 @@ MSA_SUFFIXES = {
     "stockholm": (".sto", ".stk", ".stockholm"),
     "a2m": (".a2m",),
     "tsv": (".tsv", ".tab"),
+    "html": (".html", ".htm"),
 }
 """Formats of multiple alignments, and ends of names that mean each."""
 MSA_ORDERS = ("input", "tree")

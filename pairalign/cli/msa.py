@@ -17,6 +17,7 @@ from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.msa import MSA_LINES, WITH_CONFIDENCE
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
+from pairalign.jobs.msa.adding import extend_multiple
 from pairalign.jobs.msa.msa import align_multiple, score_multiple
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.newick import check_names
@@ -26,13 +27,8 @@ def run_msa(options: argparse.Namespace) -> None:
     """Carry out ``pairalign msa``."""
     choose_output(options)
     format = choose_format(options.output, options.format, MSA_SUFFIXES, "multiple alignments")
+    _check_inputs(options)
     check_files(options)
-    if options.confidence_of is not None:
-        for option, given in (("--tree-out", options.tree_out), ("--order", options.order)):
-            if given not in (None, "input"):
-                raise FormatError(
-                    f"{option} needs a guide tree, but --confidence-of aligns nothing"
-                )
     if options.partners is not None and format not in WITH_CONFIDENCE:
         raise FormatError(
             f"{options.output}: --partners is for confidence, which {format} files do not have; "
@@ -41,11 +37,8 @@ def run_msa(options: argparse.Namespace) -> None:
     outputs = [path for path in (options.output, options.tree_out) if path is not None]
     for path in outputs:
         check_writable(path)
-    sequences, _ = read_sequences(options)
-    if options.tree_out is not None:
-        _check_tree(sequences)
     started = time.perf_counter()
-    alignment = _align(options, sequences, format)
+    alignment = _extend(options, format) if options.add else _align(options, format)
     with open_output(options.output) as output:
         for line in MSA_LINES[format](alignment, alignment.order(options.order)):
             output.write(line.encode())
@@ -62,10 +55,56 @@ def _check_tree(sequences: SequenceSet) -> None:
     check_names(sequences.names, source=sequences.source)
 
 
-def _align(options: argparse.Namespace, sequences: SequenceSet, format: str) -> MultipleAlignment:
+def _check_inputs(options: argparse.Namespace) -> None:
+    """Refuse inputs that do not go together, before anything is read."""
+    if (options.add is None) != (options.to is None):
+        raise FormatError("--add NEW and --to AFA come together")
+    if (options.add is None) == (options.input is None):
+        raise FormatError("expected IN, or --add NEW --to AFA in its place")
+    reason = None
+    if options.confidence_of is not None:
+        reason = "--confidence-of aligns nothing"
+    if options.add is not None:
+        reason = "--add keeps the alignment"
+    for name in ("tree_in", "tree_out", "order"):
+        if reason is not None and getattr(options, name) not in (None, "input"):
+            option = "--" + name.replace("_", "-")
+            raise FormatError(f"{option} needs a guide tree, but {reason}")
+    if options.add is not None and options.confidence_of is not None:
+        raise FormatError("--add and --confidence-of: leave one out")
+
+
+def _extend(options: argparse.Namespace, format: str) -> MultipleAlignment:
+    """Add sequences to an alignment."""
+    options.input, options.input2 = options.to, options.add
+    degap, options.degap = options.degap, True  # of the alignment
+    old, new = read_sequences(options)
+    options.degap = degap
+    assert new is not None
+    columns, width = read_aligned_fasta(options.to, old)
+    nothing = np.zeros(old.total_residues), np.zeros(old.total_residues, np.int32)
+    return extend_multiple(
+        MultipleAlignment(old, columns, width, *nothing, None),
+        new,
+        confidence=format in WITH_CONFIDENCE,
+        partners=options.partners,
+        seed=options.seed,
+        device=options.device,
+        threads=options.threads,
+        memory_bytes=options.memory,
+        progress=progress_of(options),
+    )
+
+
+def _align(options: argparse.Namespace, format: str) -> MultipleAlignment:
+    """Align sequences, or compute how sure an alignment of them is."""
+    sequences, _ = read_sequences(options)
+    if options.tree_out is not None:
+        _check_tree(sequences)
     if options.confidence_of is None:
         return align_multiple(
             sequences,
+            tree=options.tree_in,
             confidence=format in WITH_CONFIDENCE,
             partners=options.partners,
             seed=options.seed,

@@ -8,10 +8,10 @@ from pairalign.base.choices import MSA_ORDERS, MSA_SUFFIXES
 from pairalign.cli.loading import later
 from pairalign.cli.options import (
     POSITIVE,
+    SEQUENCE_FILE,
     add_input,
     add_output,
     add_path,
-    add_sequences,
     converter,
 )
 from pairalign.cli.resource_options import add_core_resources
@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "Stockholm and TSV have the confidence of residues and columns."
     )
     parser.set_defaults(run=later("pairalign.cli.msa", "run_msa"), input2=None)
-    add_sequences(parser)
+    add_path(parser, "input", metavar="IN", nargs="?", help=SEQUENCE_FILE)
     add_output(parser, MSA_SUFFIXES, "fasta")
     parser.add_argument(
         "--order",
@@ -42,7 +42,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="of the rows: that of IN, or of the guide tree (default: %(default)s)",
     )
     add_path(
+        parser,
+        "--tree-in",
+        metavar="NEWICK",
+        help="align along this guide tree of the sequences of IN, ours or another program's",
+    )
+    add_path(
         parser, "--tree-out", metavar="NEWICK", help="write the guide tree that was aligned along"
+    )
+    add_path(
+        parser,
+        "--add",
+        metavar="NEW",
+        help="in place of IN: add these sequences to the alignment of --to, whose columns are kept",
+    )
+    add_path(
+        parser,
+        "--to",
+        metavar="AFA",
+        help="an alignment, ours or another program's (aligned FASTA), for --add",
     )
     add_path(
         parser,

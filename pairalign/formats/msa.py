@@ -1,21 +1,17 @@
-"""Files of a multiple alignment: FASTA, Clustal, Stockholm, A2M, and a table of its columns.
-
-A confidence is shown as HMMER's PP: 0 for less than 0.05, 1 up to 0.15, ..., 9 up to 0.95, ``*``
-for more; ``.`` where there is none: gaps, and residues that are alone in their column.
-"""
+"""Files of a multiple alignment: FASTA, Clustal, Stockholm, A2M, and a table of its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.multiple import GAP, MultipleAlignment
+from pairalign.formats.marks import confidence_marks, residue_marks
+from pairalign.formats.msa_html import html_lines
 
 _FASTA_WIDTH = 60
 _CLUSTAL_WIDTH = 60
-_PP = np.frombuffer(b"0123456789*", np.uint8)
 
 
 def fasta_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
@@ -60,16 +56,12 @@ def stockholm_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Itera
     """Stockholm: a row a sequence, ``#=GR PP`` and ``#=GC PP_cons``, and ``#=GF ID``."""
     names = alignment.sequences.names
     margin = max(len("#=GC PP_cons"), *(len(f"#=GR {name} PP") for name in names)) + 2
-    offsets = alignment.sequences.offsets
-    residues = _confidence_marks(alignment.residue_confidence)
     yield "# STOCKHOLM 1.0\n#=GF ID pairalign\n"
     for index in order:
-        own = slice(int(offsets[index]), int(offsets[index + 1]))
-        marks = np.full(alignment.width, ord("."), np.uint8)
-        marks[alignment.columns[own]] = residues[own]
+        marks = residue_marks(alignment, index)
         yield f"{names[index]:<{margin}}{alignment.text(index)}\n"
-        yield f"{f'#=GR {names[index]} PP':<{margin}}{marks.tobytes().decode()}\n"
-    columns = _confidence_marks(alignment.column_confidence).tobytes().decode()
+        yield f"{f'#=GR {names[index]} PP':<{margin}}{marks}\n"
+    columns = confidence_marks(alignment.column_confidence).tobytes().decode()
     yield f"{'#=GC PP_cons':<{margin}}{columns}\n//\n"
 
 
@@ -93,23 +85,17 @@ MSA_LINES: dict[str, Callable[[MultipleAlignment, Sequence[int]], Iterator[str]]
     "stockholm": stockholm_lines,
     "a2m": a2m_lines,
     "tsv": table_lines,
+    "html": html_lines,
 }
 """By the names in `pairalign.base.choices.MSA_SUFFIXES`."""
 
-WITH_CONFIDENCE = ("stockholm", "tsv")
+WITH_CONFIDENCE = ("stockholm", "tsv", "html")
 """Those that show it."""
 
 
 def _wrapped(text: str) -> Iterator[str]:
     for start in range(0, len(text), _FASTA_WIDTH):
         yield text[start : start + _FASTA_WIDTH] + "\n"
-
-
-def _confidence_marks(confidence: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
-    known = ~np.isnan(confidence)
-    marks = np.full(len(confidence), ord("."), np.uint8)
-    marks[known] = _PP[np.floor(confidence[known] * 10 + 0.5).astype(np.int64)]
-    return marks
 
 
 def _conserved(alignment: MultipleAlignment) -> str:

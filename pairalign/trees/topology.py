@@ -31,7 +31,7 @@ class Topology:
         many sequences they hold. For UPGMA and mixed linkage it is the distance at which they
         were joined, else twice the longest way from the node down to a sequence.
     method : str
-        ``"upgma"``, ``"mixed"`` or ``"nj"``.
+        ``"upgma"``, ``"mixed"`` or ``"nj"``; ``"read"`` from a file.
     """
 
     names: list[str]

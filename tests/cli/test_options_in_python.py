@@ -74,6 +74,9 @@ SAID_OTHERWISE = {
     "order": ["MultipleAlignment.order(by)"],
     "tree_out": ["MultipleAlignment.tree"],
     "confidence_of": ["score_multiple(columns)"],
+    "tree_in": ["align_multiple(tree)"],
+    "add": ["extend_multiple(sequences)"],
+    "to": ["extend_multiple(alignment)"],
 }
 """Options that are arguments of another name, or of another function, and where they are."""
 

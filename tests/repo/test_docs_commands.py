@@ -74,6 +74,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "prefilter.tsv").write_text("s0\ts1\t0.9\ns2\ts3\t0.8\n")
     main(["distance", str(folder / "family.fasta"), "-o", str(folder / "family.phy"), "--quiet"])
     main(["msa", str(folder / "family.fasta"), "-o", str(folder / "theirs.afa"), "--quiet"])
+    (folder / "new.fasta").write_text(f">new\n{protein}\n")
     (folder / "examples").symlink_to(ROOT / "examples")
     return folder
 

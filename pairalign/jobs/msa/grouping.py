@@ -32,6 +32,7 @@ from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.linkage import cluster
+from pairalign.trees.tree import GuideTree
 
 MOST_IN_GROUP = 50
 """Sequences whose posteriors are computed for all pairs."""
@@ -117,7 +118,7 @@ def group_sequences(
     -----
     Time: n log2(n)^2 and 100 n scores.
     """
-    scores = _Scores(sequences, threads, memory_bytes)
+    scores = ScoreDistances(sequences, threads, memory_bytes)
     forest = _Forest(len(sequences))
     everything = np.arange(len(sequences))
     if len(sequences) <= MOST_IN_TREE:
@@ -131,7 +132,38 @@ def group_sequences(
     return _cut(forest, most)
 
 
-class _Scores:
+def group_by_tree(tree: GuideTree, *, most: int = MOST_IN_GROUP) -> Grouping:
+    """Take the largest subtrees of a tree for groups; see `group_sequences`."""
+    forest = _Forest(len(tree))
+    for one, other, distance, _ in tree.linkage.tolist():
+        forest.joins.append(Join(int(one), int(other), distance / 2 * _ONE))
+    return _cut(forest, most)
+
+
+def subtree(tree: GuideTree, members: Indices) -> GuideTree:
+    """Return the part of a tree that joins some sequences, which are all below one of its nodes.
+
+    Parameters
+    ----------
+    tree : GuideTree
+    members : ndarray of int64
+        Input indices, ascending; two or more.
+    """
+    count = len(members)
+    node_of = {index: place for place, index in enumerate(members.tolist())}
+    merges: list[int] = []
+    for merge, children in enumerate(tree.children.tolist()):
+        if all(child in node_of for child in children):
+            node_of[len(tree) + merge] = count + len(merges)
+            merges.append(merge)
+    children = np.array([[node_of[one] for one in pair] for pair in tree.children[merges].tolist()])
+    linkage = tree.linkage[merges].copy()
+    linkage[:, :2] = children
+    names = [tree.names[index] for index in members.tolist()]
+    return GuideTree(names, children, tree.lengths[merges], linkage, tree.method)
+
+
+class ScoreDistances:
     """Distances from scores, computed when they are asked for."""
 
     def __init__(self, sequences: SequenceSet, threads: int, memory_bytes: int) -> None:
@@ -200,7 +232,7 @@ def subset(sequences: SequenceSet, indices: Indices) -> SequenceSet:
     return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)
 
 
-def _embed(sequences: SequenceSet, scores: _Scores) -> Distances:
+def _embed(sequences: SequenceSet, scores: ScoreDistances) -> Distances:
     """Return the coordinates of each sequence: its distances to some of all lengths."""
     count = len(sequences)
     width = count.bit_length() ** 2

@@ -25,7 +25,14 @@ from pairalign.engines.cpu.msa import PosteriorGraph, join_columns
 from pairalign.engines.cpu.posterior import thread_bytes
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
 from pairalign.jobs.distances.guide_tree import ordered_tree
-from pairalign.jobs.msa.grouping import Grouping, Indices, group_sequences, subset
+from pairalign.jobs.msa.grouping import (
+    Grouping,
+    Indices,
+    group_by_tree,
+    group_sequences,
+    subset,
+    subtree,
+)
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.scoring.posterior_models import posterior_model
@@ -61,7 +68,13 @@ class _Part:
 
 
 def align_large(
-    sequences: SequenceSet, *, device: str, threads: int, memory_bytes: int, progress: Progress
+    sequences: SequenceSet,
+    *,
+    device: str,
+    threads: int,
+    memory_bytes: int,
+    progress: Progress,
+    tree: GuideTree | None = None,
 ) -> tuple[GuideTree, npt.NDArray[np.int32], int]:
     """Align a large family.
 
@@ -71,11 +84,13 @@ def align_large(
         More than those of one group.
     device, threads, memory_bytes, progress
         As for `pairalign.align_multiple`.
+    tree : GuideTree, optional
+        What to join along; default: one of the scores of pairs.
 
     Returns
     -------
     tree : GuideTree
-        That of the groups' joins, with the trees of the groups at its leaves.
+        That of the groups' joins, with the trees of the groups at its leaves; or that given.
     columns : ndarray of int32, shape (total_residues,)
     width : int
 
@@ -85,13 +100,16 @@ def align_large(
         The posteriors of a group, or of two representatives, do not fit the memory.
     """
     check_device(device)
-    grouping = group_sequences(sequences, threads=threads, memory_bytes=memory_bytes)
-    with closing(_Aligner(sequences, grouping, device, threads, memory_bytes)) as aligner:
+    if tree is None:
+        grouping = group_sequences(sequences, threads=threads, memory_bytes=memory_bytes)
+    else:
+        grouping = group_by_tree(tree)
+    with closing(_Aligner(sequences, grouping, tree, device, threads, memory_bytes)) as aligner:
         parts = _align_parts(aligner, grouping, progress)
     whole = parts[-1]
     columns = np.empty(sequences.total_residues, np.int32)
     columns[_residues(sequences, whole.members)] = whole.columns
-    return _graft(sequences, grouping, parts), columns, whole.width
+    return tree or _graft(sequences, grouping, parts), columns, whole.width
 
 
 def _align_parts(aligner: _Aligner, grouping: Grouping, progress: Progress) -> list[_Part]:
@@ -153,11 +171,13 @@ class _Aligner:
         self,
         sequences: SequenceSet,
         grouping: Grouping,
+        tree: GuideTree | None,
         device: str,
         threads: int,
         memory_bytes: int,
     ) -> None:
         self._sequences = sequences
+        self._tree = tree
         self._memory_bytes = memory_bytes
         self._lengths = sequences.lengths.astype(np.int64)
         self.threads = min(threads, self._most_threads(grouping))
@@ -219,7 +239,10 @@ class _Aligner:
         )
         with closing(PosteriorGraph(group.lengths, local)) as graph:
             del found, local
-            tree, columns, width = align_graph(graph, group, rounds=ROUNDS, refinements=REFINEMENTS)
+            given = None if self._tree is None else subtree(self._tree, members)
+            tree, columns, width = align_graph(
+                graph, group, rounds=ROUNDS, refinements=REFINEMENTS, tree=given
+            )
         leaves = np.array(tree.leaves(), np.int64)
         return _Part(members[leaves], columns[_residues(group, leaves)], width, tree)
 

@@ -22,6 +22,7 @@ Thompson JD, Higgins DG, Gibson TJ. CLUSTAL W. Nucleic Acids Res 22:4673-4680, 1
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
 
 import numpy as np
@@ -29,7 +30,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
-from pairalign.base.errors import CapacityError
+from pairalign.base.errors import CapacityError, FormatError
 from pairalign.engines.cpu.msa import PosteriorGraph
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
@@ -41,6 +42,8 @@ from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.reading import read_newick
+from pairalign.trees.tree import GuideTree
 
 ROUNDS = 2
 REFINEMENTS = 100
@@ -49,6 +52,7 @@ REFINEMENTS = 100
 def align_multiple(
     sequences: Sequences,
     *,
+    tree: GuideTree | str | os.PathLike[str] | None = None,
     confidence: bool = True,
     partners: int | None = None,
     seed: int = 0,
@@ -63,6 +67,9 @@ def align_multiple(
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         Proteins or DNA, as `pairalign.align` takes them.
+    tree : GuideTree or path, optional
+        What to join along, of the names of `sequences`: from `pairalign.guide_tree`, or a file in
+        Newick format. Default: one that is made of the sequences.
     confidence : bool
         Of more than 50 sequences, for which it takes posteriors of its own: whether to compute it.
     partners, seed
@@ -82,6 +89,8 @@ def align_multiple(
 
     Raises
     ------
+    FormatError
+        `tree` is not of these sequences, or no Newick.
     CapacityError
         The posteriors of all pairs, or of a group, do not fit the memory.
 
@@ -93,14 +102,16 @@ def align_multiple(
     13 in each other sequence.
     """
     sequences = read_one_set(sequences)
+    given = _read_tree(tree, sequences)
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
         return MultipleAlignment(sequences, columns, len(columns), *_nothing(sequences), None)
     threads = usable_cores() if threads is None else threads
     memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
     if len(sequences) > MOST_IN_GROUP:
-        tree, columns, width = align_large(
+        made, columns, width = align_large(
             sequences,
+            tree=given,
             device=device,
             threads=threads,
             memory_bytes=memory_bytes,
@@ -118,12 +129,25 @@ def align_multiple(
                 memory_bytes=memory_bytes,
                 progress=progress,
             )
-        return MultipleAlignment(sequences, columns, width, *known, tree)
+        return MultipleAlignment(sequences, columns, width, *known, made)
     posteriors = _posteriors(sequences, device, threads, memory_bytes, progress)
     with closing(PosteriorGraph(sequences.lengths, posteriors, threads)) as graph:
-        tree, columns, width = align_graph(graph, sequences, rounds=ROUNDS, refinements=REFINEMENTS)
+        made, columns, width = align_graph(
+            graph, sequences, rounds=ROUNDS, refinements=REFINEMENTS, tree=given
+        )
     known = confidence_by([posteriors], sequences, columns)  # as they were
-    return MultipleAlignment(sequences, columns, width, *known, tree)
+    return MultipleAlignment(sequences, columns, width, *known, made)
+
+
+def _read_tree(
+    tree: GuideTree | str | os.PathLike[str] | None, sequences: SequenceSet
+) -> GuideTree | None:
+    """Return the guide tree that is given; its sequences have to be these."""
+    if tree is None or isinstance(tree, GuideTree):
+        if tree is not None and tree.names != sequences.names:
+            raise FormatError("the guide tree is of other sequences, or has them in another order")
+        return tree
+    return read_newick(tree, sequences.names)
 
 
 def score_multiple(

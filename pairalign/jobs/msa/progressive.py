@@ -18,7 +18,12 @@ ENTRY_BYTES = 10 + 2 * (8 + 8)
 
 
 def align_graph(
-    graph: PosteriorGraph, sequences: SequenceSet, *, rounds: int, refinements: int
+    graph: PosteriorGraph,
+    sequences: SequenceSet,
+    *,
+    rounds: int,
+    refinements: int,
+    tree: GuideTree | None = None,
 ) -> tuple[GuideTree, npt.NDArray[np.int32], int]:
     """Align sequences by the posteriors of all their pairs.
 
@@ -32,6 +37,8 @@ def align_graph(
         Of consistency.
     refinements : int
         How often the alignment is cut in two and joined anew.
+    tree : GuideTree, optional
+        What to join along; default: UPGMA of distances by expected accuracy.
 
     Returns
     -------
@@ -39,7 +46,8 @@ def align_graph(
     columns : ndarray of int32, shape (total_residues,)
     width : int
     """
-    tree = _tree(_distances(graph, sequences), sequences)
+    if tree is None:
+        tree = _tree(_distances(graph, sequences), sequences)
     weights = tree_weights(tree)
     for _ in range(rounds):
         graph.relax(weights, POSTERIOR_THRESHOLD)

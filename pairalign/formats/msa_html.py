@@ -1,0 +1,71 @@
+"""A multiple alignment as a page: each residue in the colour of its confidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from itertools import groupby
+from pathlib import Path
+
+from pairalign.alignments.multiple import MultipleAlignment
+from pairalign.formats.marks import confidence_marks, residue_marks
+
+_WIDTH = 80
+
+_COLOURS = (
+    *("#b35806", "#c9742b", "#e08214", "#f1a340", "#fdb863", "#fee0b6"),
+    *("#e6eef5", "#c6dbef", "#9ecae1", "#6baed6", "#4292c6"),
+)
+"""Of a confidence in tenths: from brown over white to blue, which the colour-blind tell apart."""
+
+_MARKS = "0123456789*"
+
+_STYLE = """
+body { font-family: sans-serif; margin: 1em; background: #fff; color: #000 }
+pre { font: 13px/1.35 monospace }
+pre span, .key span { color: #000 }
+.key span { font-family: monospace; padding: 0 .4em }
+"""
+
+
+def html_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
+    """Yield a page by itself: blocks of 80 columns, below each the confidence of the columns.
+
+    Residues have the colour of their confidence; those that have none, and gaps, have no colour.
+    """
+    title = escape(Path(alignment.sequences.source).name)
+    yield "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
+    yield f"<title>{title}</title>\n<style>{_STYLE}{_rules()}</style>\n</head>\n<body>\n"
+    yield f"<h1>{title}</h1>\n<p>{len(alignment)} sequences, {alignment.width} columns</p>\n"
+    yield f"<p class='key'>Confidence: {_key()}</p>\n"
+    names = [alignment.sequences.names[index] for index in order]
+    margin = max(len("confidence"), *map(len, names)) + 2
+    rows = [(alignment.text(index), residue_marks(alignment, index)) for index in order]
+    below = confidence_marks(alignment.column_confidence).tobytes().decode()
+    for start in range(0, alignment.width, _WIDTH):
+        own = slice(start, start + _WIDTH)
+        yield "<pre>\n"
+        for name, (row, marks) in zip(names, rows, strict=True):
+            yield f"{escape(name)}{' ' * (margin - len(name))}{_coloured(row[own], marks[own])}\n"
+        yield f"{'confidence':<{margin}}{_coloured(below[own], below[own])}\n</pre>\n"
+    yield "</body>\n</html>\n"
+
+
+def _rules() -> str:
+    return "".join(f".c{k} {{ background: {one} }}\n" for k, one in enumerate(_COLOURS))
+
+
+def _key() -> str:
+    return "".join(f"<span class='c{k}'>{mark}</span>" for k, mark in enumerate(_MARKS))
+
+
+def _coloured(text: str, marks: str) -> str:
+    """Return text in spans of one mark each."""
+    parts, at = [], 0
+    for mark, run in groupby(marks):
+        stop = at + len(list(run))
+        shown = escape(text[at:stop])
+        place = _MARKS.find(mark)
+        parts.append(shown if place < 0 else f"<span class='c{place}'>{shown}</span>")
+        at = stop
+    return "".join(parts)

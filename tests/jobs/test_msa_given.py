@@ -1,0 +1,257 @@
+"""Multiple alignments of what is given: guide trees that are read, alignments that are extended."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pairalign
+from pairalign.base.errors import AlignmentFileError, FormatError
+from pairalign.cli.main import main
+from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.reading import read_newick
+
+RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
+
+
+def family(count: int, length: int = 40, seed: int = 1) -> SequenceSet:
+    random = np.random.default_rng(seed)
+    ancestor = random.choice(RESIDUES, length)
+    strings = []
+    for _ in range(count):
+        own = ancestor.copy()
+        changed = random.random(length) < 0.4
+        own[changed] = random.choice(RESIDUES, int(changed.sum()))
+        strings.append("".join(np.delete(own, random.integers(0, length, 2))))
+    names = [f"s{number}" for number in range(count)]
+    return SequenceSet.from_strings(strings, names, alphabet="protein")
+
+
+def write_fasta(path: Path, sequences: Any) -> Path:
+    records = zip(sequences.names, sequences, strict=True)
+    path.write_text("".join(f">{name}\n{one.letters}\n" for name, one in records))
+    return path
+
+
+def rows(alignment: Any) -> list[str]:
+    return [alignment.text(index) for index in range(len(alignment))]
+
+
+@pytest.mark.parametrize("count", [2, 3, 9])
+def test_its_own_tree_gives_the_same_alignment(count: int, tmp_path: Path) -> None:
+    sequences = family(count, 24)
+    alignment = pairalign.align_multiple(sequences)
+    tree = tmp_path / "tree.nwk"
+    tree.write_text(alignment.tree.newick())
+    again = pairalign.align_multiple(sequences, tree=tree)
+    assert rows(again) == rows(alignment)
+    assert again.tree.newick() == alignment.tree.newick()
+    assert rows(pairalign.align_multiple(sequences, tree=alignment.tree)) == rows(alignment)
+
+
+def test_a_large_family_is_joined_along_the_tree(tmp_path: Path) -> None:
+    sequences = family(MOST_IN_GROUP + 5, 24)
+    tree = tmp_path / "tree.nwk"
+    chain = sequences.names[0]
+    for name in sequences.names[1:]:
+        chain = f"({chain}:1,{name}:1)"
+    tree.write_text(chain + ";")
+    alignment = pairalign.align_multiple(sequences, tree=tree, threads=1)
+    assert [row.replace("-", "") for row in rows(alignment)] == [one.letters for one in sequences]
+    assert alignment.order("tree") == list(range(len(sequences)))
+    given = pairalign.align_multiple(sequences, tree=alignment.tree, threads=3)
+    assert rows(given) == rows(alignment) != rows(pairalign.align_multiple(sequences))
+
+
+def test_a_tree_is_read_as_it_is(tmp_path: Path) -> None:
+    tree = tmp_path / "tree.nwk"
+    tree.write_text("(('s 1':0.5,s0:0.25)0.9:1,[comment]s3:2,\n(s2:0.125,s4):3);\n")
+    found = read_newick(tree, ["s0", "s 1", "s2", "s3", "s4"])
+    # The root has three children: one more merge, and a branch of 0.
+    assert found.children.tolist() == [[1, 0], [2, 4], [5, 3], [7, 6]]
+    assert found.lengths.tolist() == [[0.5, 0.25], [0.125, 0], [1, 2], [0, 3]]
+    assert found.linkage[:, 3].tolist() == [2, 2, 3, 5]
+    assert found.method == "read"
+
+
+def test_a_tree_without_lengths_and_a_long_chain(tmp_path: Path) -> None:
+    names = [f"s{number}" for number in range(300)]
+    text = names[0]
+    for name in names[1:]:
+        text = f"({text},{name})"
+    tree = tmp_path / "tree.nwk"
+    tree.write_text(text + ";")
+    found = read_newick(tree, names)
+    assert (found.lengths == 1).all()
+    assert found.leaves()[-1] == 299
+
+
+def test_joins_go_along_the_tree(tmp_path: Path, capsys: Any) -> None:
+    sequences = family(6)
+    fasta, tree = write_fasta(tmp_path / "family.fa", sequences), tmp_path / "tree.nwk"
+    tree.write_text("(((s5:1,s0:1):1,(s4:1,s1:1):1):1,(s3:1,s2:1):1);")
+    out, again = tmp_path / "out.afa", tmp_path / "again.nwk"
+    command = ["msa", str(fasta), "-o", str(out), "--tree-in", str(tree), "--order", "tree", "-q"]
+    assert main([*command, "--tree-out", str(again)]) == 0
+    assert re.findall(r">(\w+)", out.read_text()) == ["s5", "s0", "s4", "s1", "s3", "s2"]
+    assert read_newick(again, sequences.names).lengths.sum() == 10
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(s0,s1,s9);", "leaf 's9' is not among the sequences"),
+        ("(s0,s1);", "no leaf 's2', which is among the sequences"),
+        ("(s0,s1,s1,s2);", "leaf 's1' is there twice"),
+        ("(s0,(s1,s2)", "no tree in Newick format"),
+        ("(s0,s1,s2);\n(s0,s1,s2);", "2 trees, expected one"),
+        ("", "0 trees, expected one"),
+        ("(s0:-1,s1:1,s2:1);", "a branch of length -1.0, expected 0 or more"),
+        ("(s0,s1,);", "a leaf without a name is not among the sequences"),
+    ],
+)
+def test_trees_that_are_none_of_these_sequences(text: str, message: str, tmp_path: Path) -> None:
+    tree = tmp_path / "tree.nwk"
+    tree.write_text(text)
+    with pytest.raises(FormatError, match=re.escape(message)):
+        pairalign.align_multiple(family(3), tree=tree)
+
+
+def test_a_tree_of_other_sequences_is_refused() -> None:
+    tree = pairalign.align_multiple(family(3)).tree
+    with pytest.raises(FormatError, match="of other sequences"):
+        pairalign.align_multiple(family(4), tree=tree)
+
+
+def without_new_columns(text: list[str], old: int) -> list[str]:
+    """Rows of the first sequences without the columns in which they have gaps alone."""
+    kept = [c for c in range(len(text[0])) if any(row[c] != "-" for row in text[:old])]
+    return ["".join(row[c] for c in kept) for row in text[:old]]
+
+
+def test_columns_are_kept_and_new_sequences_do_not_depend_on_each_other() -> None:
+    sequences = family(12)
+    strings = dict(zip(sequences.names, (one.letters for one in sequences), strict=True))
+    old = pairalign.align_multiple(dict(list(strings.items())[:7]))
+    new = dict(list(strings.items())[7:])
+    new["s8"] = "WWWW" + new["s8"]
+    new["s9"] = new["s9"][:20] + "HHHHHH" + new["s9"][20:]
+    alignment = pairalign.extend_multiple(old, new)
+    assert alignment.sequences.names == sequences.names
+    text = rows(alignment)
+    assert [row.replace("-", "") for row in text[7:]] == list(new.values())
+    assert without_new_columns(text, 7) == without_new_columns(rows(old), 7)
+    alone = rows(pairalign.extend_multiple(old, {"s9": new["s9"]}))
+    both = [text[k] for k in (*range(7), 9)]
+    filled = [c for c in range(len(text[0])) if any(row[c] != "-" for row in both)]
+    assert alone == ["".join(row[c] for c in filled) for row in both]
+
+
+def test_a_gap_column_of_the_alignment_is_kept(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs.afa"
+    theirs.write_text(">a\nMKTAY-IAKQRQIS\n>b\nMKTAY-LAKQRNIS\n")
+    alignment = pairalign.extend_multiple(theirs, {"c": "MKTAYIAKQRQIS"}, confidence=False)
+    assert rows(alignment)[:2] == ["MKTAY-IAKQRQIS", "MKTAY-LAKQRNIS"]
+    assert rows(alignment)[2] == "MKTAY-IAKQRQIS"
+
+
+def aligned_with(alignment: Any, one: int, other: int) -> set[tuple[int, int]]:
+    """Residues of two sequences that are in one column."""
+    offsets, columns = alignment.sequences.offsets, alignment.columns
+    first, second = (columns[slice(*offsets[k : k + 2])].tolist() for k in (one, other))
+    return {(i, second.index(column)) for i, column in enumerate(first) if column in second}
+
+
+def test_relatives_come_where_they_were() -> None:
+    sequences = family(10, 60, seed=3)
+    whole = pairalign.align_multiple(sequences)
+    strings = dict(zip(sequences.names, (one.letters for one in sequences), strict=True))
+    old = pairalign.align_multiple(dict(list(strings.items())[:9]))
+    extended = pairalign.extend_multiple(old, dict(list(strings.items())[9:]))
+    found, expected = (aligned_with(one, 9, 0) for one in (extended, whole))
+    assert len(found & expected) > 0.9 * len(expected)
+
+
+@pytest.mark.parametrize("format", ["fasta", "stockholm", "html"])
+def test_the_command_extends_with_the_same_bytes_everywhere(
+    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sequences = family(9)
+    both = write_fasta(tmp_path / "all.fa", sequences).read_text().split(">")[1:]
+    old, new = tmp_path / "old.fa", tmp_path / "new.fa"
+    old.write_text("".join(f">{one}" for one in both[:6]))
+    new.write_text("".join(f">{one}" for one in both[6:]))
+    aligned = tmp_path / "old.afa"
+    assert main(["msa", str(old), "-o", str(aligned), "-q"]) == 0
+    command = ["msa", "--add", str(new), "--to", str(aligned), "--format", format, "-q"]
+    for name, more in (("one", ["-t", "1"]), ("other", ["-t", "3", "--memory", "64M"])):
+        assert main([*command, "-o", str(tmp_path / name), *more]) == 0
+    expected = (tmp_path / "one").read_bytes()
+    assert (tmp_path / "other").read_bytes() == expected
+    monkeypatch.setenv("PAIRALIGN_ISA", instruction_sets()[-1])
+    assert main([*command, "-o", str(tmp_path / "plain")]) == 0
+    assert (tmp_path / "plain").read_bytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--add", "NEW"], "--add NEW and --to AFA come together"),
+        (["OLD", "--add", "NEW", "--to", "OLD"], "expected IN, or --add NEW --to AFA"),
+        (["--add", "NEW", "--to", "OLD", "--tree-out", "x"], "--add keeps the alignment"),
+        (["--add", "NEW", "--to", "OLD", "--confidence-of", "OLD"], "leave one out"),
+        (["--add", "OLD", "--to", "OLD"], "is in the alignment already"),
+        (["--add", "NEW", "--to", "NEW"], "a row of"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    options: list[str], message: str, tmp_path: Path, capsys: Any
+) -> None:
+    old, new = tmp_path / "old.afa", tmp_path / "new.fa"
+    old.write_text(">a\nMKTAYIA\n>b\nMKTA-IA\n")
+    new.write_text(">c\nMKTAYA\n>d\nMKTAYIAA\n")
+    named = {"OLD": str(old), "NEW": str(new)}
+    assert main(["msa", *(named.get(one, one) for one in options), "-o", "-"]) != 0
+    assert message in capsys.readouterr().err
+
+
+def test_names_that_are_in_the_alignment_are_refused_in_python() -> None:
+    old = pairalign.align_multiple(family(3))
+    with pytest.raises(AlignmentFileError, match="is in the alignment already"):
+        pairalign.extend_multiple(old, {"s1": "MKTAYIA"})
+
+
+def test_a_page_shows_rows_and_confidence(tmp_path: Path) -> None:
+    sequences = family(5, 100)
+    fasta = write_fasta(tmp_path / "family.fa", sequences)
+    page, stockholm = tmp_path / "page.html", tmp_path / "page.sto"
+    for path in (page, stockholm):
+        assert main(["msa", str(fasta), "-o", str(path), "-q"]) == 0
+    expected = dict.fromkeys(sequences.names, "")
+    marks = {}
+    for line in stockholm.read_text().splitlines():
+        parts = line.split()
+        if parts and parts[0] in expected:
+            expected[parts[0]] = parts[1]
+        elif line.startswith("#=GR"):
+            marks[parts[1]] = parts[3]
+    shown, coloured = dict.fromkeys(expected, ""), dict.fromkeys(expected, "")
+    for line in page.read_text().splitlines():
+        name = line.split(" ", 1)[0]
+        if name not in shown:
+            continue
+        for place, text, bare in re.findall(r"<span class='c(\d+)'>([^<]*)</span>|([^<>]+)", line):
+            letters = unescape(text or bare)
+            if not text:
+                letters = letters.removeprefix(name).strip()
+            shown[name] += letters
+            coloured[name] += ("0123456789*"[int(place)] if text else ".") * len(letters)
+    assert shown == expected
+    assert coloured == marks
