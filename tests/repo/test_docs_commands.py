@@ -71,6 +71,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "proteins.fasta.gz").write_bytes(
         gzip.compress((folder / "proteins.fasta").read_bytes())
     )
+    write("cdr3.fasta", [changed("CASSLGQGAEAFF", "ADEGLQSY", 0.1) for _ in range(6)])
     (folder / "prefilter.tsv").write_text("s0\ts1\t0.9\ns2\ts3\t0.8\n")
     main(["distance", str(folder / "family.fasta"), "-o", str(folder / "family.phy"), "--quiet"])
     main(["msa", str(folder / "family.fasta"), "-o", str(folder / "theirs.afa"), "--quiet"])
