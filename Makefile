@@ -51,6 +51,7 @@ check: $(VENV)/.ready-check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python scripts/check_private.py
 	$(BIN)/python scripts/check_includes.py
+	$(BIN)/python scripts/check_lengths.py
 	$(BIN)/python scripts/check_words.py
 	$(BIN)/reuse lint --quiet
 	$(BIN)/cffconvert --validate -i CITATION.cff

@@ -118,38 +118,17 @@ void write_rows(Plan& plan, bool writes) {
     plan.move_words = moves[rows];
 }
 
-// Cuts the places of the words of a kind into items and chunks.
-void write_launch(Plan& plan, const std::vector<Word>& words, int key, int64_t all_places, bool writes) {
+// Rows of a word that a block of the traceback takes, at most `most`: the tiles of a word's items follow one
+// another, so any of its rows may go together.
+int64_t share_of(int64_t size, int64_t most) {
+    const int64_t share = divide_up(size, divide_up(size, most));
+    return (share + 31) / 32 * 32;
+}
+
+// Writes the tables of a launch: items of at most `height` rows, and chunks of at most `most`.
+void fill_launch(Plan& plan, const std::vector<Word>& words, int key, const Launch& launch, int64_t height,
+                 int64_t most) {
     const Kind& kind = plan.kinds[key / 2];
-    // Enough blocks to even out their ends, enough rows to be worth a profile.
-    const int64_t height =
-        std::min<int64_t>(std::max<int64_t>(all_places / (plan.multiprocessors * 16), 2 * kind.groups), 512);
-    // Several rows a thread even out paths' lengths, but there must be blocks enough.
-    const int64_t several = all_places / (256 * 3 * plan.multiprocessors);
-    const int64_t paths = key % 2 ? 1 : 2;  // of a row, a thread each
-    const int64_t most = kind.traceback_threads / paths * std::min<int64_t>(std::max<int64_t>(several, 1), 8);
-    // The tiles of a word's items follow one another: any of its rows may go together.
-    const auto share_of = [&](int64_t size) {
-        const int64_t share = divide_up(size, divide_up(size, most));
-        return (share + 31) / 32 * 32;
-    };
-
-    Launch launch{key / 2, key % 2, 0, 0, 0, 0, 0, 0, 0};
-    for (const Word& word : words) {
-        if (key_of(plan, word) != key) continue;
-        const int64_t size = word.last_place - word.first_place;
-        launch.items += divide_up(size, height);
-        if (plan.traced) launch.chunks += divide_up(size, share_of(size));
-    }
-    if (!launch.items) return;
-    launch.items_at = take(plan, static_cast<int64_t>(sizeof(Item)) * launch.items);
-    launch.tiles_at = plan.traced ? take(plan, 8 * launch.items) : 0;
-    launch.borders_at = kind.far ? take(plan, 8 * launch.items) : 0;
-    launch.profiles_at = kind.far ? take(plan, 8 * launch.items) : 0;
-    launch.chunks_at = take(plan, static_cast<int64_t>(sizeof(Chunk)) * launch.chunks);
-    plan.launches[plan.launch_count++] = launch;
-    if (!writes) return;
-
     auto* item = table<Item>(plan, launch.items_at);
     auto* tiles = table<int64_t>(plan, launch.tiles_at);
     auto* borders = table<int64_t>(plan, launch.borders_at);
@@ -181,12 +160,39 @@ void write_launch(Plan& plan, const std::vector<Word>& words, int key, int64_t a
             place = end;
         }
         if (plan.traced) {
-            const auto share = static_cast<int32_t>(share_of(word.last_place - word.first_place));
+            const auto share = static_cast<int32_t>(share_of(word.last_place - word.first_place, most));
             for (int32_t place = word.first_place; place < word.last_place; place += share)
                 *chunk++ = {first_item, place, std::min(place + share, word.last_place), 0};
         }
         first_item += items;
     }
+}
+
+// Cuts the places of the words of a kind into items and chunks.
+void write_launch(Plan& plan, const std::vector<Word>& words, int key, int64_t all_places, bool writes) {
+    const Kind& kind = plan.kinds[key / 2];
+    // Enough blocks to even out their ends, enough rows to be worth a profile.
+    const int64_t height =
+        std::min<int64_t>(std::max<int64_t>(all_places / (plan.multiprocessors * 16), 2 * kind.groups), 512);
+    // Several rows a thread even out paths' lengths, but there must be blocks enough.
+    const int64_t several = all_places / (256 * 3 * plan.multiprocessors);
+    const int64_t paths = key % 2 ? 1 : 2;  // of a row, a thread each
+    const int64_t most = kind.traceback_threads / paths * std::min<int64_t>(std::max<int64_t>(several, 1), 8);
+    Launch launch{key / 2, key % 2, 0, 0, 0, 0, 0, 0, 0};
+    for (const Word& word : words) {
+        if (key_of(plan, word) != key) continue;
+        const int64_t size = word.last_place - word.first_place;
+        launch.items += divide_up(size, height);
+        if (plan.traced) launch.chunks += divide_up(size, share_of(size, most));
+    }
+    if (!launch.items) return;
+    launch.items_at = take(plan, static_cast<int64_t>(sizeof(Item)) * launch.items);
+    launch.tiles_at = plan.traced ? take(plan, 8 * launch.items) : 0;
+    launch.borders_at = kind.far ? take(plan, 8 * launch.items) : 0;
+    launch.profiles_at = kind.far ? take(plan, 8 * launch.items) : 0;
+    launch.chunks_at = take(plan, static_cast<int64_t>(sizeof(Chunk)) * launch.chunks);
+    plan.launches[plan.launch_count++] = launch;
+    if (writes) fill_launch(plan, words, key, launch, height, most);
 }
 
 void write_plan(Plan& plan, const std::vector<Word>& words, bool writes) {

@@ -262,23 +262,6 @@ private:
         }
     }
 
-    // Powers of two that bring the largest values to TOP, and their exponents.
-    static V factor_of(V largest, int32_t* exponents) {
-        V factor = V::all(1);
-        for (int l = 0; l < LANES; l++) exponents[l] = 0;
-        if constexpr (V::SCALED) {
-            for (int l = 0; l < LANES; l++) {
-                const Scalar value = largest.get(l);
-                if (!(value > 0) || !(value <= std::numeric_limits<Scalar>::max())) continue;
-                const int by = std::clamp(V::TOP - exponent_of(value), -PosteriorScaling::MOST_AT_ONCE,
-                                          PosteriorScaling::MOST_AT_ONCE);
-                exponents[l] = by;
-                factor.set(l, power_of_two<Scalar>(by));
-            }
-        }
-        return factor;
-    }
-
     // What is added keeps values from being subnormal. IN_LANES: not beyond a lane's last column.
     template <bool IN_LANES>
     void scale(State* states, V factor, V z_factor) {

@@ -5,9 +5,11 @@
 // set gives the same bits.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <utility>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -189,6 +191,25 @@ struct ExtendedLane {
         return {table[*codes]};
     }
 };
+
+// Powers of two that bring the largest values to TOP, and their exponents.
+template <class V>
+inline V factor_of(V largest, int32_t* exponents) {
+    using Scalar = typename V::Scalar;
+    V factor = V::all(1);
+    for (int l = 0; l < V::LANES; l++) exponents[l] = 0;
+    if constexpr (V::SCALED) {
+        for (int l = 0; l < V::LANES; l++) {
+            const Scalar value = largest.get(l);
+            if (!(value > 0) || !(value <= std::numeric_limits<Scalar>::max())) continue;
+            const int by = std::clamp(V::TOP - exponent_of(value), -PosteriorScaling::MOST_AT_ONCE,
+                                      PosteriorScaling::MOST_AT_ONCE);
+            exponents[l] = by;
+            factor.set(l, power_of_two<Scalar>(by));
+        }
+    }
+    return factor;
+}
 
 // Results that are subnormal count for nothing below: where the processor is slow with them, they are 0.
 class NoSubnormals {

@@ -97,9 +97,41 @@ struct Row {
     }
     char* put_name(char* out, const Side& side) const { return put(out, side.name, side.name_bytes); }
 
-    char* put_field(char* out, int32_t field) const {
+    // Which share of the residues or columns is identical or positive.
+    char* put_identity(char* out, int32_t field) const {
         const Side &query = pair.query, &target = pair.target;
         const int64_t aligned = pair.matches + pair.mismatches;
+        switch (field) {
+            case PAIRALIGN_IDENTITY:
+                return put_fraction(out, pair.matches, pair.columns);
+            case PAIRALIGN_IDENTITY_ALIGNED:
+                return put_fraction(out, pair.matches, aligned);
+            case PAIRALIGN_IDENTITY_SHORTER:
+                return put_fraction(out, pair.matches, std::min(query.length, target.length));
+            case PAIRALIGN_IDENTITY_LONGER:
+                return put_fraction(out, pair.matches, std::max(query.length, target.length));
+            case PAIRALIGN_PERCENT_IDENTITY:
+                return put_percent(out, pair.matches, pair.columns, 3);
+            case PAIRALIGN_IDENTITY_INTERNAL:
+                return put_fraction(out, pair.matches, pair.columns - gaps_at_ends(pair));
+            case PAIRALIGN_IDENTITY_MBL: {
+                const int64_t longer = std::max(query.length, target.length);
+                const int64_t same = longer - pair.mismatches - pair.gap_openings;
+                return put_fraction(out, pair.columns > 0 ? std::max<int64_t>(same, 0) : 0, longer);
+            }
+            case PAIRALIGN_IDENTITY_FULL:
+                return put_fraction(out, pair.matches, int64_t{query.length} + target.length - aligned);
+            case PAIRALIGN_IDENTITY_MEAN:
+                return put_fraction(out, 2 * int64_t{pair.matches}, int64_t{query.length} + target.length);
+            case PAIRALIGN_PERCENT_POSITIVES:
+                return put_percent(out, positives(), pair.columns, 2);
+            default:
+                return nullptr;
+        }
+    }
+
+    char* put_field(char* out, int32_t field) const {
+        const Side &query = pair.query, &target = pair.target;
         switch (field) {
             case PAIRALIGN_QUERY:
                 return put_name(out, query);
@@ -111,14 +143,6 @@ struct Row {
                 return put_bits(out, text, pair);
             case PAIRALIGN_EVALUE:
                 return put_evalue(out, exchanged ? text.log_evalue_exchanged : text.log_evalue, pair);
-            case PAIRALIGN_IDENTITY:
-                return put_fraction(out, pair.matches, pair.columns);
-            case PAIRALIGN_IDENTITY_ALIGNED:
-                return put_fraction(out, pair.matches, aligned);
-            case PAIRALIGN_IDENTITY_SHORTER:
-                return put_fraction(out, pair.matches, std::min(query.length, target.length));
-            case PAIRALIGN_IDENTITY_LONGER:
-                return put_fraction(out, pair.matches, std::max(query.length, target.length));
             case PAIRALIGN_COLUMNS:
                 return put_number(out, pair.columns);
             case PAIRALIGN_MATCHES:
@@ -154,32 +178,17 @@ struct Row {
                 return put_row(out, pair, query, exchanged ? kInsertion : kDeletion, false);
             case PAIRALIGN_TARGET_ALIGNED:
                 return put_row(out, pair, target, exchanged ? kDeletion : kInsertion, false);
-            case PAIRALIGN_PERCENT_IDENTITY:
-                return put_percent(out, pair.matches, pair.columns, 3);
-            case PAIRALIGN_PERCENT_POSITIVES:
-                return put_percent(out, positives(), pair.columns, 2);
             case PAIRALIGN_PERCENT_COVERAGE:
                 return put_percent(out, query.end - query.start, query.length, 0);
             case PAIRALIGN_QUERY_FIRST:
                 return put_number(out, query.start + 1);
             case PAIRALIGN_TARGET_FIRST:
                 return put_number(out, target.start + 1);
-            case PAIRALIGN_IDENTITY_INTERNAL:
-                return put_fraction(out, pair.matches, pair.columns - gaps_at_ends(pair));
-            case PAIRALIGN_IDENTITY_MBL: {
-                const int64_t longer = std::max(query.length, target.length);
-                const int64_t same = longer - pair.mismatches - pair.gap_openings;
-                return put_fraction(out, pair.columns > 0 ? std::max<int64_t>(same, 0) : 0, longer);
-            }
-            case PAIRALIGN_IDENTITY_FULL:
-                return put_fraction(out, pair.matches, int64_t{query.length} + target.length - aligned);
-            case PAIRALIGN_IDENTITY_MEAN:
-                return put_fraction(out, 2 * int64_t{pair.matches}, int64_t{query.length} + target.length);
             case PAIRALIGN_CONFIDENCE:
                 if (text.confidence == nullptr) return put(out, "nan");
                 return has_confidence(text, pair) ? put_confidence(out, text, pair) : nullptr;
             default:
-                return nullptr;
+                return put_identity(out, field);
         }
     }
 

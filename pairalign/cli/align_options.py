@@ -54,6 +54,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_output(parser, FORMAT_NAMES)
     _add_table(parser)
     add_scoring(parser)
+    _add_results(parser)
+    add_input(parser)
+    add_shard(parser)
+    add_resume(parser)
+    add_cluster(parser)
+    add_resources(parser)
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    """Add which pairs are aligned, how, and which of them are kept."""
     results = parser.add_argument_group("results")
     add_strand(results)
     results.add_argument(
@@ -114,11 +124,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="align just these pairs: two names a line, or PAF, .gz or not; of IN, or the first of "
         "IN and the second of IN2; written in the order of windows, not of FILE",
     )
-    add_input(parser)
-    add_shard(parser)
-    add_resume(parser)
-    add_cluster(parser)
-    add_resources(parser)
 
 
 def _add_statistics(results: argparse._ArgumentGroup) -> None:

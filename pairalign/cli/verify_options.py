@@ -64,6 +64,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write only records that are illegal or, with --optimal, not optimal",
     )
+    _add_scoring(parser)
+    add_input(parser)
+    add_resources(parser)
+
+
+def _add_scoring(parser: argparse.ArgumentParser) -> None:
+    """Add what records are scored with; what is not given is as the file says, or any."""
     scoring = parser.add_argument_group(
         "scoring", "default: BLOSUM62 and gaps 11/1 for proteins, 2/-3 and gaps 5/2 for DNA"
     )
@@ -80,5 +87,3 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     matrix.complete = MATRICES
     add_costs(scoring)
     add_end_gaps(scoring)
-    add_input(parser)
-    add_resources(parser)

@@ -13,6 +13,7 @@ import pytest
 from checks import assert_same
 from commands import rows_of
 from conftest import examples
+from family_sets import small_families as proteins
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opencl_engines import opencl_device
@@ -30,22 +31,8 @@ from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 
-LETTERS = "ARNDCQEGHILKMFPSTWYV"
 COSTS = {"gap_open": 12, "gap_extend": 1}
 Key = tuple[Any, ...]
-
-
-def proteins(count: int, seed: int, families: int = 4) -> dict[str, str]:
-    """Members of families of few letters, some of them copies: many ties."""
-    roots = np.random.default_rng(0).choice(list(LETTERS), (families, 40))
-    rng = np.random.default_rng(seed)
-    made = {}
-    for k in range(count):
-        letters = roots[int(rng.integers(families))].copy()
-        changed = rng.random(40) < rng.choice([0, 0.2, 0.5])
-        letters[changed] = rng.choice(list(LETTERS), int(changed.sum()))
-        made[f"p{k}"] = "".join(letters[: int(rng.integers(20, 41))])
-    return made
 
 
 def both_ways(found: Alignments) -> Alignments:
