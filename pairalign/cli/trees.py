@@ -129,24 +129,31 @@ def run_distance(options: argparse.Namespace) -> None:
     matrix = _measure(options, sequences, request, report)
     _write_report(options, matrix, sequences, request, report)
     if format is not None:
-        longest = write_distances(
-            outputs[0],
-            matrix.similarities() if options.similarity else matrix,
-            format,
-            lower=options.lower,
-            strict=options.strict_names,
-            threads=options.threads or usable_cores(),
-        )
-        if longest > LONGEST_LINE:
-            log.warning(
-                "lines of %s characters: Clustal Omega stops at %s; give it the tree instead "
-                "(pairalign tree)",
-                f"{longest:,}",
-                f"{LONGEST_LINE:,}",
-            )
+        _write_distances(options, outputs[0], matrix, format)
     if options.plot is not None:
         _write(options.plot, draw_distances(matrix, picture_format(options.plot)))
     _finish(options, report, outputs)
+
+
+def _write_distances(
+    options: argparse.Namespace, path: str, matrix: DistanceMatrix, format: str
+) -> None:
+    """Write the distances; warn of lines that a program does not read."""
+    longest = write_distances(
+        path,
+        matrix.similarities() if options.similarity else matrix,
+        format,
+        lower=options.lower,
+        strict=options.strict_names,
+        threads=options.threads or usable_cores(),
+    )
+    if longest > LONGEST_LINE:
+        log.warning(
+            "lines of %s characters: Clustal Omega stops at %s; give it the tree instead "
+            "(pairalign tree)",
+            f"{longest:,}",
+            f"{LONGEST_LINE:,}",
+        )
 
 
 def _check_kind(options: argparse.Namespace) -> None:
