@@ -30,7 +30,8 @@ from pairalign.engines import Engine
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.formats import open_writer
 from pairalign.formats.distances import write_distances
-from pairalign.jobs.distances.distances import MEASURES, measure_run, self_scores
+from pairalign.jobs.distances.distances import measure_run
+from pairalign.jobs.distances.measures import MEASURES, self_scores
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, count_pairs, plan_windows

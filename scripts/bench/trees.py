@@ -24,8 +24,9 @@ import numpy as np
 from bench.msa_score import published, read_alignment, score
 from bench.trees_tables import COLLECTIONS, OWN, tables
 from pairalign.base.choices import MODES, TREE_METHODS
-from pairalign.jobs.distances.distances import MEASURES, distances
+from pairalign.jobs.distances.distances import distances
 from pairalign.jobs.distances.guide_tree import guide_tree
+from pairalign.jobs.distances.measures import MEASURES
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
