@@ -5,13 +5,21 @@
 // The function is convex and 0 less 1 at lambda = 0, so Newton's steps from above its root fall to the root
 // and never pass it. Sums run in one order, so the same pair gives the same bytes whatever is beside it.
 //
-// How much lambda varies because sequences have few residues follows from its derivatives by the delta method.
-// With f = exp(lambda s(i, j)), u(i) its mean over the target's residues, v(j) that over the query's, and D the
-// derivative of the sum above,
+// How much lambda varies because sequences have few residues follows from its derivatives by the delta
+// method. With f = exp(lambda s(i, j)), u(i) its mean over the target's residues, v(j) that over the query's,
+// and D the derivative of the sum above,
 //
 //     D^2 Var lambda = a Var u + b Var v - a b Var (f - u - v),    a, b = n / (n + pseudocounts)^2
 //
 // of each sequence of n residues. The last term is in both of the others, once too often.
+//
+// An alignment that takes much of a sequence uses up the residues that score most, which a normal lambda does
+// not tell. To third order in the score, what n residues without replacement cost is the above and
+//
+//     a^2 (mean u^3 - 1) + b^2 (mean v^3 - 1)   by (D lambda)^3,
+//
+// as the cost of k of n residues of a kind is n h(k / n), with h(x) = x + (1 - x) ln(1 - x) = x^2/2 + x^3/6
+// ...
 
 #include <algorithm>
 #include <cmath>
@@ -54,17 +62,21 @@ double root(const std::vector<double>& weights, const double* scores, double lea
     return lambda;
 }
 
-// D^2 Var lambda by D^2; `powers` is exp(lambda score) of each score.
-struct Variance {
+// What the residues of a pair cost to second and third order; `powers` is exp(lambda score) of each score.
+struct Costs {
+    double second, third;
+};
+
+struct FewResidues {
     int32_t residues;
     const int32_t* value;
     std::vector<double> powers, of_query, of_target;
 
-    Variance(int32_t count, const int32_t* places, size_t values)
+    FewResidues(int32_t count, const int32_t* places, size_t values)
         : residues(count), value(places), powers(values), of_query(count), of_target(count) {}
 
-    double at(const double* q, const double* t, double a, double b, double slope) {
-        if (slope <= 0) return 0;
+    Costs at(const double* q, const double* t, double a, double b, double slope) {
+        if (slope <= 0) return {0, 0};
         double mean = 0, squares = 0;
         for (int32_t j = 0; j < residues; ++j) of_target[j] = 0;
         for (int32_t i = 0; i < residues; ++i) {
@@ -79,19 +91,26 @@ struct Variance {
             mean += q[i] * sum;
             squares += q[i] * square;
         }
-        double query = -mean * mean, target = -mean * mean;
-        for (int32_t i = 0; i < residues; ++i) query += q[i] * of_query[i] * of_query[i];
-        for (int32_t j = 0; j < residues; ++j) target += t[j] * of_target[j] * of_target[j];
-        const double both = squares - mean * mean - query - target;
-        return std::max(a * query + b * target - a * b * both, 0.0) / (slope * slope);
+        const double square = mean * mean, cube = square * mean;
+        double query = -square, target = -square, query3 = -cube, target3 = -cube;
+        for (int32_t i = 0; i < residues; ++i) {
+            const double u = of_query[i], v = of_target[i];
+            query += q[i] * u * u;
+            target += t[i] * v * v;
+            query3 += q[i] * u * u * u;
+            target3 += t[i] * v * v * v;
+        }
+        const double both = squares - square - query - target;
+        return {std::max(a * query + b * target - a * b * both, 0.0) / (slope * slope),
+                std::max(a * a * query3 + b * b * target3, 0.0) / (slope * slope * slope)};
     }
 };
 
 }  // namespace
 }  // namespace pairalign::statistics
 
-// Lambda without gaps of each pair, from `least` to `most`, into lambdas[pairs], and its variance because
-// sequences have few residues into variances[pairs].
+// Lambda without gaps of each pair, from `least` to `most`, into lambdas[pairs]; its variance because
+// sequences have few residues into variances[pairs], and the cost to third order into thirds[pairs].
 //   first, second  [sequences][residues] shares of the residues of each sequence of either set
 //   noise, noise2  [sequences] n / (n + pseudocounts)^2 of each sequence of n residues
 //   query, target  [pairs] indices into them
@@ -101,9 +120,9 @@ PAIRALIGN_API void pairalign_pair_lambdas(int64_t pairs, const int32_t* query, c
                                           const double* first, const double* second, const double* noise,
                                           const double* noise2, int32_t residues, const int32_t* value,
                                           const double* scores, int32_t values, double least, double most,
-                                          double* lambdas, double* variances) {
+                                          double* lambdas, double* variances, double* thirds) {
     std::vector<double> weights(static_cast<size_t>(values));
-    pairalign::statistics::Variance variance(residues, value, weights.size());
+    pairalign::statistics::FewResidues few(residues, value, weights.size());
     for (int64_t k = 0; k < pairs; ++k) {
         const double* q = first + int64_t{query[k]} * residues;
         const double* t = second + int64_t{target[k]} * residues;
@@ -111,9 +130,11 @@ PAIRALIGN_API void pairalign_pair_lambdas(int64_t pairs, const int32_t* query, c
         lambdas[k] = pairalign::statistics::root(weights, scores, least, most);
         double slope = 0;
         for (int32_t v = 0; v < values; ++v) {
-            variance.powers[v] = std::exp(lambdas[k] * scores[v]);
-            slope += weights[v] * variance.powers[v] * scores[v];
+            few.powers[v] = std::exp(lambdas[k] * scores[v]);
+            slope += weights[v] * few.powers[v] * scores[v];
         }
-        variances[k] = variance.at(q, t, noise[query[k]], noise2[target[k]], slope);
+        const auto costs = few.at(q, t, noise[query[k]], noise2[target[k]], slope);
+        variances[k] = costs.second;
+        thirds[k] = costs.third;
     }
 }

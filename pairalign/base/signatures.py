@@ -134,7 +134,7 @@ SIGNATURES = {
     "lay_out_letters": "int64 pointer*6 -> none",
     "sum_worth": "int64 pointer*5 -> none",
     # cpu/statistics/composition.cpp
-    "pair_lambdas": "int64 pointer*6 int32 pointer*2 int32 double*2 pointer*2 -> none",
+    "pair_lambdas": "int64 pointer*6 int32 pointer*2 int32 double*2 pointer*3 -> none",
     # cpu/statistics/evalues.cpp
     "log_evalues": "pointer int64 pointer*4 -> none",
     # cpu/statistics/repeats.cpp

@@ -4,7 +4,8 @@ An alignment of raw score S takes about ``a S + b`` residues of each sequence, w
 ``alpha S + beta`` and the covariance ``sigma S + tau`` of both. What it takes is no starting point
 of another, so the E-value of a pair of m and n residues is ``K area exp(-lambda S)``, where `area`
 is the mean number of pairs of starting points from which there is room: ``m n`` less what the ends
-cost, never 0. BLAST+ uses the same for proteins.
+cost, never 0. BLAST+ uses the same for proteins, with lengths that are normal. A *skewed* law has
+inverse Gaussian lengths (`pairalign.statistics.first_passage`).
 
 References
 ----------
@@ -29,9 +30,12 @@ Doubles = npt.NDArray[np.float64]
 class NativeLengthLaw(ctypes.Structure):
     """pairalign_length_law."""
 
-    _fields_ = tuple(
-        (name, ctypes.c_double)
-        for name in ("lambda", "log_k", "a", "b", "alpha", "beta", "sigma", "tau")
+    _fields_ = (
+        *(
+            (name, ctypes.c_double)
+            for name in ("lambda", "log_k", "a", "b", "alpha", "beta", "sigma", "tau")
+        ),
+        ("skewed", ctypes.c_int32),
     )
 
 
@@ -49,7 +53,10 @@ class LengthLaw:
     alpha, beta : float
         Variance.
     sigma, tau : float
-        Covariance of the residues of the two sequences.
+        Covariance of the residues of the two sequences; of a skewed law the variance.
+    skewed : bool
+        The alignment takes equally many residues of either sequence, and their number has an
+        inverse Gaussian distribution; False: both are normal.
     """
 
     a: float
@@ -58,6 +65,7 @@ class LengthLaw:
     beta: float
     sigma: float
     tau: float
+    skewed: bool = False
 
     def log_evalues(
         self, lambda_: float, k: float, scores: npt.ArrayLike, m: npt.ArrayLike, n: npt.ArrayLike
@@ -76,7 +84,8 @@ class LengthLaw:
         lengths = [np.ascontiguousarray(one, np.int32) for one in (m, n)]
         assert values.shape == lengths[0].shape == lengths[1].shape
         law = NativeLengthLaw(
-            lambda_, math.log(k), self.a, self.b, self.alpha, self.beta, self.sigma, self.tau
+            *(lambda_, math.log(k), self.a, self.b, self.alpha, self.beta),
+            *(self.sigma, self.tau, self.skewed),
         )
         found = np.empty(len(values))
         addresses = (one.ctypes.data for one in lengths)
@@ -119,3 +128,8 @@ def published_law(
         sigma,
         twice * (plain_alpha - sigma),
     )
+
+
+def skewed_law(a: float, b: float, alpha: float, beta: float) -> LengthLaw:
+    """Return the law of inverse Gaussian lengths: mean ``a S + b``, variance ``alpha S + beta``."""
+    return LengthLaw(a, b, alpha, beta, alpha, beta, skewed=True)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -34,9 +34,9 @@ from pairalign.base.choices import MASKS
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import MOST_FACTOR, MOST_RATIO, PairComposition
-from pairalign.statistics.finite_size import LengthLaw, published_law
+from pairalign.statistics.finite_size import LengthLaw, published_law, skewed_law
 from pairalign.statistics.low_complexity import RepeatMasks
-from pairalign.statistics.published import PUBLISHED, PUBLISHED_DNA, UNGAPPED
+from pairalign.statistics.published import FIRST_PASSAGE, PUBLISHED, PUBLISHED_DNA, UNGAPPED
 
 Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.integer[Any]]
@@ -60,6 +60,8 @@ class Gumbel:
         Where they come from, for people.
     law : LengthLaw or None
         For the finite-size correction; None: the length adjustment is used.
+    pair_law : LengthLaw or None
+        In its place where lambda is that of each pair's composition; None: there is no other.
     """
 
     lambda_: float
@@ -68,6 +70,7 @@ class Gumbel:
     beta: float
     source: str
     law: LengthLaw | None = None
+    pair_law: LengthLaw | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +148,9 @@ class Significance:
         if self.composition is None:
             ratios, factors = np.ones(len(found)), np.zeros(len(found))
         else:
-            ratios, variances = self.composition.ratios_and_variances(found.query, found.target)
+            ratios, second, third = self.composition.ratios_and_costs(found.query, found.target)
             nats = self.gumbel.lambda_ * raw_scores
-            factors = np.minimum(variances * nats**2 / 2, math.log(MOST_FACTOR))
+            factors = np.minimum(second * nats**2 / 2 + third * nats**3 / 6, math.log(MOST_FACTOR))
         scores = ratios * raw_scores
         pairs = found.query, found.target
         return [self.log_evalues_of(scores, *pairs, exchanged=way) - factors for way in ways]
@@ -312,7 +315,8 @@ def find_gumbel(scoring: Scoring) -> Gumbel | None:
     for *found, lambda_, k, a, b, alpha, sigma in PUBLISHED[scoring.matrix_name]:
         if tuple(found) == costs:
             law = published_law(costs, (a, alpha, sigma), UNGAPPED[scoring.matrix_name])
-            return Gumbel(lambda_, k, a, b, "published", law)
+            passage = skewed_law(*FIRST_PASSAGE[scoring.matrix_name][costs])
+            return Gumbel(lambda_, k, a, b, "published", law, passage)
     return None
 
 
@@ -362,6 +366,8 @@ def find_significance(
     gumbel = gumbel or find_gumbel(scoring)
     if gumbel is None:
         return None
+    if composition is not None and gumbel.pair_law is not None:
+        gumbel = replace(gumbel, law=gumbel.pair_law)
     other = queries if targets is None else targets
     first, second = (
         (database_letters or searched.total_residues, len(searched))

@@ -40,7 +40,8 @@ def _describe_space(significance: Significance) -> str:
         return f"search space of {significance.search_space:g} cells"
     if significance.gumbel.law is None:
         return "length adjustment (Altschul and Gish 1996)"
-    return "finite-size correction (Park et al. 2012)"
+    lengths = "; inverse Gaussian lengths" if significance.gumbel.law.skewed else ""
+    return f"finite-size correction (Park et al. 2012{lengths})"
 
 
 def statements(scoring: Scoring, significance: Significance | None) -> list[str]:

@@ -13,10 +13,14 @@ import numpy as np
 from bench.chance import compare_programs
 from pairalign import Scoring, SequenceSet, align, make_scoring, read_fasta
 from pairalign.errors import ScoringError
-from pairalign.jobs.run.statistics import estimate_gumbel, find_or_estimate_gumbel
+from pairalign.jobs.run.statistics import (
+    estimate_first_passage,
+    estimate_gumbel,
+    find_or_estimate_gumbel,
+)
 from pairalign.sequences.alphabets import PROTEIN
-from pairalign.statistics.published import BACKGROUND
-from pairalign.statistics.significance import find_significance
+from pairalign.statistics.published import BACKGROUND, PUBLISHED
+from pairalign.statistics.significance import find_gumbel, find_significance
 from pairalign.statistics.usual import pair_composition
 
 KNOWN = (
@@ -65,6 +69,9 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("--real", action="store_true", help="and queries that are not shuffled")
     parser.add_argument("--reversed", action="store_true", help="and queries read backwards")
+    parser.add_argument(
+        "--laws", action="store_true", help="fit the lengths of published scorings; no file"
+    )
     parser.set_defaults(run=_run)
 
 
@@ -110,6 +117,8 @@ def count_chance_hits(
 
 
 def _run(options: argparse.Namespace) -> None:
+    if options.laws:
+        return _fit_laws(options.threads)
     if options.programs:
         return compare_programs(options)
     if options.data is None:
@@ -156,6 +165,25 @@ def background() -> np.ndarray:
     """Shares of the residues, by code."""
     shares = np.array([BACKGROUND[letter] for letter in PROTEIN.letters[:20]])
     return shares / shares.sum()
+
+
+def _fit_laws(threads: int) -> None:
+    """Print a, b, alpha and beta of inverse Gaussian lengths of each published scoring."""
+    shares = background()
+    for matrix, rows in PUBLISHED.items():
+        for existence, extension, *_ in rows:
+            scoring = make_scoring(
+                "protein",
+                mode="local",
+                matrix=matrix,
+                gap_open=existence + extension,
+                gap_extend=extension,
+            )
+            gumbel = find_gumbel(scoring)
+            assert gumbel is not None
+            law = estimate_first_passage(scoring, gumbel, (shares, shares), threads)
+            values = ", ".join(f"{one:.4g}" for one in (law.a, law.b, law.alpha, law.beta))
+            print(f"{matrix} ({existence}, {extension}): ({values}),", flush=True)
 
 
 def _compare_with_published(threads: int) -> None:

@@ -2,16 +2,20 @@
 
 import numpy as np
 import pytest
-from align_command import align
+from align_command import align as run_align
 from bench.statistics import background, count_chance_hits
 from commands import fasta
 
+from pairalign import align
 from pairalign.errors import ScoringError
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import PairComposition
+from pairalign.statistics.finite_size import LengthLaw
+from pairalign.statistics.first_passage import fit_first_passage
 from pairalign.statistics.gumbel_fit import ungapped_lambda
+from pairalign.statistics.significance import find_gumbel
 from pairalign.statistics.usual import pair_composition
 
 pandas = pytest.importorskip("pandas")
@@ -32,8 +36,8 @@ def biased(count, length, seed, spread):
 
 
 def shares_of(sequences, index):
-    """As the letters are, and ten usual ones more."""
-    counts = np.bincount(sequences.codes_of(index), minlength=20)[:20] + 10 * background()
+    """As the letters are, and five usual ones more."""
+    counts = np.bincount(sequences.codes_of(index), minlength=20)[:20] + 5 * background()
     return counts / counts.sum()
 
 
@@ -82,8 +86,8 @@ def test_variances_are_those_of_the_delta_method():
     queries, targets = biased(3, 60, 1, 40), biased(3, 45, 2, 40)
     query, target = (x.ravel() for x in np.meshgrid(np.arange(3), np.arange(3)))
     of_pairs = PairComposition(SCORING, queries, targets, USUAL_SHARES, USUAL)
-    ratios, variances = of_pairs.ratios_and_variances(query, target)
-    a, b = 60 / 70**2, 45 / 55**2
+    ratios, variances, _ = of_pairs.ratios_and_costs(query, target)
+    a, b = 60 / 65**2, 45 / 50**2
     compared = 0
     for q, t, ratio, variance in zip(query, target, ratios, variances, strict=True):
         first, second, both = by_differences(shares_of(queries, q), shares_of(targets, t))
@@ -94,14 +98,87 @@ def test_variances_are_those_of_the_delta_method():
     assert compared > 4
 
 
+def test_skewed_law_is_the_integral_over_inverse_gaussian_lengths():
+    law = LengthLaw(2.0, -30.0, 50.0, -1100.0, 50.0, -1100.0, skewed=True)
+    for m, n, score in (
+        (25, 25, 40),
+        (51, 300, 60),
+        (51, 300, 120),
+        (300, 350, 100),
+        (900, 800, 60),
+    ):
+        mean, variance = 2.0 * score - 30, 50.0 * score - 1100
+        x = np.linspace(0, min(m, n), 400_001)[1:]
+        shape = mean**3 / variance
+        density = np.sqrt(shape / (2 * np.pi * x**3)) * np.exp(
+            -shape * (x - mean) ** 2 / (2 * mean**2 * x)
+        )
+        area = (density * (m - x) * (n - x)).sum() * (x[1] - x[0])
+        found = law.log_evalues(0.25, 0.03, [score], [m], [n])[0]
+        expected = np.log(0.03 * area) - 0.25 * score - np.log(n)
+        assert found == pytest.approx(expected, abs=2e-3)
+
+
+def test_evalues_of_a_skewed_law_fall_with_the_score_and_rise_with_the_length():
+    law = find_gumbel(SCORING).pair_law
+    lengths = np.array([10, 25, 51, 52, 100, 300, 301, 1000, 30_000])
+    scores = np.arange(1, 2000)
+    of_scores = [
+        law.log_evalues(0.267, 0.041, scores, scores * 0 + m, scores * 0 + 300) for m in lengths
+    ]
+    assert all((np.diff(one) < 0).all() for one in of_scores)
+    assert (np.diff(np.array(of_scores), axis=0) > -1e-9).all()
+
+
+def test_a_law_of_lengths_is_found_again():
+    """From the counts that it expects itself."""
+    law = LengthLaw(1.7, -28.0, 32.0, -700.0, 32.0, -700.0, skewed=True)
+    counts, pairs = {}, 10**8
+    for length in (25, 35, 50, 75, 110, 160):
+        scores = np.arange(1, 140)
+        sides = np.full(len(scores), length)
+        expected = length * np.exp(law.log_evalues(0.267, 0.041, scores, sides, sides))
+        tail = np.concatenate(([1], -np.expm1(-expected), [0]))
+        counts[length] = np.rint(pairs * -np.diff(tail)).astype(np.int64)
+    start = LengthLaw(1.9, -30.0, 42.0, -900.0, 42.0, -900.0)
+    found = fit_first_passage(counts, 0.267, 0.041, start)
+    assert (found.a, found.b) == pytest.approx((law.a, law.b), rel=0.02)
+    assert (found.alpha, found.beta) == pytest.approx((law.alpha, law.beta), rel=0.05)
+
+
+@pytest.mark.parametrize(("opening", "extension"), [(12, 1), (11, 1), (10, 1), (13, 2)])
+def test_inverse_gaussian_lengths_of_short_sequences(opening, extension):
+    """Usual residues, 25 to 60 of them: with normal lengths half as many, or fewer, at 10/1.
+
+    What is expected is the E-value of the least score that passes: scores are whole.
+    """
+    scoring = make_scoring("protein", mode="local", gap_open=opening, gap_extend=extension)
+    gumbel = find_gumbel(scoring)
+    for length in (25, 40, 60):
+        sets = biased(300, length, 7, 1e9), biased(2000, length, 8, 1e9)
+        found = align(*sets, scoring=scoring, detail="score", device="cpu")
+        sides = np.full(len(found), length)
+        known = gumbel.lambda_, gumbel.k, found.raw_score, sides, sides
+        values = length * np.exp(gumbel.pair_law.log_evalues(*known))
+        for most in (1e-2, 1e-3, 1e-4):
+            hits = (values <= most).sum()
+            expected = values[values <= most].max() * len(found)
+            assert hits == pytest.approx(expected, rel=0.25, abs=3 * np.sqrt(expected))
+
+
 def test_as_many_chance_hits_as_expected_of_short_sequences():
-    """Without the variance of lambda three quarters of as many at E <= 1."""
+    """Without what few residues cost, or with normal lengths, at least a quarter fewer or more.
+
+    Scores are whole: the least one that passes has an E-value from ``exp(-lambda)`` to the limit.
+    """
     sets = biased(500, 51, 5, 1e9), biased(2000, 51, 6, 1e9)
     found = count_chance_hits(SCORING, *sets, by_composition=True)
+    whole = -np.expm1(-0.267) / 0.267
     for most in (10, 1):
         hits, expected = found[most]
-        assert hits == pytest.approx(expected, rel=0.15)
+        assert hits == pytest.approx(whole * expected, rel=0.15)
     hits, expected = found[0.1]
+    expected *= whole
     assert hits == pytest.approx(expected, abs=2 * np.sqrt(expected))
 
 
@@ -144,12 +221,13 @@ def test_the_option(tmp_path, monkeypatch, capsys):
     options = ("--mode", "local", "--gap-open", "12", "--format", "tsv")
     columns = ("--columns", "query,target,score,bits,evalue", *options)
     adjust = ()  # as is done by default
-    align("p.fa", *columns, "-o", "plain.tsv", "--comp-based-stats", "0")
+    run_align("p.fa", *columns, "-o", "plain.tsv", "--comp-based-stats", "0")
     assert "by the composition" not in capsys.readouterr().err
-    align("p.fa", *columns, *adjust, "-o", "all.tsv")
-    assert "(Park et al. 2012), lambda by the composition of each pair" in capsys.readouterr().err
-    align("p.fa", *columns, *adjust, "-o", "few.tsv", "--max-evalue", "2")
-    align("p.fa", *columns, *adjust, "-o", "both.tsv", "--max-evalue", "2", "--both-ways")
+    run_align("p.fa", *columns, *adjust, "-o", "all.tsv")
+    said = capsys.readouterr().err
+    assert "2012; inverse Gaussian lengths), lambda by the composition of each pair" in said
+    run_align("p.fa", *columns, *adjust, "-o", "few.tsv", "--max-evalue", "2")
+    run_align("p.fa", *columns, *adjust, "-o", "both.tsv", "--max-evalue", "2", "--both-ways")
     plain, every, few, both = (
         pandas.read_csv(f"{name}.tsv", sep="\t") for name in ("plain", "all", "few", "both")
     )
@@ -160,6 +238,6 @@ def test_the_option(tmp_path, monkeypatch, capsys):
     passes = both.evalue.to_numpy().reshape(-1, 2).min(axis=1) <= 2
     assert len(both) >= 2 * len(few)
     assert passes.all()
-    align("p.fa", *columns, *adjust, "-o", "again.tsv", "--window", "7")
+    run_align("p.fa", *columns, *adjust, "-o", "again.tsv", "--window", "7")
     again, first = ((tmp_path / f"{name}.tsv").read_text() for name in ("again", "all"))
     assert sorted(again.splitlines()) == sorted(first.splitlines())

@@ -174,7 +174,8 @@ def test_parquet_says_it_in_its_metadata():
     found = {k.removeprefix("pairalign."): v for k, v in metadata.items()}
     expected = {"lambda": "0.267", "k": "0.041", "statistics": "published"}
     expected |= {"database_letters": "1200", "database_sequences": "8", "comp_based_stats": "1"}
-    expected |= {"search_space": "finite-size correction (Park et al. 2012)"}
+    space = "finite-size correction (Park et al. 2012; inverse Gaussian lengths)"
+    expected |= {"search_space": space}
     assert {key: found[key] for key in expected} == expected
 
 

@@ -150,7 +150,7 @@ def test_estimates_are_kept(folder, monkeypatch):
 
     def estimate(scoring, shares, threads=1):
         made.append(scoring)
-        return statistics._gumbel([0.5, 0.25, 1.0, -3.0, 9.0, -50.0, 9.5, -60.0])
+        return statistics._gumbel([0.5, 0.25, 1.0, -3.0, 9.0, -50.0, 9.5, -60.0, 0])
 
     monkeypatch.setattr(statistics, "estimate_gumbel", estimate)
     reads = SequenceSet.from_strings(["ACGTACGGTA"] * 3)

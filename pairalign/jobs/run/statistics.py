@@ -28,6 +28,7 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.finite_size import LengthLaw
+from pairalign.statistics.first_passage import fit_first_passage
 from pairalign.statistics.gumbel_fit import Doubles, fit_gumbel, fit_length_law, ungapped_lambda
 from pairalign.statistics.significance import Gumbel, find_gumbel
 from pairalign.statistics.usual import composition
@@ -46,8 +47,12 @@ _LENGTH_BY_SPAN = 140
 """Residues of a sequence by those that a nat of score takes: what an alignment's length does to its
 room changes lambda by 1.4%, before that is corrected for."""
 _SEED = 1
-_VERSION = 4
-_FIELDS = ("lambda", "k", "a", "b", "alpha", "beta", "sigma", "tau")
+_VERSION = 5
+_FIELDS = ("lambda", "k", "a", "b", "alpha", "beta", "sigma", "tau", "skewed")
+_PROTEIN_LENGTHS = (25, 35, 50, 75, 110, 160)
+"""Residues of the random proteins that say how many an alignment takes."""
+_PASSAGE_CELLS = 20_000_000_000
+"""Of the matrices of each of these lengths."""
 
 
 def find_or_estimate_gumbel(
@@ -125,13 +130,34 @@ def estimate_gumbel(
     length = int(np.clip(_LENGTH_BY_SPAN * law.a / first, _SHORTEST, _LONGEST))
     scores, _ = random.align(cells // length**2, length, Detail.SCORE, _SEED)
     lambda_, k = fit_gumbel(scores, length, step, law, most_lambda)
+    if scoring.alphabet.name == "protein":
+        few = int(_PASSAGE_CELLS * min(cells / CELLS, 1))
+        law = random.fit_first_passage(lambda_, k, law, few)
     return _gumbel([float(f"{value:.4g}") for value in (lambda_, k, *astuple(law))])
+
+
+def estimate_first_passage(
+    scoring: Scoring, gumbel: Gumbel, shares: tuple[Doubles, Doubles], threads: int = 1
+) -> LengthLaw:
+    """Estimate how many residues the alignments of a published scoring of proteins take.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    gumbel : Gumbel
+        Its parameters, with a law to start from.
+    shares : two ndarrays of float64, shape (residues,)
+    threads : int
+    """
+    assert gumbel.law is not None
+    random = _RandomPairs(scoring, shares, threads)
+    return random.fit_first_passage(gumbel.lambda_, gumbel.k, gumbel.law, _PASSAGE_CELLS)
 
 
 def _gumbel(values: list[float]) -> Gumbel:
     source = "estimated from random pairs with the residues of the sequences"
-    lambda_, k, *lengths = values
-    law = LengthLaw(*lengths)
+    lambda_, k, a, b, alpha, beta, sigma, tau, skewed = values
+    law = LengthLaw(a, b, alpha, beta, sigma, tau, bool(skewed))
     return Gumbel(lambda_, k, law.a, law.b, source, law)
 
 
@@ -177,6 +203,28 @@ class _RandomPairs:
                     )
         taken = np.concatenate(spans, axis=1) if spans else np.zeros((2, 0))
         return np.concatenate(scores), taken.astype(np.float64)
+
+    def fit_first_passage(
+        self, lambda_: float, k: float, start: LengthLaw, cells: int
+    ) -> LengthLaw:
+        """Fit how many residues alignments take, to `cells` of pairs of each of some lengths."""
+        generator = np.random.default_rng(_SEED + 2)
+        counts = {}
+        for length in _PROTEIN_LENGTHS:
+            count = max(1, math.isqrt(cells) // length)
+            sets = [self._random_set(generator, one, count, length) for one in self._shares]
+            job = AlignmentJob(
+                sets[0],
+                sets[1],
+                self._scoring,
+                Want(Detail.SCORE),
+                device="cpu",
+                threads=self._threads,
+            )
+            with job.open() as results:
+                scores = np.concatenate([found.raw_score for found in results])
+            counts[length] = np.bincount(scores)
+        return fit_first_passage(counts, lambda_, k, start)
 
     def _random_set(
         self, generator: np.random.Generator, shares: Doubles, count: int, length: int
