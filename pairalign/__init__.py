@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.posterior.posterior import posteriors
     from pairalign.jobs.run.align import AlignmentJob
     from pairalign.jobs.run.align_all import align, stream
+    from pairalign.jobs.run.rotate import rotate
     from pairalign.jobs.splits.split import split
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
@@ -84,6 +85,7 @@ __all__ = [
     "overlaps",
     "posteriors",
     "read_fasta",
+    "rotate",
     "score_multiple",
     "split",
     "stream",
@@ -111,6 +113,7 @@ _NAMES = {
     "jobs.posterior.posterior": ("posteriors",),
     "jobs.run.align": ("AlignmentJob",),
     "jobs.run.align_all": ("align", "stream"),
+    "jobs.run.rotate": ("rotate",),
     "jobs.clusters.clusters": ("cluster",),
     "jobs.distances.distances": ("distances",),
     "jobs.distances.guide_tree": ("guide_tree",),

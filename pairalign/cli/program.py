@@ -115,6 +115,12 @@ COMMANDS = (
         "add_options",
     ),
     Command(
+        "rotate",
+        "rotate circular sequences to a common start",
+        "pairalign.cli.rotate_options",
+        "add_options",
+    ),
+    Command(
         "devices", "list what pairalign can run on here", "pairalign.cli.devices", "add_options"
     ),
     Command("help", "show the help of a command", "pairalign.cli.help", "add_options"),

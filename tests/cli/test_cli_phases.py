@@ -75,6 +75,7 @@ PHASES = {
     "verify": [READING, "pairalign.cli.verify:VerifyJob"],
     "msa": [READING, "pairalign.cli.msa:align_multiple", "pairalign.cli.msa:open_output"],
     "posterior": [READING, "pairalign.cli.posterior:open_output"],
+    "rotate": [READING, ALIGNING, "pairalign.cli.rotate:open_output"],
 }
 COMMANDS = {
     "align": ["align", "in.fa", "-o", "out"],
@@ -88,8 +89,16 @@ COMMANDS = {
     "verify": ["verify", "made.paf", "in.fa", "-o", "out"],
     "msa": ["msa", "in.fa", "-o", "out"],
     "posterior": ["posterior", "in.fa", "-o", "out"],
+    "rotate": ["rotate", "in.fa", "-o", "out", "--to", "a"],
 }
-FORMATS = {"align": "paf", "overlap": "paf", "cluster": "tsv", "msa": "fasta", "posterior": "tsv"}
+FORMATS = {
+    "align": "paf",
+    "overlap": "paf",
+    "cluster": "tsv",
+    "msa": "fasta",
+    "posterior": "tsv",
+    "rotate": "fasta",
+}
 ADDED = {
     "read_candidates": ["--candidates", "pairs.txt"],
     "seed_candidates": ["--candidates", "mappy"],

@@ -58,6 +58,7 @@ RUNS = {
     "verify": ["verify", "in.paf", "in.fa", *DNA, "-o", "o.tsv", "--log", "o.log"],
     "merge": ["merge", "parts", "-o", "o.paf", "--log", "o.log"],
     "posterior": ["posterior", "in.fa", *DNA, "-o", "o.tsv", "--log", "o.log"],
+    "rotate": ["rotate", "in.fa", *DNA, "-o", "o.fa", "--to", "a:3", "--log", "o.log"],
     "posterior arrays": ["posterior", "in.fa", *DNA, "-o", "o.npz"],
     "posterior table": ["posterior", "in.fa", *DNA, "-o", "o.parquet"],
     "msa": ["msa", "in.fa", *DNA, "-o", "o.afa", "--tree-out", "o.nwk", "--log", "o.log"],

@@ -20,6 +20,7 @@ FUNCTIONS = {
     "split": "split",
     "msa": "align_multiple",
     "posterior": "posteriors",
+    "rotate": "rotate",
 }
 """The function of the package that does what a command does."""
 

@@ -99,7 +99,7 @@ def align_circular(
     check_circular(problem.scoring)
     used = Resources() if resources is None else resources
     used = replace(used, progress=False)
-    strands = _Strands.of(problem.queries, both_strands)
+    strands = Strands.of(problem.queries, both_strands)
     lengths = problem.queries.lengths[targets].astype(np.int64)
     block = np.cumsum(lengths) // _BLOCK_RESIDUES
     for number in np.unique(block):
@@ -114,15 +114,25 @@ def check_circular(scoring: Scoring) -> None:
 
 
 @dataclass(frozen=True)
-class _Strands:
-    """The residues of a set, of one strand or of two."""
+class Strands:
+    """The residues of a set, of one strand or of two.
+
+    Attributes
+    ----------
+    sequences : SequenceSet
+    letters : tuple of list of bytes
+        Of the original strand and, if both are asked for, of the other: each sequence.
+    table : bytes or None
+        Complement of each byte.
+    """
 
     sequences: SequenceSet
     letters: tuple[list[bytes], ...]
     table: bytes | None
 
     @classmethod
-    def of(cls, sequences: SequenceSet, both: bool) -> _Strands:
+    def of(cls, sequences: SequenceSet, both: bool) -> Strands:
+        """Read the sequences; AlphabetError for both strands of proteins."""
         offsets = sequences.offsets.tolist()
         plus = sequences.letters.tobytes()
         texts = [plus[a:b] for a, b in pairwise(offsets)]
@@ -135,10 +145,12 @@ class _Strands:
         return cls(sequences, (texts, [text[::-1].translate(table) for text in texts]), table)
 
     def other(self, text: bytes) -> bytes:
+        """Return the reverse complement of a sequence."""
         assert self.table is not None
         return text[::-1].translate(self.table)
 
     def set_of(self, texts: list[bytes]) -> SequenceSet:
+        """Return a set of such sequences, named by their numbers."""
         names = [str(number) for number in range(len(texts))]
         records = join_records(names, names, texts)
         return SequenceSet(records, alphabet=self.sequences.alphabet, source=self.sequences.source)
@@ -146,7 +158,7 @@ class _Strands:
 
 def _align_block(
     problem: Problem,
-    strands: _Strands,
+    strands: Strands,
     queries: Int32s,
     targets: Int32s,
     detail: Detail,
@@ -160,8 +172,8 @@ def _align_block(
         np.tile(queries, kinds),
         np.concatenate([place + len(own) * strand for strand in range(kinds)]).astype(np.int32),
     )
-    scoring = _free_target_ends(problem.scoring)
-    found = _align_list(Problem(problem.queries, doubled, scoring), pairs, Detail.STATS, resources)
+    scoring = free_target_ends(problem.scoring)
+    found = align_list(Problem(problem.queries, doubled, scoring), pairs, Detail.STATS, resources)
     lengths = np.tile(problem.queries.lengths[targets], kinds).astype(np.int64)
     start = found.field("target_start").astype(np.int64)
     end = found.field("target_end").astype(np.int64)
@@ -172,10 +184,10 @@ def _align_block(
     texts = []
     for way, k in tried:
         text = strands.letters[k // count][int(targets[k % count])]
-        texts.append(_rotated(text, int(rotations[way, k])))
-    rotated = strands.set_of(texts)
-    again = _align_list(
-        Problem(problem.queries, rotated, problem.scoring),
+        texts.append(rotated(text, int(rotations[way, k])))
+    tried_targets = strands.set_of(texts)
+    again = align_list(
+        Problem(problem.queries, tried_targets, problem.scoring),
         PairList(queries[where[:, 1] % count], np.arange(len(tried), dtype=np.int32)),
         Detail.CIGAR,
         resources,
@@ -191,7 +203,7 @@ def _align_block(
 
 
 def _align_again(
-    problem: Problem, strands: _Strands, found: Alignments, detail: Detail, resources: Resources
+    problem: Problem, strands: Strands, found: Alignments, detail: Detail, resources: Resources
 ) -> Alignments:
     """Rotate both sequences of each pair to the middle of its longest run of matches, and align.
 
@@ -208,12 +220,12 @@ def _align_again(
                 len(text) - start - length for text, start in zip(pair, starts, strict=True)
             )
         pairs.append(
-            [_rotated(text, at + length // 2) for text, at in zip(pair, starts, strict=True)]
+            [rotated(text, at + length // 2) for text, at in zip(pair, starts, strict=True)]
         )
     queries, targets = (strands.set_of([pair[side] for pair in pairs]) for side in (0, 1))
     numbers = np.arange(len(pairs), dtype=np.int32)
     again = Problem(queries, targets, problem.scoring)
-    return _align_list(again, PairList(numbers, numbers), detail, resources)
+    return align_list(again, PairList(numbers, numbers), detail, resources)
 
 
 def _longest_run(runs: npt.NDArray[np.uint32]) -> tuple[tuple[int, ...], int]:
@@ -226,18 +238,20 @@ def _longest_run(runs: npt.NDArray[np.uint32]) -> tuple[tuple[int, ...], int]:
     return starts, int(matched[run])
 
 
-def _rotated(text: bytes, cut: int) -> bytes:
+def rotated(text: bytes, cut: int) -> bytes:
+    """Return a circle that begins at another residue."""
     return text[cut:] + text[:cut]
 
 
-def _free_target_ends(scoring: Scoring) -> Scoring:
+def free_target_ends(scoring: Scoring) -> Scoring:
+    """Return a scoring of mode global with free ends of the target."""
     internal, free = GapCost(scoring.gap_open, scoring.gap_extend), GapCost(0, 0)
     ends = EndGaps(internal, internal, internal, internal)
     ends = replace(ends, target_start=free, target_end=free)
     return replace(scoring, mode=ends.mode(internal), end_gaps=ends)
 
 
-def _align_list(
+def align_list(
     problem: Problem, pairs: PairList, detail: Detail, resources: Resources
 ) -> Alignments:
     """Align listed pairs; return them in the order of the list."""

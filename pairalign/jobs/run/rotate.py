@@ -1,0 +1,143 @@
+"""Circular sequences turned to a common start: that of one of them, or a coordinate in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pairalign.alignments.problem import Problem
+from pairalign.base.choices import STRANDS
+from pairalign.base.errors import FastaError
+from pairalign.jobs.run.circular import (
+    Strands,
+    align_list,
+    check_circular,
+    free_target_ends,
+    rotated,
+)
+from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
+from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.resources import Resources
+from pairalign.pairs.lists import PairList
+from pairalign.pairs.want import Detail
+from pairalign.sequences.records import join_records
+from pairalign.sequences.sets import SequenceSet
+
+_ANCHOR_RESIDUES = 5000
+"""Of the start, which are looked for in the others."""
+
+
+def rotate(
+    sequences: Sequences,
+    *,
+    to: str,
+    strand: str = STRANDS[0],
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    device: str = "auto",
+    kernel: str | None = None,
+    threads: int | None = None,
+    memory_bytes: int | None = None,
+    progress: Progress = False,
+) -> SequenceSet:
+    """Rotate circular sequences so that all begin where one of them does.
+
+    Parameters
+    ----------
+    sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
+        As for `pairalign.align`.
+    to : str
+        ``NAME``, one of the sequences, or ``NAME:1000``: a residue of it, counted from 1.
+    strand : {"plus", "both"}
+        Both, for DNA: sequences that fit better on the other strand are reverse-complemented.
+    scoring, mode, device, kernel, threads, memory_bytes, progress
+        As for `pairalign.align`; the mode can only be global.
+
+    Returns
+    -------
+    SequenceSet
+        In the same order, under the same names.
+
+    Raises
+    ------
+    FastaError
+        There is no such sequence, or it has no such residue.
+    AlphabetError, ScoringError, CapacityError, DeviceError
+        See `pairalign.errors`.
+
+    Notes
+    -----
+    The first 5,000 residues from that start are aligned with each other sequence twice in a row,
+    whose ends are free (`pairalign.jobs.run.circular`); the sequence then begins with the residue
+    opposite the first one.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> plasmid = "ACGTTGCAAGGCTTACCGATAGGCT"
+    >>> found = pairalign.rotate({"a": plasmid, "b": plasmid[9:] + plasmid[:9]}, to="a")
+    >>> found[1].letters == plasmid
+    True
+    """
+    if strand not in STRANDS:
+        raise ValueError(f"strand {strand!r}: expected one of {', '.join(STRANDS)}")
+    problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
+    resources = Resources(device, kernel, threads, memory_bytes, progress)
+    return rotate_set(problem, to, strand, resources)
+
+
+def rotate_set(problem: Problem, to: str, strand: str, resources: Resources) -> SequenceSet:
+    """Rotate the sequences of a problem of one set; see `rotate`."""
+    check_circular(problem.scoring)
+    sequences = problem.queries
+    index, start = find_start(sequences, to)
+    strands = Strands.of(sequences, strand == "both")
+    own = rotated(strands.letters[0][index], start)
+    anchor = own[:_ANCHOR_RESIDUES]
+    others = [k for k in range(len(sequences)) if k != index]
+    texts = list(strands.letters[0])
+    texts[index] = own
+    if others:
+        kinds = len(strands.letters)
+        doubled = strands.set_of([2 * letters[k] for letters in strands.letters for k in others])
+        again = Problem(strands.set_of([anchor]), doubled, free_target_ends(problem.scoring))
+        numbers = np.arange(len(doubled), dtype=np.int32)
+        pairs = PairList(np.zeros(len(doubled), np.int32), numbers)
+        found = align_list(again, pairs, Detail.STATS, resources)
+        scores: Any = found.raw_score.reshape(kinds, -1)
+        cuts = found.field("target_start").reshape(kinds, -1)
+        for place, (k, kind) in enumerate(zip(others, scores.argmax(axis=0).tolist(), strict=True)):
+            text = strands.letters[kind][k]
+            texts[k] = rotated(text, int(cuts[kind, place]) % len(text))
+    records = join_records(list(sequences.names), list(sequences.descriptions), texts)
+    return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)
+
+
+def find_start(sequences: SequenceSet, to: str) -> tuple[int, int]:
+    """Return the input index of the sequence that ``NAME`` or ``NAME:1000`` means, and the residue.
+
+    Returns
+    -------
+    index : int
+    start : int
+        From 0.
+
+    Raises
+    ------
+    FastaError
+        There is no such sequence, or it has no such residue.
+    """
+    name, residue = to, "1"
+    if to not in sequences.names and ":" in to:
+        name, _, residue = to.rpartition(":")
+    if name not in sequences.names:
+        raise FastaError(f"{sequences.source}: no sequence is called '{name}'")
+    index = sequences.names.index(name)
+    length = int(sequences.lengths[index])
+    if not (residue.isascii() and residue.isdigit() and 1 <= int(residue) <= length):
+        raise FastaError(
+            f"{sequences.source}: {sequences.record(index)}: there is no residue '{residue}', "
+            f"expected a number from 1 to {length:,}"
+        )
+    return index, int(residue) - 1

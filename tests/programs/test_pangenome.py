@@ -1,0 +1,83 @@
+"""Haplotypes on both strands become a graph by one command, as for `seqwish`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from variation_graph import COMPLEMENT, VariationGraph
+
+from pairalign.cli.main import main
+
+LETTERS = list("ACGT")
+OPTIONS = ["--mode", "local", "--hsps", "6", "--strand", "both", "-q"]
+
+
+def haplotypes(seed: int) -> tuple[dict[str, str], dict[str, list[int]]]:
+    """Descendants of a sequence, and which of its bases each of theirs is; -1: none.
+
+    Every second one is on the other strand; one lacks 200 bases, another has 150 more. Bases are
+    left out or put in where it can be seen which: not beside the same base.
+    """
+    rng = np.random.default_rng(seed)
+    ancestor = rng.choice(LETTERS, 2000).tolist()
+    sequences, origins = {}, {}
+    for number in range(6):
+        text: list[str] = []
+        origin: list[int] = []
+        for place, letter in enumerate(ancestor):
+            beside = {ancestor[place - 1], ancestor[(place + 1) % len(ancestor)]}
+            leaves_out = rng.random() < 0.001 and letter not in beside
+            if leaves_out or (number == 2 and 800 <= place < 1000):
+                continue
+            mutates = rng.random() < 0.01
+            text.append(str(rng.choice([x for x in LETTERS if x != letter])) if mutates else letter)
+            origin.append(-1 if mutates else place)
+            more = [x for x in LETTERS if x not in {*beside, letter}][:1] * (rng.random() < 0.001)
+            if (number, place) == (4, 1400):
+                more = rng.choice(LETTERS, 150).tolist()
+            text += more
+            origin += [-1] * len(more)
+        whole = "".join(text)
+        if number % 2:
+            whole, origin = whole[::-1].translate(COMPLEMENT), origin[::-1]
+        sequences[f"h{number}"], origins[f"h{number}"] = whole, origin
+    return sequences, origins
+
+
+def graph_of(sequences: dict[str, str], options: list[str], least: int = 1) -> VariationGraph:
+    Path("haps.fa").write_text("".join(f">{name}\n{text}\n" for name, text in sequences.items()))
+    assert main(["align", "haps.fa", "-o", "haps.paf", *options]) == 0
+    return VariationGraph(sequences, Path("haps.paf").read_text().splitlines(), least)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_homologous_bases_are_one_base_of_the_graph(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sequences, origins = haplotypes(seed)
+    graph = graph_of(sequences, OPTIONS)
+    letters = graph.letters()  # of one base there is one letter
+    for name, text in sequences.items():
+        assert "".join(letters[side] for side in graph.path(name)) == text
+    sides: dict[int, list[int]] = {}
+    for number, (name, origin) in enumerate(origins.items()):
+        for place, base in enumerate(origin):
+            if base >= 0:
+                side = graph.side_of(name, place, complement=bool(number % 2))
+                sides.setdefault(base, []).append(side)
+    pairs = sum(len(some) - 1 for some in sides.values())
+    together = sum(one == some[0] for some in sides.values() for one in some[1:])
+    assert together >= 0.999 * pairs
+    assert len(graph.bases()) < 2600  # 2,000, 150 and what differs; nothing is there twice
+    assert sum(count == 6 for count in graph.bases()) > 1400
+
+
+def test_by_default_haplotypes_of_two_strands_do_not_meet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    graph = graph_of(haplotypes(1)[0], ["-q"], least=19)
+    assert not any(count == 6 for count in graph.bases())
