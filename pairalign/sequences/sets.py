@@ -250,13 +250,7 @@ class SequenceSet:
         return _read_only(positions)
 
     def canonical_order(self) -> npt.NDArray[np.int32]:
-        """Return `order` with the same sequences by name: it does not depend on the input's order.
-
-        Returns
-        -------
-        ndarray of int32, shape (n,)
-            Input indices.
-        """
+        """Input indices as in `order`, the same sequences by name: it is that of any input order."""
         ranks = find_row_ranks(self, self)[0].tolist()
         names = [self.names[index] for index in self.order]
         places = sorted(range(len(self)), key=lambda place: (ranks[place], names[place]))

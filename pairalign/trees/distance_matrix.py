@@ -129,6 +129,10 @@ class DistanceMatrix:
     def similarities(self) -> DistanceMatrix:
         """Return the identities of a measure that is 1 less an identity; 1 with itself.
 
+        Returns
+        -------
+        DistanceMatrix
+
         Raises
         ------
         DistanceError

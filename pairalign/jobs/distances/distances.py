@@ -165,6 +165,8 @@ def distances(
         As for `pairalign.align`.
     mode : {"global", "semiglobal", "local"}, optional
         Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
+    strand : {"plus", "both"}
+        As for `pairalign.align`.
     circular : bool
         The sequences are circles: each pair is aligned, in mode global, with one of the two rotated
         to where it scores most (`pairalign.jobs.run.circular`).
@@ -175,7 +177,7 @@ def distances(
         scores S, or Levenshtein's distance. `measure` and `strand` are of no use then.
     sparse : bool
         Return the pairs within a limit and nothing of all others.
-    strand, device, kernel, threads, memory_bytes, progress
+    device, kernel, threads, memory_bytes, progress
         As for `pairalign.align`; `memory_bytes` includes the distances themselves.
 
     Returns

@@ -174,8 +174,8 @@ def align(
     >>> found
     <Alignments: 3 pairs, global, with CIGARs>
     >>> found.score.tolist()
-    [300, 64, 66]
-    >>> best = found[0]
+    [64, 66, 300]
+    >>> best = found["HBB", "HBD"]
     >>> best.query.name, best.target.name, best.cigar
     ('HBB', 'HBD', '9=1X2=1X9=1X27=1X9=')
     >>> len(pairalign.align(globins, min_identity="90%"))
