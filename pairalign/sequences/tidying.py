@@ -149,7 +149,7 @@ def _renamed(records: Records, source: str) -> Records:
     for name, description in zip(records.names, records.descriptions, strict=True):
         number = seen[name] = seen.get(name, 0) + 1
         new = name
-        if number > 1:
+        if number > 1 and name:
             while (new := f"{name}_{number}") in taken:
                 number += 1
             seen[name] = number
@@ -157,6 +157,8 @@ def _renamed(records: Records, source: str) -> Records:
             renamed.append(name)
         names.append(new)
         descriptions.append(new + description.removeprefix(name))
+    if not renamed:
+        return records
     counted = _counted(len(renamed), renamed[0])
     log.info("%s: %s with the name of another: renamed to NAME_2 and so on", source, counted)
     return Records(names, descriptions, records.letters, records.offsets, records.origins)

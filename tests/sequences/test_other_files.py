@@ -162,6 +162,8 @@ def test_repeated_names_are_changed_when_asked(caplog):
     assert found.names == ["x", "x_2", "x_3", "x_4"]
     assert found.descriptions == ["x first", "x_2", "x_3 second", "x_4"]
     assert "2 records (the first is 'x') with the name of another" in caplog.text
+    with pytest.raises(FastaError, match="record 1 has no name"):
+        read_text(">\nMKV\n>\nMKL\n", on_duplicate="rename")
 
 
 def test_several_files_are_one_set(tmp_path: Path):
