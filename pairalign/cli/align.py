@@ -13,8 +13,8 @@ from pairalign.cli.align_table import Table, table_of
 from pairalign.cli.confidence import confidence_of
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
+from pairalign.cli.destination import Destination
 from pairalign.cli.files import check_files
-from pairalign.cli.going_on import Going
 from pairalign.cli.lines import say_summary, written_pairs
 from pairalign.cli.networks import OF_STATISTICS
 from pairalign.cli.parts import choose_part
@@ -63,19 +63,21 @@ def run_align(options: argparse.Namespace) -> None:
         run_on_cluster(options, run, table.writer_type, **decided)
         say_summary(options, written_pairs("alignments", run.pairs, options.output))
         return
-    going = Going(options, run, table.writer_type.name, place, join=table.join, **decided)
-    run = going.job
+    destination = Destination(
+        options, run, table.writer_type.name, place, join=table.join, **decided
+    )
+    run = destination.job
     summary = _summary_of(plan.request, run)
     collector = None
     if options.report is not None:
         collector = make_collector(run.problem, plan.significance)
-    if not going.is_done:
+    if not destination.is_done:
         keep_freed_memory(run.memory_bytes)
         shown = {**table.shown(), "significance": plan.significance}
         shown["confidence"] = confidence_of(options, table, run)
-        with going.held():
-            _write(options, run, going, summary, collector, shown)
-    going.finish()
+        with destination.held():
+            _write(options, run, destination, summary, collector, shown)
+    destination.finish()
     if options.explain:
         say(describe_steps(run.steps, run.pairs))
     lines = summary.lines(time.perf_counter() - started, options.output)
@@ -147,7 +149,7 @@ def _summary_of(request: AlignRequest, run: AlignmentJob) -> Summary:
 def _write(
     options: argparse.Namespace,
     run: AlignmentJob,
-    going: Going,
+    destination: Destination,
     summary: Summary,
     collector: ReportCollector | None,
     shown: Mapping[str, Any],
@@ -163,8 +165,8 @@ def _write(
             run.scoring,
             run.want.detail,
             threads=run.threads,
-            piece=going.piece,
-            output=going.output,
+            piece=destination.piece,
+            output=destination.output,
             **shown,
         ) as writer,
     ):
@@ -174,5 +176,5 @@ def _write(
             if collector is not None:
                 collector.add(alignments)
             del alignments  # or they would stay in memory while the next ones are waited for
-            going.wrote(writer)
-        going.wrote_all(writer)
+            destination.wrote(writer)
+        destination.wrote_all(writer)

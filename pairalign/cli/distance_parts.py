@@ -6,7 +6,7 @@ import argparse
 
 from pairalign.base.errors import FormatError
 from pairalign.cli.dask_cluster import Parts, make_parts
-from pairalign.cli.going_on import Going, replace_leftovers
+from pairalign.cli.destination import Destination, replace_leftovers
 from pairalign.cli.lines import say_summary, written_pairs
 from pairalign.cli.parts import choose_part
 from pairalign.cli.planning import problem_of
@@ -48,12 +48,12 @@ def write_part(
     place = choose_part(options, SUFFIX)
     run = plan_distances(request, problem_of(options, sequences))
     check_names(sequences.names, sequences.source)
-    going = Going(options, run, FORMAT, place, measure=measure.name)
-    if not going.is_done:
-        output = going.output or open_output(options.output)
-        with going.held(), output:
-            _write(going, output, measure)
-    going.finish()
+    destination = Destination(options, run, FORMAT, place, measure=measure.name)
+    if not destination.is_done:
+        output = destination.output or open_output(options.output)
+        with destination.held(), output:
+            _write(destination, output, measure)
+    destination.finish()
     say_summary(options, written_pairs("distances", run.pairs, options.output))
 
 
@@ -66,12 +66,12 @@ def measure_resumed(
     """
     check_resumable(options.output)
     check_names(run.queries.names, run.queries.source)
-    going = Going(_beside(options), run, FORMAT, None, measure=measure.name)
-    assert going.output is not None
-    options.distances = going.take_back()
-    with going.held():
-        _write(going, going.output, measure)
-    return read_values(options.distances.blocks(), options.distances.size), going.job
+    destination = Destination(_beside(options), run, FORMAT, None, measure=measure.name)
+    assert destination.output is not None
+    options.distances = destination.take_back()
+    with destination.held():
+        _write(destination, destination.output, measure)
+    return read_values(options.distances.blocks(), options.distances.size), destination.job
 
 
 def measure_on_cluster(
@@ -118,10 +118,12 @@ def _beside(options: argparse.Namespace) -> argparse.Namespace:
     return argparse.Namespace(**{**vars(options), "output": f"{options.output}{SUFFIX}"})
 
 
-def _write(going: Going, output: Output, measure: Measure) -> None:
-    run = going.job
-    writer = DistanceWriter(output, run.queries, measure.name, run.window, first=going.piece.first)
+def _write(destination: Destination, output: Output, measure: Measure) -> None:
+    run = destination.job
+    writer = DistanceWriter(
+        output, run.queries, measure.name, run.window, first=destination.piece.first
+    )
     for values in measure_in_order(run, measure):
         writer.write(values)
-        going.wrote(writer)
-    going.wrote_all(writer)
+        destination.wrote(writer)
+    destination.wrote_all(writer)

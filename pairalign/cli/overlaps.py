@@ -12,8 +12,8 @@ from pairalign.alignments.alignments import concatenate
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log
 from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
+from pairalign.cli.destination import Destination
 from pairalign.cli.files import check_files
-from pairalign.cli.going_on import Going
 from pairalign.cli.lines import Lines, say_summary, written_pairs
 from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
 from pairalign.cli.parts import choose_part
@@ -80,30 +80,32 @@ def run_overlap(options: argparse.Namespace) -> None:
         run_on_cluster(options, job, writer_type, **decided)
         say_summary(options, written_pairs("overlaps", job.pairs, options.output))
         return
-    going = Going(options, job, writer_type.name, place, **decided)
+    destination = Destination(options, job, writer_type.name, place, **decided)
     seen = OverlapWatcher(options, job.problem, overhang)
     counts, writing = np.zeros(INTERNAL + 1, np.int64), 0.0
     keep_freed_memory(job.memory_bytes)
-    if not going.is_done:
-        with going.held():
-            counts, writing = _write(options, going, overhang, seen, tags)
+    if not destination.is_done:
+        with destination.held():
+            counts, writing = _write(options, destination, overhang, seen, tags)
     seconds = time.perf_counter() - started
-    going.finish()
-    if not going.is_resumed and options.shard is None:
+    destination.finish()
+    if not destination.is_resumed and options.shard is None:
         _warn_of_few(seen.overlapping)
     seen.write_reads()
-    run = replace(run, alignment=going.job)
+    run = replace(run, alignment=destination.job)
     lines = _summary(run, reads, counts, (seconds, writing), options.output)
     if seen.removing:
         lines.add("left", seen.describe_left(int(counts.sum())))
-    sees_all = not going.is_resumed and options.shard is None
+    sees_all = not destination.is_resumed and options.shard is None
     is_whole = sees_all and not options.remove_contained and not options.remove_transitive
     if counts.sum() and run.preset.mode == "local" and is_whole:
         for title, advice in seen.describe_advice():
             lines.add(title, advice)
     if seen.report is not None:
         reports = seen.read_report.columns()
-        finish_report(options, seen.report, lines.text(), devices=going.job.devices, reads=reports)
+        finish_report(
+            options, seen.report, lines.text(), devices=destination.job.devices, reads=reports
+        )
     say_summary(options, lines)
 
 
@@ -160,13 +162,13 @@ def _trim(request: OverlapRequest, run: OverlapJob) -> tuple[OverlapJob, Trimmed
 
 def _write(
     options: argparse.Namespace,
-    going: Going,
+    destination: Destination,
     overhang: int,
     seen: OverlapWatcher,
     tags: frozenset[str],
 ) -> tuple[np.ndarray, float]:
     """Find and write; return how many there are of each kind, and seconds of writing."""
-    run, writing = going.job, 0.0
+    run, writing = destination.job, 0.0
     with run.open() as results:
         watched = seen.watch(results)
         if seen.removing:  # nothing can be written before everything is known
@@ -184,16 +186,16 @@ def _write(
             tags=tags,
             kept=seen.kept,
             threads=run.threads,
-            piece=going.piece,
-            output=going.output,
+            piece=destination.piece,
+            output=destination.output,
         ) as writer:
             for alignments in watched:
                 started = time.perf_counter()
                 writer.write(alignments)
                 writing += time.perf_counter() - started
                 del alignments  # or they would stay in memory while the next are waited for
-                going.wrote(writer)
-            going.wrote_all(writer)
+                destination.wrote(writer)
+            destination.wrote_all(writer)
     return writer.kind_counts, writing
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the names of kernels are looked up without all that
     from pairalign.engines.cpu.pair_filter import PairFilter
     from pairalign.pairs.want import Want
     from pairalign.pairs.windows import Window
-    from pairalign.reads.reaching import Reaching
+    from pairalign.reads.reaching_pairs import ReachingPairs
     from pairalign.scoring.scoring import Scoring
     from pairalign.sequences.sets import SequenceSet
 
@@ -36,7 +36,7 @@ class OnDevice(Protocol):
 
     def reach(
         self, window: Window, least: int, least_by_end: npt.NDArray[np.int32]
-    ) -> Reaching | None:
+    ) -> ReachingPairs | None:
         """Score all pairs of a window; of semiglobal ones look at where they end, too."""
         ...
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.native import library
-from pairalign.reads.reaching import Reaching
+from pairalign.reads.reaching_pairs import ReachingPairs
 
 if TYPE_CHECKING:
     from pairalign.alignments.alignments import Alignments
@@ -56,19 +56,19 @@ _classify = library.pairalign_classify_overlaps
 _mark = library.pairalign_mark_indices
 
 
-def describe_reaching(found: Reaching) -> tuple[NativeReaching, tuple[Int32s, ...]]:
+def describe_reaching(found: ReachingPairs) -> tuple[NativeReaching, tuple[Int32s, ...]]:
     """Describe pairs to native code; also return the arrays that must be kept meanwhile."""
     fields = found.numbers, found.raw_scores, found.may_pass
     arrays = tuple(np.ascontiguousarray(one, np.int32) for one in fields)
     return NativeReaching(len(arrays[0]), *(one.ctypes.data for one in arrays)), arrays
 
 
-def choose_strands(plus: Reaching, minus: Reaching, both: bool) -> tuple[Int64s, Int64s]:
+def choose_strands(plus: ReachingPairs, minus: ReachingPairs, both: bool) -> tuple[Int64s, Int64s]:
     """Choose the pairs to align on each strand by their scores on both.
 
     Parameters
     ----------
-    plus, minus : Reaching
+    plus, minus : ReachingPairs
     both : bool
         Whether to align on both strands where both reach the minimum, not just where the score is
         higher (of equals on the plus strand).

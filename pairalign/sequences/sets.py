@@ -18,7 +18,6 @@ import numpy.typing as npt
 from pairalign.base.byte_counts import count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
 from pairalign.base.errors import FastaError, shown_name
-from pairalign.base.items import letters_of, name_of
 from pairalign.sequences.alphabets import (
     DNA,
     INVALID,
@@ -28,6 +27,7 @@ from pairalign.sequences.alphabets import (
     guess_alphabet,
 )
 from pairalign.sequences.fasta import GAPS, clean
+from pairalign.sequences.python_sequences import letters_of, name_of
 from pairalign.sequences.records import Records, join_records
 from pairalign.sequences.row_order import find_row_ranks, order_rows
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, tidy
@@ -155,7 +155,7 @@ class SequenceSet:
         ----------
         sequences : iterable of str, or mapping of names to str
             White space in them is dropped, as in a file. Other items that hold residues do as
-            well, see `pairalign.base.items.letters_of`.
+            well, see `pairalign.sequences.python_sequences.letters_of`.
         names : iterable of str, optional
             Default: the keys of the mapping, or ``seq1``, ``seq2`` and so on.
         alphabet : Alphabet or {"dna", "protein"}, optional

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.errors import MissingPackageError
-
-Int32s = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)

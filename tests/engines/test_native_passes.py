@@ -16,7 +16,7 @@ from pairalign.pairs.positions import positions_of_mask
 from pairalign.pairs.windows import Window
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify_and_count
 from pairalign.reads.passes import choose_strands, find_overlaps, merge_strands
-from pairalign.reads.reaching import Reaching
+from pairalign.reads.reaching_pairs import ReachingPairs
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
@@ -46,8 +46,8 @@ def test_positions_of_chosen_pairs(seed: int, triangular: bool, share: float) ->
         assert (found[1] == columns[numbers]).all()
 
 
-def reaching_of(scores: np.ndarray, may_pass: np.ndarray, least: int) -> Reaching:
-    found = Reaching.of_scores(scores, least)
+def reaching_of(scores: np.ndarray, may_pass: np.ndarray, least: int) -> ReachingPairs:
+    found = ReachingPairs.of_scores(scores, least)
     return replace(found, may_pass=may_pass[found.numbers].astype(np.int32))
 
 

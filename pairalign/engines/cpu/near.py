@@ -21,14 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.errors import CapacityError, ScoringError
 from pairalign.base.native import library
 from pairalign.engines.cpu.engine import READ_AHEAD_BYTES, instruction_set_of
 from pairalign.engines.cpu.native_structs import NativeSet
 from pairalign.scoring.scoring import CODES, Scoring
 from pairalign.sequences.sets import SequenceSet
-
-Int32s = npt.NDArray[np.int32]
 
 _MOST_COST = 2**28
 """Of an alignment: sums of a few of them fit 32 bits."""

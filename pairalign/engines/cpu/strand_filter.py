@@ -29,7 +29,7 @@ from pairalign.engines.cpu.engine import SharedSet
 from pairalign.engines.cpu.native_structs import NativeWindow
 from pairalign.pairs.windows import Window
 from pairalign.reads.passes import describe_reaching
-from pairalign.reads.reaching import Reaching, column_scores
+from pairalign.reads.reaching_pairs import ReachingPairs, column_scores
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -71,14 +71,14 @@ class StrandFilter:
         return cls(reads, min(gram, _GRAMS[-1]), match, threads) if gram >= _GRAMS[0] else None
 
     def needed(
-        self, window: Window, plus: Reaching, both: bool, most: int
+        self, window: Window, plus: ReachingPairs, both: bool, most: int
     ) -> npt.NDArray[np.bool_] | None:
         """Return which pairs of a window need their scores on the other strand.
 
         Parameters
         ----------
         window : Window
-        plus : Reaching
+        plus : ReachingPairs
             Pairs that reach the least score on the plus strand.
         both : bool
             Whether it does not matter which strand scores more.

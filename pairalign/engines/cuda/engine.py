@@ -31,7 +31,7 @@ from pairalign.engines.device.sets import PADDING_CODE, padded_lengths
 from pairalign.engines.kernels import AUTO
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.reads.reaching import Reaching
+from pairalign.reads.reaching_pairs import ReachingPairs
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
@@ -130,7 +130,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
 
     def reach(
         self, window: Window, least: int, least_by_end: npt.NDArray[np.int32]
-    ) -> Reaching | None:
+    ) -> ReachingPairs | None:
         """Score all pairs of a window; of semiglobal ones look at where they end, too.
 
         Parameters
@@ -139,11 +139,11 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         least : int
             Raw score that pairs must reach.
         least_by_end : ndarray of int32
-            See `pairalign.reads.reaching.least_by_end`; the same array each time.
+            See `pairalign.reads.reaching_pairs.least_by_end`; the same array each time.
 
         Returns
         -------
-        Reaching or None
+        ReachingPairs or None
             None: no kernel for these pairs can; `align` them.
 
         Raises

@@ -20,7 +20,7 @@ from pairalign.engines.cuda.pruned.family import PrunedPairs
 from pairalign.engines.device.long_pairs import long_pairs, may_have_long, merge
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.reads.reaching import Reaching
+from pairalign.reads.reaching_pairs import ReachingPairs
 
 Mask = npt.NDArray[np.bool_]
 
@@ -111,7 +111,7 @@ class Router:
             return None
         return long_pairs(window, pair_mask, *self._lengths, self._context.multiprocessors)
 
-    def reach(self, window: Window, least: int, least_by_end: Int32s) -> Reaching | None:
+    def reach(self, window: Window, least: int, least_by_end: Int32s) -> ReachingPairs | None:
         """Score all pairs of a window; None: not where others than the family align some of them.
 
         See `CudaEngine.reach`.

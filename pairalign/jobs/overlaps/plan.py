@@ -12,7 +12,7 @@ from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.jobs.overlaps.stages import OverlapThresholds
-from pairalign.jobs.run.limits import whole_number
+from pairalign.jobs.run.problem_checks import whole_number
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 

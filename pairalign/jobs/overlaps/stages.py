@@ -29,7 +29,7 @@ from pairalign.pairs.windows import Window, order_of_windows
 from pairalign.reads.candidates import CandidateStrands
 from pairalign.reads.exact_runs import SHORTEST, RunFilter
 from pairalign.reads.passes import choose_strands, find_overlaps, merge_strands
-from pairalign.reads.reaching import Reaching, least_by_end
+from pairalign.reads.reaching_pairs import ReachingPairs, least_by_end
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.further import FurtherAligner
@@ -90,7 +90,7 @@ class OverlapThresholds:
     def least_by_end(self, on_device: OnDevice) -> npt.NDArray[np.int32] | None:
         """Return what semiglobal alignments score at least that pass; None: that is not known.
 
-        See `pairalign.reads.reaching.least_by_end`.
+        See `pairalign.reads.reaching_pairs.least_by_end`.
         """
         scoring, reads = on_device.scoring, on_device.queries
         if scoring.mode != "semiglobal":
@@ -337,7 +337,7 @@ class StagedEngine(WrappedEngine):
             found = self._engine.align(window, Want(detail), None if mask.all() else mask)
         return _with_strand(found, window)
 
-    def _reaching_other(self, window: Window, plus: Reaching) -> Reaching:
+    def _reaching_other(self, window: Window, plus: ReachingPairs) -> ReachingPairs:
         """Do the same for the other strand, where it matters."""
         if self._strand_filter is None:
             return self._reaching(window)
@@ -351,7 +351,7 @@ class StagedEngine(WrappedEngine):
         self._stages.count(FILTER, window.pairs, len(numbers))
         return self._scored(window, numbers)
 
-    def _reaching(self, window: Window) -> Reaching:
+    def _reaching(self, window: Window) -> ReachingPairs:
         """Score all pairs that the filter does not stop; return those that reach the minimum."""
         if self._filter is not None:
             with self._stages.timed(FILTER):
@@ -369,7 +369,7 @@ class StagedEngine(WrappedEngine):
         self._stages.count(SCORE, window.pairs, len(found.numbers))
         return found
 
-    def _scored(self, window: Window, numbers: Numbers | None = None) -> Reaching:
+    def _scored(self, window: Window, numbers: Numbers | None = None) -> ReachingPairs:
         """Score all pairs of a window, or those of some numbers, which ascend."""
         with self._stages.timed(SCORE):
             want = Want(Detail.SCORE)
@@ -377,7 +377,7 @@ class StagedEngine(WrappedEngine):
                 scores = self._engine.align(window, want).raw_score
             else:
                 scores = _align_numbers(self._engine, window, want, numbers).raw_score
-            found = Reaching.of_scores(scores, self._thresholds.min_raw_score, numbers)
+            found = ReachingPairs.of_scores(scores, self._thresholds.min_raw_score, numbers)
         self._stages.count(SCORE, len(scores), len(found.numbers))
         return found
 

@@ -21,9 +21,14 @@ from pairalign.engines.selection import open_engines, usable_cores
 from pairalign.jobs.run import schedule
 from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
 from pairalign.jobs.run.handing_out import HandingEngine, Users
-from pairalign.jobs.run.limits import check_hsps, check_problem, computed_detail, whole_number
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.problem_checks import (
+    check_hsps,
+    check_problem,
+    computed_detail,
+    whole_number,
+)
 from pairalign.jobs.run.procedure import PlainProcedure, Procedure
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.jobs.run.slabs import (

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Int32s
 from pairalign.base.errors import ScoringError
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
@@ -34,9 +35,6 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.records import join_records
 from pairalign.sequences.sets import SequenceSet
-
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
 
 MATCH = 7
 _BLOCK_RESIDUES = 1 << 25

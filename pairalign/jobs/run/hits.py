@@ -35,7 +35,7 @@ from pairalign.base.arrays import Int32s
 from pairalign.base.choices import LIST_WINDOW, RANKS
 from pairalign.base.errors import CapacityError, PartsError, ScoringError
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.limits import whole_number
+from pairalign.jobs.run.problem_checks import whole_number
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
 from pairalign.jobs.run.slabs import result_bytes, slab_cells
 from pairalign.pairs.lists import PairList

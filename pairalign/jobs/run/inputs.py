@@ -9,11 +9,11 @@ from typing import Any, Union
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.errors import ScoringError
-from pairalign.base.items import record_name
 from pairalign.scoring.request import ScoringRequest
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
 from pairalign.sequences.fasta import Source
+from pairalign.sequences.python_sequences import record_name
 from pairalign.sequences.reading import read_set, read_two_sets, warn_of_two_kinds
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -31,7 +31,7 @@ class ProblemRequest:
     ----------
     sequences, targets : Sequences
         A set, the path of a file, a mapping of names to strings, or an iterable of strings or
-        records (`pairalign.base.items.letters_of`); `targets` may be None.
+        records (`pairalign.sequences.python_sequences.letters_of`); `targets` may be None.
     scoring : Scoring, ScoringRequest, name of a matrix, path of one, or None
         None: the default of the sequences' alphabet.
     mode : str or None

@@ -16,7 +16,7 @@ from pairalign.base.choices import MASKS, OBJECTIVES, RANKS, STRANDS
 from pairalign.base.errors import ScoringError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import OF_STATISTICS, HitsJob
-from pairalign.jobs.run.limits import check_problem
+from pairalign.jobs.run.problem_checks import check_problem
 from pairalign.jobs.run.procedure import AccuracyProcedure
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList

@@ -48,7 +48,7 @@ from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.kernels import find_kernel
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.reads.reaching import Reaching
+from pairalign.reads.reaching_pairs import ReachingPairs
 from pairalign.scoring.scoring import Scoring
 
 SCORE_LIMIT = 1 << 12
@@ -206,7 +206,7 @@ class Packed:
         work = choose_numbers(whole, numbers)
         return self._align(work, want, self._column_letters.of(window))
 
-    def reach(self, window: Window, least: int, least_by_end: Int32s) -> Reaching | None:
+    def reach(self, window: Window, least: int, least_by_end: Int32s) -> ReachingPairs | None:
         """Score all pairs of a window; see `CudaEngine.reach`. None: it cannot."""
         whole = Rectangle.of(window)
         if self._context.scoring.mode != "semiglobal" or not self._planner.fits_words(whole):

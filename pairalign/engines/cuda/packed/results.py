@@ -17,7 +17,7 @@ from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.batches import Chosen, Work
 from pairalign.engines.cuda.packed.parameters import passing_blocks_of
 from pairalign.pairs.want import Detail, Want
-from pairalign.reads.reaching import Reaching
+from pairalign.reads.reaching_pairs import ReachingPairs
 
 _RUN_BYTES_A_LETTER = 0.9  # of both; unrelated proteins have 0.8
 _LEAST_EXPECTED, _MOST_EXPECTED = 1 << 20, 160 << 20
@@ -71,9 +71,9 @@ class PassingPairs:
         """Return the numbers of the pairs, ascending."""
         return self._row(0)
 
-    def reaching(self) -> Reaching:
+    def reaching(self) -> ReachingPairs:
         """Return the pairs, their scores and whether these are high enough for where they end."""
-        return Reaching(self.numbers(), self._row(1), self._row(2))
+        return ReachingPairs(self.numbers(), self._row(1), self._row(2))
 
     def alignments(self) -> Alignments:
         """Return the pairs and their scores."""

@@ -33,7 +33,7 @@ class Written(Protocol):
         """Return what a writer that goes on must know, see `pairalign.formats.writer.Writer`."""
 
 
-class Going:
+class Destination:
     """Where the results of a job go, and how far they have come.
 
     Parameters

@@ -23,7 +23,7 @@ from pairalign.jobs.run.stage_counts import Stages
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, join_windows, plan_windows
 from pairalign.reads.passes import find_overlaps
-from pairalign.reads.reaching import ALWAYS, NEVER, least_by_end
+from pairalign.reads.reaching_pairs import ALWAYS, NEVER, least_by_end
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
 

@@ -19,7 +19,7 @@ NEVER, ALWAYS = 2**31 - 1, -(2**31)
 
 
 @dataclass(frozen=True)
-class Reaching:
+class ReachingPairs:
     """Pairs of a window whose scores reach a minimum.
 
     Attributes
@@ -38,7 +38,7 @@ class Reaching:
     @classmethod
     def of_scores(
         cls, scores: Int32s, least: int, numbers: npt.NDArray[np.signedinteger] | None = None
-    ) -> Reaching:
+    ) -> ReachingPairs:
         """Choose pairs by their scores alone, of all of a window or of some by their numbers."""
         reached = np.flatnonzero(scores >= least).astype(np.int32)
         found = scores[reached]
