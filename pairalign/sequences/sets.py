@@ -250,7 +250,7 @@ class SequenceSet:
         return _read_only(positions)
 
     def canonical_order(self) -> npt.NDArray[np.int32]:
-        """Input indices as in `order`, the same sequences by name: it is that of any input order."""
+        """Input indices as in `order`, equal sequences by name: the same for any input order."""
         ranks = find_row_ranks(self, self)[0].tolist()
         names = [self.names[index] for index in self.order]
         places = sorted(range(len(self)), key=lambda place: (ranks[place], names[place]))
