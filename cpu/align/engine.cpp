@@ -103,12 +103,16 @@ void choose_passing(pairalign_result& result, int32_t minimum) {
     result.is_whole = false;
 }
 
-// One by one, as far as the ways differ in what they cost; then those that look similar many at a time, then
-// what these leave, and the corridors that pay.
+// A sample, and the others if some of it paid, one by one, as far as the ways differ in what they cost; then
+// those that look similar many at a time, then what these leave, and the corridors that pay.
 void prune(pairalign_engine& engine, pairalign_result& result, bool trace, PrunedWindow& window) {
     const auto one_by_one = [&] {
         run_tasks(engine, result, window.tasks(), [&](Arena& arena) { return window.worker(arena); });
     };
+    if (window.begin_sample()) {
+        one_by_one();
+        window.end_sample();
+    }
     one_by_one();
     SimilarPairs similar(engine, result, trace, window);
     const auto at_once = [&] {

@@ -21,14 +21,15 @@
 #pragma once
 
 #include "../core/traceback.h"
-#include "antidiagonal_cells.h"
+#include "free_ends.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <class V>
-struct AntidiagonalCorridor : CorridorCells<V> {
-    using Cells = CorridorCells<V>;
+struct AntidiagonalCorridor : FreeEnds<V> {
+    using Cells = FreeEnds<V>;
+    using Cells::begin_anew;
     using Cells::best_reach;
     using Cells::clear_margins;
     using Cells::flag_bytes;
@@ -39,9 +40,12 @@ struct AntidiagonalCorridor : CorridorCells<V> {
     using Cells::larger;
     using Cells::letters_at;
     using Cells::LOWEST;
+    using Cells::may_end;
     using Cells::most_from_nothing;
     using Cells::next_block;
+    using Cells::note_end;
     using Cells::nothing;
+    using Cells::reached_score;
     using Cells::rebase;
     using Cells::row_of;
     using Cells::set_reach;
@@ -203,6 +207,20 @@ struct AntidiagonalCorridor : CorridorCells<V> {
         else p.two_scores ? fill_block<false, true>(p, b, nullptr) : fill_block<false, false>(p, b, nullptr);
     }
 
+    // Fills a block of a pair with free ends; `ends`: looks for end cells.
+    static void fill_free(PrunedPair& p, const Block& b, uint8_t* flags, bool ends) {
+        const bool begins = b.step < p.free_until;
+        ends = ends && may_end(p, b);
+        if (!begins && !ends) return fill_one(p, b, flags);
+        Block one = b;
+        one.steps = 1;
+        for (int32_t k = 0; k < b.steps; k++, one.step++, one.flags += flag_bytes(one)) {
+            fill_one(p, one, flags);
+            if (begins) begin_anew(p, one, one.step + 1);
+            if (ends) note_end(p, one, one.step + 1);
+        }
+    }
+
     // ---------------------------------------------------------------- a pair
 
     static void start(PrunedPair& p) {
@@ -257,11 +275,16 @@ struct AntidiagonalCorridor : CorridorCells<V> {
                 p.blocks[p.block_count++] = b;
                 p.flags_used += flag_bytes(b);
             }
-            fill_one(p, b, p.flags);
+            const bool free = has_free_ends(p);
+            if (free) fill_free(p, b, p.flags, true);
+            else fill_one(p, b, p.flags);
             p.step += b.steps;
-            if (!trim(p, window_of(b), p.bound, false)) return Progress::LOST;
+            if (!trim(p, window_of(b), p.bound, false)) {
+                if (!free) return Progress::LOST;
+                break;
+            }
         }
-        p.score = last_score(p);
+        if (!has_free_ends(p)) p.score = last_score(p);
         return p.score < p.bound ? Progress::LOST : Progress::DONE;
     }
 
@@ -300,7 +323,8 @@ struct AntidiagonalCorridor : CorridorCells<V> {
         p.base = saved.base;
         if (!settle_base(p, b)) return Progress::OVERFLOWN;
         clear_margins(p, b);
-        fill_one(p, b, flags);
+        if (has_free_ends(p)) fill_free(p, b, flags, false);
+        else fill_one(p, b, flags);
         return Progress::DONE;
     }
 
@@ -328,6 +352,14 @@ struct AntidiagonalCorridor : CorridorCells<V> {
         return save(p) ? Progress::DONE : Progress::TOO_MANY;
     }
 
+    // Whether a loss that goes on as it began comes to more than `limit`. With free ends an alignment may
+    // have to begin first.
+    static bool is_hopeless(const PrunedPair& p, int64_t loss, int64_t limit) {
+        const int64_t end = int64_t{p.rows} + p.columns;
+        if (has_free_ends(p) && p.looks_similar) return loss > limit;
+        return p.step > end / 8 && loss * end > limit * p.step;
+    }
+
     static Progress beam(PrunedPair& p, int64_t width, int64_t limit) {
         const Scheme& s = *p.scheme;
         const int32_t end = p.rows + p.columns;
@@ -336,6 +368,8 @@ struct AntidiagonalCorridor : CorridorCells<V> {
         const int64_t rise = int64_t{s.highest} + 2 * s.gap_extend + 1;  // of two antidiagonals
         const int64_t spare = MOST_STEPS * rise + slack(p, MOST_STEPS);
         int64_t rebase_at = 0;
+        const bool free = has_free_ends(p);
+        int64_t reached = INT64_MIN;  // with free ends
         while (p.step < end) {
             if (*p.cancelled) return Progress::CANCELLED;
             Block b = next_block(p);
@@ -344,18 +378,28 @@ struct AntidiagonalCorridor : CorridorCells<V> {
             clear_margins(p, b);
             const int64_t from_nothing = p.base + nothing(s) + most_from_nothing(p, b);
             if (from_nothing > unreal) unreal = from_nothing;
-            fill_one(p, b, nullptr);
+            if (free) fill_free(p, b, nullptr, false);
+            else fill_one(p, b, nullptr);
             p.step += b.steps;
             const Range window = window_of(b);
-            if (p.step == end) {  // the last cell must not be trimmed, however bad; but it may be far away
+            if (free) {
+                if (p.scheme->mode == LOCAL) begin_anew(p, b, p.step);
+                const int64_t here = reached_score(p, window);
+                if (here > reached) reached = here;
+            } else if (p.step ==
+                       end) {  // the last cell must not be trimmed, however bad; but it may be far away
                 const int32_t last = p.rows - row_of(p, end, 0);
                 if (last < window.low || last > window.high) return Progress::LOST;
                 break;
             }
             set_reach(p, window, true);
             best = best_reach(p, window);
-            if (p.step > end / 8 && (first - best) * end > limit * p.step) return Progress::TOO_MANY;
-            if (!trim(p, window, best - width, true)) return Progress::LOST;
+            if (is_hopeless(p, first - best, limit) && reached < first - limit) return Progress::TOO_MANY;
+            if (free && best <= reached) break;
+            if (!trim(p, window, best - width, true)) {
+                if (!free) return Progress::LOST;
+                break;
+            }
             if (p.step >= rebase_at) {
                 int32_t highest = static_cast<int32_t>(LOWEST);
                 for (int32_t l = p.alive_low; l <= p.alive_high; l++)
@@ -364,23 +408,33 @@ struct AntidiagonalCorridor : CorridorCells<V> {
                 rebase_at = p.step + (HIGHEST - spare) / rise;
             }
         }
-        p.score = last_score(p);
+        p.score = free ? reached : last_score(p);
         return p.score > unreal ? Progress::DONE : Progress::OVERFLOWN;
     }
 
     // ---------------------------------------------------------------- the way back
 
-    static Progress trace(const PrunedPair& p, int32_t& row, int32_t& column, int& state, Path& path) {
-        Walker w{row, column, 0, 0, DIAGONAL_STEP, static_cast<Walker::State>(state)};
+    // What the residues before (i, j) add on the diagonal.
+    static int32_t score_before(const PrunedPair& p, int32_t i, int32_t j) {
+        const Lane a = static_cast<const Lane*>(p.row)[i - 1],
+                   b = static_cast<const Lane*>(p.column)[p.columns - j];
+        if (p.two_scores) return a == b ? p.match : p.mismatch;
+        return static_cast<const Lane*>(p.table)[a * CODES + b] - 2 * p.scheme->gap_extend;
+    }
+
+    static Progress trace(PrunedPair& p, int32_t& row, int32_t& column, int& state, Path& path) {
+        Walker w{row, column, p.score_left, 0, DIAGONAL_STEP, static_cast<Walker::State>(state)};
         if (path.run_count) {  // go on with the last run
             const uint32_t last = path.runs[--path.run_count];
             w.run = last >> 2;
             w.step = last & 3;
         }
+        const int32_t extend = p.scheme->gap_extend, closing = p.scheme->gap_open - extend;
+        const bool local = p.scheme->mode == LOCAL;
         int32_t k = p.block_count - 1;
         const Block* b = p.blocks + k;
         int32_t i = row, j = column;
-        bool lost = false;
+        bool lost = false, begun = false;
         while (i > 0 && j > 0 && i + j > p.blocks[0].step) {
             const int32_t step = i + j;
             while (step <= b->step) b = p.blocks + --k;
@@ -397,24 +451,35 @@ struct AntidiagonalCorridor : CorridorCells<V> {
                 const bool in_e = w.state == Walker::IN_E;
                 if (V::flag(cell, in_e ? CUP_NEXT : CLEFT_NEXT, lane)) {
                     emit(path, w, in_e ? COLUMN_GAP : ROW_GAP, 1);
+                    w.local_score += extend;
                     (in_e ? j : i)--;
                     continue;
                 }
+                w.local_score += closing;
                 w.state = Walker::IN_H;
+            }
+            if (local && w.local_score == 0) {
+                begun = true;
+                break;
             }
             if (V::flag(cell, DIAGONAL, lane)) {  // a lane is a diagonal
                 int32_t most = smaller(smaller(i, j), (step - b->step + 1) / 2), run = 1;
-                for (; run < most; run++)
-                    if (!V::flag(cell -= 2 * stride, DIAGONAL, lane)) break;
+                if (local) w.local_score -= score_before(p, i, j);
+                for (; run < most; run++) {
+                    if ((local && w.local_score == 0) || !V::flag(cell -= 2 * stride, DIAGONAL, lane)) break;
+                    if (local) w.local_score -= score_before(p, i - run, j - run);
+                }
                 emit(path, w, DIAGONAL_STEP, static_cast<uint32_t>(run));
                 i -= run;
                 j -= run;
             } else if (V::flag(cell, FROM_E, lane)) {
                 emit(path, w, COLUMN_GAP, 1);
+                w.local_score += extend;
                 w.state = Walker::IN_E;
                 j--;
             } else {
                 emit(path, w, ROW_GAP, 1);
+                w.local_score += extend;
                 w.state = Walker::IN_F;
                 i--;
             }
@@ -422,8 +487,9 @@ struct AntidiagonalCorridor : CorridorCells<V> {
         row = w.row = i;
         column = w.column = j;
         state = w.state;
+        p.score_left = w.local_score;
         if (lost) return Progress::LOST;
-        const bool done = i == 0 || j == 0;
+        const bool done = i == 0 || j == 0 || begun;
         if (done) finish(*p.scheme, w, path, true);
         else if (w.run) path.runs[path.run_count++] = w.run << 2 | w.step;
         return done ? Progress::DONE : Progress::MORE;

@@ -45,6 +45,7 @@ Progress CorridorFiller::fill_and_trace(const PrunedKernel& kernel, PrunedPair& 
     bool keep_flags = lanes <= FEW_VECTORS * kernel.lanes && 2 * flag_bytes <= static_cast<double>(room_);
     pair.cell_limit = forced ? INT64_MAX : static_cast<int64_t>(matrix_of(pair) * most_cells) + (1 << 16);
     pair.bound += options_.lower_bound;  // the same as a bound that is lower by so much
+    pair.free_until = has_free_ends(pair) ? last_begin(pair) : 0;
     pair.save_every = SAVE_EVERY;
     Progress progress = Progress::MORE;
     for (bool again = true; again; keep_flags = false) {
@@ -54,6 +55,8 @@ Progress CorridorFiller::fill_and_trace(const PrunedKernel& kernel, PrunedPair& 
         if (trace_it && keep_flags) pair.flags = static_cast<uint8_t*>(flags_.need(pair.flags_room));
         if (trace_it && !keep_flags) pair.saved = static_cast<uint8_t*>(saved_.need(saved_part(room_)));
         kernel.start(pair);
+        pair.score = INT64_MIN;
+        pair.end_row = pair.end_column = INT32_MAX;
         do {
             progress = kernel.fill(pair);
         } while (progress == Progress::MORE && pair.saved && thin_out(pair));
@@ -63,14 +66,16 @@ Progress CorridorFiller::fill_and_trace(const PrunedKernel& kernel, PrunedPair& 
     if (progress == Progress::MORE) progress = Progress::TOO_MANY;
     if (progress != Progress::DONE) return progress;
     path.score = static_cast<int32_t>(pair.score);
-    path.end_row = pair.rows;
-    path.end_column = pair.columns;
+    const bool free = has_free_ends(pair);
+    path.end_row = free ? pair.end_row : pair.rows;
+    path.end_column = free ? pair.end_column : pair.columns;
+    pair.score_left = path.score;
     path.start_row = path.start_column = path.run_count = 0;
     return trace_it ? trace(kernel, pair, path) : progress;
 }
 
 Progress CorridorFiller::trace(const PrunedKernel& kernel, PrunedPair& pair, Path& path) {
-    int32_t row = pair.rows, column = pair.columns;
+    int32_t row = path.end_row, column = path.end_column;
     int state = 0;
     if (pair.flags) return kernel.trace(pair, row, column, state, path);
     // Filling again goes over everything but the list of what was saved.

@@ -51,7 +51,7 @@ CorridorLimits choose_limits(const Scheme& scheme, const PruningOptions& options
     const int64_t antidiagonals = int64_t{pair.rows} + pair.columns;
     limits.most_cells = cells_for(in_full, antidiagonals, kernel.lanes, trace) / matrix_of(pair);
     const double share = cells_for(SPARE * in_full, antidiagonals, kernel.lanes, trace) / matrix_of(pair);
-    const double triangle = triangle_within(share, pair.columns);
+    const double triangle = triangle_within(share, pair.columns, has_free_ends(pair));
     limits.widest = triangle > 0 ? triangle + static_cast<double>(WINDOW_MARGIN) / pair.columns : 0;
     limits.widest = std::min(limits.widest, std::max(WIDEST_IN_MEMORY, LANES_IN_CACHE / pair.columns));
     return limits;
@@ -71,7 +71,14 @@ bool find_bound(const PruningOptions& options, double limit, const PrunedKernel&
     double beams = 0;
     progress = Progress::TOO_MANY;
     pair.flags = nullptr;
-    for (int64_t width = FIRST_BEAM * diagonal;; width *= BEAM_GROWTH) {
+    const bool free = has_free_ends(pair);
+    // What mismatches and gaps cost does not depend on the mode.
+    const int64_t first = FIRST_BEAM * (diagonal + (free ? 2 * pair.scheme->gap_extend : 0));
+    for (int64_t width = first;; width *= BEAM_GROWTH) {
+        if (free)  // alignments begin near the first diagonal, or where blocks do
+            pair.free_until = static_cast<int32_t>(
+                std::min<int64_t>(int64_t{pair.rows} + pair.columns,
+                                  2 * (width / diagonal) + pair.rows - pair.columns + WINDOW_MARGIN));
         pair.cell_limit = forced ? INT64_MAX : static_cast<int64_t>(matrix * limit / 2) + (1 << 16);
         kernel.start(pair);
         const Progress beam = kernel.beam(pair, width, forced ? NO_LIMIT : widest);
@@ -89,6 +96,7 @@ bool find_bound(const PruningOptions& options, double limit, const PrunedKernel&
             pair.bound = pair.score;
             found = true;
         }
+        if (free && !found && beam == Progress::TOO_MANY && !pair.looks_similar) return false;
         const int64_t lanes = width / diagonal;  // of a beam: diagonals on one side
         if (found ? most - pair.bound <= WORTH_A_BEAM * BEAM_GROWTH * width || 2 * lanes >= pair.columns
                   : lanes >= (forced ? 2 * pair.rows : pair.columns / 50))
@@ -97,7 +105,7 @@ bool find_bound(const PruningOptions& options, double limit, const PrunedKernel&
         if (found && next > MOST_OF_CORRIDOR * matrix * triangle_of(pair)) break;
         if (beams + next > most_beams) break;
     }
-    if (!found) return false;
+    if (!found || (free && pair.bound <= 0)) return false;
     progress = Progress::TOO_MANY;
     pair.bound -= options.worse_seed;
     return forced || most - pair.bound + WINDOW_MARGIN * diagonal <= widest;
@@ -108,8 +116,8 @@ PlannedCorridor plan_corridor(const Scheme& scheme, const PruningOptions& option
                               const PrunedPair& pair, bool trace) {
     PlannedCorridor planned{pair.bound, limits.most_cells, 0, kernel.lane_bytes != 2};
     if (options.use != Pruning::AUTO || has_many_scores(scheme)) return planned;
-    const double aside = static_cast<double>(pair.rows - pair.columns) / pair.columns,
-                 share = share_of_corridor(triangle_of(pair) + aside, pair.columns);
+    const double longer = static_cast<double>(pair.rows - pair.columns) / pair.columns,
+                 share = share_of_corridor(triangle_of(pair), longer, pair.columns, has_free_ends(pair));
     planned.most_cells = std::max(limits.most_cells, SPARE * share);
     planned.cost =
         cost_of_corridor(share * matrix_of(pair), int64_t{pair.rows} + pair.columns, kernel.lanes, trace);

@@ -20,10 +20,10 @@ FullCost cost_in_full(const pairalign_engine& engine, int32_t rows, int32_t colu
                       bool classes);
 
 // What share of a matrix a corridor takes in the end that seems to take `triangle`, the slack divided by what
-// a diagonal costs, of `columns`.
-double share_of_corridor(double triangle, int32_t columns);
-// The largest triangle for which that is no more than `share`.
-double triangle_within(double share, int32_t columns);
+// a diagonal costs, of `columns`. `longer`: of them, how much longer the row sequence is.
+double share_of_corridor(double triangle, double longer, int32_t columns, bool free_ends);
+// The largest triangle for which that is no more than `share`, of sequences of a length.
+double triangle_within(double share, int32_t columns, bool free_ends);
 
 // Of one pair by a corridor, its beams aside. `lanes`: of a vector.
 double cost_of_corridor(double cells, int64_t antidiagonals, int lanes, bool trace);

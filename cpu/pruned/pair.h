@@ -1,4 +1,4 @@
-// What the pruned kernel is given and gives back: one pair, global mode, and the part of its matrix that can
+// What the pruned kernel is given and gives back: one pair, and the part of its matrix that can
 // hold optimal paths. Shared by the driver (pruner.h) and by every instruction set's kernel
 // (antidiagonal_corridor.h).
 #pragma once
@@ -57,6 +57,7 @@ struct PrunedPair {
     // first.
     const int32_t *row_worth, *column_worth;
     GapLoss row_gaps, column_gaps;
+    int32_t most_of_two;                      // residues: the worths of one of each sequence
     int64_t most;                             // no alignment has a higher score
     int32_t bonus;                            // see Worth; 0: the next two are null
     const int32_t *row_cheap, *column_cheap;  // [letters + 1]: how many letters from k on are cheap
@@ -90,6 +91,11 @@ struct PrunedPair {
 
     int64_t bound;  // L: a score that some alignment has
     int64_t score;  // of a beam: of an alignment, not always the best
+    // With free ends: whether many words are in place, up to which antidiagonal alignments may begin, and the
+    // end cell that was found.
+    bool looks_similar;
+    int32_t free_until, end_row, end_column;
+    int32_t score_left;  // local: of the cell that the traceback has come to
     int64_t cell_limit;
 };
 
@@ -97,6 +103,15 @@ struct PrunedPair {
 inline int32_t each_diagonal(const PrunedPair& pair) {
     return std::max(1, std::max(pair.row_gaps.least, pair.row_gaps.usual) +
                            std::max(pair.column_gaps.least, pair.column_gaps.usual));
+}
+
+inline bool has_free_ends(const PrunedPair& pair) { return pair.scheme->mode != GLOBAL; }
+
+// The last antidiagonal in which an alignment of the bound may begin: what is left of the shorter rest can
+// add `most_of_two` for each two residues.
+inline int32_t last_begin(const PrunedPair& pair) {
+    const int64_t needed = pair.bound > 0 ? pair.bound / std::max(1, pair.most_of_two) : 0;
+    return static_cast<int32_t>(std::max<int64_t>(0, int64_t{pair.rows} + pair.columns - 2 * needed));
 }
 
 inline double matrix_of(const PrunedPair& pair) { return static_cast<double>(pair.rows) * pair.columns; }
@@ -126,7 +141,7 @@ struct PrunedKernel {
     Progress (*save_halfway)(PrunedPair& pair, const Block& saved, int32_t row, int32_t column);
     // Follows the path through `blocks`. DONE: to its start; MORE: to the antidiagonal before the first
     // block.
-    Progress (*trace)(const PrunedPair& pair, int32_t& row, int32_t& column, int& state, Path& path);
+    Progress (*trace)(PrunedPair& pair, int32_t& row, int32_t& column, int& state, Path& path);
 };
 
 // The front of a cost: of diagonals low .. high, how many rows have been reached; see wavefronts.h.

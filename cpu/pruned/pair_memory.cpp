@@ -75,6 +75,8 @@ void PairMemory::add_up(PrunedPair& pair, const Worth& worth, const uint8_t* row
     pair.row_gaps = worth.row_gaps;
     pair.column_gaps = worth.column_gaps;
     pair.bonus = worth.bonus;
+    pair.most_of_two = *std::max_element(worth.row, worth.row + CODES) +
+                       *std::max_element(worth.column, worth.column + CODES);
     if (pair.bonus) {
         int32_t* const counts[2] = {room_for_sums(row_cheap_, pair.rows),
                                     room_for_sums(column_cheap_, pair.columns)};

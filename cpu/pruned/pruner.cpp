@@ -29,7 +29,8 @@ namespace {
 // some words of theirs in place. Unrelated letters have two of them once in a thousand pairs, genes of
 // 75% identity nearly always. Wavefronts want so many that most letters are equal, and more where a corridor
 // is one of many pairs at a time.
-constexpr int32_t SHORT = 5000, FEW_WORDS = 2, WORDS_OF_WAVES = 12, MORE_WORDS_OF_WAVES = 22;
+constexpr int32_t SHORT = 5000, FEW_WORDS = 2, FEW_MOVED_WORDS = 3, WORDS_OF_WAVES = 12,
+                  MORE_WORDS_OF_WAVES = 22;
 
 // Sums of scores and worths stay far within 32 bits.
 bool fits(const Scheme& s, int32_t rows, int32_t columns) {
@@ -39,11 +40,24 @@ bool fits(const Scheme& s, int32_t rows, int32_t columns) {
            (int64_t{1} << 28);
 }
 
+// Beyond the borders, where alignments begin, nothing is worth more than they are; and none begins with a
+// gap.
+bool may_have_free_ends(const Scheme& s) {
+    return s.gap_open > 0 && s.matrix[PAD][PAD] <= 0 && s.highest > 0;
+}
+
 bool fits_narrow_lanes(const Scheme& s) {
     return s.highest + 2 * int64_t{s.gap_extend} < 400 && s.gap_open < 4000 && s.matrix[PAD][PAD] > -4000;
 }
 
 }  // namespace
+
+bool prunes(const Scheme& scheme, const PruningOptions& options) {
+    if (options.use == Pruning::NEVER) return false;
+    if (scheme.mode == GLOBAL) return true;
+    return (scheme.mode == SEMIGLOBAL || scheme.mode == LOCAL) && may_have_free_ends(scheme) &&
+           options.use != Pruning::LANES && options.use != Pruning::WAVEFRONTS;
+}
 
 Pruner::Pruner(const Scheme& scheme, const char* instruction_set, const PruningOptions& options, size_t room,
                const std::atomic<bool>* cancelled)
@@ -56,7 +70,7 @@ Pruner::Pruner(const Scheme& scheme, const char* instruction_set, const PruningO
       waves_(scheme, kernels_->waves, kernels_->narrow.lanes, room, cancelled) {}
 
 bool Pruner::may_pay(int32_t rows, int32_t columns) const {
-    if (options_.use == Pruning::NEVER || scheme_.mode != GLOBAL || rows == 0 || columns == 0) return false;
+    if (!prunes(scheme_, options_) || rows == 0 || columns == 0) return false;
     if (!fits(scheme_, rows, columns)) return false;
     if (options_.use != Pruning::AUTO) return true;
     return columns >= 800;
@@ -68,6 +82,16 @@ Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     counts_.tried++;
     counts_.matrix_cells += int64_t{rows} * columns;
     if (options_.use == Pruning::LANES) return in_lanes ? Attempt::IN_LANES : Attempt::IN_FULL;
+    if (scheme_.mode != GLOBAL) {
+        // Ends that are missing move words.
+        const int32_t words = options_.use == Pruning::AUTO
+                                  ? words_in_place(row, rows, column, columns, FEW_MOVED_WORDS,
+                                                   WordsInPlace::SIMILAR, WordsInPlace::NEAR_AFTER_END)
+                                  : WordsInPlace::WORDS;
+        if (words < FEW_MOVED_WORDS) return Attempt::IN_FULL;
+        looks_similar_ = words >= WordsInPlace::SIMILAR;
+        return align_alone(row, rows, column, columns, in_full, trace, path);
+    }
     const bool is_short = columns < SHORT && !has_many_scores(scheme_);
     const bool to_lanes = in_lanes && is_short && options_.use != Pruning::FORCED;
     const int32_t words_of_waves = to_lanes ? MORE_WORDS_OF_WAVES : WORDS_OF_WAVES;
@@ -117,8 +141,10 @@ Attempt Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_
     pair.rows = rows;
     pair.columns = columns;
     pair.cancelled = cancelled_;
+    pair.looks_similar = looks_similar_;
     Worth of_cheap, usual;
     const bool differ = choose_worth(scheme_, pair, row_letters, column_letters, of_cheap, usual);
+    if (has_free_ends(pair) && pair.two_scores && pair.mismatch > 0) return Attempt::IN_FULL;
 
     CorridorLimits limits;
     Progress progress = Progress::OVERFLOWN;

@@ -23,6 +23,9 @@ enum class Attempt {
     BOUNDED    // its corridor is known: it is to be filled if that is found to pay
 };
 
+// Whether pairs of a mode and costs are pruned at all.
+bool prunes(const Scheme& scheme, const PruningOptions& options);
+
 class Pruner {
 public:
     // room: bytes that flags and saved lanes of a pair may take.
@@ -55,6 +58,7 @@ private:
     const PrunedKernels* kernels_;
     PruningOptions options_;
     PlannedCorridor planned_{};
+    bool looks_similar_ = true;  // the pair that is tried, of modes with free ends
     const std::atomic<bool>* cancelled_;
     PairMemory memory_;
     CorridorFiller filler_;

@@ -23,7 +23,7 @@ public:
     // `wanted`: a flag a pair; null: all.
     PrunedWindow(pairalign_engine& engine, pairalign_result& result, bool trace, const uint8_t* wanted)
         : engine_(engine), result_(result), trace_(trace), wanted_(wanted) {
-        if (engine.pruning.use == Pruning::NEVER || engine.scheme.mode != GLOBAL) return;
+        if (!prunes(engine.scheme, engine.pruning)) return;
         const Pruner asked = pruner();
         const pairalign_window& w = result.window;
         for (int32_t r = w.row_start; r < w.row_stop; r++) {
@@ -45,6 +45,27 @@ public:
     }
 
     size_t tasks() const { return tasks_.size(); }
+
+    // Of many pairs a sample is tried first: tasks() are these. False: there are too few.
+    bool begin_sample() {
+        if (engine_.pruning.use != Pruning::AUTO || pairs_to_try_ < FEWEST_TO_SAMPLE) return false;
+        all_tasks_.swap(tasks_);
+        int64_t number = 0;
+        for (const Piece& piece : all_tasks_)
+            for (int32_t c = piece.begin; c < piece.end; c++) {
+                if (!is_wanted(piece.row, c)) continue;
+                const int64_t of_sample = number * SAMPLE / pairs_to_try_;
+                if (++number * SAMPLE / pairs_to_try_ > of_sample) tasks_.push_back({piece.row, c, c + 1, 0});
+            }
+        phase_ = Phase::SAMPLE;
+        return true;
+    }
+    // tasks() are the others then; none where pruning paid for hardly any of the sample.
+    void end_sample() {
+        phase_ = Phase::ALL;
+        tasks_.clear();
+        if (LEAST_OF_SAMPLE * paid_ >= SAMPLE) tasks_ = all_tasks_;
+    }
 
     // Whether some pair is done; then left() says which are not, of those wanted.
     bool any() const { return any_; }
@@ -129,8 +150,13 @@ public:
             const Piece& piece = window_.tasks_[number];
             for (int32_t c = piece.begin; c < piece.end && !window_.engine_.cancelled; c++) {
                 const size_t p = static_cast<size_t>(window_.result_.pair(piece.row, c));
-                if (!window_.left_[p]) continue;
+                const bool was_tried = window_.left_[p] == FOR_LANES || window_.left_[p] == TRIED;
+                if (!window_.left_[p] || (window_.phase_ == Phase::ALL && was_tried)) continue;
                 const Attempt attempt = align(window_.position(piece.row, c), piece.planned);
+                if (window_.phase_ == Phase::SAMPLE) {
+                    window_.left_[p] = TRIED;
+                    if (attempt != Attempt::IN_FULL) window_.paid_++;
+                }
                 if (attempt == Attempt::BOUNDED) window_.add_planned(piece.row, c, pruner_.planned());
                 if (attempt == Attempt::IN_LANES) window_.left_[p] = FOR_LANES;
                 if (attempt == Attempt::DONE) window_.set_done(static_cast<int64_t>(p));
@@ -177,8 +203,9 @@ public:
     std::unique_ptr<Worker> worker(Arena& arena) { return std::make_unique<Worker>(*this, arena); }
 
 private:
-    // What workers do: all pairs that may pay; those that lanes have left; corridors that were planned.
-    enum class Phase { ALL, ALONE, CORRIDORS };
+    // What workers do: a sample of pairs; all pairs that may pay; those that lanes have left; corridors that
+    // were planned.
+    enum class Phase { SAMPLE, ALL, ALONE, CORRIDORS };
     struct Piece {
         int32_t row, begin, end;
         size_t planned;  // its corridor
@@ -191,7 +218,9 @@ private:
         FullCost in_full;
     };
     static constexpr int32_t AT_ONCE = 16;
-    static constexpr uint8_t FOR_LANES = 2;  // in left_
+    static constexpr uint8_t FOR_LANES = 2, TRIED = 3;  // in left_
+    static constexpr int64_t SAMPLE = 32, FEWEST_TO_SAMPLE = 3 * SAMPLE;
+    static constexpr int64_t LEAST_OF_SAMPLE = 8;  // one of so many must pay
     static constexpr double SPARE_OF_FEW = 1.6;
     // Measured: a pair alone takes as long as so many lanes of a batch.
     static constexpr int LANES_OF_A_PAIR = 2;
@@ -238,7 +267,8 @@ private:
     pairalign_result& result_;
     const bool trace_;
     const uint8_t* const wanted_;
-    std::vector<Piece> tasks_;
+    std::vector<Piece> tasks_, all_tasks_;
+    std::atomic<int64_t> paid_{0};  // pairs of the sample
     int64_t pairs_to_try_ = 0;
     bool has_classes_ = false, in_lanes_ = false;
     Phase phase_ = Phase::ALL;

@@ -137,6 +137,14 @@ bool worth_of_two_scores(const Scheme& s, int32_t match, int32_t mismatch, uint3
 bool choose_worth(const Scheme& s, PrunedPair& pair, const LetterCounts& row_letters,
                   const LetterCounts& column_letters, Worth& of_cheap, Worth& usual) {
     pair.two_scores = has_two_scores(s, row_letters, column_letters, pair);
+    if (s.mode != GLOBAL) {
+        // Letters that an alignment leaves out add nothing, and cost nothing either.
+        Scheme free = s;
+        free.gap_extend = 0;
+        usual = worth_of_letters(free, row_letters, column_letters);
+        pair.most = most_of(usual, 0, 0, row_letters, column_letters);
+        return false;
+    }
     usual = worth_of_letters(s, row_letters, column_letters);
     pair.most = most_of(usual, 0, 0, row_letters, column_letters);
     uint32_t cheap = 0;
