@@ -127,7 +127,7 @@ def test_auto_leaves_strangers_at_once() -> None:
     strangers = Problem(unrelated(rng, 24, 1000), None, DEFAULT)
     found, did = align(strangers, Pruning("auto"))
     assert_same(found, run(open_cpu, strangers))
-    assert (did.tried, did.done) == (276, 0)
+    assert (did.tried, did.done) == (32, 0)  # a sample of 276
     assert did.beam_cells + did.cells < 0.01 * did.matrix_cells
 
 
