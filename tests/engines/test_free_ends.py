@@ -9,7 +9,7 @@ import pytest
 from cases import CASES
 from checks import assert_as_reference, assert_same, run
 from conftest import examples, open_cpu
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from similar_problems import (
     DEFAULT,
@@ -74,7 +74,6 @@ def test_a_few_residues(mode: str, problem: Problem, name: str, worse: int) -> N
 def test_sets_of_all_shapes(
     mode: str, problem: Problem, name: str, detail: Detail, window: int
 ) -> None:
-    assume(all(set(record) != {"*"} for record in (*problem.first, *(problem.second or ()))))
     problem = of_mode(problem, mode)
     options = {"instruction_set": name, "pruning": FORCED, "threads": 3, "window": window}
     found = run(open_cpu, problem, Want(detail), **options)
