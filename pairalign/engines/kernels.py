@@ -130,7 +130,7 @@ KERNELS: tuple[Kernel, ...] = (
         "small sets, no GPU", "any core", "Farrar 2007; Rognes 2011", TIES,
     ),
     Kernel(
-        "pruned", "cpu", ("global",), "affine", _BOTH, Detail.CIGAR, None,
+        "pruned", "cpu", MODES, "affine", _BOTH, Detail.CIGAR, None,
         "similar, long", "any core", "Ukkonen 1985; Zhang 2000",
     ),
     Kernel(
