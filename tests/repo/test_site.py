@@ -50,7 +50,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def commands_of(page: Path) -> list[str]:
     """What the copy button takes of each block of a page: its commands."""
     text = page.read_text()
-    blocks = re.findall(r'<div class="highlight">.*?</div>', text, re.DOTALL)
+    blocks = re.findall(r'<div class="language-console highlight">.*?</div>', text, re.DOTALL)
     found = []
     for block in blocks:
         without = re.sub(r'<span class="g[po]">.*?</span>', "", block, flags=re.DOTALL)
