@@ -116,3 +116,18 @@ def test_links_of_the_changelog_hold_on_the_site() -> None:
 
 def test_the_readme_is_short() -> None:
     assert (DOCS.parent / "README.md").read_text().count("\n") < 150
+
+
+def test_pages_of_users_are_short() -> None:
+    menu = (DOCS.parent / "mkdocs.yml").read_text()
+    parts = {
+        name: re.findall(r": (\S+\.md)$", text, re.MULTILINE)
+        for name, text in re.findall(r"^  - (\w+):\n((?:      - .*\n)+)", menu, re.MULTILINE)
+    }
+    words = {
+        page: len((DOCS / page).read_text().split())
+        for page in ["index.md", *parts["Use"], *parts["Jobs"], *parts["Reference"]]
+        if page not in MADE
+    }
+    assert max(words[page] for page in parts["Jobs"]) <= 1500
+    assert sum(words.values()) <= 20_000
