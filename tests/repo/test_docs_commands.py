@@ -61,6 +61,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         family = [changed(protein, "ARNDCQEGHILKMFPSTWYV", 0.02 * (k + 1)) for k in range(6)]
         write(f"{name}.fasta", family)
     gene = "".join(random.choices("ACGT", k=900))
+    genome = changed(gene, "ACGT", 0.01)
+    for name in ("genomes", "haplotypes"):
+        write(f"{name}.fasta", [gene, genome[300:] + genome[:300], genome])
     for name in ("genes", "amplicons", "genome1", "genome2"):
         write(f"{name}.fasta", [changed(gene[:300], "ACGT") for _ in range(6)])
     reads = [gene[start : start + 400] for start in range(0, 500, 100)]
