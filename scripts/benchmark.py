@@ -15,6 +15,7 @@
     python scripts/benchmark.py similar-grid --lengths 1000 5000
     python scripts/benchmark.py gpu-similar
     python scripts/benchmark.py clusters --data amplicons.fa.gz
+    python scripts/benchmark.py cluster-commands --data amplicons.fa.gz --sequences 10000 50000
     python scripts/benchmark.py hits --data mean0257.fa.gz
     python scripts/benchmark.py thresholds --data amplicons.fa.gz
     python scripts/benchmark.py end-gaps --data genes.fa.gz
@@ -43,6 +44,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from bench import (  # noqa: E402
     chosen,
+    cluster_commands,
     clusters,
     command,
     cpu,
@@ -77,6 +79,7 @@ MODULES = (
     gpu,
     hits,
     host,
+    cluster_commands,
     clusters,
     trees,
     trees_speed,
