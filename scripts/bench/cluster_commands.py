@@ -1,4 +1,4 @@
-"""Whole commands that cluster, in turns on one core: CPU seconds and clusters of each."""
+"""Whole commands that cluster, in interleaved rounds on one core: their CPU seconds and clusters."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def compare(folder: Path, known: dict[str, Program], rounds: int) -> None:
-    """Run all programs in turns."""
+    """Run all programs in interleaved rounds."""
     runs: dict[str, list[Run]] = {name: [] for name in known}
     for _ in range(rounds):
         for name, program in known.items():
