@@ -1,4 +1,4 @@
-"""Whole commands that cluster, in interleaved rounds on one core: their CPU seconds and clusters."""
+"""Whole commands that cluster, in interleaved rounds on a core: their CPU seconds and clusters."""
 
 from __future__ import annotations
 
