@@ -110,7 +110,7 @@ STEPS = [
     (journal_module, "_pack"),
     (resumable_module, "measure_file"),
     (Journal, "restart"),
-    (ParquetWriter, "join"),
+    (ParquetWriter, "join_files"),
 ]
 
 
