@@ -212,7 +212,7 @@ def test_command(reads: Path, tmp_path: Path) -> None:
     assert re.search(r"pairs +300, on both strands", said)
     assert re.search(r"filtered +600 in [\d.]+ s, \d+ pass", said)
     assert re.search(r"scored +\d+ in [\d.]+ s, \d+ reach 28", said)
-    assert re.search(r"aligned +\d+ in [\d.]+ s, \d+ have 40 residues at 95% identity", said)
+    assert re.search(r"aligned +\d+ in [\d.]+ s, \d+ have 40 bases at 95% identity", said)
     assert re.search(r"overlaps +\d+: \d+ dovetails, \d+ containments", said)
     lines = done.stdout.decode().splitlines()
     assert f"overlaps  {len(lines)}:" in said
