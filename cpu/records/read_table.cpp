@@ -2,6 +2,7 @@
 // pairalign/alignments/records.py.
 
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "fields.h"
@@ -36,6 +37,7 @@ enum pairalign_role : int32_t {
     PAIRALIGN_ROLE_TARGET_STRAND,  // plus or minus, as the target's coordinates say
     PAIRALIGN_ROLE_REAL,           // any number
     PAIRALIGN_ROLE_EVALUE,         // none that is negative
+    PAIRALIGN_ROLE_CONFIDENCE,     // a mark a column
     PAIRALIGN_ROLE_CLAIM,          // and one for each claim
 };
 
@@ -215,9 +217,17 @@ private:
                     !is_real(word, role == PAIRALIGN_ROLE_EVALUE ? 0 : -HUGE_VAL))
                     stop_at(PAIRALIGN_FAULT_NUMBER, record);
                 return;
+            case PAIRALIGN_ROLE_CONFIDENCE:
+                return take_marks(word, record);
             default:
                 claim(role - PAIRALIGN_ROLE_CLAIM, word, record);
         }
+    }
+
+    // How sure each column is, a mark a column; what it is of is not computed again.
+    void take_marks(Text marks, pairalign_record& record) {
+        if (marks.find_first_not_of("0123456789*.") != Text::npos) return notice(PAIRALIGN_FAULT_TAG, record);
+        claim(PAIRALIGN_SAYS_COLUMNS, std::to_string(marks.size()), record);
     }
 
     static void take_whole(Text word, int64_t& value, pairalign_record& record) {
@@ -282,6 +292,8 @@ private:
         } else if (name == "MD" && is_sam_) {
             record.md = place(value);
             record.md_bytes = static_cast<int64_t>(value.size());
+        } else if (name == "pp" && kind == 'Z') {
+            take_marks(value, record);
         } else if (name == "tp" && value != "P" && value != "S" && value != "I" && value != "i") {
             notice(PAIRALIGN_FAULT_TAG, record);
         } else if (kind == 'i' || kind == 'f') {

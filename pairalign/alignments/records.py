@@ -72,7 +72,7 @@ ROLES = (
     *("target_start", "target_first", "target_end", "target_last"),
     *("cigar", "exchanged_cigar", "query_row", "target_row", "btop"),
     *("flag", "sam_cigar", "sam_sequence", "sam_quality", "next_name", "next_place", "template"),
-    *("mapping_quality", "target_strand", "real", "evalue"),
+    *("mapping_quality", "target_strand", "real", "evalue", "confidence"),
     *(f"says_{name}" for name in CLAIMS),
 )
 """What a column of a table may hold; the order is that of pairalign_role."""

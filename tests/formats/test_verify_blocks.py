@@ -155,7 +155,7 @@ def test_tc_lib(folder, old, new, verdict):
     ("old", "new", "message"),
     [
         ("\n2\n", "\n3\n", "says 3 sequences and lists 2"),
-        ("a 47 ", "a 46 ", "line 3: expected a name, a length and as many letters"),
+        ("a 47 ", "a 46 ", "line 3: expected a name, a length and as many residues"),
         ("a 47 M", "a 47 V", "line 3: the sequences have no 'a' of these residues"),
         ("a 47 ", "c 47 ", "line 3: the sequences have no 'c'"),
     ],

@@ -41,8 +41,8 @@ def perturbed(value):
 
 # ---- tables --------------------------------------------------------------------------------------
 
-REAL = ("bits", "evalue", "bitscore")
-"""What is not compared must be a number still."""
+REAL = ("bits", "evalue", "bitscore", "confidence")
+"""What is not compared must be a number, or marks, still."""
 
 
 def damaged_table(folder, name, format, columns, options=()):
@@ -64,6 +64,32 @@ def damaged_table(folder, name, format, columns, options=()):
 def test_each_column_of_a_table(folder, format, name):
     (row,) = damaged_table(folder, name, format, tuple(FIELDS))
     assert row["verdict"] != "ok"
+
+
+def test_a_column_without_a_mark(folder):
+    columns = "query,target,cigar,confidence"
+    align("s.fa", "-o", "a.tsv", "--columns", columns)
+    text = (folder / "a.tsv").read_text()
+    verify("a.tsv", "s.fa")
+    (folder / "x.tsv").write_text(text[:-2] + "\n")
+    (row,) = verify("x.tsv", "s.fa", code=1)
+    assert row["verdict"] == "columns"
+
+
+@pytest.mark.parametrize("format", ["paf", "sam"])
+def test_marks_in_tags(folder, format):
+    align("d.fa", "-o", f"a.{format}", f"--{format}-tags", "pp")
+    text = (folder / f"a.{format}").read_text()
+    verify(f"a.{format}", "d.fa")
+    end = r"(pp:Z:\S*)\S"
+    for damaged in (
+        re.sub(end, r"\1z", text, count=1),
+        re.sub(end, r"\1", text, count=1),
+        text.replace("pp:Z:", "pp:Z:*", 1),
+    ):
+        (folder / f"x.{format}").write_text(damaged)
+        (row,) = verify(f"x.{format}", "d.fa", code=1)
+        assert row["verdict"] != "ok"
 
 
 TWELVE = (

@@ -25,6 +25,7 @@ COLUMN_ROLES = {
     "target_aligned": "target_row",
     "bits": "real",
     "evalue": "evalue",
+    "confidence": "confidence",
     # BLAST's names
     "bitscore": "real",
     "sstrand": "target_strand",
