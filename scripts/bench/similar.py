@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,11 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.sets import SequenceSet
 
 Job = Callable[[], Any]
-COLUMNS = ("raw_score", "matches", "gap_openings", "gap_letters", "cigar", "cigar_offsets")
+COLUMNS = (
+    "raw_score", "query_start", "target_start", "matches", "gap_openings", "gap_letters", "cigar",
+    "cigar_offsets",
+)  # fmt: skip
+MODES = ("global", "semiglobal", "local")
 
 
 def add_command(commands: Any) -> None:
@@ -37,15 +42,17 @@ def add_command(commands: Any) -> None:
     )  # fmt: skip
     parser.add_argument("--sequences", type=int, default=9, help="the first N (9)")
     parser.add_argument("--repeat", type=int, default=3, help="rounds (3)")
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=["global"], help="(global)")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> None:
     print(report.machine() + "\n")
-    print("| set | pairs | identity | " + " | ".join(("full, s", "pruned, s", "ratios")) + " |")
-    print("|---|---|---|---|---|---|")
+    print("| set | mode | pairs | identity | full, s | pruned, s | ratios |")
+    print("|---|---|---|---|---|---|---|")
     for name, letters in _sets(options):
-        print(measure(name, letters, options.repeat), flush=True)
+        for mode in options.modes:
+            print(measure(name, letters, options.repeat, mode), flush=True)
 
 
 def _sets(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
@@ -58,14 +65,18 @@ def _sets(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
         yield name, family(options.sequences, int(length), float(identity))
 
 
-def measure(name: str, letters: list[str], rounds: int) -> str:
-    """One line of the table: CPU seconds of the median round, ratios of the same rounds."""
+def measure(name: str, letters: list[str], rounds: int, mode: str = "global") -> str:
+    """One line of the table: CPU seconds of the median round, ratios of the same rounds.
+
+    Other programs are measured in global mode, WFA2-lib with its fronts in memory, and as BiWFA,
+    which keeps hardly any.
+    """
     sequences = SequenceSet.from_strings(letters, alphabet="dna")
-    jobs = {use: pruned_job(sequences, use) for use in ("never", "auto")}
+    jobs: dict[str, Job] = {use: pruned_job(sequences, use, mode) for use in ("never", "auto")}
     full, pruned = jobs["never"](), jobs["auto"]()
     verify(full, pruned)
     pairs = pairs_of(full)
-    for other, peer in (("WFA2-lib", wfa_job), ("edlib", _edlib)):
+    for other, peer in PEERS if mode == "global" else ():
         try:
             jobs[other] = peer(pairs, full.raw_score)
         except ImportError:
@@ -75,7 +86,7 @@ def measure(name: str, letters: list[str], rounds: int) -> str:
     times = [f"{np.median(seconds[job]):.4f}" for job in ("never", "auto")]
     identity = float(np.median(full.identity))
     return "| " + " | ".join(
-        (name, str(len(pairs)), f"{identity:.3f}", *times, ", ".join(ratios))
+        (name, mode, str(len(pairs)), f"{identity:.3f}", *times, ", ".join(ratios))
     ) + " |"  # fmt: skip
 
 
@@ -95,9 +106,9 @@ def pairs_of(found: Alignments) -> list[tuple[str, str]]:
     ]
 
 
-def pruned_job(sequences: SequenceSet, use: str) -> Callable[[], Alignments]:
+def pruned_job(sequences: SequenceSet, use: str, mode: str = "global") -> Callable[[], Alignments]:
     """All pairs of a set with CIGARs, by the CPU engine."""
-    scoring = make_scoring("dna")
+    scoring = make_scoring("dna", mode=mode)
     engine = CpuEngine(sequences, None, scoring, pruning=Pruning(use), memory_bytes=4 << 30)
     (window,) = ours.windows_of(sequences)
     return lambda: engine.align(window, Want(Detail.CIGAR))
@@ -131,3 +142,10 @@ def _edlib(pairs: list[tuple[str, str]], scores: np.ndarray) -> Job:
     import edlib
 
     return lambda: [edlib.align(a, b, mode="NW", task="path") for a, b in pairs]
+
+
+PEERS: tuple[tuple[str, Callable[[list[tuple[str, str]], np.ndarray], Job]], ...] = (
+    ("WFA2-lib", wfa_job),
+    ("BiWFA", partial(wfa_job, memory_mode="biwfa")),
+    ("edlib", _edlib),
+)
