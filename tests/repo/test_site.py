@@ -140,9 +140,11 @@ def test_search_finds(typed: str, browser: Any, address: str) -> None:
     browser.get(address)
     field = browser.find_element("css selector", "[data-md-component=search-query]")
     browser.execute_script("document.querySelector('#__search').click()")
+    end = time.monotonic() + 30
+    while not field.is_displayed() and time.monotonic() < end:
+        time.sleep(0.1)
     field.send_keys(typed)
     found: list[str] = []
-    end = time.monotonic() + 30
     while not found and time.monotonic() < end:
         time.sleep(0.2)
         links = browser.find_elements("css selector", ".md-search-result__link")
