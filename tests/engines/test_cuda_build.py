@@ -21,7 +21,7 @@ from pairalign.engines.cuda.build import (
 )
 from pairalign.engines.cuda.build_ahead import useful_codes
 from pairalign.engines.cuda.engine import FAMILIES
-from pairalign.engines.cuda.packed.entries import entry_defines, source_of
+from pairalign.engines.cuda.packed.entries import TRACEBACK, entry_defines, source_of
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.errors import KernelBuildError
@@ -105,6 +105,15 @@ def test_what_is_compiled_is_kept(
     load_binary(SOURCE, {**DEFINES, "MODE": "GLOBAL"}, (9, 0))
     assert calls.read_text().count("called") == 3
     assert len(list(cache.iterdir())) == 3
+
+
+def test_a_definition_says_how_much_ptxas_optimizes(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_nvcc(tmp_path, monkeypatch)
+    for two_sets, has in ((True, True), (False, False)):
+        defines = entry_defines(TRACEBACK, "local", False, two_sets=two_sets)
+        assert (b"-Xptxas=-O1" in load_binary(TRACEBACK, defines, (9, 0))) == has
 
 
 def test_a_changed_source_is_compiled_again(
@@ -249,7 +258,7 @@ def test_kernels_compiled_ahead_are_not_compiled_one_by_one(
     fake_nvcc(tmp_path, monkeypatch)
     variants = [(source, dict(defines)) for source, defines in Packed().variants()]
     built = dict(cuda_build.compile_ahead(variants, tmp_path / "ahead", useful_codes))
-    assert len(built) == len(variants) == 18
+    assert len(built) == len(variants) == 20
     for binary in load_binaries(requests_of(NEEDED), (9, 0)):
         assert binary.name in {path.name for path in built}
         assert "sm_90" in binary.code.decode()

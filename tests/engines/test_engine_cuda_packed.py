@@ -123,6 +123,22 @@ def test_equally_good_alignments_everywhere(device: Any, mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("length", [150, pytest.param(400, marks=pytest.mark.gpu)])
+def test_tandem_repeats(device: Any, mode: str, length: int) -> None:
+    """Long gaps within tiles and between them, of one set and of two with equal lengths."""
+    (ancestor,) = related((length + 100,), 6, "ACGT")
+    rng = np.random.default_rng(7)
+    found = []
+    for k in range(12):
+        repeats = list(3 * ancestor[8 * k : 8 * k + length])
+        changed = rng.random(len(repeats)) < 0.05
+        found.append("".join(np.where(changed, rng.choice(list("ACGT"), len(repeats)), repeats)))
+    scoring = make_scoring(DNA, mode, 5, 2, match_matrix(DNA, 2, -3))
+    assert_like_cpu(device, Problem(tuple(found), None, scoring))
+    assert_like_cpu(device, Problem(tuple(found[:6]), tuple(found[6:]), scoring))
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_gaps_across_several_tiles(device: Any, mode: str) -> None:
     (whole,) = related((150,), 4)
     sequences = (whole, whole[:20] + whole[110:], whole[:70] + whole[75:], whole[40:])

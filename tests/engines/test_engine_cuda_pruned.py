@@ -316,6 +316,7 @@ def test_auto_takes_similar_pairs(
     monkeypatch.setattr(pruned_family, "LEAST_LETTERS", 100)
     assert did() == 0
     monkeypatch.setattr(sampling, "_LEAST_CELLS", 1000)
+    monkeypatch.setattr(sampling, "expected_seconds", lambda *_: (0.0, 1.0))
     assert did() == (10 if rate < 0.1 else 0)
 
 

@@ -42,6 +42,9 @@ Defines = Mapping[str, "int | str"]
 
 FLAGS = ("-std=c++17", "-O3")
 
+PTXAS_LEVEL = "PAIRALIGN_PTXAS_LEVEL"
+"""A definition: how much ptxas optimizes, less than it does by itself."""
+
 PACKAGE = Path(__file__).resolve().parents[2]
 AHEAD_FOLDER = PACKAGE / "cuda_kernels"
 
@@ -300,7 +303,8 @@ def compile_for(target: Path, source: str, defines: Defines, architecture: int) 
         return
     part = _part_of(target)
     try:
-        cubin = compile_cubin(nvrtc, source_folder() / source, defines, architecture)
+        level = [f"--ptxas-options=-O{defines[PTXAS_LEVEL]}"] if PTXAS_LEVEL in defines else []
+        cubin = compile_cubin(nvrtc, source_folder() / source, defines, architecture, level)
         Path(part.path).write_bytes(cubin)
         part.publish()
     except OSError as error:
@@ -323,7 +327,8 @@ def compile_to(target: Path, source: str, defines: Defines, options: list[str]) 
         text.replace(",", r"\,") for text in definitions
     ]  # nvcc takes commas to part options
     part = _part_of(target)
-    command = [nvcc, *FLAGS, *options, *escaped, "-o", part.path, str(path)]
+    level = [f"-Xptxas=-O{defines[PTXAS_LEVEL]}"] if PTXAS_LEVEL in defines else []
+    command = [nvcc, *FLAGS, *level, *options, *escaped, "-o", part.path, str(path)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         printed = (done.stdout + done.stderr).strip()

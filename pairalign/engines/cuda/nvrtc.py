@@ -7,7 +7,7 @@ include nothing of the host's but fixed-width integers, which NVRTC gets as a he
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,11 @@ def find_nvrtc() -> Any | None:
 
 
 def compile_cubin(
-    nvrtc: Any, path: Path, defines: Mapping[str, int | str], architecture: int
+    nvrtc: Any,
+    path: Path,
+    defines: Mapping[str, int | str],
+    architecture: int,
+    more: Sequence[str] = (),
 ) -> bytes:
     """Compile a kernel source for one architecture.
 
@@ -55,6 +59,8 @@ def compile_cubin(
         Become ``-DNAME=VALUE``.
     architecture : int
         Ten times the compute capability: 90 for 9.0.
+    more : sequence of str
+        Options besides.
 
     Returns
     -------
@@ -73,6 +79,7 @@ def compile_cubin(
         f"--gpu-architecture=sm_{architecture}",
         *(f"--include-path={folder}" for folder in folders),
         *(f"--define-macro={name}={value}" for name, value in sorted(defines.items())),
+        *more,
     ]
     program = _checked(
         nvrtc,

@@ -8,6 +8,7 @@ run needs, each for itself.
 from __future__ import annotations
 
 from pairalign.base.choices import ALL_MODES
+from pairalign.engines.cuda.build import PTXAS_LEVEL
 from pairalign.engines.cuda.packed.batches import Kind
 from pairalign.engines.cuda.packed.tilings import BAND, STRIPS, TILINGS
 
@@ -79,14 +80,20 @@ def source_of(kernel: str) -> str:
 
 
 def entry_defines(
-    source: str, mode: str, wide: bool, kernel: str | None = None
+    source: str, mode: str, wide: bool, kernel: str | None = None, two_sets: bool = False
 ) -> dict[str, int | str]:
-    """Return what a source is compiled with: for all of its entries, or one kernel's only."""
+    """Return what a source is compiled with: for all of its entries, or one kernel's only.
+
+    Local tracebacks of two sets are compiled by themselves, see `path.transposed` in the source.
+    """
     if source not in _FUNCTIONS:
         return {}
     functions = _FUNCTIONS[source]
     names = [name for name in functions if kernel in (None, name)]
+    apart = source == TRACEBACK and mode == "local"
     return {
+        **({"PAIRALIGN_RANKS": int(two_sets)} if apart else {}),
+        **({PTXAS_LEVEL: 1} if apart and two_sets else {}),
         "PAIRALIGN_MODE": ALL_MODES.index(mode),
         "PAIRALIGN_WIDE": int(wide),
         "PAIRALIGN_BAND": BAND,

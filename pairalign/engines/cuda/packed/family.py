@@ -101,11 +101,13 @@ class Packed:
         return find_kernel(self.name, "cuda").why_not(scoring, detail)
 
     def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
-        """Yield what is compiled: each mode, packed and wide."""
+        """Yield what is compiled: each mode, packed and wide, for one set and for two."""
         for mode in ALL_MODES:
             for wide in (False, True):
                 for source in (FILL, TRACEBACK):
                     yield source, entry_defines(source, mode, wide)
+                if mode == "local":
+                    yield TRACEBACK, entry_defines(TRACEBACK, mode, wide, two_sets=True)
         yield RUNS, {}
         yield PASSING, {}
 

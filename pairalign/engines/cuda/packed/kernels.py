@@ -217,8 +217,9 @@ class PackedKernels:
 
     def _request(self, kernel: str, wide: bool) -> ModuleRequest:
         source, mode = source_of(kernel), self._context.scoring.mode
-        part = entry_defines(source, mode, wide, kernel)
-        return ModuleRequest(source, entry_defines(source, mode, wide), part)
+        two_sets = not self._context.one_set
+        part = entry_defines(source, mode, wide, kernel, two_sets)
+        return ModuleRequest(source, entry_defines(source, mode, wide, None, two_sets), part)
 
 
 def shared_bytes(capability: tuple[int, int]) -> int:

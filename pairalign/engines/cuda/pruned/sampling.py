@@ -14,14 +14,15 @@ from pairalign.pairs.windows import Window
 LEAST_LETTERS = 2000
 """Of the shorter sequence of a pair; a GPU fills the matrices of others too soon."""
 
-_LEAST_CELLS = 5 * 10**11
-"""Of the window's matrices: a third of a second's work for a GPU that fills them all."""
+_LEAST_CELLS = 10**11
+"""Of the window's matrices: less than a tenth of a second's work for a GPU that fills them all."""
 
 _PAIRS, _SIMILAR = 32, 4
 """Share of a sample of pairs that must look similar."""
 
-_WARP_CELLS = 6e7
-"""Of a corridor that a warp fills a second: 13 genomes of 125,000 and of 200,000 bases, an H200."""
+_WARP_CELLS = 1.4e8
+"""Of a corridor that a warp fills a second, long gaps included: between what 13 virus genomes of
+125,000 bases take on an H200 and 50 simulated sequences of 30,000 without long gaps on an H100."""
 
 _PRUNED_CELLS, _FULL_CELLS = 3.5e9, 8e9
 """That a multiprocessor fills a second: all its warps, of corridors; block diagonals, traced."""
