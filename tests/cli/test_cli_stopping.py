@@ -398,7 +398,6 @@ def test_a_shell_with_head(tmp_path: Path, wide: Path) -> None:
         ["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=TIMEOUT_SECONDS
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    assert [line.split(b"\t")[:2] for line in done.stdout.splitlines()] == [
-        [b"query", b"target"],
-        [b"s0", b"s1"],
-    ]
+    head, first = (line.split(b"\t") for line in done.stdout.splitlines())
+    assert head[:2] == [b"query", b"target"]
+    assert len(first) == len(head)

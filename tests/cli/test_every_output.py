@@ -41,7 +41,7 @@ RUNS = {
     ],
     "cluster": [
         *("cluster", "in.fa", *DNA, "-o", "o.tsv", "--min-identity", "0.9"),
-        *("--representatives", "r.fa", "--log", "o.log"),
+        *("--representatives", "r.fa", "--report", "o.html", "--log", "o.log"),
     ],
     "cluster network": [
         *("cluster", "in.fa", *DNA, "-o", "o.gexf", "--min-identity", "0.9"),

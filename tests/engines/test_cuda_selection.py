@@ -128,6 +128,7 @@ def test_the_list_of_devices(two_devices: list[Any], monkeypatch: pytest.MonkeyP
     for part in ("this CPU", "1024 GiB", "9.0", "global, semiglobal, local: "):
         assert part in lines["cuda:1"].description
     monkeypatch.setattr(cuda_build, "find_nvcc", lambda: None)
+    monkeypatch.setattr(cuda_build, "find_nvrtc", lambda: None)
     monkeypatch.setattr(cuda_build, "cache_folder", lambda: cuda_build.PACKAGE / "nowhere")
     monkeypatch.setattr(cuda_build, "AHEAD_FOLDER", cuda_build.PACKAGE / "nowhere")
     (first, _) = list_cuda_devices()

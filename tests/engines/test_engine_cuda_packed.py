@@ -182,7 +182,7 @@ def test_what_it_cannot_do_is_said() -> None:
     assert Packed().supports(scoring, Detail.CIGAR, (9, 0)) is None
     assert "shared memory" in str(Packed().supports(scoring, Detail.CIGAR, (8, 6)))
     large = make_scoring(PROTEIN, "global", 11, 1, match_matrix(PROTEIN, 1 << 19, -4))
-    assert "letter" in str(Packed().supports(large, Detail.CIGAR, (9, 0)))
+    assert "residue" in str(Packed().supports(large, Detail.CIGAR, (9, 0)))
 
 
 @pytest.mark.parametrize("mode", MODES)

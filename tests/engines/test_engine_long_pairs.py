@@ -42,7 +42,8 @@ def problem_at_edges(seed: int) -> Problem:
     letters = str(rng.choice(LETTERS[alphabet.name]))
     lengths = rng.choice(EDGES, size=int(rng.choice([2, 2, 3, 6])))
     whole = random_sequences(rng, letters, len(lengths), max(EDGES), "equal")
-    sequences = [one[:length] for one, length in zip(whole, lengths, strict=True)]
+    cut = [one[:length] for one, length in zip(whole, lengths, strict=True)]
+    sequences = [one if one.strip("*") else "A" * len(one) for one in cut]
     scoring = random_scoring(rng, alphabet, int(max(lengths)))
     return Problem(tuple(sequences), None, scoring)
 

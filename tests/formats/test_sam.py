@@ -87,7 +87,7 @@ def test_sam_does_not_depend_on_threads_and_contradictions_are_refused(tmp_path)
     [
         (["a", "b@"], ["MK", "MK"], r"record 2 'b@': SAM names"),
         (["a", "b" * 255], ["MK", "MK"], r"SAM names are up to 254 characters"),
-        (["a", "b"], ["MK", "MK*"], r"record 2 'b': '\*' at position 3"),
+        (["a", "b"], ["MK", "MK*K"], r"record 2 'b': '\*' at position 3"),
     ],
 )
 def test_sam_refuses_what_it_cannot_hold(tmp_path, names, strings, message):

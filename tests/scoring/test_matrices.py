@@ -170,7 +170,7 @@ def test_stop_is_scored_by_the_matrix_only(tmp_path):
     assert scoring.stand_ins["B"] == "X"
     assert score(scoring, "B", "Z") == 3
     with pytest.raises(AlphabetError, match=r"letter '\*' at position 3 has no score in x\.mat"):
-        scoring.check_sets(SequenceSet.from_strings(["MK*"]))
+        scoring.check_sets(SequenceSet.from_strings(["MK*K"]))
 
 
 def test_lower_case_byte_order_mark_and_odd_white_space(tmp_path):

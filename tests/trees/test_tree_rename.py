@@ -90,7 +90,10 @@ def test_the_way_there_and_back_that_the_docs_show(source: Path) -> None:
     """With a copy in place of the aligner."""
     if shutil.which("awk") is None:
         pytest.skip("awk is not installed")
-    there, back = re.findall(r"^    (awk .*)$", GUIDE.read_text(), re.M)
+    (block,) = re.findall(
+        r"^```sh\n(pairalign tree .*--rename.*\n(?:.*\n)*?)```$", GUIDE.read_text(), re.M
+    )
+    there, back = re.findall(r"^awk (?:.*\\?\n)+?(?=clustalo|\Z)", block, re.M)
     options = ["-o", str(source.parent / "T"), "--rename", str(source.parent / "names.tsv"), "-q"]
     assert main(["tree", str(source), *options]) == 0
     source.rename(source.parent / "IN")
