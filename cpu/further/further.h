@@ -1,5 +1,5 @@
-// The next best, non-intersecting alignment of two sequences: the best that reuses no residue pair of an earlier
-// one (Waterman and Eggert 1987). The C ABI that pairalign/engines/cpu/further.py declares with
+// The next best, non-intersecting alignment of two sequences: the best that reuses no residue pair of an
+// earlier one (Waterman and Eggert 1987). The C ABI that pairalign/engines/cpu/further.py declares with
 // ctypes, and what further.cpp asks of the kernels, one for each instruction set.
 //
 // M. S. Waterman, M. Eggert: A new algorithm for best subsequence alignments with application to tRNA-rRNA

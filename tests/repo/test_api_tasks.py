@@ -33,7 +33,8 @@ def test_a_task_runs(
 ) -> None:
     if "to_biotite(" in text:
         pytest.importorskip("skbio"), pytest.importorskip("biotite")
-    shutil.copy(ROOT / "tests" / "data" / "globins.fasta", tmp_path / "proteins.fasta")
+    for name in ("proteins.fasta", "family.fasta"):
+        shutil.copy(ROOT / "tests" / "data" / "globins.fasta", tmp_path / name)
     (tmp_path / "examples").mkdir()
     shutil.copy(ROOT / "examples" / "cytochrome_p450.fasta", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
