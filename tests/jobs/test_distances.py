@@ -303,6 +303,7 @@ def test_large_heat_map_has_a_pixel_for_each_sequence(monkeypatch: pytest.Monkey
 
 def test_pictures_do_not_grow_with_names() -> None:
     """A name of thousands of letters made them metres wide."""
+    pytest.importorskip("matplotlib")
     from pairalign.jobs.distances import plots
 
     measured = random_distances(4)
