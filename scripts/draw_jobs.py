@@ -9,12 +9,25 @@ matplotlib and networkx.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from drawing import DARK, INK, MARK, PALE, PATH, SHADES, arrow, box, canvas, fit, path, say
+from drawing import (
+    DARK,
+    INK,
+    MARK,
+    PALE,
+    PATH,
+    SHADES,
+    arrow,
+    box,
+    canvas,
+    draw_all,
+    fit,
+    path,
+    say,
+)
 from matplotlib import pyplot
 
 HERE = Path(__file__).resolve().parent
@@ -22,7 +35,6 @@ sys.path.insert(0, str(HERE.parent))
 
 import pairalign  # noqa: E402
 
-FOLDER = HERE.parent / "docs" / "images"
 EXAMPLE = HERE.parent / "examples" / "cytochrome_p450.fasta"
 COLORS = ("#00796b", "#ef6c00", "#5e35b1", "#c2185b", "#1976d2", "#689f38", "#f9a825")
 
@@ -211,18 +223,7 @@ DRAWINGS: dict[str, Callable[[], None]] = {
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, default=FOLDER, help="default: docs/images")
-    folder = parser.parse_args(arguments).output
-    folder.mkdir(parents=True, exist_ok=True)
-    pyplot.rcParams.update(
-        {"svg.hashsalt": "pairalign", "svg.fonttype": "none", "font.family": "sans-serif"}
-    )
-    for name, draw in DRAWINGS.items():
-        draw()
-        pyplot.tight_layout()
-        pyplot.savefig(folder / f"{name}.svg", metadata={"Date": None})
-        pyplot.close()
+    draw_all(DRAWINGS, __doc__.splitlines()[0], arguments)
 
 
 if __name__ == "__main__":

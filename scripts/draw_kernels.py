@@ -8,15 +8,25 @@ Needs matplotlib. Sizes are smaller than the kernels' own, so that cells can be 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
-from pathlib import Path
 
-from drawing import DARK, INK, MARK, PALE, PATH, SHADES, arrow, box, canvas, fit, grid, path, say
-from matplotlib import pyplot
+from drawing import (
+    DARK,
+    INK,
+    MARK,
+    PALE,
+    PATH,
+    SHADES,
+    arrow,
+    box,
+    canvas,
+    draw_all,
+    fit,
+    grid,
+    path,
+    say,
+)
 from matplotlib.axes import Axes
-
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
 
 
 def windows() -> None:
@@ -412,19 +422,7 @@ DRAWINGS: dict[str, Callable[[], None]] = {
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, default=FOLDER, help="default: docs/images")
-    folder = parser.parse_args(arguments).output
-    folder.mkdir(parents=True, exist_ok=True)
-    # The same bytes each time: identifiers from a fixed seed, and no date.
-    pyplot.rcParams.update(
-        {"svg.hashsalt": "pairalign", "svg.fonttype": "none", "font.family": "sans-serif"}
-    )
-    for name, draw in DRAWINGS.items():
-        draw()
-        pyplot.tight_layout()
-        pyplot.savefig(folder / f"{name}.svg", metadata={"Date": None})
-        pyplot.close()
+    draw_all(DRAWINGS, __doc__.splitlines()[0], arguments)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""What `draw_kernels.py` draws with: boxes, grids, arrows and words, y downwards as in a matrix."""
+"""What `draw_kernels.py` and `draw_jobs.py` draw with: boxes, grids, arrows, words; y downwards."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import matplotlib
 
@@ -11,6 +13,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, Rectangle
 
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
 INK, PALE, DARK, MARK, PATH = "#37474f", "#e0f2f1", "#4db6ac", "#ffb74d", "#d84315"
 SHADES = ("#b2dfdb", "#80cbc4", "#4db6ac", "#26a69a")
 
@@ -78,3 +81,21 @@ def fit(axes: Axes, x0: float, x1: float, y0: float, y1: float) -> None:
 
 def path(axes: Axes, points: Sequence[tuple[float, float]]) -> None:
     axes.plot(*zip(*points, strict=True), color=PATH, linewidth=1.6, solid_capstyle="round")
+
+
+def draw_all(
+    drawings: Mapping[str, Callable[[], None]], description: str, arguments: list[str] | None
+) -> None:
+    """Write each drawing as SVG, the same bytes each time: identifiers from a seed, no date."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("-o", "--output", type=Path, default=FOLDER, help="default: docs/images")
+    folder = parser.parse_args(arguments).output
+    folder.mkdir(parents=True, exist_ok=True)
+    pyplot.rcParams.update(
+        {"svg.hashsalt": "pairalign", "svg.fonttype": "none", "font.family": "sans-serif"}
+    )
+    for name, draw in drawings.items():
+        draw()
+        pyplot.tight_layout()
+        pyplot.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        pyplot.close()
