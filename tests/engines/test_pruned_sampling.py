@@ -34,6 +34,10 @@ def prunes(number: int, length: int, words: int) -> bool:
         (13, 125_000, 29, False),  # VZV at 98.8%: 5.0 s pruned, 1.3 s in full on an H200
         (13, 200_000, 27, False),  # mpox at 98%: 7.5 and 2.4 s
         (418, 30_000, 31, True),  # SARS-CoV-2: 2.2 and 37.5 s
+        (50, 30_000, 25, True),  # simulated, on an H100: 0.09 and 0.53 s
+        (50, 10_000, 26, True),  # 0.024 and 0.075 s
+        (50, 30_000, 10, False),  # 1.51 and 0.53 s
+        (50, 10_000, 11, False),  # 0.119 and 0.075 s
     ],
 )
 def test_measured_sets_go_where_they_were_faster(

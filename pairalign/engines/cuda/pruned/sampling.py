@@ -20,12 +20,13 @@ _LEAST_CELLS = 10**11
 _PAIRS, _SIMILAR = 32, 4
 """Share of a sample of pairs that must look similar."""
 
-_WARP_CELLS = 1.4e8
-"""Of a corridor that a warp fills a second, long gaps included: between what 13 virus genomes of
-125,000 bases take on an H200 and 50 simulated sequences of 30,000 without long gaps on an H100."""
+_WARP_CELLS = 1e8
+"""Of a corridor that a warp fills a second. It fills ten times as many where the corridor is as
+wide as expected; long gaps, which words do not show, can make it as much wider."""
 
-_PRUNED_CELLS, _FULL_CELLS = 3.5e9, 8e9
-"""That a multiprocessor fills a second: all its warps, of corridors; block diagonals, traced."""
+_PRUNED_CELLS, _FULL_CELLS = 1e9, 8e9
+"""That a multiprocessor fills a second: all its warps, of corridors a third as wide as they may be;
+block diagonals, traced."""
 
 _WINDOW_LANES = 64
 """Of a corridor without differences."""
@@ -99,12 +100,13 @@ def expected_seconds(
 
     Notes
     -----
-    A word of eight is in place where none of its residues differs. A difference costs a corridor
-    5 of the 6 that a diagonal does; it is a triangle, half as wide on average. A beam fills about
-    as much as the corridor.
+    A word of eight is in place where none of its residues differs. The median of the sample counts:
+    behind long gaps words are displaced, and the fewest words of a sample say little of a pair. A
+    difference costs a corridor 5 of the 6 that a diagonal does; it is a triangle, half as wide on
+    average. A beam fills about as much as the corridor.
     """
     m, n = np.asarray(rows, np.float64), np.asarray(columns, np.float64)
-    differing = -np.log(words / WORDS) / WORD
+    differing = -np.log(np.median(words) / WORDS) / WORD
     lanes = _WINDOW_LANES + np.abs(m - n) / 2 + differing * np.minimum(m, n) * 5 / 12
     cells = 2 * (m + n) * lanes
     of_all = float(cells.mean()) * pairs / (_PRUNED_CELLS * multiprocessors)
