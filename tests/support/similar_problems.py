@@ -17,6 +17,7 @@ from strategies import (
     make_scoring,
     match_matrix,
     random_scoring,
+    with_residues,
 )
 
 from pairalign.alignments.alignments import Alignments
@@ -99,7 +100,7 @@ def related_problem(seed: int) -> Problem:
         rate = float(rng.choice([0, 0.002, 0.02, 0.1, 0.3, 0.6]))
         sequences.append(rearranged(rng, letters, mutated(rng, letters, ancestor, rate)))
     longest = max(map(len, sequences))
-    return Problem(tuple(sequences), None, global_scoring(rng, alphabet, longest))
+    return Problem(tuple(with_residues(sequences)), None, global_scoring(rng, alphabet, longest))
 
 
 related_problems = SEEDS.map(related_problem)

@@ -179,7 +179,11 @@ def random_sequences(
                 cut = int(rng.integers(length + 1))
                 sequence = np.concatenate((sequence[cut:], sequence[:cut]))
         sequences.append("".join(sequence))
-    # Stops at the end of a protein are no residues: a record needs one.
+    return with_residues(sequences)
+
+
+def with_residues(sequences: list[str]) -> list[str]:
+    """Stops at the end of a protein are no residues: a record needs one."""
     return [one if one.strip("*") else "A" + one[1:] for one in sequences]
 
 
