@@ -109,15 +109,15 @@ def with_pairs(
     assert not counts[places].any()
     counts[places] = np.diff(others.offsets)
     offsets = np.concatenate(([0], np.cumsum(counts)))
-    is_other = np.zeros(len(posteriors), np.bool_)
-    is_other[places] = True
-    from_others = np.repeat(is_other, counts)
+    at = [0, *posteriors.offsets[places].tolist(), len(posteriors.rows)]
+    of_others = others.offsets.tolist()
 
     def filled(name: str) -> npt.NDArray[Any]:
-        one: npt.NDArray[Any] = getattr(posteriors, name)
-        whole = np.empty(len(from_others), one.dtype)
-        whole[~from_others], whole[from_others] = one, getattr(others, name)
-        return whole
+        one, other = getattr(posteriors, name), getattr(others, name)
+        pieces = [one[at[0] : at[1]]]
+        for k in range(len(places)):
+            pieces += [other[of_others[k] : of_others[k + 1]], one[at[k + 1] : at[k + 2]]]
+        return np.concatenate(pieces)
 
     arithmetic = posteriors.arithmetic.copy()
     arithmetic[places] = others.arithmetic

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.posteriors import SparsePosteriors, part_of
 from pairalign.base.errors import DeviceError, KernelBuildError
 from pairalign.engines.cpu.posterior import PosteriorEngine
 from pairalign.engines.device.specification import parse_indices
 
 if TYPE_CHECKING:
-    from pairalign.alignments.posteriors import SparsePosteriors
     from pairalign.scoring.posterior_models import PosteriorModel
     from pairalign.sequences.sets import SequenceSet
 
@@ -22,15 +26,25 @@ log = logging.getLogger("pairalign")
 WORTH_A_GPU = 2 * 10**9
 """Fewer cells are done on a CPU before a GPU has started."""
 
+CALLS = 2
+"""Calls of `PosteriorComputer.compute` at the same time, of an engine that takes several pieces at
+a time: while the results of one are copied to the host, a GPU computes another."""
+
+BATCHES = CALLS + 1
+"""Batches of pieces that are on the host at the same time: those, and the one that is used."""
+
 _FREE_SHARE = 0.8
 """Of the memory that is free on a GPU."""
+
+Pairs = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
+"""Queries and targets: indices of sequences."""
 
 
 class PosteriorComputer(Protocol):
     """An engine for posteriors: `PosteriorEngine`, or one of a GPU."""
 
     pieces_at_once: int
-    """Pieces of a `PosteriorJob` that it is best given at a time, memory allowing."""
+    """Pieces of `compute_pieces` that it is best given at a time, memory allowing."""
 
     def compute(
         self, queries: npt.NDArray[np.int32], targets: npt.NDArray[np.int32]
@@ -79,7 +93,8 @@ def open_posterior_engine(
     threads : int
         Of the CPU.
     memory_bytes : int
-        What may be used of a GPU's memory; never more than what is free there.
+        What may be used of the host's memory, a part of it pinned; and of a GPU's, but never more
+        than what is free there.
     cells : int
         How much there is to do.
     calls : int
@@ -130,4 +145,53 @@ def _open_cuda(
         threads=threads,
         memory_bytes=min(memory_bytes, int(free * _FREE_SHARE)),
         calls=calls,
+        pinned_bytes=memory_bytes // 2,
     )
+
+
+def compute_pieces(
+    engine: PosteriorComputer, pieces: Iterator[Pairs], at_once: int
+) -> Iterator[SparsePosteriors]:
+    """Compute pieces of pairs, several at a time where the engine is best given several.
+
+    Parameters
+    ----------
+    engine : PosteriorComputer
+        Opened for `CALLS` calls. It is cancelled if the iterator is left early.
+    pieces : iterator of (ndarray of int32, ndarray of int32)
+    at_once : int
+        Pieces in a call; there are `BATCHES` calls' results in memory.
+
+    Yields
+    ------
+    SparsePosteriors
+        Of each piece, in order. Its memory is used again once nobody refers to it.
+    """
+    if engine.pieces_at_once == 1:
+        for queries, targets in pieces:
+            yield engine.compute(queries, targets)
+        return
+    with ThreadPoolExecutor(CALLS, "posteriors") as pool:
+        try:
+            waiting: deque[tuple[list[Pairs], Future[SparsePosteriors]]] = deque()
+            while True:
+                taken = list(itertools.islice(pieces, at_once))
+                if taken:
+                    queries, targets = (np.concatenate(one) for one in zip(*taken, strict=True))
+                    waiting.append((taken, pool.submit(engine.compute, queries, targets)))
+                if not waiting:
+                    return
+                if taken and len(waiting) < BATCHES:
+                    continue
+                computed, future = waiting.popleft()
+                yield from _divided(future.result(), computed)
+        except BaseException:
+            engine.cancel()
+            raise
+
+
+def _divided(posteriors: SparsePosteriors, pieces: list[Pairs]) -> Iterator[SparsePosteriors]:
+    start = 0
+    for queries, _ in pieces:
+        yield part_of(posteriors, start, start + len(queries))
+        start += len(queries)

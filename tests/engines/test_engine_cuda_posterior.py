@@ -15,6 +15,7 @@ from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
 from pairalign.engines.cpu.posterior import PosteriorEngine
 from pairalign.engines.cuda.posterior import CudaPosteriorEngine
 from pairalign.engines.cuda.posterior_plan import plan_pairs, rows_of_block
+from pairalign.engines.posterior_engines import compute_pieces
 from pairalign.errors import DeviceError
 from pairalign.scoring.posterior_models import posterior_model
 from pairalign.sequences.sets import SequenceSet
@@ -140,6 +141,33 @@ def test_a_device_that_is_full_is_used_in_parts() -> None:
         driver.memory.total_bytes = limit
     assert_same(found, on_cpu(sequences))
     assert driver.memory.used_bytes == used
+
+
+@pytest.mark.parametrize("pinned_kib", [0, 48, 1 << 10])
+def test_results_are_pinned_as_far_as_allowed_and_that_memory_is_used_again(
+    pinned_kib: int,
+) -> None:
+    from cuda_on_host import driver
+
+    device, sequences = host_device(), family(9, [60] * 10)
+    options = {"memory_bytes": MEMORY, "least_cells": 0, "pinned_bytes": pinned_kib << 10}
+    engine = CudaPosteriorEngine(device, sequences, posterior_model(sequences.alphabet), **options)
+    queries, targets = all_pairs(sequences)
+    pieces = [(queries[k : k + 9], targets[k : k + 9]) for k in range(0, len(queries), 9)]
+    before, pinned = driver.memory.pinned_bytes, []
+    for _ in range(3):
+        engine.compute(queries, targets)
+        pinned.append(engine._pool.pinned_bytes)
+    assert len(set(pinned)) == 1
+    computed = compute_pieces(engine, iter(pieces), 2)
+    for piece, pairs in zip(computed, pieces, strict=True):
+        assert_same(piece, on_cpu(sequences, pairs))
+    assert bool(pinned_kib) == bool(engine._pool.pinned_bytes)
+    assert engine._pool.pinned_bytes <= pinned_kib << 10
+    engine.close()
+    assert_same(piece, on_cpu(sequences, pairs))  # it outlives the engine
+    del piece, computed
+    assert driver.memory.pinned_bytes == before
 
 
 def test_few_cells_are_for_the_host() -> None:

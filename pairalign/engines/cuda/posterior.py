@@ -1,9 +1,11 @@
 """Posteriors of pairs on a GPU: the same bytes as `pairalign.engines.cpu.posterior` gives.
 
 The kernels are in ``cuda/posterior/``. Pairs are taken some at a time, as their results fit the
-device; those of one x go to the lanes of a warp. Pairs that float32 does not hold are computed
-again in float64; the few that are beyond it, what finds no room and what is too little for a GPU
-are for the host.
+device; those of one x go to the lanes of a warp. Entries are copied straight into pinned memory
+that results live in, as fresh memory would take the host longer than the kernels take (see
+`pairalign.engines.device.pinned_pool`). Pairs that float32 does not hold are computed again in
+float64; the few that are beyond it, what finds no room and what is too little for a GPU are for the
+host.
 """
 
 from __future__ import annotations
@@ -71,6 +73,8 @@ class CudaPosteriorEngine:
         What may be used of the device's memory, by as many calls as run at the same time.
     calls : int
         Calls of `compute` that may run at the same time.
+    pinned_bytes : int
+        Results to keep in pinned memory at most; what is beyond takes longer to copy.
     arithmetic : str
         The narrowest to use; see `PosteriorEngine`.
     least_cells : int
@@ -101,6 +105,7 @@ class CudaPosteriorEngine:
         threads: int = 1,
         memory_bytes: int,
         calls: int = 1,
+        pinned_bytes: int = 1 << 30,
         arithmetic: str = "float32",
         least_cells: int = LEAST_CELLS,
     ) -> None:
@@ -129,6 +134,7 @@ class CudaPosteriorEngine:
             self._numbers = [
                 self._upload(_numbers_of(model, threshold, one)) for one in ("<f4", "<f8")
             ]
+            self._pool = device.pool(pinned_bytes)
 
     def cancel(self) -> None:
         """Make a running `compute`, and each to come, raise InterruptedError; from any thread."""
@@ -143,6 +149,7 @@ class CudaPosteriorEngine:
                 slot.close()
             for one in self._allocations:
                 one.free()
+            self._pool.close()
         self._slots, self._free, self._allocations = [], [], []
 
     def compute(self, queries: Indices, targets: Indices) -> SparsePosteriors:
@@ -308,12 +315,10 @@ class CudaPosteriorEngine:
             grid=(-(-pairs // WARPS_PER_BLOCK), 1),
             stream=slot.stream,
         )
-        entries = int(offsets[-1])
-        rows, columns = np.empty(entries, np.int32), np.empty(entries, np.int32)
-        values = np.empty(entries, np.uint16)
-        for name, array in (("rows", rows), ("targets", columns), ("values", values)):
-            if entries:
-                self._device.driver.memcpy_dtoh_async(array, at[name], slot.stream)
+        rows, columns, values = (
+            self._fetch(slot, at[name], int(offsets[-1]), dtype)
+            for name, dtype in (("rows", np.int32), ("targets", np.int32), ("values", np.uint16))
+        )
         slot.wait()
         posteriors = SparsePosteriors(
             plan.queries_of_all,
@@ -325,6 +330,14 @@ class CudaPosteriorEngine:
             np.full(pairs, arithmetic, np.uint8),
         )
         return posteriors, np.sort(plan.pairs_of(too_wide))
+
+    def _fetch(self, slot: Slot, address: int, count: int, dtype: Any) -> npt.NDArray[Any]:
+        """Start to copy a result to the host."""
+        pinned = self._pool.take(count, dtype)
+        array: npt.NDArray[Any] = np.empty(count, dtype) if pinned is None else pinned
+        if count:
+            self._device.driver.memcpy_dtoh_async(array, address, slot.stream)
+        return array
 
     def _upload(self, array: npt.NDArray[Any]) -> Any:
         allocation = self._device.driver.mem_alloc(max(1, array.nbytes))

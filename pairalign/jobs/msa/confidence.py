@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.engines.cpu.msa import Support
-from pairalign.jobs.posterior.posterior import Pairs, PosteriorJob
+from pairalign.engines.posterior_engines import Pairs
+from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.sets import SequenceSet
 

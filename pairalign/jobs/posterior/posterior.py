@@ -8,21 +8,23 @@ memory change what is written.
 from __future__ import annotations
 
 import itertools
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, part_of
+from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
 from pairalign.base.errors import CapacityError, FastaError, ScoringError
 from pairalign.engines.cpu.posterior import thread_bytes
 from pairalign.engines.posterior_engines import (
+    BATCHES,
+    CALLS,
+    Pairs,
     PosteriorComputer,
     check_device,
+    compute_pieces,
     open_posterior_engine,
 )
 from pairalign.engines.selection import usable_cores
@@ -32,12 +34,11 @@ from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.scoring.posterior_models import posterior_model
 from pairalign.sequences.sets import SequenceSet
 
-Pairs = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
-
 PIECE_RESIDUES = 1 << 18
 """Residues of queries in a piece: with 20 entries a residue and 30 bytes an entry, 160 MB."""
 
 _ENTRY_BYTES = 30  # as it is found, and in arrays
+_ARRAYS_BYTES = 10  # in arrays alone: what a GPU hands over
 _ENTRIES_A_RESIDUE = 20
 
 
@@ -129,12 +130,12 @@ class PosteriorJob:
             See `open_posterior_engine`.
         """
         lengths = self.sequences.lengths.astype(np.int64)
-        pieces = _pieces(lengths) if self._chosen is None else _cut(lengths, self._chosen)
+        pieces = all_pieces(lengths) if self._chosen is None else _cut(lengths, self._chosen)
         with (
             closing(self._open()) as engine,
             show_progress(self.cells, self._progress, doing="posteriors") as progress,
         ):
-            for piece in _computed(engine, pieces, self._most_at_once(engine)):
+            for piece in compute_pieces(engine, pieces, self._most_at_once(engine)):
                 yield piece
                 progress.update(int((lengths[piece.queries] * lengths[piece.targets]).sum()))
 
@@ -147,46 +148,13 @@ class PosteriorJob:
             threads=self._threads,
             memory_bytes=self._memory_bytes,
             cells=self.cells,
+            calls=CALLS,
         )
 
     def _most_at_once(self, engine: PosteriorComputer) -> int:
         """Return how many pieces to compute at a time, while those before are used."""
-        piece_bytes = 2 * _ENTRY_BYTES * _ENTRIES_A_RESIDUE * PIECE_RESIDUES
+        piece_bytes = BATCHES * _ARRAYS_BYTES * _ENTRIES_A_RESIDUE * PIECE_RESIDUES
         return max(1, min(engine.pieces_at_once, self._memory_bytes // piece_bytes))
-
-
-def _computed(
-    engine: PosteriorComputer, pieces: Iterator[Pairs], at_once: int
-) -> Iterator[SparsePosteriors]:
-    """Compute pieces; of an engine that takes several at a time, the next while these are used."""
-    if engine.pieces_at_once == 1:
-        for queries, targets in pieces:
-            yield engine.compute(queries, targets)
-        return
-    with ThreadPoolExecutor(1, "posteriors") as pool:
-        try:
-            waiting: deque[tuple[list[Pairs], Future[SparsePosteriors]]] = deque()
-            while True:
-                taken = list(itertools.islice(pieces, at_once))
-                if taken:
-                    queries, targets = (np.concatenate(one) for one in zip(*taken, strict=True))
-                    waiting.append((taken, pool.submit(engine.compute, queries, targets)))
-                if not waiting:
-                    return
-                if taken and len(waiting) < 2:
-                    continue
-                computed, future = waiting.popleft()
-                yield from _divided(future.result(), computed)
-        except BaseException:
-            engine.cancel()
-            raise
-
-
-def _divided(posteriors: SparsePosteriors, pieces: list[Pairs]) -> Iterator[SparsePosteriors]:
-    start = 0
-    for queries, _ in pieces:
-        yield part_of(posteriors, start, start + len(queries))
-        start += len(queries)
 
 
 def _cut(lengths: npt.NDArray[np.int64], pairs: Pairs) -> Iterator[Pairs]:
@@ -197,25 +165,25 @@ def _cut(lengths: npt.NDArray[np.int64], pairs: Pairs) -> Iterator[Pairs]:
         yield pairs[0][start:stop], pairs[1][start:stop]
 
 
-def _pieces(lengths: npt.NDArray[np.int64]) -> Iterator[Pairs]:
+def all_pieces(lengths: npt.NDArray[np.int64]) -> Iterator[Pairs]:
+    """Yield all pairs (i, j), i < j, of sequences of these lengths, cut into pieces."""
     count = len(lengths)
-    queries: list[int] = []
-    targets: list[int] = []
+    queries: list[npt.NDArray[np.int32]] = []
+    targets: list[npt.NDArray[np.int32]] = []
     residues = 0
-    for query in range(count - 1):
+    for query, length in enumerate(lengths[:-1].tolist()):
         start = query + 1
         while start < count:
-            room = max(1, (PIECE_RESIDUES - residues) // int(lengths[query]))
-            stop = min(count, start + room)
-            queries += [query] * (stop - start)
-            targets += range(start, stop)
-            residues += int(lengths[query]) * (stop - start)
+            stop = min(count, start + max(1, (PIECE_RESIDUES - residues) // length))
+            queries.append(np.full(stop - start, query, np.int32))
+            targets.append(np.arange(start, stop, dtype=np.int32))
+            residues += length * (stop - start)
             start = stop
-            if residues + int(lengths[query]) > PIECE_RESIDUES:
-                yield np.array(queries, np.int32), np.array(targets, np.int32)
+            if residues + length > PIECE_RESIDUES:
+                yield np.concatenate(queries), np.concatenate(targets)
                 queries, targets, residues = [], [], 0
     if queries:
-        yield np.array(queries, np.int32), np.array(targets, np.int32)
+        yield np.concatenate(queries), np.concatenate(targets)
 
 
 def _threads_within(sequences: SequenceSet, threads: int, memory_bytes: int) -> int:
