@@ -7,6 +7,7 @@ by column. Files of text count residues from 1, as T-Coffee does; arrays count f
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from pairalign.base.errors import FormatError
 from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.output import Output
 from pairalign.sequences.sets import SequenceSet
+
+Texts = npt.NDArray[np.bytes_]
 
 _LINES_A_WRITE = 1 << 16
 _WEIGHTS = 1000
@@ -62,27 +65,22 @@ class TsvPosteriors(PosteriorWriter):
 
     def _begin(self) -> None:
         self._output.write(b"query\ttarget\tquery_residue\ttarget_residue\tposterior\n")
+        self._names = _table(f"{name}\t" for name in self._sequences.names)
+        self._residues = _table(f"{number}\t" for number in _residues_of(self._sequences))
+        self._values = _table(f"{value / ONE:.5f}\n" for value in range(ONE + 1))
 
     def write(self, piece: SparsePosteriors) -> None:
         """Write a line for each entry."""
-        names = self._sequences.names
-        titles = [
-            f"{names[query]}\t{names[target]}"
-            for query, target in zip(piece.queries.tolist(), piece.targets.tolist(), strict=True)
-        ]
         pairs = piece.pairs
         for part in _parts(piece):
-            lines = [
-                f"{titles[pair]}\t{row}\t{column}\t{probability:.5f}\n"
-                for pair, row, column, probability in zip(
-                    pairs[part].tolist(),
-                    (piece.rows[part] + 1).tolist(),
-                    (piece.columns[part] + 1).tolist(),
-                    (piece.values[part] / ONE).tolist(),
-                    strict=True,
-                )
-            ]
-            self._output.write("".join(lines).encode())
+            lines = _lines(
+                self._names[piece.queries[pairs[part]]],
+                self._names[piece.targets[pairs[part]]],
+                self._residues[piece.rows[part]],
+                self._residues[piece.columns[part]],
+                self._values[piece.values[part]],
+            )
+            self._output.write(lines)
 
 
 class TcLibPosteriors(PosteriorWriter):
@@ -95,22 +93,32 @@ class TcLibPosteriors(PosteriorWriter):
         lines = [f"! TC_LIB_FORMAT_01\n{len(self._sequences)}\n"]
         lines += [f"{one.name} {len(one)} {one.letters}\n" for one in self._sequences]
         self._output.write("".join(lines).encode())
+        self._residues = _table(f"{number} " for number in _residues_of(self._sequences))
+        self._weights = _table(
+            f"{(value * 2 * _WEIGHTS + ONE) // (2 * ONE)}\n" for value in range(ONE + 1)
+        )
 
     def write(self, piece: SparsePosteriors) -> None:
         """Write the pairs that have entries."""
-        weights = (piece.values.astype(np.int64) * (2 * _WEIGHTS) + ONE) // (2 * ONE)
-        for pair, (query, target) in enumerate(zip(piece.queries, piece.targets, strict=True)):
-            own = slice(int(piece.offsets[pair]), int(piece.offsets[pair + 1]))
-            if own.start == own.stop:
-                continue
-            entries = zip(
-                (piece.rows[own] + 1).tolist(),
-                (piece.columns[own] + 1).tolist(),
-                weights[own].tolist(),
+        with_entries = np.flatnonzero(np.diff(piece.offsets))
+        titles = _table(
+            f"#{query + 1} {target + 1}\n"
+            for query, target in zip(
+                piece.queries[with_entries].tolist(),
+                piece.targets[with_entries].tolist(),
                 strict=True,
             )
-            lines = "".join(f"{row} {column} {weight}\n" for row, column, weight in entries)
-            self._output.write(f"#{query + 1} {target + 1}\n{lines}".encode())
+        )
+        heads = np.zeros(len(piece.rows), titles.dtype)  # of a pair's first entry
+        heads[piece.offsets[with_entries]] = titles
+        for part in _parts(piece):
+            lines = _lines(
+                heads[part],
+                self._residues[piece.rows[part]],
+                self._residues[piece.columns[part]],
+                self._weights[piece.values[part]],
+            )
+            self._output.write(lines)
 
     def close(self) -> None:
         """Say that numbers count from 1, and make the file appear."""
@@ -211,3 +219,21 @@ def check_format(format: str, path: str) -> None:
 def _parts(piece: SparsePosteriors) -> list[slice]:
     count = len(piece.rows)
     return [slice(start, start + _LINES_A_WRITE) for start in range(0, count, _LINES_A_WRITE)]
+
+
+def _residues_of(sequences: SequenceSet) -> range:
+    return range(1, int(sequences.lengths.max(initial=0)) + 1)
+
+
+def _table(texts: Iterable[str]) -> Texts:
+    """Return texts without NUL as an array of bytes, each filled up with NUL."""
+    return np.array([text.encode() for text in texts], np.bytes_)
+
+
+def _lines(*columns: Texts) -> bytes:
+    """Return lines whose parts are these columns', without what parts are filled up with."""
+    table = np.empty(len(columns[0]), [(f"part{k}", one.dtype) for k, one in enumerate(columns)])
+    for k, one in enumerate(columns):
+        table[f"part{k}"] = one
+    filled = table.view(np.uint8)
+    return filled[filled != 0].tobytes()

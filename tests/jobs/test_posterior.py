@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.alignments.posteriors import ONE
+from pairalign.alignments.posteriors import ONE, SparsePosteriors, part_of
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, FastaError, ScoringError
+from pairalign.formats.output import open_output
+from pairalign.formats.posteriors import WRITERS
 from pairalign.jobs.posterior import posterior as job
 
 FAMILY = {
@@ -125,3 +127,29 @@ def test_command_says_what_it_has_done(tmp_path, family, capsys):
     said = capsys.readouterr().err
     assert "of 6 pairs, 0.01 or more" in said
     assert str(tmp_path / "p.tsv.gz") in said
+
+
+def test_text_of_names_of_any_length_and_of_pairs_without_entries(tmp_path):
+    sequences = pairalign.SequenceSet.from_strings(
+        {"é" * 30: "MKVLAAG", "b": "WWWWW", "c": "MKVLSAG"}, alphabet="protein"
+    )
+    piece = SparsePosteriors(
+        np.array([0, 0, 1], np.int32),
+        np.array([1, 2, 2], np.int32),
+        np.array([0, 0, 3, 3]),
+        np.array([0, 1, 6], np.int32),
+        np.array([0, 1, 6], np.int32),
+        np.array([ONE, 655, 32768], np.uint16),
+        np.zeros(3, np.uint8),
+    )
+    for ending in ("tsv", "tc_lib"):
+        writer = WRITERS[ending](open_output(str(tmp_path / ending)), sequences, 0.01)
+        for part in (piece, part_of(piece, 0, 1)):
+            writer.write(part)
+        writer.close()
+    title = f"{'é' * 30}\tc"
+    assert (tmp_path / "tsv").read_text().splitlines()[1:] == [
+        f"{title}\t1\t1\t1.00000", f"{title}\t2\t2\t0.00999", f"{title}\t7\t7\t0.50001"
+    ]  # fmt: skip
+    library = (tmp_path / "tc_lib").read_text().splitlines()
+    assert library[5:] == ["#1 3", "1 1 1000", "2 2 10", "7 7 500", "! SEQ_1_TO_N"]
