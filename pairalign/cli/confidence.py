@@ -10,6 +10,7 @@ from pairalign.cli.align_table import Table
 from pairalign.cli.objective import FIELD, TAG, is_by_accuracy
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
+from pairalign.pairs.want import Detail
 
 
 def confidence_of(
@@ -22,9 +23,10 @@ def confidence_of(
     FormatError
         It is asked for of alignments of either strand.
     """
-    in_blocks = table.writer_type.name == "stockholm" and is_by_accuracy(options)
+    is_shown = table.writer_type.shows_confidence and table.detail == Detail.CIGAR
+    by_itself = is_shown and is_by_accuracy(options)
     in_table = any(field.name == FIELD for field in table.fields)
-    if TAG not in table.tags and not in_blocks and not in_table:
+    if TAG not in table.tags and not by_itself and not in_table:
         return None
     if options.strand != STRANDS[0]:
         raise FormatError("how sure columns are is known of alignments on strand plus alone")

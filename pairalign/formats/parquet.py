@@ -41,7 +41,8 @@ class ParquetWriter(Writer):
     ``.version``; where bits and E-values of the scores are known, what they are made of is in
     ``.lambda``, ``.k``, ``.statistics`` (where these come from), ``.database_letters``,
     ``.database_sequences``, ``.search_space`` (how it is found), ``.comp_based_stats`` and
-    ``.mask``.
+    ``.mask``. Alignments by expected accuracy have a column ``confidence`` at the end, a large
+    string: a mark for each of their columns, as TSV has it.
 
     A row group, with the dictionaries of its names (in the order in which they come), follows from
     the pairs and their place in the table alone: what was written in parts, or before and after
@@ -53,6 +54,7 @@ class ParquetWriter(Writer):
     needs = Detail.SCORE
     compressible = False
     joined = True
+    shows_confidence = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)  # but one thread keeps up
@@ -61,7 +63,7 @@ class ParquetWriter(Writer):
         self._names = [arrow_names(content.queries), arrow_names(content.targets)]
         has_statistics = content.significance is not None
         schema = arrow_schema(content.scoring, content.detail, has_statistics)
-        self._schema = _with_statistics(schema, content)
+        self._schema = _with_confidence(_with_statistics(schema, content), content)
         self._file: _TableFile | None = _TableFile(output, self._schema)
 
     @classmethod
@@ -117,7 +119,19 @@ class ParquetWriter(Writer):
         self._parts.clear()
         if self._file is None:
             self._file = _TableFile(self._output, self._schema)
-        self._file.write(arrow_table(group, self._names, self._schema))
+        self._file.write(self._table(group))
+
+    def _table(self, group: Alignments) -> pa.Table:
+        import pyarrow as pa
+
+        confidence = self._content.confidence
+        if confidence is None:
+            return arrow_table(group, self._names, self._schema)
+        field = self._schema.field(-1)
+        table = arrow_table(group, self._names, self._schema.remove(len(self._schema) - 1))
+        marks, offsets = confidence.marks(group)
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(marks)]
+        return table.append_column(field, pa.Array.from_buffers(field.type, len(group), buffers))
 
     def flush(self) -> int:
         """End the file: what comes next is another, for `join`."""
@@ -152,6 +166,15 @@ def _with_statistics(schema: pa.Schema, content: Content) -> pa.Schema:
     found = statistics_by_name(content.significance, content.scoring)
     named = {f"pairalign.{key}": value for key, value in found.items()}
     return schema.with_metadata({**schema.metadata, **named})
+
+
+def _with_confidence(schema: pa.Schema, content: Content) -> pa.Schema:
+    """Add a column of how sure columns are, where that is shown."""
+    import pyarrow as pa
+
+    if content.confidence is None:
+        return schema
+    return schema.append(pa.field("confidence", pa.large_string(), nullable=False))
 
 
 class _Groups:

@@ -28,6 +28,7 @@ class StockholmWriter(TextWriter):
     suffixes = (".sto", ".stk", ".stockholm")
     needs = Detail.CIGAR
     numbers = True
+    shows_confidence = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         check_distinct_names(content, "Stockholm", "tell rows apart by name")

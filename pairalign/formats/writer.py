@@ -143,6 +143,9 @@ class Writer(Abortable):
     joined : bool
         Whether what it writes before and after a `flush`, and its parts, are files by themselves,
         which `join` makes one file of. Else one after the other they are the file.
+    shows_confidence : bool
+        Whether it shows how sure columns are without being asked, where alignments are by
+        expected accuracy.
     shown : int
         How many it has shown; 0 where it does not number them.
     kind_counts : ndarray of int64, shape (5,)
@@ -166,6 +169,7 @@ class Writer(Abortable):
     pairs_once: ClassVar[bool] = False
     numbers: ClassVar[bool] = False
     joined: ClassVar[bool] = False
+    shows_confidence: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None
     known_tags: ClassVar[tuple[str, ...]] = ()
 

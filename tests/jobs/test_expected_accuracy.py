@@ -165,10 +165,30 @@ def test_two_sets_and_lists_of_pairs() -> None:
     assert all(whole[names[a], names[b]].cigar == cigar for (a, b), cigar in found.items())
 
 
-@pytest.mark.parametrize("format", ["paf", "sam", "tsv", "stockholm"])
+def test_parquet_has_the_marks_of_tsv(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    fasta = tmp_path / "family.fa"
+    fasta.write_text("".join(f">{one.name}\n{one.letters}\n" for one in family(8, [40, 50, 33])))
+    for name in ("p.tsv", "p.parquet", "plain.parquet", "scores.parquet"):
+        options = ["--objective", "mea"] if name != "plain.parquet" else []
+        options += ["--score-only"] * (name == "scores.parquet")
+        command = ["align", str(fasta), "-o", str(tmp_path / name), "-q", *options]
+        assert main(command) == 0
+    header, *lines = (tmp_path / "p.tsv").read_text().splitlines()
+    place = header.split("\t").index("confidence")
+    table = pq.read_table(tmp_path / "p.parquet")
+    assert table["confidence"].to_pylist() == [line.split("\t")[place] for line in lines]
+    assert main(["verify", str(tmp_path / "p.parquet"), str(fasta), "-o", "-"]) == 0
+    for name in ("plain.parquet", "scores.parquet"):
+        assert "confidence" not in pq.read_schema(tmp_path / name).names
+
+
+@pytest.mark.parametrize("format", ["paf", "sam", "tsv", "stockholm", "parquet"])
 def test_threads_memory_shards_and_instruction_sets_change_nothing(
     format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if format == "parquet":
+        pytest.importorskip("pyarrow")
     fasta = tmp_path / "family.fa"
     sequences = family(6, [40, 41, 50, 33, 34, 35, 60])
     records = zip(sequences.names, sequences, strict=True)
