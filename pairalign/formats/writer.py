@@ -32,7 +32,6 @@ MOST_FORMATTERS = 32
 # Slabs of `write` that wait or are being formatted: threads go on while the last one is looked at.
 MOST_UNFORMATTED = 2
 
-
 PLAIN_CIGAR = "M"
 TAGS = {"tp": 1, "cs": 2, "MD": 4, PLAIN_CIGAR: 8, "pp": 16}
 """What lines may have besides, and CIGARs with M for = and X; bits of ``pairalign_tag``."""
@@ -137,20 +136,18 @@ class Writer(Abortable):
     both_ways : bool
         Whether it can have each pair a second time with query and target exchanged.
     pairs_once : bool
-        Whether it has a pair once, without saying which sequence is the query.
+        Whether it has a pair once, whichever sequence is the query.
     numbers : bool
         Whether it numbers the pairs that it shows.
     joined : bool
-        Whether what it writes before and after a `flush`, and its parts, are files by themselves,
-        which `join` makes one file of. Else one after the other they are the file.
+        Whether its parts, and what is before and after a `flush`, are files that `join` makes one
+        of. Else one after the other they are the file.
     shows_confidence : bool
-        Whether it shows how sure columns are without being asked, where alignments are by
-        expected accuracy.
+        Whether alignments by expected accuracy come with that of their columns.
     shown : int
         How many it has shown; 0 where it does not number them.
     kind_counts : ndarray of int64, shape (5,)
-        How many overlaps of each kind it was given, see `pairalign.reads.kinds`; 0 where pairs
-        are not looked at as overlaps.
+        How many overlaps of each kind it was given, see `pairalign.reads.kinds`; 0 of alignments.
     default_fields : tuple of Field or None
         The columns of a table whose columns can be chosen; empty where they follow from what was
         computed. None: they cannot be chosen.
