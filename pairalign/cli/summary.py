@@ -139,12 +139,12 @@ def describe_steps(steps: Steps | None, pairs: int) -> str:
     Parameters
     ----------
     steps : Steps or None
-        Of a run that has ended; None: it has no thresholds.
+        Of a run that has ended; None: it has no thresholds, or to align all takes less time.
     pairs : int
         Of the run.
     """
     if steps is None:
-        return f"{'thresholds':>13}  none: {pairs:,} pairs are aligned"
+        return f"{'thresholds':>13}  no pair is dropped: all {pairs:,} are aligned"
     grams = f"{steps.gram}-grams" if steps.gram else "q-grams"
     seeded = steps.pairs - steps.seedless
     wanted = seeded - steps.unwanted

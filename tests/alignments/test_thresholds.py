@@ -216,11 +216,44 @@ def test_unrelated_proteins_are_hardly_aligned_at_all() -> None:
 
 
 def test_a_least_score_skips_what_is_too_short_for_it() -> None:
-    queries = SequenceSet.from_strings(["ACGT" * 30, "ACGT" * 29, "ACGTA", "ACGTC"])
-    job = AlignmentJob(queries, None, make_scoring("dna"), Want(Detail.CIGAR, 100), device="cpu")
+    queries = SequenceSet.from_strings(["ACGT" * 300, "ACGT" * 290, "ACGTA" * 20, "ACGTC" * 20])
+    job = AlignmentJob(queries, None, make_scoring("dna"), Want(Detail.CIGAR, 1000), device="cpu")
     assert sum(len(part) for part in job) == 1
     assert job.steps is not None
     assert job.steps.possible == 1
+
+
+@pytest.mark.parametrize("least", [0, -300])
+def test_a_least_score_of_0_or_less_skips_what_gaps_alone_put_below_it(least: int) -> None:
+    rng = np.random.default_rng(4)
+    lengths = [*([900] * 8), *([150] * 8)]
+    texts = ["".join(rng.choice(list("ACGT"), length)) for length in lengths]
+    queries = SequenceSet.from_strings(texts, alphabet="dna")
+    scoring = make_scoring("dna")
+    job = AlignmentJob(queries, None, scoring, Want(Detail.SCORE, least), device="cpu")
+    found = concatenate(list(job))
+    everything = concatenate(list(AlignmentJob(queries, None, scoring, Want(Detail.SCORE))))
+    assert_equal(found, everything.take(everything.raw_score >= least))
+    assert job.steps is not None
+    assert job.steps.possible == 2 * 8 * 7 // 2
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("least", [-20, 0, 30, 60])
+def test_short_pairs_are_scored_without_a_look(mode: str, least: int) -> None:
+    """A look at their residues takes as long as their score."""
+    rng = np.random.default_rng(5)
+    letters = list(LETTERS["protein"])
+    texts = ["".join(rng.choice(letters, int(rng.integers(8, 20)))) for _ in range(100)]
+    texts += [texts[k] + "C" for k in range(20)]
+    queries = SequenceSet.from_strings(texts, alphabet="protein")
+    scoring = make_scoring("protein", mode=mode)
+    job = AlignmentJob(queries, None, scoring, Want(Detail.SCORE, least), device="cpu")
+    found = concatenate(list(job))
+    everything = concatenate(list(AlignmentJob(queries, None, scoring, Want(Detail.SCORE))))
+    assert_equal(found, everything.take(everything.raw_score >= least))
+    assert 0 < len(found) <= len(everything)
+    assert job.steps is None
 
 
 def test_a_filter_looks_at_the_pairs_of_a_mask_only() -> None:
@@ -352,7 +385,7 @@ def test_the_command(
     run_align("in.fa", "-o", "out.paf", "--min-coverage", "1", "--coverage-of", "query")
     assert "6, of which 6 reach the thresholds" in capsys.readouterr().err
     run_align("in.fa", "-o", "out.paf", "--quiet", "--explain")
-    assert "none: 6 pairs are aligned" in capsys.readouterr().err
+    assert "no pair is dropped: all 6 are aligned" in capsys.readouterr().err
     scores = table("in.fa", "--min-identity", "0.9", "--score-only")
     assert [row["score"] for row in scores] == [rows[0]["score"]]
     assert scores[0].get("identity", "") == table("in.fa", "--score-only")[0].get("identity", "")

@@ -22,6 +22,7 @@ from pairalign.engines import Engine
 from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
 from pairalign.engines.cpu.seed_index import LEAST_IDENTITY, LEAST_SEQUENCES, SeedIndex
 from pairalign.jobs.stages.strand_engine import BothStrandsFilter
+from pairalign.jobs.stages.worth_looking import WORTH_CHOOSING, AnyFilter, is_worth_looking
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.demand import Demand
 from pairalign.pairs.want import Detail, Want
@@ -34,10 +35,6 @@ if TYPE_CHECKING:
     from pairalign.engines.cuda.pair_filter import CudaPairFilter
 
 Mask = npt.NDArray[np.bool_]
-AnyFilter = PairFilter | BothStrandsFilter
-
-_WORTH_CHOOSING = 0.9
-"""Of more pairs than that, all of a window are aligned: chosen ones cost more each."""
 
 _CELLS_A_CHOSEN_PAIR = 50_000
 """What a GPU could fill while the host plans for a chosen pair, about: 10 ns."""
@@ -190,7 +187,7 @@ class ThresholdEngine(WrappedEngine):
         gain is left for what is not counted. Of 16S reads of 120 residues that is a seventh.
         """
         if not self.is_gpu:
-            return _WORTH_CHOOSING
+            return WORTH_CHOOSING
         queries, targets = self._sets["queries"], self._sets["targets"]
         lengths = [
             one.lengths[one.order[start:stop]].mean()
@@ -200,7 +197,7 @@ class ThresholdEngine(WrappedEngine):
             )
         ]
         cells = float(lengths[0]) * float(lengths[1])
-        return min(_WORTH_CHOOSING, 0.7 * cells / (1.25 * cells + _CELLS_A_CHOSEN_PAIR))
+        return min(WORTH_CHOOSING, 0.7 * cells / (1.25 * cells + _CELLS_A_CHOSEN_PAIR))
 
     def _count_reaching(self, choice: PairsLeft, found: Alignments) -> int:
         """Count what reaches the score that follows from the thresholds."""
@@ -249,6 +246,26 @@ def skip_pairs(
     index : SeedIndex or None
         The index that was opened.
     """
+    opened = _open_filter(
+        engines,
+        *(sets, scoring, thresholds, min_raw_score, threads),
+        both_strands=both_strands,
+        are_all=are_all,
+    )
+    return _wrap(engines, opened, sets, scoring, thresholds, demand)
+
+
+def _open_filter(
+    engines: Sequence[Engine],
+    sets: tuple[SequenceSet, SequenceSet | None],
+    scoring: Scoring,
+    thresholds: PairThresholds,
+    min_raw_score: int | None,
+    threads: int,
+    *,
+    both_strands: bool,
+    are_all: bool = False,
+) -> AnyFilter:
     on_gpu = any(engine.is_gpu for engine in engines)
     open_filter = partial(
         PairFilter,
@@ -258,14 +275,11 @@ def skip_pairs(
         threads=threads,
         subsequences=not on_gpu,
     )
-    seeds = are_all and not on_gpu and _may_have_seeds(sets, thresholds)
-    pair_filter: AnyFilter
     if not both_strands:
-        pair_filter = open_filter(*sets, seeds=seeds)
-    else:
-        reversed_targets = reverse_complement_set(sets[0] if sets[1] is None else sets[1])
-        pair_filter = BothStrandsFilter(open_filter(*sets), open_filter(sets[0], reversed_targets))
-    return _wrap(engines, pair_filter, sets, scoring, thresholds, demand)
+        seeds = are_all and not on_gpu and _may_have_seeds(sets, thresholds)
+        return open_filter(*sets, seeds=seeds)
+    reversed_targets = reverse_complement_set(sets[0] if sets[1] is None else sets[1])
+    return BothStrandsFilter(open_filter(*sets), open_filter(sets[0], reversed_targets))
 
 
 def _may_have_seeds(
@@ -319,11 +333,19 @@ def skip_where_it_pays(
         None: the engines are as they were.
     index : SeedIndex or None
     """
-    if not thresholds and (min_raw_score or 0) <= 0:
+    if not thresholds and min_raw_score is None:
         return engines, None, None
-    if thresholds or not any(engine.is_gpu for engine in engines):
-        asked = (scoring, thresholds, min_raw_score, threads, demand)
-        return skip_pairs(engines, sets, *asked, both_strands=both_strands, are_all=are_all)
+    asked = (sets, scoring, thresholds, min_raw_score, threads)
+    if thresholds or demand is not None:
+        return skip_pairs(engines, *asked, demand, both_strands=both_strands, are_all=are_all)
+    if not any(engine.is_gpu for engine in engines):
+        opened = _open_filter(engines, *asked, both_strands=both_strands)
+        if is_worth_looking(opened, sets):
+            return _wrap(engines, opened, sets, scoring, thresholds)
+        opened.close()
+        return engines, None, None
+    if (min_raw_score or 0) <= 0:
+        return engines, None, None
     # Scores alone a GPU finds as fast as the host says which pairs cannot reach them; with a filter
     # of its own it is faster where q-grams say something, and to find that out has a cost.
     if not all(engine.on_device for engine in engines) or _cells(*sets) < WORTH_FILTERING:
