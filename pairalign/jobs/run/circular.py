@@ -3,7 +3,8 @@
 1. The query is aligned with the target twice in a row, whose ends are free. Every rotation of the
    target is a part of that, so none scores more.
 2. The query is aligned, in mode global, with the target rotated to begin where that alignment
-   begins or, if that scores more, to end where it ends.
+   begins or, if that scores more, to end where it ends. If both score less than 1., rotations that
+   may score more are searched (`pairalign.jobs.run.rotations`).
 3. Both are rotated to the middle of the longest run of matches of that alignment, and aligned
    once more: no gap is cut in two where the query happens to begin, so where the files begin does
    not matter.
@@ -21,16 +22,15 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.errors import ScoringError
-from pairalign.jobs.run.request import AlignRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.rotations import RotationSearch, align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.scoring.cigars import DELETION, INSERTION
-from pairalign.scoring.end_gaps import EndGaps, GapCost
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.records import join_records
@@ -53,8 +53,8 @@ class CircularAlignments:
     reversed : ndarray of bool, shape (n,)
         Whether the target is aligned on the other strand, seen from the query.
     is_best : ndarray of bool, shape (n,)
-        Whether it is proven that no rotation of the target scores more: the alignment scores what
-        that with the doubled target does.
+        Whether it is proven that no rotation of the target scores more with the query as it was
+        read. It is not for some unrelated sequences.
     """
 
     found: Alignments
@@ -163,7 +163,38 @@ def _align_block(
     resources: Resources,
 ) -> CircularAlignments:
     """Find the rotations of some pairs, then align them."""
-    count, kinds = len(queries), len(strands.letters)
+    count = len(queries)
+    circles = [texts[k] for texts in strands.letters for k in targets.tolist()]
+    numbers = np.tile(np.arange(count), len(strands.letters))
+    bounds, cuts = _align_with_doubled(problem, strands, queries, targets, resources)
+    search = RotationSearch(problem, strands.set_of, queries, resources)
+    search.try_rotations(numbers, circles, cuts)
+    search.improve(numbers, circles, bounds)
+    texts = [
+        rotated(circles[circle], cut)
+        for circle, cut in zip(search.circles.tolist(), search.cuts.tolist(), strict=True)
+    ]
+    again = Problem(problem.queries, strands.set_of(texts), problem.scoring)
+    pairs = PairList(queries, np.arange(count, dtype=np.int32))
+    last = _align_again(
+        problem, strands, align_list(again, pairs, Detail.CIGAR, resources), detail, resources
+    )
+    return CircularAlignments(last, search.circles >= count, search.is_best)
+
+
+def _align_with_doubled(
+    problem: Problem, strands: Strands, queries: Int32s, targets: Int32s, resources: Resources
+) -> tuple[Int64s, Int64s]:
+    """Align queries with targets twice in a row.
+
+    Returns
+    -------
+    bounds : ndarray of int64, shape (strands * n,)
+        Raw scores, which no rotation exceeds.
+    cuts : ndarray of int64, shape (2, strands * n)
+        The rotations that begin where the alignments begin, and those that end where they end.
+    """
+    kinds = len(strands.letters)
     own, place = np.unique(targets, return_inverse=True)
     doubled = strands.set_of([2 * texts[k] for texts in strands.letters for k in own.tolist()])
     pairs = PairList(
@@ -175,29 +206,8 @@ def _align_block(
     lengths = np.tile(problem.queries.lengths[targets], kinds).astype(np.int64)
     start = found.field("target_start").astype(np.int64)
     end = found.field("target_end").astype(np.int64)
-    rotations = np.stack((start % lengths, (end - lengths) % lengths))
-    tried = [(0, k) for k in range(kinds * count)]
-    tried += [(1, k) for k in np.flatnonzero(rotations[0] != rotations[1]).tolist()]
-    where = np.array(tried, np.int64)
-    texts = []
-    for way, k in tried:
-        text = strands.letters[k // count][int(targets[k % count])]
-        texts.append(rotated(text, int(rotations[way, k])))
-    tried_targets = strands.set_of(texts)
-    again = align_list(
-        Problem(problem.queries, tried_targets, problem.scoring),
-        PairList(queries[where[:, 1] % count], np.arange(len(tried), dtype=np.int32)),
-        Detail.CIGAR,
-        resources,
-    )
-    # Of equals the first strand, then the rotation by the start: those that come first.
-    rank = np.lexsort((where[:, 0], where[:, 1] // count, -again.raw_score.astype(np.int64)))
-    chosen = np.full(count, -1)
-    pair = where[rank, 1] % count
-    chosen[pair[::-1]] = rank[::-1]
-    last = _align_again(problem, strands, again.take(chosen), detail, resources)
-    bound = found.raw_score.reshape(kinds, count).max(axis=0)
-    return CircularAlignments(last, where[chosen, 1] >= count, np.asarray(last.raw_score >= bound))
+    cuts = np.stack((start % lengths, (end - lengths) % lengths))
+    return found.raw_score.astype(np.int64), cuts
 
 
 def _align_again(
@@ -234,31 +244,3 @@ def _longest_run(runs: npt.NDArray[np.uint32]) -> tuple[tuple[int, ...], int]:
     before, kinds = length[:run], operation[:run]
     starts = tuple(int(before[kinds != gap].sum()) for gap in (DELETION, INSERTION))
     return starts, int(matched[run])
-
-
-def rotated(text: bytes, cut: int) -> bytes:
-    """Return a circle that begins at another residue."""
-    return text[cut:] + text[:cut]
-
-
-def free_target_ends(scoring: Scoring) -> Scoring:
-    """Return a scoring of mode global with free ends of the target."""
-    internal, free = GapCost(scoring.gap_open, scoring.gap_extend), GapCost(0, 0)
-    ends = EndGaps(internal, internal, internal, internal)
-    ends = replace(ends, target_start=free, target_end=free)
-    return replace(scoring, mode=ends.mode(internal), end_gaps=ends)
-
-
-def align_list(
-    problem: Problem, pairs: PairList, detail: Detail, resources: Resources
-) -> Alignments:
-    """Align listed pairs; return them in the order of the list."""
-    request = AlignRequest(detail=detail, pair_list=pairs, resources=resources)
-    found = concatenate(list(plan_alignment(request, problem).job))
-    wide = np.int64(len(problem.others))
-    listed = pairs.first * wide + pairs.second
-    order = np.empty(len(listed), np.int64)
-    order[np.argsort(listed, kind="stable")] = np.argsort(
-        found.query * wide + found.target, kind="stable"
-    )
-    return found.take(order)

@@ -9,16 +9,11 @@ import numpy as np
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import STRANDS
 from pairalign.base.errors import FastaError
-from pairalign.jobs.run.circular import (
-    Strands,
-    align_list,
-    check_circular,
-    free_target_ends,
-    rotated,
-)
+from pairalign.jobs.run.circular import Strands, check_circular
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.rotations import align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.sequences.records import join_records
