@@ -90,6 +90,7 @@ SOURCE_FLAGS = {
     "cpu/trees/linkage.cpp": ["-ffp-contract=off"],
     "cpu/statistics/composition.cpp": ["-ffp-contract=off"],
     "cpu/statistics/evalues.cpp": ["-ffp-contract=off"],
+    "cpu/statistics/segments.cpp": ["-ffp-contract=off"],
     "cpu/pairs/overlaps.cpp": ["-O3"],  # its loops are worth vectors
 }
 SOURCES = sorted(

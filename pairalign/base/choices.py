@@ -78,7 +78,7 @@ STRANDS = ("plus", "both")
 WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue", "alignment_score")
 """What an edge of a network may have as its weight; the order is that of its fields."""
 
-MASKS = ("none", "tantan")
+MASKS = ("none", "tantan", "seg")
 """What residues of low complexity are found by; the first is the default."""
 
 RANKS = ("score", "bits", "evalue", "identity")

@@ -36,7 +36,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
 from pairalign.pairs.lists import read_pair_list
-from pairalign.statistics.statements import describe_statistics
+from pairalign.statistics.statements import describe_mask, describe_statistics
 
 if TYPE_CHECKING:
     from pairalign.jobs.report.report import ReportCollector
@@ -58,7 +58,8 @@ def run_align(options: argparse.Namespace) -> None:
     decided = table.decided()
     decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
     decided |= {"comp_based_stats": options.comp_based_stats, "space": options.search_space}
-    decided |= {"mask": options.mask, "objective": options.objective}
+    decided |= {"mask": options.mask, "mask_scores": options.mask_scores}
+    decided |= {"objective": options.objective}
     if options.dask is not None:
         run_on_cluster(options, run, table.writer_type, **decided)
         say_summary(options, written_pairs("alignments", run.pairs, options.output))
@@ -118,8 +119,11 @@ def _plan(options: argparse.Namespace, table: Table) -> AlignmentPlan:
         search_space=options.search_space,
         comp_based_stats=options.comp_based_stats,
         mask=options.mask,
+        mask_scores=options.mask_scores,
     )
     plan = plan_alignment(request, problem)
+    if options.mask_scores and not options.quiet:
+        say(describe_mask(problem, plan.job.problem, options.mask))
     if plan.statistics.reason is not None:
         log.warning("evalue and bits are nan: %s", plan.statistics.reason)
     if plan.statistics.are_shown and plan.significance is not None and not options.quiet:

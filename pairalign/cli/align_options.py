@@ -8,7 +8,6 @@ from pairalign.base.choices import (
     DEFAULT_WINDOW,
     FORMAT_NAMES,
     LIST_WINDOW,
-    MASKS,
     OBJECTIVES,
     ORIENTS,
     RANKS,
@@ -16,6 +15,7 @@ from pairalign.base.choices import (
 )
 from pairalign.cli.kept_options import add_hits, add_thresholds, describe_thresholds
 from pairalign.cli.loading import later
+from pairalign.cli.masks import add_masks
 from pairalign.cli.options import (
     NUMBER,
     POSITIVE,
@@ -154,12 +154,10 @@ def _add_statistics(results: argparse._ArgumentGroup) -> None:
         help="1: E-values by the composition of each pair, as BLAST's mode 1; 0: whatever the "
         "composition (1 for proteins, 0 for DNA)",
     )
-    results.add_argument(
-        "--mask",
-        choices=MASKS,
-        default=MASKS[0],
-        help="tantan: bits and E-values of alignments in which repeats of few residues add nothing "
-        "to the score; scores and alignments stay",
+    add_masks(
+        results,
+        "bits and E-values of alignments in which repeats of few residues (tantan) or segments of "
+        "few kinds of residues (seg) add nothing to the score; scores and alignments stay",
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from pairalign.alignments.fields import Field, parse_fields
 from pairalign.base.choices import MASKS
 from pairalign.base.errors import FormatError
+from pairalign.cli.masks import check_masks
 from pairalign.cli.networks import check_network
 from pairalign.cli.objective import check_objective, shown_fields, shown_tags
 from pairalign.cli.tags import tags_of
@@ -106,10 +107,14 @@ def _check_local(options: argparse.Namespace, format: str) -> None:
         raise FormatError(f"--max-evalue needs --mode local, but the mode is {options.mode}")
     if options.hsps > 1 and format in NETWORK_FORMATS:
         raise FormatError(f"{format} has an edge a pair: leave --hsps out, or write another format")
-    if options.mask == MASKS[0]:
+    check_masks(options)
+    if options.mask == MASKS[0] or options.mask_scores:
         return
     if options.mode != "local":
-        raise FormatError(f"--mask needs --mode local, but the mode is {options.mode}")
+        raise FormatError(
+            f"--mask needs --mode local, but the mode is {options.mode}: "
+            "add --mask-scores for scores of masked residues"
+        )
     if options.hsps > 1 or options.max_hits is not None:
         raise FormatError("--mask looks at whole alignments: leave --hsps and --max-hits out")
 

@@ -10,6 +10,7 @@ from pairalign.base.errors import PairalignError
 from pairalign.cli.console import log
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
+from pairalign.cli.masks import check_masks
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
@@ -21,6 +22,7 @@ from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.verify.verify import Totals, VerifyJob
+from pairalign.statistics.low_complexity import mask_problem
 from pairalign.statistics.statements import describe_scoring
 
 _MOST_MESSAGES = 10
@@ -35,8 +37,11 @@ def run_verify(options: argparse.Namespace) -> None:
     choose_output(options)
     check_files(options)
     check_scoring(options)
+    check_masks(options)
     check_writable(options.output)
     problem = read_problem(options)
+    if options.mask_scores:
+        problem = mask_problem(problem, options.mask)
     scoring = problem.scoring
     job = VerifyJob(
         options.alignments,

@@ -7,6 +7,7 @@ from typing import Any
 
 from pairalign.base.choices import MODES, READER_NAMES
 from pairalign.cli.loading import later
+from pairalign.cli.masks import add_masks
 from pairalign.cli.options import (
     MATRICES,
     SEQUENCE_FILE,
@@ -87,3 +88,4 @@ def _add_scoring(parser: argparse.ArgumentParser) -> None:
     matrix.complete = MATRICES
     add_costs(scoring)
     add_end_gaps(scoring)
+    add_masks(scoring, "what masked residues were found by; of effect with --mask-scores alone")

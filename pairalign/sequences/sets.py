@@ -267,6 +267,20 @@ class SequenceSet:
         )
         return SequenceSet(records, alphabet=self.alphabet, source=self.source)
 
+    def masked(self, is_masked: npt.NDArray[np.bool_]) -> SequenceSet:
+        """Return the set with masked residues as X, in DNA as N.
+
+        Parameters
+        ----------
+        is_masked : ndarray of bool, shape (total_residues,)
+            In the order of the input.
+        """
+        letters = np.where(is_masked, np.uint8(ord(self.alphabet.unknown)), self.letters)
+        records = Records(
+            self.names, self.descriptions, letters.tobytes(), self.offsets, self.origins
+        )
+        return SequenceSet(records, alphabet=self.alphabet, source=self.source)
+
     def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
         """Return the codes of the sequence at an input index, a view of `codes`."""
         start, stop = self.offsets[index : index + 2]

@@ -1,10 +1,11 @@
-"""Low complexity: residues that repeat what stands before them, and what they do to E-values.
+"""Low complexity: residues of repeats and of few kinds, and what they do to E-values.
 
 Repeats of a few residues come about again and again without a common origin: unrelated sequences
 that are rich in them score far more than random ones. tantan [1]_ says how likely each residue is
-to be part of a repeat. In "gentle masking" [2]_ a column with a masked residue scores what it does,
-but 0 at most, and the score of an alignment is that of its best stretch. Here bits and E-values are
-of that score; raw scores and alignments stay as they are.
+to be part of a repeat; SEG [3]_ finds segments of proteins that have few kinds of residues. In
+"gentle masking" [2]_ a column with a masked residue scores what it does, but 0 at most, and the
+score of an alignment is that of its best stretch. Here bits and E-values are of that score; raw
+scores and alignments stay as they are.
 
 References
 ----------
@@ -12,6 +13,8 @@ References
    Nucleic Acids Research 39:e23, 2011.
 .. [2] M. C. Frith. Gentle masking of low-complexity sequences improves homology search. PLoS ONE
    6:e28819, 2011.
+.. [3] J. C. Wootton, S. Federhen. Statistics of local complexity in amino acid sequences and
+   sequence databases. Computers & Chemistry 17:149-163, 1993.
 """
 
 from __future__ import annotations
@@ -25,7 +28,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
+from pairalign.base.errors import ScoringError
 from pairalign.base.native import library
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import Alphabet
@@ -40,8 +45,11 @@ _START, _END, _DECAY = 0.005, 0.05, 0.9
 _PERIODS = {"protein": 50, "dna": 100}
 _RESIDUES = {"protein": 20, "dna": 4}
 
+_WINDOW, _LOW, _HIGH, _MOST_UNKNOWN = 12, 2.2, 2.5, 2
+
 _probabilities = library.pairalign_repeat_probabilities
 _scores = library.pairalign_masked_scores
+_segments = library.pairalign_low_complexity
 
 
 class _NativeMasked(ctypes.Structure):
@@ -85,6 +93,60 @@ def mask_repeats(sequences: SequenceSet) -> Masked:
     return masked
 
 
+def find_segments(
+    sequences: SequenceSet, window: int = _WINDOW, low: float = _LOW, high: float = _HIGH
+) -> Masked:
+    """Return which residues are in segments of low complexity, shape (total_residues,).
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+        Proteins.
+    window : int
+        Residues of a window.
+    low, high : float
+        Bits of a window that begins a segment, and of those that it grows by.
+
+    Raises
+    ------
+    ScoringError
+        The sequences are DNA.
+
+    Notes
+    -----
+    SEG with the parameters that it was published with. The part that is kept of what windows find
+    has the least probability, and is at most 50 residues shorter; of equal probabilities it is the
+    longest, then the first. Windows with more than two ambiguous residues find nothing. BLAST's
+    segmasker does the same but for ties.
+    """
+    if sequences.alphabet.name != "protein":
+        raise ScoringError("mask seg is for proteins: take tantan")
+    found = np.zeros(sequences.total_residues, np.bool_)
+    _segments(
+        len(sequences),
+        *(one.ctypes.data for one in (sequences.offsets, sequences.codes)),
+        *(window, low, high, _MOST_UNKNOWN, found.ctypes.data),
+    )
+    return found
+
+
+def mask_residues(sequences: SequenceSet, mask: str) -> Masked:
+    """Return which residues a mask covers, one of `pairalign.base.choices.MASKS` but none.
+
+    Returns
+    -------
+    ndarray of bool, shape (total_residues,)
+        In the order of the input.
+    """
+    return {"tantan": mask_repeats, "seg": find_segments}[mask](sequences)
+
+
+def mask_problem(problem: Problem, mask: str) -> Problem:
+    """Return a problem whose masked residues are X, in DNA N, and score as that does."""
+    queries, *others = (one.masked(mask_residues(one, mask)) for one in problem.sets)
+    return Problem(queries, others[0] if others else None, problem.scoring)
+
+
 def _likelihoods(alphabet: Alphabet) -> Doubles:
     """Return the likelihood of each residue as a copy of another, by that of it alone.
 
@@ -109,22 +171,27 @@ def _likelihoods(alphabet: Alphabet) -> Doubles:
 
 
 @dataclass(frozen=True, eq=False)
-class RepeatMasks:
+class ResidueMasks:
     """Which residues of two sets are masked.
 
     Attributes
     ----------
     queries, targets : SequenceSet
+    mask : str
+        One of `pairalign.base.choices.MASKS` but none.
     """
 
     queries: SequenceSet
     targets: SequenceSet
+    mask: str
 
     @cached_property
     def masked(self) -> tuple[Masked, Masked]:
         """Of all residues of the queries, and of the targets."""
-        first = mask_repeats(self.queries)
-        return first, first if self.targets is self.queries else mask_repeats(self.targets)
+        first = mask_residues(self.queries, self.mask)
+        if self.targets is self.queries:
+            return first, first
+        return first, mask_residues(self.targets, self.mask)
 
     def raw_scores(self, found: Alignments) -> Int32s:
         """Return the raw score of the best stretch of each alignment, int32.

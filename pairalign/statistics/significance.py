@@ -35,7 +35,7 @@ from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import MOST_FACTOR, MOST_RATIO, PairComposition
 from pairalign.statistics.finite_size import LengthLaw, published_law, skewed_law
-from pairalign.statistics.low_complexity import RepeatMasks
+from pairalign.statistics.low_complexity import ResidueMasks
 from pairalign.statistics.published import FIRST_PASSAGE, PUBLISHED, PUBLISHED_DNA, UNGAPPED
 
 Doubles = npt.NDArray[np.float64]
@@ -89,8 +89,10 @@ class Significance:
         What the residues of a pair do to its lambda; None: nothing.
     search_space : float or None
         Cells of the search space of every query, taken as they are; None: see the module.
-    masks : RepeatMasks or None
+    masks : ResidueMasks or None
         Residues of low complexity, which add nothing to the scores of bits and E-values.
+    scored_mask : str or None
+        What found the residues that score as unknown ones; None: none do.
     """
 
     gumbel: Gumbel
@@ -98,7 +100,8 @@ class Significance:
     databases: tuple[tuple[int, int], tuple[int, int]]
     composition: PairComposition | None = None
     search_space: float | None = None
-    masks: RepeatMasks | None = None
+    masks: ResidueMasks | None = None
+    scored_mask: str | None = None
 
     @property
     def database(self) -> tuple[int, int]:
@@ -356,7 +359,7 @@ def find_significance(
         What the residues of a pair do to its lambda.
     search_space : float, optional
         Cells of the search space of every query.
-    mask : {"none", "tantan"}
+    mask : {"none", "tantan", "seg"}
         What residues of low complexity are found by.
 
     Notes
@@ -374,7 +377,7 @@ def find_significance(
         for searched in (other, queries)
     )
     lengths = tuple(np.ascontiguousarray(one.lengths, np.int32) for one in (queries, other))
-    masks = None if mask == MASKS[0] else RepeatMasks(queries, other)
+    masks = None if mask == MASKS[0] else ResidueMasks(queries, other, mask)
     return Significance(
         gumbel, (lengths[0], lengths[1]), (first, second), composition, search_space, masks
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MASKS
 from pairalign.scoring.scoring import Scoring
 from pairalign.statistics.significance import Significance
@@ -31,8 +32,21 @@ def describe_statistics(significance: Significance, scoring: Scoring) -> str:
     if significance.composition is not None:
         parts.append("lambda by the composition of each pair (--comp-based-stats 1)")
     if significance.masks is not None:
-        parts.append("residues that tantan masks add nothing (Frith 2011)")
+        parts.append(f"residues that {significance.masks.mask} masks add nothing (Frith 2011)")
+    if significance.scored_mask is not None:
+        unknown = scoring.alphabet.unknown
+        parts.append(f"residues that {significance.scored_mask} masks are {unknown}")
     return ", ".join(parts)
+
+
+def describe_mask(before: Problem, after: Problem, mask: str) -> str:
+    """One line: which share of the residues a mask has made unknown."""
+    residues = changed = 0
+    for one, other in zip(before.sets, after.sets, strict=True):
+        residues += one.total_residues
+        changed += int((one.codes != other.codes).sum())
+    unknown = before.scoring.alphabet.unknown
+    return f"Mask: {mask} makes {changed / residues:.1%} of {residues:,} residues {unknown}"
 
 
 def _describe_space(significance: Significance) -> str:
@@ -65,5 +79,6 @@ def statistics_by_name(significance: Significance, scoring: Scoring) -> dict[str
         "database_sequences": str(sequences),
         "search_space": _describe_space(significance),
         "comp_based_stats": str(int(significance.composition is not None)),
-        "mask": MASKS[significance.masks is not None],
+        "mask": MASKS[0] if significance.masks is None else significance.masks.mask,
+        "mask_of_scores": significance.scored_mask or MASKS[0],
     }

@@ -27,6 +27,8 @@ PROGRAMS = {
     "pairalign, default": [_OURS],
     "pairalign --comp-based-stats 0": [f"{_OURS} --comp-based-stats 0"],
     "pairalign --mask tantan": [f"{_OURS} --mask tantan"],
+    "pairalign --mask seg": [f"{_OURS} --mask seg"],
+    "pairalign --mask seg --mask-scores": [f"{_OURS} --mask seg --mask-scores"],
     "blastp, default": [
         "blastp -query q.fa -subject t.fa -evalue 10 -max_target_seqs 5000 "
         f"-outfmt '6 qseqid sseqid evalue' -out {_OUT}"

@@ -1,6 +1,8 @@
 """Repeats of few residues: tantan's probabilities, and bits and E-values without them."""
 
 import dataclasses
+import itertools
+import math
 import subprocess
 
 import numpy as np
@@ -11,6 +13,7 @@ from commands import fasta
 from readable import needs_program
 
 import pairalign
+from pairalign.alignments.problem import Problem
 from pairalign.cli.main import main
 from pairalign.errors import ScoringError
 from pairalign.scoring.scoring import make_scoring
@@ -18,7 +21,14 @@ from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.complement import reverse_complement_set
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics import low_complexity
-from pairalign.statistics.low_complexity import RepeatMasks, mask_repeats, repeat_probabilities
+from pairalign.statistics.low_complexity import (
+    ResidueMasks,
+    find_segments,
+    mask_problem,
+    mask_repeats,
+    mask_residues,
+    repeat_probabilities,
+)
 from pairalign.statistics.significance import find_significance
 
 pandas = pytest.importorskip("pandas")
@@ -104,6 +114,90 @@ def test_residues_without_a_score_repeat_nothing():
     assert masked[65:].all()
 
 
+def bits_of(window):
+    known = [code for code in window if code < 20]
+    if len(window) - len(known) > 2:
+        return math.inf
+    shares = [known.count(code) / len(known) for code in set(known)]
+    return -sum(share * math.log2(share) for share in shares)
+
+
+def chance_of(part):
+    """ln P0 of the counts of residues, in any order of the kinds."""
+    counts = [part.count(code) for code in range(20)]
+    value = math.lgamma(len(part) + 1) + math.lgamma(21) - len(part) * math.log(20)
+    value -= sum(math.lgamma(count + 1) for count in counts)
+    return value - sum(math.lgamma(counts.count(count) + 1) for count in set(counts))
+
+
+def segments_of(codes, window, low, high):
+    """Where segments begin and end, as they are defined."""
+    entropies = [bits_of(codes[k : k + window]) for k in range(len(codes) - window + 1)]
+    found, begin, trigger = [], 0, 0
+    while trigger < len(entropies):
+        if entropies[trigger] <= low:
+            left = right = trigger
+            while left > begin and entropies[left - 1] <= high:
+                left -= 1
+            while right + 1 < len(entropies) and entropies[right + 1] <= high:
+                right += 1
+            stop = right + window
+            parts = [
+                (round(chance_of(codes[a:b]), 8), a - b, a, b)
+                for a in range(left, stop)
+                for b in range(a + 1, stop + 1)
+                if b - a >= stop - left - 50
+            ]
+            *_, first, last = min(parts)
+            if trigger + window <= first:
+                inner = segments_of(codes[left:first], window, low, high)
+                found += [(a + left, b + left) for a, b in inner]
+            found.append((first, last))
+            trigger = min(right, last - 1)
+            begin = trigger + 1
+        trigger += 1
+    return found
+
+
+@pytest.mark.parametrize("asked", [(12, 2.2, 2.5), (20, 2.6, 3.0), (5, 1.0, 1.9)])
+def test_segments_are_those_of_the_definition(asked):
+    texts = [*with_repeats("protein", 12, 90, 12).values(), "Q" * 11, "MXXQQXQQQQXQQQQXQQQQQMLK"]
+    some = SequenceSet.from_strings(texts, alphabet="protein")
+    expected = np.zeros(some.total_residues, bool)
+    for k in range(len(some)):
+        for first, stop in segments_of(some.codes_of(k).tolist(), *asked):
+            expected[some.offsets[k] + first : some.offsets[k] + stop] = True
+    assert find_segments(some, *asked).tolist() == expected.tolist()
+    assert 0 < expected.mean() < 1
+
+
+@needs_program("segmasker")
+def test_segments_are_those_of_segmasker(tmp_path):
+    texts = with_repeats("protein", 400, 300, 2)
+    (tmp_path / "s.fa").write_text(fasta(texts))
+    command = ["segmasker", "-in", str(tmp_path / "s.fa"), "-outfmt", "fasta"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    theirs = "".join(line for line in said.splitlines() if line[0] != ">")
+    some = SequenceSet.from_strings(texts, alphabet="protein")
+    found = find_segments(some)
+    assert 0.1 < found.mean() < 0.9
+    different = np.flatnonzero(found != [letter.islower() for letter in theirs])
+    # It takes either of two parts of the same probability, that end in neighbouring residues.
+    assert len(different) < 20
+    for place in different.tolist():
+        k = int(np.searchsorted(some.offsets, place, side="right")) - 1
+        codes, at = some.codes_of(k).tolist(), place - int(some.offsets[k])
+        spans = segments_of(codes, 12, 2.2, 2.5)
+        chances = [
+            (chance_of(codes[a:b]), chance_of(codes[a + (a == at) : b - (b - 1 == at)]))
+            for a, b in spans
+            if at in (a, b - 1)
+        ]
+        assert chances
+        for ours, other in chances:
+            assert ours == pytest.approx(other, abs=1e-6)
+
+
 def best_stretch(one, masked):
     """The score of the best part of an alignment where masked residues earn nothing."""
     matrix, best, score = one.scoring.matrix, 0, 0
@@ -125,12 +219,14 @@ def best_stretch(one, masked):
     return best
 
 
-@pytest.mark.parametrize("kind", ["protein", "dna"])
-def test_masked_scores(kind):
+@pytest.mark.parametrize(
+    ("kind", "mask"), [("protein", "tantan"), ("dna", "tantan"), ("protein", "seg")]
+)
+def test_masked_scores(kind, mask):
     queries, targets = sets_of(kind, 6, 90, 3), sets_of(kind, 7, 110, 4)
     scoring = make_scoring(kind, mode="local")
     found = pairalign.align(queries, targets, scoring=scoring, device="cpu")
-    masks = RepeatMasks(queries, targets)
+    masks = ResidueMasks(queries, targets, mask)
     scores = masks.raw_scores(found)
     for k in range(len(found)):
         one = found.take(np.array([k]))
@@ -146,7 +242,7 @@ def test_the_other_strand():
     turned = reverse_complement_set(queries)
     scoring = make_scoring("dna", mode="local")
     found = pairalign.align(turned, targets, scoring=scoring, device="cpu", strand="both")
-    masks = RepeatMasks(turned, targets)
+    masks = ResidueMasks(turned, targets, "tantan")
     scores = masks.raw_scores(found)
     minus = np.flatnonzero(found.strand == -1)
     for k in minus:
@@ -222,12 +318,59 @@ def test_in_python():
     assert (masked.evalue > 100 * plain.evalue).sum() > 3
     kept = pairalign.align(texts, **asked, mask="tantan", max_evalue=1)
     assert 0 < len(kept) == (masked.evalue <= 1).sum() < (plain.evalue <= 1).sum()
-    with pytest.raises(ValueError, match="mask 'seg': expected one of none, tantan"):
-        pairalign.align(texts, **asked, mask="seg")
+    with pytest.raises(ValueError, match="mask 'dust': expected one of none, tantan, seg"):
+        pairalign.align(texts, **asked, mask="dust")
+    with pytest.raises(ValueError, match="mask_scores needs a mask"):
+        pairalign.align(texts, **asked, mask_scores=True)
     with pytest.raises(ValueError, match="leave max_hits and hsps out"):
         pairalign.align(texts, **asked, mask="tantan", hsps=2)
     with pytest.raises(ScoringError, match="those are not known"):
         pairalign.align(texts, mask="tantan", device="cpu")
+
+
+@pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
+@pytest.mark.parametrize(
+    ("kind", "mask", "strand"), [("protein", "seg", "plus"), ("dna", "tantan", "both")]
+)
+def test_masked_residues_score_as_unknown_ones(kind, mask, strand, mode):
+    texts = with_repeats(kind, 9, 120, 13)
+    texts |= {f"c{k}": one[5:] for k, one in enumerate(texts.values())}
+    some = SequenceSet.from_strings(texts, alphabet=kind)
+    unknown = np.where(mask_residues(some, mask), ord(some.alphabet.unknown), some.letters)
+    bounds = itertools.pairwise(some.offsets.tolist())
+    by_hand = [unknown[a:b].astype(np.uint8).tobytes().decode() for a, b in bounds]
+    asked = {"scoring": make_scoring(kind, mode=mode), "device": "cpu", "strand": strand}
+    found = pairalign.align(some, **asked, mask=mask, mask_scores=True)
+    expected = pairalign.align(by_hand, **asked)
+    assert found.raw_score.tolist() == expected.raw_score.tolist()
+    assert found.cigar.tolist() == expected.cigar.tolist()
+    assert found.queries[0].letters == by_hand[0]
+    assert (found.raw_score != pairalign.align(some, **asked).raw_score).sum() > 4
+
+
+def test_verify_masks_as_align_does(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.fa").write_text(fasta(with_repeats("protein", 9, 120, 13)))
+    masks = ("--mask", "seg", "--mask-scores")
+    for file in ("a.paf", "a.tsv", "a.srspair"):
+        align("p.fa", "-o", file, *masks, "--mode", "local", "--device", "cpu")
+        assert "Mask: seg makes " in capfd.readouterr().err
+        command = ["verify", file, "p.fa", "-o", "checked.tsv", "--mode", "local"]
+        assert main([*command, *masks, "--optimal"]) == 0
+        assert main(command) == 1
+
+
+def test_hits_of_masked_scores(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.fa").write_text(fasta(with_repeats("protein", 12, 150, 5)))
+    shown = ("--columns", "query,target,score,evalue", "--max-hits", "2", "--rank", "evalue")
+    align("p.fa", *LOCAL, *shown, "--mask", "seg", "--mask-scores", "-o", "a.tsv")
+    some = mask_problem(
+        Problem(pairalign.read_fasta(tmp_path / "p.fa"), None, make_scoring("protein")), "seg"
+    )
+    (tmp_path / "x.fa").write_text(fasta({one.name: one.letters for one in some.queries}))
+    align("x.fa", *LOCAL, *shown, "-o", "b.tsv")
+    assert (tmp_path / "a.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
 
 
 def test_files_say_it(tmp_path, monkeypatch):
@@ -235,6 +378,8 @@ def test_files_say_it(tmp_path, monkeypatch):
     (tmp_path / "p.fa").write_text(fasta(with_repeats("protein", 4, 80, 6)))
     align("p.fa", *LOCAL, "-o", "a.b7", "--mask", "tantan")
     assert "residues that tantan masks add nothing (Frith 2011)" in (tmp_path / "a.b7").read_text()
+    align("p.fa", *LOCAL, "-o", "b.b7", "--mask", "seg", "--mask-scores")
+    assert "residues that seg masks are X" in (tmp_path / "b.b7").read_text()
 
 
 @pytest.mark.parametrize(
@@ -243,9 +388,18 @@ def test_files_say_it(tmp_path, monkeypatch):
         ((), "--mask needs --mode local, but the mode is global"),
         (("--mode", "local", "--hsps", "2"), "leave --hsps and --max-hits out"),
         (("--mode", "local", "--max-hits", "2"), "leave --hsps and --max-hits out"),
+        (("--mask-scores", "--mask", "none"), "--mask-scores needs --mask tantan or --mask seg"),
     ],
 )
 def test_refused(tmp_path, capfd, arguments, message):
     command = ["align", str(tmp_path / "none.fa"), "-o", str(tmp_path / "a.tsv"), *arguments]
-    assert main([*command, "--mask", "tantan"]) == 2
+    assert main([*command[:4], "--mask", "tantan", *arguments]) == 2
     assert message in capfd.readouterr().err
+
+
+def test_seg_is_of_proteins(tmp_path, capfd):
+    (tmp_path / "d.fa").write_text(fasta(with_repeats("dna", 3, 80, 6)))
+    command = ["align", str(tmp_path / "d.fa"), "-o", str(tmp_path / "a.tsv"), "--mode", "local"]
+    assert main([*command, "--mask", "seg", "--columns", "query,evalue"]) == 2
+    assert "mask seg is for proteins: take tantan" in capfd.readouterr().err
+    assert not (tmp_path / "a.tsv").exists()

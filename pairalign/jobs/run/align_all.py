@@ -14,7 +14,7 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import make_pair_thresholds
-from pairalign.base.choices import MASKS, ORIENTS
+from pairalign.base.choices import ORIENTS
 from pairalign.base.errors import ScoringError
 from pairalign.base.old_names import names_arguments
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
@@ -44,7 +44,8 @@ def align(
     db_size: int | None = None,
     search_space: float | None = None,
     comp_based_stats: bool | None = None,
-    mask: str = MASKS[0],
+    mask: Literal["none", "tantan", "seg"] = "none",
+    mask_scores: bool = False,
     strand: Literal["plus", "both"] = "plus",
     objective: Literal["score", "mea"] = "score",
     orient: Literal["input", "canonical"] = "input",
@@ -97,9 +98,12 @@ def align(
         Cells of the search space of every query, so that E-values do not depend on the sets.
     comp_based_stats : bool, optional
         E-values with the composition of each pair; default: those of proteins.
-    mask : {"none", "tantan"}
-        tantan: bits and E-values of alignments in which repeats of few residues add nothing to the
-        score, see `pairalign.statistics.low_complexity`. There are CIGARs then whatever `detail`.
+    mask : {"none", "tantan", "seg"}
+        Bits and E-values of alignments in which residues of low complexity add nothing to the
+        score, see `pairalign.statistics.low_complexity`: repeats of few residues, by tantan, or
+        segments of few kinds of residues, by SEG. There are CIGARs then whatever `detail`.
+    mask_scores : bool
+        Masked residues are X instead, in DNA N, and score so: in any mode, with other alignments.
     strand : {"plus", "both"}
         Both, for DNA: each pair is aligned on the strand with the higher score, plus if equal.
     objective : {"score", "mea"}
@@ -199,6 +203,7 @@ def align(
         search_space=search_space,
         comp_based_stats=comp_based_stats,
         mask=mask,
+        mask_scores=mask_scores,
         strand=strand,
         objective=objective,
         orient=orient,

@@ -22,6 +22,7 @@ from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
+from pairalign.statistics.low_complexity import mask_problem
 from pairalign.statistics.significance import (
     EvalueFilter,
     Significance,
@@ -55,6 +56,8 @@ class AlignRequest:
         E-values with the composition of each pair; None: those of proteins.
     mask : str
         What residues of low complexity are found by, one of `MASKS`.
+    mask_scores : bool
+        Masked residues score as X, in DNA as N; else they add nothing to bits and E-values.
     max_hits : int or None
         Hits of each query at most, see `pairalign.jobs.run.hits`; None: all pairs that pass.
     rank : str
@@ -80,6 +83,7 @@ class AlignRequest:
     search_space: float | None = None
     comp_based_stats: bool | None = None
     mask: str = MASKS[0]
+    mask_scores: bool = False
     max_hits: int | None = None
     rank: str = RANKS[0]
     once: bool = False
@@ -99,6 +103,8 @@ class AlignRequest:
             raise ValueError(f"rank {self.rank!r}: expected one of {', '.join(RANKS)}")
         if self.mask not in MASKS:
             raise ValueError(f"mask {self.mask!r}: expected one of {', '.join(MASKS)}")
+        if self.mask_scores and self.mask == MASKS[0]:
+            raise ValueError("mask_scores needs a mask: tantan or seg")
         if self.objective not in OBJECTIVES:
             raise ValueError(f"objective {self.objective!r}: expected score or mea")
         others = self.max_hits, self.max_evalue, self.hsps > 1, self.strand != STRANDS[0]
@@ -114,8 +120,8 @@ class AlignRequest:
 
     @property
     def is_masked(self) -> bool:
-        """Whether bits and E-values leave residues of low complexity out."""
-        return self.mask != MASKS[0]
+        """Whether bits and E-values alone leave residues of low complexity out."""
+        return self.mask != MASKS[0] and not self.mask_scores
 
     @property
     def is_by_accuracy(self) -> bool:
@@ -204,6 +210,8 @@ def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
     FastaError, AlphabetError, ScoringError, PairListError, ValueError, TypeError
         See `AlignmentJob`; ScoringError too where `max_evalue` needs what is not known.
     """
+    if request.mask_scores:
+        problem = mask_problem(problem, request.mask)
     want = Want(
         Detail.CIGAR if request.is_masked else request.detail,
         raw_minimum(request.min_score, problem.scoring),
@@ -295,7 +303,8 @@ def find_statistics(request: AlignRequest, problem: Problem) -> Statistics:
     if gumbel is not None or find_gumbel(scoring) is not None:
         composition = chosen_composition(request.comp_based_stats, scoring, *sets)
     space = request.search_space
-    found = find_significance(
-        scoring, *sets, request.db_size, gumbel, composition, space, request.mask
-    )
+    mask = request.mask if request.is_masked else MASKS[0]
+    found = find_significance(scoring, *sets, request.db_size, gumbel, composition, space, mask)
+    if found is not None and request.mask_scores:
+        found = replace(found, scored_mask=request.mask)
     return Statistics(found, reason, gumbel is not None and found is not None)
