@@ -255,13 +255,16 @@ def _is_worth_a_gpu(queries: SequenceSet, targets: SequenceSet | None) -> bool:
     DeviceError
         No GPU can be used.
     """
+    from pairalign.engines.cuda.devices import find_devices
+
+    find_devices()
+    if _cells(queries, targets) < _WORTH_A_GPU:
+        log.info("using the CPU, the set is small (--device cuda for the GPU)")
+        return False
     from pairalign.engines.cuda.selection import usable_devices
 
     usable_devices()
-    if _cells(queries, targets) >= _WORTH_A_GPU:
-        return True
-    log.info("using the CPU, the set is small (--device cuda for the GPU)")
-    return False
+    return True
 
 
 def _cells(queries: SequenceSet, targets: SequenceSet | None) -> int:

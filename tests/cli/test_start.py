@@ -68,6 +68,11 @@ def test_the_cpu_needs_no_code_for_gpus() -> None:
     assert loaded_by(program, GPU_CODE) == []
 
 
+def test_a_small_set_needs_no_kernels_for_gpus_wherever_it_runs() -> None:
+    program = "import pairalign; pairalign.align(['ACGT', 'ACG'])"
+    assert loaded_by(program, ("pairalign.engines.cuda.engine",)) == []
+
+
 def test_a_matrix_of_biopython_is_read_without_its_code() -> None:
     program = "import pairalign; pairalign.align(['HEAGAWGHEE', 'PAWHEAE'], device='cpu')"
     assert loaded_by(program, ("Bio",)) == []
