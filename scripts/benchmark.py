@@ -24,6 +24,7 @@
     python scripts/benchmark.py msa --data bench1.0/bali3 --families BB11
     python scripts/benchmark.py posterior --device cuda
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
+    python scripts/benchmark.py scale --data proteins.fa.gz --part update
     python scripts/benchmark.py draw docs/measured -o docs/images
     python scripts/benchmark.py page docs/measured -o docs/measured.md
 
@@ -62,6 +63,7 @@ from bench import (  # noqa: E402
     posterior,
     reads,
     report,
+    scale,
     similar,
     similar_grid,
     statistics,
@@ -97,6 +99,7 @@ MODULES = (
     thresholds,
     end_gaps,
     waste,
+    scale,
     statistics,
     tcoffee,
     draw,

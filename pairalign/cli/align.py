@@ -52,14 +52,10 @@ def run_align(options: argparse.Namespace) -> None:
     check_scoring(options)
     place = choose_part(options, table.writer_type.suffixes[0])
     check_writable(options.output)
-    plan = _plan(options, table)
+    plan = plan_of(options, table)
     run = plan.job
     started = time.perf_counter()
-    decided = table.decided()
-    decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
-    decided |= {"comp_based_stats": options.comp_based_stats, "space": options.search_space}
-    decided |= {"mask": options.mask, "mask_scores": options.mask_scores}
-    decided |= {"objective": options.objective}
+    decided = decided_by(options, table)
     if options.dask is not None:
         run_on_cluster(options, run, table.writer_type, **decided)
         say_summary(options, written_pairs("alignments", run.pairs, options.output))
@@ -90,7 +86,16 @@ def run_align(options: argparse.Namespace) -> None:
     say_summary(options, lines)
 
 
-def _plan(options: argparse.Namespace, table: Table) -> AlignmentPlan:
+def decided_by(options: argparse.Namespace, table: Table) -> dict[str, Any]:
+    """Return what decides the bytes besides the job, see `describe_run`."""
+    decided = table.decided()
+    decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
+    decided |= {"comp_based_stats": options.comp_based_stats, "space": options.search_space}
+    decided |= {"mask": options.mask, "mask_scores": options.mask_scores}
+    return decided | {"objective": options.objective}
+
+
+def plan_of(options: argparse.Namespace, table: Table) -> AlignmentPlan:
     """Read the sequences and the list of pairs, and plan the run."""
     problem = read_problem(options)
     if options.orient == "canonical":

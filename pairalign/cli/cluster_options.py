@@ -68,6 +68,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="what stands for a cluster: its longest sequence, or the one most similar to the "
         "others (default: %(default)s)",
     )
+    add_path(
+        group,
+        "--extend",
+        metavar="CLUSTERS",
+        help="--linkage single: clusters of some of the sequences, made with the same options, as "
+        "tsv, .uc or .clstr: align only pairs with another sequence",
+    )
     add_report(parser)
     add_hits(group, "networks: only pairs that are among the best K of either sequence", EDGE_RANKS)
     add_strand(group)

@@ -6,6 +6,7 @@ import argparse
 import time
 
 from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Int32s
 from pairalign.base.choices import CLUSTER_ORDERS, CLUSTER_SUFFIXES, EDGE_RANKS, LINKAGES
 from pairalign.base.errors import FormatError
 from pairalign.cli.console import say
@@ -25,9 +26,11 @@ from pairalign.clusters.clusters import Clusters
 from pairalign.engines.selection import usable_cores
 from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.clusters import write_clusters
+from pairalign.formats.groups import read_groups
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
+from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
 _SUFFIXES = {
@@ -41,6 +44,7 @@ def run_cluster(options: argparse.Namespace) -> None:
     choose_output(options)
     format = choose_format(options.output, options.format, _SUFFIXES, "clusters")
     check_edge_hits(options, format)
+    _check_extend(options, format)
     outputs = [path for path in (options.output, options.representatives) if path is not None]
     check_files(options)
     check_scoring(options)
@@ -62,6 +66,7 @@ def run_cluster(options: argparse.Namespace) -> None:
         options.max_hits,
         options.rank or EDGE_RANKS[0],
         options.order,
+        _known_of(options, sequences),
     )
     job = ClusterJob(problem, request)
     clusters = job.run()
@@ -81,6 +86,23 @@ def run_cluster(options: argparse.Namespace) -> None:
 
         report_clusters(options, clusters, job.devices, summary.text())
     say_summary(options, summary)
+
+
+def _check_extend(options: argparse.Namespace, format: str) -> None:
+    """Refuse to add to clusters that a new sequence may take apart."""
+    if options.extend is None:
+        return
+    if options.linkage != "single":
+        raise FormatError(
+            f"--extend is for --linkage single, not {options.linkage}: a new sequence may take "
+            "earlier clusters apart, so all pairs count"
+        )
+    if format in NETWORK_FORMATS:
+        raise FormatError(f"{format} has all edges, which clusters do not have: leave --extend out")
+
+
+def _known_of(options: argparse.Namespace, sequences: SequenceSet) -> Int32s | None:
+    return None if options.extend is None else read_groups(options.extend, None, sequences).labels
 
 
 def _describe(clusters: Clusters, problem: Problem, seconds: float, outputs: list[str]) -> Lines:

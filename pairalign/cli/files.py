@@ -11,7 +11,7 @@ from pairalign.base.run_files import is_beside
 
 _READ = (
     *("alignments", "input", "input2", "names", "matrix", "pairs", "candidates"),
-    *("table", "groups", "confidence_of", "tree_in", "add", "to"),
+    *("table", "groups", "confidence_of", "tree_in", "add", "to", "extend"),
 )
 """Options that may name a file that is read."""
 

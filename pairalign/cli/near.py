@@ -21,7 +21,7 @@ from pairalign.jobs.distances.near import NearRequest, find_near
 
 _OF_ALL_PAIRS = (
     *("shard", "resume", "dask", "plot", "report", "lower", "strict_names", "commit_every"),
-    *("similarity", "circular"),
+    *("similarity", "circular", "extend"),
 )
 """Options of a matrix of all pairs."""
 

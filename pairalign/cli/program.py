@@ -79,6 +79,12 @@ COMMANDS = (
         "add_options",
     ),
     Command(
+        "update",
+        "add sequences to a run of align: only new pairs are aligned",
+        "pairalign.cli.update_options",
+        "add_options",
+    ),
+    Command(
         "cluster",
         "put sequences that are similar enough together",
         "pairalign.cli.cluster_options",

@@ -65,6 +65,13 @@ def add_distance_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strict-names", action="store_true", help="PHYLIP: names of ten characters"
     )
+    add_path(
+        parser,
+        "--extend",
+        metavar="NPY",
+        help="distances of the first sequences, made with the same options, or a folder of their "
+        "parts: align only pairs with another sequence, as --also names them",
+    )
     add_strand(parser)
     add_path(parser, "--plot", metavar="FILE", help="heat map with a tree, .svg or .png")
     add_shard(parser)

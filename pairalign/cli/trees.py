@@ -37,6 +37,7 @@ from pairalign.cli.report import check_report, report_distances
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.distance_parts import merge_distances
 from pairalign.formats.distances import read_distances, write_distances
+from pairalign.formats.matrix_npy import read_first_npy
 from pairalign.formats.names import choose_format, format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import read_manifests
@@ -118,6 +119,8 @@ def run_distance(options: argparse.Namespace) -> None:
         result_seconds(options),
     )
     sequences, _ = read_sequences(options)
+    if options.extend is not None:
+        request = replace(request, known=_read_known(options.extend, sequences))
     if options.strict_names:
         check_strict_names(sequences.names, sequences.source)
     if options.plot is not None:
@@ -156,10 +159,23 @@ def _write_distances(
         )
 
 
+def _read_known(path: str, sequences: SequenceSet) -> DistanceMatrix:
+    """Read distances of the first sequences: a NumPy file has no names, parts have them."""
+    if os.path.isdir(path):
+        return merge_distances(path, read_manifests(path))
+    if format_by_suffix(path, DISTANCE_SUFFIXES) != "npy":
+        raise FormatError(f"'{path}': --extend takes .npy or a folder of parts; others are rounded")
+    return read_first_npy(path, list(sequences.names))
+
+
 def _check_kind(options: argparse.Namespace) -> None:
     """Refuse what does not go with circles or similarities."""
     if options.similarity and not find_measure(options.measure).is_identity:
         raise FormatError(f"--similarity is of identities, not of --measure {options.measure}")
+    if options.extend is not None:
+        for name in ("shard", "resume", "dask", "circular", "similarity"):
+            if getattr(options, name):
+                raise FormatError(f"--extend is of distances in one run: leave --{name} out")
     whole = ("shard", "resume", "dask") if options.circular else ("shard",)
     for name in whole if options.circular or options.similarity else ():
         if getattr(options, name):
@@ -306,7 +322,7 @@ def _measure(
         matrix, run = measure_resumed(options, run, measure)
     else:
         replace_distances(options)
-        matrix = measure_run(run, measure)
+        matrix = measure_run(run, measure, request.known)
     seconds = time.perf_counter() - started
     report.devices = run.devices
     report.add_problem(run.problem)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import tokenize
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.errors import DistanceError
+from pairalign.base.errors import DistanceError, describe_unreadable
 from pairalign.formats.output import Output
 from pairalign.formats.schemas import MOST_NPY_HEADER_BYTES, SchemaError, check_npy
 from pairalign.trees.distance_matrix import DistanceMatrix, TriangleBuilder, number_of_pairs
@@ -80,6 +81,28 @@ def read_matrix_npy(
     for name, row in zip(names, square, strict=True):
         builder.add(name, row.astype(np.float64))
     return builder.finish()
+
+
+def read_first_npy(path: str, names: list[str]) -> DistanceMatrix:
+    """Read the distances of the first of some sequences; the array says of how many.
+
+    Raises
+    ------
+    DistanceError
+        As for `read_matrix_npy`, or there are fewer names.
+    """
+    try:
+        with open(path, "rb") as file:
+            try:
+                shape = _read_header(file)[0]
+                check_npy(shape, "f")
+            except (SchemaError, *_HEADER_ERRORS):
+                shape = (0,)  # said below
+            count = (1 + math.isqrt(1 + 8 * shape[0])) // 2 if len(shape) == 1 else shape[0]
+            file.seek(0)
+            return read_matrix_npy(file, path, names[:count], os.path.getsize(path))
+    except OSError as error:
+        raise DistanceError(f"{path}: {describe_unreadable(error, 'a distance matrix')}") from error
 
 
 def _read_header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

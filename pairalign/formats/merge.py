@@ -43,10 +43,17 @@ def merge_alignments(
     check_parts(folder, manifests, suffix)
     paths = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
     with open_output(path, threads=threads) as output:
-        if writer.joined:
-            writer.join_files(_checked_files(paths, manifests), output)
-        else:
-            _copy(paths, manifests, writer, output)
+        merge_files(paths, manifests, writer, output)
+
+
+def merge_files(
+    paths: list[str], manifests: Sequence[Manifest], writer: type[Writer], output: Output
+) -> None:
+    """Write the whole that parts belong to into an output, which stays open."""
+    if writer.joined:
+        writer.join_files(_checked_files(paths, manifests), output)
+    else:
+        _copy(paths, manifests, writer, output)
 
 
 def _checked_files(paths: list[str], manifests: Sequence[Manifest]) -> Iterator[memoryview]:

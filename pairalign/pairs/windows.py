@@ -136,6 +136,32 @@ def plan_windows(
     return planned
 
 
+def order_keys(
+    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], count: int, window: int
+) -> npt.NDArray[np.int64]:
+    """Return numbers of pairs that ascend in the order of output of windows.
+
+    Parameters
+    ----------
+    rows, columns : ndarray of int64, shape (n,)
+        Sorted positions.
+    count : int
+        Columns of the pair matrix.
+    window : int
+        Rows and columns of a window.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Different for different pairs.
+    """
+    blocks = -(-count // window)
+    windows = rows // window * blocks + columns // window
+    inside = rows % window * window + columns % window
+    keys: npt.NDArray[np.int64] = windows * (window * window) + inside
+    return keys
+
+
 def first_columns(
     row_start: int, row_stop: int, column_start: int, column_stop: int, triangular: bool
 ) -> npt.NDArray[np.int64]:

@@ -65,6 +65,7 @@ PHASES = {
         "pairalign.cli.overlaps:open_overlap_writer",
     ],
     "merge": ["pairalign.cli.merge:read_manifests", "pairalign.cli.merge:merge_alignments"],
+    "update": ["pairalign.cli.update:read_manifests", READING, ALIGNING],
     "cluster": [READING, ALIGNING, "pairalign.cli.clusters:write_clusters"],
     "split": [READING, ALIGNING, "pairalign.cli.split:write_split"],
     "audit": [
@@ -83,6 +84,7 @@ COMMANDS = {
     "tree": ["tree", "in.fa", "-o", "out"],
     "overlap": ["overlap", "reads.fa", "-o", "out", "--preset", "short", "--min-overlap", "5"],
     "merge": ["merge", "parts", "-o", "out"],
+    "update": ["update", "parts", "in2.fa", "-o", "out"],
     "cluster": ["cluster", "in.fa", "-o", "out", "--min-identity", "0.5"],
     "split": ["split", "in.fa", "-o", "out", "--min-identity", "0.5", "--folds", "2"],
     "audit": ["audit", "in.fa", "in2.fa", "-o", "out", "--min-identity", "0.1"],

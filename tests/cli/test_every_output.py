@@ -15,6 +15,7 @@ from pairalign.cli.main import main
 from pairalign.cli.program import build_parser
 
 FASTA = ">a\nACGTACGTACGTAACC\n>b\nACGTTCGTACGTTACC\n>c\nACGGTACGTTTAACCG\n>d\nTTTTACGTTTAACCGG\n"
+NEW = ">new\nACGTTGCAACG\n"
 FASTQ = "".join(f"@{r[0]}\n{r[2:]}\n+\n{'I' * len(r[2:])}\n" for r in FASTA[1:-1].split("\n>"))
 FOLDS = "name,fold\na,1\nb,1\nc,2\nd,2\n"
 DNA = ["--alphabet", "dna"]
@@ -57,6 +58,7 @@ RUNS = {
     ],
     "verify": ["verify", "in.paf", "in.fa", *DNA, "-o", "o.tsv", "--log", "o.log"],
     "merge": ["merge", "parts", "-o", "o.paf", "--log", "o.log"],
+    "update": ["update", "parts", "new.fa", "-o", "o.paf", "--log", "o.log"],
     "posterior": ["posterior", "in.fa", *DNA, "-o", "o.tsv", "--log", "o.log"],
     "rotate": ["rotate", "in.fa", *DNA, "-o", "o.fa", "--to", "a:3", "--log", "o.log"],
     "posterior arrays": ["posterior", "in.fa", *DNA, "-o", "o.npz"],
@@ -112,7 +114,7 @@ sys.addaudithook(note)
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, text in (("in.fa", FASTA), ("in.fq", FASTQ), ("folds.csv", FOLDS)):
+    for name, text in (("in.fa", FASTA), ("new.fa", NEW), ("in.fq", FASTQ), ("folds.csv", FOLDS)):
         Path(name).write_text(text)
     assert main(["align", "in.fa", *DNA, "-o", "in.paf", "--quiet"]) == 0
     for k in ("1/2", "2/2"):

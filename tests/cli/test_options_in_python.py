@@ -28,6 +28,7 @@ WITHOUT_A_FUNCTION = {
     "verify": "pairalign.jobs.verify.verify:VerifyJob",
     "audit": "pairalign.jobs.splits.audit:audit_groups",
     "merge": "pairalign.formats.merge:merge_alignments",
+    "update": "pairalign.formats.interleave:Interleaver",
     "devices": "pairalign.engines.selection:list_devices",
 }
 """Commands that only modules of the package do in Python: no public function has been made yet."""

@@ -56,6 +56,8 @@ class ClusterWork:
     ranks : ndarray of int32, shape (n,), or None
         The order in which sequences become representatives of greedy linkage, by place; None:
         that of places.
+    known : ndarray of int32, shape (n,), or None
+        Single linkage: the earlier cluster of each place, -1: it is new.
     steps : Steps or None
         How many pairs each step of the thresholds has left, after `find_leaders`.
     devices : tuple of str
@@ -70,6 +72,7 @@ class ClusterWork:
     strand: str
     resources: Resources
     ranks: Int32s | None = None
+    known: Int32s | None = None
     steps: Steps | None = field(default=None, init=False)
     devices: tuple[str, ...] = field(default=(), init=False)
 
@@ -95,7 +98,14 @@ class ClusterWork:
     ) -> Int32s:
         """Cluster the pairs that pass as they come: row by row, the longest first."""
         demand = clustering if kept is None else None
-        for passing in self._passing(self.thresholds, self.resources, demand):
+        pairs = None
+        if self.known is not None:
+            nothing = np.zeros(0, np.int64)
+            clustering.add(*_edges_of(self.known), nothing, nothing)
+            pairs = _new_pairs(self.known < 0)
+            if not len(pairs):
+                return clustering.leaders()
+        for passing in self._passing(self.thresholds, self.resources, demand, pairs):
             parts, wholes = self._identity_of(passing)
             clustering.add(passing.query, passing.target, parts, wholes)
             if kept is not None:
@@ -149,7 +159,11 @@ class ClusterWork:
         return count_identity(found, self.thresholds.identity_of)
 
     def _passing(
-        self, thresholds: PairThresholds, resources: Resources, demand: Demand | None = None
+        self,
+        thresholds: PairThresholds,
+        resources: Resources,
+        demand: Demand | None = None,
+        pairs: PairList | None = None,
     ) -> Iterator[Alignments]:
         """Align; yield what attains some thresholds, as far as there is a demand."""
         job = AlignmentJob(
@@ -160,6 +174,7 @@ class ClusterWork:
             window=DEFAULT_WINDOW,
             strand=self.strand,
             pair_thresholds=thresholds,
+            pair_list=pairs,
             demand=demand,
             **resources.of_job(),
         )
@@ -199,6 +214,23 @@ class ClusterWork:
             pair_list=pairs,
             **replace(self.resources, progress=False).of_job(),
         )
+
+
+def _edges_of(labels: Int32s) -> tuple[Int32s, Int32s]:
+    """Return edges between the first place of each cluster and its others."""
+    places = np.flatnonzero(labels >= 0).astype(np.int32)
+    _, first, inverse = np.unique(labels[places], return_index=True, return_inverse=True)
+    firsts = places[first][inverse]
+    others = firsts != places
+    return firsts[others], places[others]
+
+
+def _new_pairs(is_new: Mask) -> PairList:
+    """Return the pairs that have a new sequence, the lower place first."""
+    count, new = len(is_new), np.flatnonzero(is_new).astype(np.int32)
+    one, other = np.repeat(new, count), np.tile(np.arange(count, dtype=np.int32), len(new))
+    wanted = (one != other) & (~is_new[other] | (one < other))
+    return PairList(np.minimum(one, other)[wanted], np.maximum(one, other)[wanted])
 
 
 def _pairs_within(labels: npt.NDArray[np.int64]) -> Iterator[PairList]:

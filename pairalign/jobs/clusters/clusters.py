@@ -28,6 +28,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
@@ -73,6 +74,9 @@ class ClusterRequest:
     order : {"length", "size"}
         What comes first in greedy linkage: the longest, or what was seen most often, by ``;size=``
         of headers; of equals what comes first in the other order.
+    extend : ndarray of int32, shape (n,), or None
+        Linkage single: the cluster of each sequence in an earlier run, by input index; -1: it is
+        new. Only pairs with a new sequence are aligned.
     """
 
     thresholds: PairThresholds
@@ -84,8 +88,14 @@ class ClusterRequest:
     max_hits: int | None = None
     rank: str = EDGE_RANKS[0]
     order: str = CLUSTER_ORDERS[0]
+    extend: Int32s | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        if self.extend is not None and (self.linkage != "single" or self.keep_edges):
+            raise ValueError(
+                "extend is of linkage single without its edges: of other linkages a new sequence "
+                "may take earlier clusters apart, so all pairs count"
+            )
         _check_choice("rank", self.rank, EDGE_RANKS)
         if self.max_hits is not None:
             whole_number("max_hits", self.max_hits, sys.maxsize)
@@ -155,6 +165,7 @@ class ClusterJob:
             request.keep_edges,
             strand=request.strand,
             resources=request.resources,
+            known=None if request.extend is None else _known(request.extend, order),
             ranks=None if request.order == CLUSTER_ORDERS[0] else _ranks_by_size(abundances, order),
         )
         leaders, edges = work.find_leaders()
@@ -204,6 +215,7 @@ def cluster(
     max_hits: int | None = None,
     rank: str = EDGE_RANKS[0],
     order: str = CLUSTER_ORDERS[0],
+    extend: npt.ArrayLike | None = None,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     strand: str = STRANDS[0],
@@ -244,6 +256,9 @@ def cluster(
     order : {"length", "size"}
         Greedy linkage: what becomes a representative first, the longest sequences or those that
         were seen most often, as ``;size=`` in their headers says (1 where nothing does).
+    extend : array_like of int, shape (n,), optional
+        Linkage single: `Clusters.labels` of an earlier run with the same options, and -1 of
+        sequences that it did not have; only pairs with one of these are aligned.
     scoring, mode, strand, device, kernel, threads, memory_bytes, progress
         As for `pairalign.align`.
 
@@ -297,6 +312,7 @@ def cluster(
         max_hits,
         rank,
         order,
+        None if extend is None else np.asarray(extend, np.int32),
     )
     return ClusterJob(problem, request).run()
 
@@ -318,6 +334,13 @@ def canonical_order(sequences: SequenceSet) -> Int32s:
         for start, stop, name in zip(offsets, offsets[1:], sequences.names, strict=False)
     ]
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int32)
+
+
+def _known(labels: Int32s, order: Int32s) -> Int32s:
+    """Return the earlier clusters by place; ValueError unless there is one of each sequence."""
+    if labels.shape != order.shape:
+        raise ValueError(f"extend has shape {labels.shape}, expected ({len(order)},)")
+    return labels[order]
 
 
 def _ranks_by_size(abundances: Int64s | None, order: Int32s) -> Int32s:

@@ -20,6 +20,7 @@ from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import DEFAULT_MEASURE, DEFAULT_WINDOW, STRANDS
+from pairalign.base.errors import DistanceError
 from pairalign.jobs.distances.circular_distances import measure_circular
 from pairalign.jobs.distances.measures import Measure, check_alphabet, find_measure, self_scores
 from pairalign.jobs.distances.near import NearRequest, find_near
@@ -29,6 +30,7 @@ from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
+from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 from pairalign.trees.sparse_distances import SparseDistances
 
@@ -53,6 +55,8 @@ class DistanceRequest:
         What a tree of the distances takes for each pair besides.
     shard, result_seconds
         As for `pairalign.jobs.run.align.AlignmentJob`; the distances of a shard are not held.
+    known : DistanceMatrix or None
+        Distances of the first sequences, whose pairs are not aligned.
     """
 
     measure: str = DEFAULT_MEASURE
@@ -61,6 +65,7 @@ class DistanceRequest:
     tree_bytes: int = 0
     shard: Shard | None = None
     result_seconds: float | None = None
+    known: DistanceMatrix | None = None
 
     def __post_init__(self) -> None:
         find_measure(self.measure)
@@ -95,12 +100,35 @@ def plan_distances(request: DistanceRequest, problem: Problem) -> AlignmentJob:
         See `AlignmentJob`.
     """
     sequences, asked = problem.queries, request.alignment()
+    if request.known is not None:
+        check_known(request.known, request.chosen_measure, sequences)
+        asked = replace(asked, only=(len(request.known), len(sequences)))
     check_alphabet(request.chosen_measure, sequences)
     if request.shard is None:
         pair_bytes, limit = PAIR_BYTES + request.tree_bytes, request.resources.memory_bytes
         left = bytes_beside_distances(len(sequences), limit, pair_bytes)
         asked = replace(asked, resources=replace(request.resources, memory_bytes=left))
     return plan_alignment(asked, problem).job
+
+
+def check_known(known: DistanceMatrix, measure: Measure, sequences: SequenceSet) -> None:
+    """Refuse distances that are not those of the first sequences of a set.
+
+    Raises
+    ------
+    DistanceError
+        The names are others, none is left, or the measure is another.
+    """
+    count = len(known)
+    if known.names != list(sequences.names[:count]):
+        raise DistanceError(
+            f"distances of {count:,} sequences, which are not the first {count:,} of "
+            f"{sequences.source}: new sequences come last"
+        )
+    if count == len(sequences):
+        raise DistanceError(f"{sequences.source} has no sequence that the distances have not")
+    if known.measure not in ("", measure.name):
+        raise DistanceError(f"the distances are {known.measure}, expected {measure.name}")
 
 
 @overload
@@ -113,6 +141,7 @@ def distances(
     strand: str = STRANDS[0],
     circular: bool = False,
     similarity: bool = False,
+    extend: DistanceMatrix | None = None,
     sparse: Literal[False] = False,
     device: str = "auto",
     kernel: str | None = None,
@@ -147,6 +176,7 @@ def distances(
     max_drop: int | None = None,
     max_edits: int | None = None,
     sparse: bool = False,
+    extend: DistanceMatrix | None = None,
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
@@ -177,6 +207,9 @@ def distances(
         scores S, or Levenshtein's distance. `measure` and `strand` are of no use then.
     sparse : bool
         Return the pairs within a limit and nothing of all others.
+    extend : DistanceMatrix, optional
+        Distances of the first sequences, by the same measure and scoring: only pairs with another
+        sequence are aligned.
     device, kernel, threads, memory_bytes, progress
         As for `pairalign.align`; `memory_bytes` includes the distances themselves.
 
@@ -214,11 +247,13 @@ def distances(
     """
     resources = Resources(device, kernel, threads, memory_bytes, progress)
     near = _near_request(max_drop, max_edits, sparse, resources)
+    if extend is not None and (near is not None or circular):
+        raise ValueError("extend is of distances of all pairs: leave circular and limits out")
     if near is not None and (circular or similarity):
         raise ValueError("pairs within a limit are of linear sequences: leave circular out")
     if similarity and not find_measure(measure).is_identity:
         raise ValueError(f"measure {measure!r} has no similarity: take a measure of identity")
-    request = DistanceRequest(measure, strand, resources)
+    request = DistanceRequest(measure, strand, resources, known=extend)
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
@@ -229,7 +264,7 @@ def distances(
         both = strand == "both"
         found, _ = measure_circular(problem, chosen, both_strands=both, resources=resources)
     else:
-        found = measure_run(plan_distances(request, problem), chosen)
+        found = measure_run(plan_distances(request, problem), chosen, extend)
     return found.similarities() if similarity else found
 
 
@@ -244,7 +279,9 @@ def _near_request(
     return NearRequest(*given[0], resources) if given else None
 
 
-def measure_run(run: AlignmentJob, measure: Measure) -> DistanceMatrix:
+def measure_run(
+    run: AlignmentJob, measure: Measure, known: DistanceMatrix | None = None
+) -> DistanceMatrix:
     """Carry out a run over all pairs of a set and keep nothing but the distances.
 
     Parameters
@@ -252,6 +289,8 @@ def measure_run(run: AlignmentJob, measure: Measure) -> DistanceMatrix:
     run : AlignmentJob
         Of one set; wants at least ``measure.detail`` and all pairs.
     measure : Measure
+    known : DistanceMatrix, optional
+        Of the first sequences, whose pairs the run leaves out.
 
     Raises
     ------
@@ -282,7 +321,20 @@ def measure_run(run: AlignmentJob, measure: Measure) -> DistanceMatrix:
     with ThreadPoolExecutor(1) as beside:  # a large triangle takes a while, as engines do to open
         filled = beside.submit(condensed.fill, np.nan)
         run.hand_out(place)
+    if known is not None:
+        _place_known(known, count, condensed)
     return DistanceMatrix(list(sequences.names), condensed, measure.name)
+
+
+def _place_known(known: DistanceMatrix, count: int, condensed: npt.NDArray[np.float32]) -> None:
+    """Put distances of the first sequences into the triangle of all."""
+    first = len(known)
+    start = taken = 0
+    for row in range(first - 1):
+        length = first - 1 - row
+        condensed[start : start + length] = known.condensed[taken : taken + length]
+        taken += length
+        start += count - 1 - row
 
 
 def measure_in_order(

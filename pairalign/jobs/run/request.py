@@ -68,7 +68,7 @@ class AlignRequest:
         One of `STRANDS`.
     objective : str
         What an alignment is the best by, one of `OBJECTIVES`.
-    pair_list, hsps, window, shard, result_seconds
+    pair_list, hsps, window, shard, result_seconds, only
         As for `pairalign.jobs.run.align.AlignmentJob`; None: its default.
     resources : Resources
     """
@@ -94,6 +94,7 @@ class AlignRequest:
     window: int | None = None
     shard: Shard | None = None
     result_seconds: float | None = None
+    only: tuple[int, int] | None = None
     resources: Resources = field(default_factory=Resources)
 
     def __post_init__(self) -> None:
@@ -244,6 +245,7 @@ def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
         window=default_window(has_list) if request.window is None else request.window,
         pair_list=request.pair_list,
         shard=request.shard,
+        only=request.only,
         pair_thresholds=request.thresholds,
         hsps=request.hsps,
         strand=request.strand,

@@ -1,0 +1,324 @@
+"""The command ``pairalign update``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from copy import copy
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from pairalign.base.arrays import Int32s
+from pairalign.base.errors import FormatError, PartsError
+from pairalign.base.native import keep_freed_memory
+from pairalign.cli.align import decided_by, plan_of
+from pairalign.cli.align_table import Table, table_of
+from pairalign.cli.confidence import confidence_of
+from pairalign.cli.destination import Destination
+from pairalign.cli.files import refuse_inputs
+from pairalign.cli.lines import Lines, say_summary
+from pairalign.cli.networks import OF_STATISTICS
+from pairalign.cli.parts import choose_part, without_option
+from pairalign.cli.program import build_parser
+from pairalign.formats import WRITERS, open_writer
+from pairalign.formats.interleave import Interleaver, columns_of_names
+from pairalign.formats.merge import merge_files
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import (
+    HeldOutput,
+    Output,
+    check_writable,
+    map_file,
+    open_output,
+)
+from pairalign.formats.parts import (
+    Manifest,
+    check_parts,
+    checked_blocks,
+    find_differences,
+    part_path,
+    read_manifests,
+)
+from pairalign.formats.recorded import read_recorded_pairs
+from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.request import AlignmentPlan, plan_alignment
+from pairalign.jobs.run.run_identity import describe_run
+from pairalign.pairs.lists import PairList
+from pairalign.statistics.statements import statistics_by_name
+
+_SHOWN = 4
+_WITH_STATISTICS = ("parquet", "blast7")
+"""Formats that show what E-values are made of without being asked."""
+
+
+@dataclass(frozen=True)
+class _Update:
+    """What is added to which run.
+
+    Attributes
+    ----------
+    options : argparse.Namespace
+        Those of `align`, with the new files.
+    table : Table
+    plan : AlignmentPlan
+        A run of all sequences.
+    old : int
+        Sequences of the earlier run.
+    parts : list of str
+        Its files.
+    manifests : list of Manifest
+    """
+
+    options: argparse.Namespace
+    table: Table
+    plan: AlignmentPlan
+    old: int
+    parts: list[str]
+    manifests: list[Manifest]
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of all sequences."""
+        count = len(self.plan.job.queries)
+        return count * (count - 1) // 2
+
+    @property
+    def new_pairs(self) -> int:
+        """Pairs that have a new sequence."""
+        return self.pairs - self.old * (self.old - 1) // 2
+
+
+def run_update(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign update``."""
+    started = time.perf_counter()
+    manifests = read_manifests(options.parts)
+    refuse_inputs(options.output, [*map(str, Path(options.parts).glob("part-*")), *options.new])
+    align = _options_of_align(options, manifests)
+    table = table_of(align)
+    place = choose_part(align, table.writer_type.suffixes[0])
+    if place is None:
+        check_writable(align.output)
+    update = _plan_update(align, table, options, manifests)
+    destination = Destination(
+        align, update.plan.job, table.writer_type.name, place, **decided_by(align, table)
+    )
+    with destination.held():
+        _write(update, destination)
+    destination.finish()
+    lines = Lines()
+    new = update.new_pairs
+    lines.add("aligned", f"{new:,} of {update.pairs:,} pairs", aligned=new, pairs=update.pairs)
+    lines.add_time(time.perf_counter() - started)
+    lines.add_outputs([align.output])
+    say_summary(options, lines)
+
+
+def _options_of_align(options: argparse.Namespace, manifests: list[Manifest]) -> argparse.Namespace:
+    """Return the options of the run with the new files, and with the resources of this command."""
+    first = manifests[0]
+    if first.command[:1] != ["align"]:
+        other = first.command[0] if first.command else "another program"
+        raise PartsError(
+            f"'{options.parts}' has parts of {other}: update adds to runs of align; distances "
+            "go on with distance --extend, clusters with cluster --extend"
+        )
+    made_by = without_option(first.command, "--shard", values=1)
+    command = [*made_by, *(word for path in options.new for word in ("--also", path))]
+    align = build_parser(command).parse_args(command)
+    if align.input2 is not None:
+        raise PartsError(
+            f"'{options.parts}' has parts of one set against another: align the new sequences of "
+            "either set with the other set in a run of their own"
+        )
+    if align.pairs is not None or align.orient == "canonical":
+        given = "--pairs" if align.pairs is not None else "--orient canonical"
+        raise PartsError(f"'{options.parts}' was made with {given}: there is no update of that")
+    for name in ("device", "kernel", "threads", "memory", "quiet", "verbose", "progress"):
+        setattr(align, name, getattr(options, name))
+    align.format, align.output = first.format, options.output
+    align.resume, align.dask, align.report, align.shard = False, None, None, None
+    align.given = command
+    if options.output.endswith(os.sep):
+        align.shard, align.output = (1, 1), options.output.rstrip(os.sep)
+        align.given = [*_with_output(command, align.output), "--shard", "1/1"]
+    elif options.output != "-":
+        _check_ending(options.output, first.format)
+    return align
+
+
+def _with_output(command: list[str], output: str) -> list[str]:
+    kept = without_option(without_option(command, "-o", values=1), "--output", values=1)
+    return [*kept, "-o", output]
+
+
+def _check_ending(output: str, format: str) -> None:
+    endings = {writer.name: writer.suffixes for writer in WRITERS}
+    try:
+        said = choose_format(output, None, endings, "alignments")
+    except FormatError:
+        return
+    if said != format:
+        raise FormatError(f"'{output}' is named as {said}, but the parts are {format}")
+
+
+def _plan_update(
+    align: argparse.Namespace,
+    table: Table,
+    options: argparse.Namespace,
+    manifests: list[Manifest],
+) -> _Update:
+    """Plan a run of all sequences; refuse parts of another run, and E-values that would change."""
+    suffix = table.writer_type.suffixes[0]
+    check_parts(options.parts, manifests, suffix)
+    before = copy(align)
+    before.also = align.also[: len(align.also) - len(options.new)]
+    before.quiet, before.shard = True, None
+    old = plan_of(before, table)
+    described = describe_run(old.job, format=manifests[0].format, **decided_by(before, table))
+    differences = find_differences(manifests[0].run, described)
+    if differences:
+        raise PartsError(
+            f"'{options.parts}' was made of other sequences or by another version: "
+            + "; ".join(differences[:_SHOWN])
+        )
+    align = copy(align)
+    align.shard = None
+    plan = plan_of(align, table)
+    _check_statistics(align, table, old, plan)
+    parts = [part_path(options.parts, one.shard, one.shards, suffix) for one in manifests]
+    return _Update(align, table, plan, len(old.job.queries), parts, manifests)
+
+
+def _check_statistics(
+    align: argparse.Namespace, table: Table, old: AlignmentPlan, plan: AlignmentPlan
+) -> None:
+    """Refuse bits and E-values that another database changes.
+
+    Raises
+    ------
+    FormatError
+        The message names ``--search-space``.
+    """
+    shown = table.shows_statistics or table.writer_type.name in _WITH_STATISTICS
+    shown = shown or align.max_evalue is not None or align.weight in OF_STATISTICS
+    shown = shown or plan.request.ranks_by_statistics
+    if not shown or plan.significance is None or old.significance is None:
+        return
+    found = [
+        {
+            key: value
+            for key, value in statistics_by_name(one, plan.job.scoring).items()
+            if align.search_space is None or not key.startswith("database")
+        }
+        for one in (old.significance, plan.significance)
+    ]
+    differences = find_differences(*found)
+    if differences:
+        raise FormatError(
+            "E-values change with the database, so those of the earlier run would be wrong "
+            f"({'; '.join(differences)}): make it with --search-space, which fixes them"
+        )
+
+
+def _write(update: _Update, destination: Destination) -> None:
+    """Write old and new pairs: lines are copied, of other formats the pairs are aligned again."""
+    fields = [field.name for field in update.table.fields]
+    format, job = update.table.writer_type.name, update.plan.job
+    columns = columns_of_names(format, fields)
+    lines = None
+    if columns is not None:
+        lines = Interleaver(format, columns, job.queries, job.window)
+        _add_old(update, lines)
+    if lines is None or isinstance(job, HitsJob):
+        recorded = _read_recorded(update) if lines is None else PairList(*lines.pairs())
+        _align_again(update, recorded, destination)
+        return
+    with HeldOutput(update.options.output) as held:
+        _align(update, _plan_new(update), held, destination)
+        lines.add(held.text(), whole=True)
+        with open_output(update.options.output, threads=job.threads) as output:
+            lines.write(output)
+
+
+def _add_old(update: _Update, lines: Interleaver) -> None:
+    for part, manifest in zip(update.parts, update.manifests, strict=True):
+        for _ in checked_blocks(part, manifest):
+            pass
+        if manifest.bytes:
+            lines.add(map_file(part), whole=manifest.shard == 1, old=update.old)
+
+
+def _read_recorded(update: _Update) -> PairList:
+    """Return the pairs of the run's files, which are put together where they are several."""
+    format, queries = update.table.writer_type.name, update.plan.job.queries
+    with HeldOutput(update.options.output) as held:
+        path = update.parts[0]
+        if len(update.parts) > 1:
+            merge_files(update.parts, update.manifests, update.table.writer_type, held)
+            path = held.path
+        else:
+            for _ in checked_blocks(path, update.manifests[0]):
+                pass
+        first, second = read_recorded_pairs(path, format, queries)
+    return PairList(first, second)
+
+
+def _plan_new(update: _Update) -> AlignmentPlan:
+    """Plan the pairs that have a new sequence."""
+    only = update.old, len(update.plan.job.queries)
+    return plan_alignment(replace(update.plan.request, only=only), update.plan.job.problem)
+
+
+def _align_again(update: _Update, recorded: PairList, destination: Destination) -> None:
+    """Write the pairs that have a new sequence and those that the run has written.
+
+    No other pair can be in the results: one that did not pass does not pass now, and one that was
+    no hit among fewer sequences is none among more.
+    """
+    first, second = _new_pairs(update.old, len(update.plan.job.queries))
+    pairs = PairList(
+        np.concatenate((recorded.first, first)), np.concatenate((recorded.second, second))
+    )
+    request = replace(update.plan.request, pair_list=pairs, window=update.plan.job.window)
+    plan = plan_alignment(request, update.plan.job.problem)
+    with open_output(update.options.output, threads=plan.job.threads) as output:
+        _align(update, plan, output, destination)
+
+
+def _new_pairs(old: int, count: int) -> tuple[Int32s, Int32s]:
+    """Return input indices of all pairs that have a new sequence, the lower first."""
+    second = np.repeat(np.arange(old, count, dtype=np.int32), np.arange(old, count))
+    starts = np.repeat(
+        np.cumsum(np.arange(old, count)) - np.arange(old, count), np.arange(old, count)
+    )
+    first = (np.arange(len(second)) - starts).astype(np.int32)
+    return first, second
+
+
+def _align(update: _Update, plan: AlignmentPlan, output: Output, destination: Destination) -> None:
+    """Align what is planned and write it; which closes the output."""
+    job, options = plan.job, update.options
+    keep_freed_memory(job.memory_bytes)
+    with (
+        job.open() as results,
+        open_writer(
+            options.output,
+            options.format,
+            job.queries,
+            job.problem.others,
+            job.scoring,
+            job.want.detail,
+            threads=job.threads,
+            output=output,
+            significance=update.plan.significance,
+            confidence=confidence_of(options, update.table, job),
+            **update.table.shown(),
+        ) as writer,
+    ):
+        for alignments in results:
+            writer.write(alignments)
+            del alignments
+        destination.wrote_all(writer)

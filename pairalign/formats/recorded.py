@@ -1,0 +1,49 @@
+"""Which pairs a file of alignments has, by the readers of `pairalign.formats.readers`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pairalign.alignments.records import SetNames
+from pairalign.base.arrays import Int32s
+from pairalign.base.errors import PartsError
+from pairalign.formats.readers import READERS, open_reader
+from pairalign.sequences.sets import SequenceSet
+
+
+def read_recorded_pairs(path: str, format: str, sequences: SequenceSet) -> tuple[Int32s, Int32s]:
+    """Return the pairs of a file, each once: input indices, the lower first.
+
+    Parameters
+    ----------
+    path : str
+    format : str
+    sequences : SequenceSet
+        Aligned with itself.
+
+    Raises
+    ------
+    PartsError
+        The format is not read, or a name is that of no sequence.
+    AlignmentFileError
+        The file cannot be read.
+    """
+    if format not in {reader.name for reader in READERS}:
+        raise PartsError(
+            f"{format} is not read back, so nothing can be added: write another format"
+        )
+    names = SetNames(sequences)
+    reader = open_reader(path, format, (names, names))
+    found = [np.empty(0, np.int64)]
+    try:
+        for piece in reader.pieces():
+            records = reader.read(piece).records
+            query, target = records["query"].astype(np.int64), records["target"].astype(np.int64)
+            if (query < 0).any() or (target < 0).any():
+                raise PartsError(f"'{path}': a record has a name that no sequence of its run has")
+            low, high = np.minimum(query, target), np.maximum(query, target)
+            found.append(np.unique(low << 32 | high))
+    finally:
+        reader.close()
+    pairs = np.unique(np.concatenate(found))
+    return (pairs >> 32).astype(np.int32), (pairs & 0x7FFFFFFF).astype(np.int32)

@@ -1,0 +1,33 @@
+"""Figures of docs/scale.md, on the cores of this machine: a part each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from bench import scale_update
+
+PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "update": scale_update.run,
+}
+"""Each prints lines of its own; the docstring of its module says what is measured."""
+
+
+def add_command(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser("scale", help="adding sequences, output, estimates: see --part")
+    parser.add_argument("--part", action="append", choices=PARTS, help="default: all")
+    parser.add_argument("--data", type=Path, required=True, nargs="+", help="proteins")
+    parser.add_argument("--sequences", type=int, default=10_000, help="of the earlier run (10000)")
+    parser.add_argument("--new", type=int, default=100, help="that are added (100)")
+    parser.add_argument("--length", type=int, default=100, help="residues of a sequence (100)")
+    parser.add_argument("--case", default="", help="only cases with these words")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Print the figures of each part."""
+    for name in options.part or PARTS:
+        print(f"{name}:")
+        PARTS[name](options)

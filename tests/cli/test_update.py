@@ -1,0 +1,167 @@
+"""`pairalign update`: the bytes of a run of all sequences, with new pairs aligned alone."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from align_command import align
+
+from pairalign.cli.main import main
+from pairalign.formats import FORMATS
+from pairalign.jobs.run.align import AlignmentJob
+
+ADDED = [name for name in FORMATS if name not in ("a3m", "gexf", "edges")]
+"""Formats of several queries that are read back."""
+ONE_WAY = ("tc_lib", "abc", "graphml")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_set("old.fa", 29, "p", 1)
+    write_set("new.fa", 6, "q", 2)
+    write_set("newer.fa", 3, "r", 3)
+
+
+def write_set(path: str, count: int, prefix: str, seed: int) -> None:
+    """Relatives of very different lengths, some of which two sets have alike."""
+    rng = np.random.default_rng(seed)
+    common = np.random.default_rng(0).choice(list("ARNDCQEGHILKMFPSTWYV"), 60)
+    with Path(path).open("w") as file:
+        for number in range(count):
+            letters = common[: 12 + rng.integers(48)].copy()
+            changed = rng.random(len(letters)) < 0.6 * rng.random()
+            letters[changed] = rng.choice(list("AGILV"), changed.sum())
+            file.write(f">{prefix}{number} protein\n{''.join(letters)}\n")
+
+
+def make_parts(*options: str, shards: int = 2, folder: str = "parts") -> None:
+    for shard in range(1, shards + 1):
+        align("old.fa", "-o", folder, "--shard", f"{shard}/{shards}", "-q", *options)
+
+
+def update(*arguments: str, code: int = 0) -> None:
+    assert main(["update", *arguments, "-q", "--device", "cpu"]) == code
+
+
+def fresh(*options: str) -> bytes:
+    align("old.fa", "--also", "new.fa", "-o", "fresh", "-q", *options)
+    return Path("fresh").read_bytes()
+
+
+@pytest.mark.parametrize("format", ADDED)
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--min-identity", "0.5", "--window", "8"),
+        ("--mode", "local", "--max-hits", "2"),
+    ],
+    ids=["all", "identity", "hits"],
+)
+def test_an_update_is_a_run_of_all(format: str, options: tuple[str, ...]) -> None:
+    if "--max-hits" in options and format in ONE_WAY:
+        pytest.skip("these formats have no parts of hits")
+    if "--mode" in options:
+        options = (*options, "--search-space", "1e6")
+    options = ("--format", format, *options)
+    make_parts(*options)
+    update("parts", "new.fa", "-o", "updated")
+    assert Path("updated").read_bytes() == fresh(*options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--both-ways",),
+        ("--hsps", "2", "--mode", "local", "--min-score", "12"),
+        ("--columns", "score,sseqid,qseqid"),
+        ("--mode", "local", "--max-evalue", "0.1", "--search-space", "1e5"),
+        ("--min-identity", "1"),
+    ],
+    ids=lambda options: options[0],
+)
+def test_lines_of_tables(options: tuple[str, ...]) -> None:
+    options = ("--format", "tsv", *options)
+    make_parts(*options, shards=3)
+    update("parts", "new.fa", "-o", "updated")
+    assert Path("updated").read_bytes() == fresh(*options)
+
+
+def test_a_folder_can_be_added_to() -> None:
+    make_parts("--format", "paf", shards=1)
+    update("parts", "new.fa", "-o", "parts2/")
+    update("parts2", "newer.fa", "-o", "updated.paf.gz")
+    align(
+        *("old.fa", "--also", "new.fa", "--also", "newer.fa", "-q", "-o", "fresh.paf.gz"),
+        *("--format", "paf"),
+    )
+    assert Path("updated.paf.gz").read_bytes() == Path("fresh.paf.gz").read_bytes()
+    assert main(["merge", "parts2", "-o", "merged.paf", "-q"]) == 0
+    assert Path("merged.paf").read_bytes() == fresh("--format", "paf")
+
+
+def test_only_new_pairs_are_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = []
+    whole = AlignmentJob.open
+
+    def open_(job: AlignmentJob):
+        cells.append(job.cells)
+        return whole(job)
+
+    make_parts("--format", "paf")
+    lengths = [len(line) for line in Path("old.fa").read_text().split("\n")[1::2]]
+    new = [len(line) for line in Path("new.fa").read_text().split("\n")[1::2]]
+    monkeypatch.setattr(AlignmentJob, "open", open_)
+    update("parts", "new.fa", "-o", "updated.paf")
+    pairs = (sum(new) ** 2 - sum(one * one for one in new)) // 2
+    assert cells == [sum(lengths) * sum(new) + pairs]
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 1) -> str:
+    capsys.readouterr()
+    update(*arguments, code=code)
+    assert not os.path.exists("updated")
+    return capsys.readouterr().err
+
+
+def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
+    local = ("--mode", "local", "--format", "tsv", "--columns", "query,target,evalue")
+    make_parts(*local, folder="local")
+    assert "--search-space" in said(capsys, "local", "new.fa", "-o", "updated", code=2)
+    assert not [name for name in os.listdir() if name.startswith(".")]
+    align("old.fa", "new.fa", "-o", "two", "--shard", "1/1", "--format", "paf", "-q")
+    assert "one set against another" in said(capsys, "two", "newer.fa", "-o", "updated")
+    Path("list").write_text("p1 p2\n")
+    listed = ("--pairs", "list", "--shard", "1/1", "--format", "paf", "-q")
+    align("old.fa", "-o", "listed", *listed)
+    assert "--pairs" in said(capsys, "listed", "newer.fa", "-o", "updated")
+    make_parts("--format", "gexf", folder="gexf")
+    assert "gexf is not read back" in said(capsys, "gexf", "new.fa", "-o", "updated")
+    distances = ["distance", "old.fa", "-o", "distances", "--shard", "1/1", "-q"]
+    assert main(distances) == 0
+    assert "distance --extend" in said(capsys, "distances", "new.fa", "-o", "updated")
+
+
+def test_parts_of_other_sequences(capsys: pytest.CaptureFixture[str]) -> None:
+    make_parts("--format", "paf")
+    assert "damaged" not in said(capsys, "parts", "old.fa", "-o", "updated")  # names come again
+    part = Path("parts/part-1-of-2.paf")
+    kept = part.read_bytes()
+    part.write_bytes(kept[::-1])
+    assert "is not what was written" in said(capsys, "parts", "new.fa", "-o", "updated")
+    part.write_bytes(kept)
+    Path("old.fa").write_text(Path("newer.fa").read_text())
+    assert "other sequences" in said(capsys, "parts", "new.fa", "-o", "updated")
+
+
+def test_the_summary_counts_new_pairs(capsys: pytest.CaptureFixture[str]) -> None:
+    make_parts("--format", "paf")
+    capsys.readouterr()
+    assert main(["update", "parts", "new.fa", "-o", "updated.paf", "--summary", "json"]) == 0
+    facts = json.loads(capsys.readouterr().err.strip().splitlines()[-1])
+    assert facts["aligned"] == 29 * 6 + 15

@@ -1,0 +1,137 @@
+"""Distances and clusters that go on from those of fewer sequences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pairalign
+from pairalign.cli.main import main
+from pairalign.errors import DistanceError
+from pairalign.jobs.run.align import AlignmentJob
+
+
+def sequences(count: int, prefix: str, seed: int) -> dict[str, str]:
+    rng = np.random.default_rng(seed)
+    common = np.random.default_rng(0).choice(list("ARNDCQEGHILKMFPSTWYV"), (4, 50))
+    found = {}
+    for number in range(count):
+        letters = common[number % 4][: 20 + rng.integers(30)].copy()
+        changed = rng.random(len(letters)) < 0.4 * rng.random()
+        letters[changed] = rng.choice(list("AGILV"), changed.sum())
+        found[f"{prefix}{number}"] = "".join(letters)
+    return found
+
+
+OLD, NEW = sequences(25, "o", 1), sequences(6, "n", 2)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path, some in (("old.fa", OLD), ("new.fa", NEW)):
+        Path(path).write_text("".join(f">{name}\n{one}\n" for name, one in some.items()))
+
+
+@pytest.fixture(name="cells")
+def _cells(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Cells of the jobs that are opened."""
+    cells: list[int] = []
+    opened, handed = AlignmentJob.open, AlignmentJob.hand_out
+
+    def open_(job: AlignmentJob):
+        cells.append(job.cells)
+        return opened(job)
+
+    def hand_out(job: AlignmentJob, use):
+        cells.append(job.cells)
+        return handed(job, use)
+
+    monkeypatch.setattr(AlignmentJob, "open", open_)
+    monkeypatch.setattr(AlignmentJob, "hand_out", hand_out)
+    return cells
+
+
+def new_cells() -> int:
+    old, new = ([len(one) for one in some.values()] for some in (OLD, NEW))
+    return sum(old) * sum(new) + (sum(new) ** 2 - sum(one * one for one in new)) // 2
+
+
+@pytest.mark.parametrize("measure", ["identity-aligned", "score", "kimura"])
+def test_distances_of_all(measure: str, cells: list[int]) -> None:
+    known = pairalign.distances(OLD, measure=measure)
+    cells.clear()
+    found = pairalign.distances({**OLD, **NEW}, measure=measure, extend=known)
+    assert cells == [new_cells()]
+    expected = pairalign.distances({**OLD, **NEW}, measure=measure)
+    assert found.names == expected.names
+    assert found.condensed.tobytes() == expected.condensed.tobytes()
+
+
+@pytest.mark.parametrize("known", ["old.npy", "parts"])
+def test_distance_extends_a_file(known: str) -> None:
+    shard = ["--shard", "1/1"] if known == "parts" else []
+    assert main(["distance", "old.fa", "-o", known, "-q", *shard]) == 0
+    of_all = ["distance", "old.fa", "--also", "new.fa", "-q"]
+    for name in ("all.npy", "all.phy"):
+        assert main([*of_all, "-o", f"fresh-{name}"]) == 0
+        assert main([*of_all, "-o", name, "--extend", known]) == 0
+        assert Path(name).read_bytes() == Path(f"fresh-{name}").read_bytes()
+    trees = ["tree", "-q", "-o"]
+    assert main([*trees, "fresh.nwk", "fresh-all.phy"]) == 0
+    assert main([*trees, "all.nwk", "all.phy"]) == 0
+    assert Path("all.nwk").read_bytes() == Path("fresh.nwk").read_bytes()
+
+
+def test_distances_that_do_not_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    known = pairalign.distances(NEW)
+    with pytest.raises(DistanceError, match="not the first 6"):
+        pairalign.distances({**OLD, **NEW}, extend=known)
+    with pytest.raises(DistanceError, match="no sequence that"):
+        pairalign.distances(NEW, extend=known)
+    with pytest.raises(DistanceError, match="expected score"):
+        pairalign.distances({**NEW, **OLD}, measure="score", extend=known)
+    Path("bad.npy").write_bytes(b"no array")
+    Path("old.phy").write_text("")
+    for path, said in (("bad.npy", "not a NumPy array"), ("old.phy", "--extend takes .npy")):
+        given = ["distance", "old.fa", "--also", "new.fa", "-o", "all.npy", "--extend", path]
+        assert main(given) in (1, 2)
+        assert said in capsys.readouterr().err
+    given = ["distance", "old.fa", "-o", "all.npy", "--extend", "bad.npy", "--similarity"]
+    assert main(given) == 2
+
+
+@pytest.mark.parametrize("least", ["0.5", "0.8", "0.95"])
+def test_single_linkage_of_all(least: str, cells: list[int]) -> None:
+    asked = {"min_identity": least, "linkage": "single"}
+    known = pairalign.cluster(OLD, **asked)
+    cells.clear()
+    labels = np.concatenate((known.labels, np.full(len(NEW), -1)))
+    found = pairalign.cluster({**OLD, **NEW}, **asked, extend=labels)
+    assert cells[0] == new_cells()
+    expected = pairalign.cluster({**OLD, **NEW}, **asked)
+    assert list(found) == list(expected)
+    assert found.labels.tolist() == expected.labels.tolist()
+
+
+@pytest.mark.parametrize("ending", ["tsv", "uc"])
+def test_cluster_extends_a_file(ending: str) -> None:
+    asked = ["--min-identity", "0.8", "--linkage", "single", "-q", "-o"]
+    known, fresh, found = (f"{name}.{ending}" for name in ("known", "fresh", "found"))
+    assert main(["cluster", "old.fa", *asked, known]) == 0
+    of_all = ["cluster", "old.fa", "--also", "new.fa"]
+    assert main([*of_all, *asked, fresh]) == 0
+    assert main([*of_all, *asked, found, "--extend", known]) == 0
+    assert Path(found).read_bytes() == Path(fresh).read_bytes()
+
+
+def test_other_linkages_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(ValueError, match="linkage single"):
+        pairalign.cluster(OLD, min_identity=0.8, extend=np.zeros(len(OLD), int))
+    with pytest.raises(ValueError, match="shape"):
+        pairalign.cluster(OLD, min_identity=0.8, linkage="single", extend=[0])
+    given = ["cluster", "old.fa", "--min-identity", "0.8", "-o", "found.tsv", "--extend", "x.tsv"]
+    assert main(given) == 2
+    assert "take earlier clusters apart" in capsys.readouterr().err.replace("\n", " ")
