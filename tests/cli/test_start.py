@@ -152,6 +152,7 @@ def test_the_parser_has_all_commands_with_their_options() -> None:
         "audit": ["--min-identity", "0.9", "folds.csv", "in.fa"],
         "verify": ["in.paf", "in.fa"],
         "rotate": ["in.fa", "--to", "a"],
+        "update": ["parts", "new.fa", "-o", "out.x"],
     }
     for command in COMMANDS:
         arguments = others.get(command.name, ["in.fa", "-o", "out.x"])
