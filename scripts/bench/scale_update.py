@@ -58,7 +58,7 @@ def write(path: Path, pieces: list[str], prefix: str) -> None:
 
 
 def compare(folder: Path, case: str, chosen: tuple[str, ...], rounds: int) -> None:
-    """Make a run, add to it, make a run of all; in turns."""
+    """Make a run, add to it, make a run of all, in interleaved rounds."""
     program = (sys.executable, "-m", "pairalign")
     quiet = ("--device", "cpu", "-q")
     parts, out = f"parts-{abs(hash(case))}", chosen[1]
