@@ -236,4 +236,5 @@ def _lines(*columns: Texts) -> bytes:
     for k, one in enumerate(columns):
         table[f"part{k}"] = one
     filled = table.view(np.uint8)
-    return filled[filled != 0].tobytes()
+    kept: npt.NDArray[np.uint8] = filled[filled != 0]
+    return kept.tobytes()
