@@ -4,7 +4,8 @@ For each set: pairalign with the command that is printed, and minimap2 with each
 the reads, the better one (longest contig) in the table. Both are assembled by miniasm, with the
 options that pairalign's last lines advise and with miniasm's defaults, and corrected by racon, two
 rounds. Recall and precision are of pairs against where reads come from: of simulated reads their
-names, of real ones where minimap2 puts most of a read on the reference.
+names, of real ones where minimap2 puts most of a read on the reference. A pair is right where both
+reads have a base of the genome in common, or one of a repeat that was put into it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import sys
 import tempfile
 from argparse import Namespace
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,25 @@ class ReadsOf:
     gc: float = 0.5
     seed: int = 1
     repeats: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of a repeat in a genome.
+
+    Attributes
+    ----------
+    unit : int
+        Which repeat.
+    start, end : int
+        In the genome.
+    strand : {"+", "-"}
+    """
+
+    unit: int
+    start: int
+    end: int
+    strand: str
 
 
 WEAK = "--remove-weak"
@@ -166,7 +187,7 @@ def run_reads(options: Namespace) -> None:
 
 def _measure(name: str, one: ReadsOf, options: Namespace, folder: Path) -> None:
     """Find, compare and assemble; print a row for each of both and each of miniasm's options."""
-    genome = _genome_of(one, options)
+    genome, copies = _genome_of(one, options)
     reference, path = folder / "genome.fa", folder / "reads.fa"
     reference.write_text(f">genome\n{genome * (1 + one.is_circle)}\n")
     if one.reads:
@@ -178,6 +199,7 @@ def _measure(name: str, one: ReadsOf, options: Namespace, folder: Path) -> None:
     path.write_text("".join(f">{key}\n{letters}\n" for key, letters in reads.items()))
     places = _mapped(path, reference, one.kind, folder) if one.reads else _named(list(reads))
     truth, possible = _true_pairs(places, len(genome), one)
+    possible |= _pairs_of_repeats(places, len(genome), copies)
     found, advice = _overlaps(one, path, folder)
     advised = dict.fromkeys(["", *advice, *options.miniasm])
     for whose, (paf, seconds) in found.items():
@@ -197,26 +219,33 @@ def _measure(name: str, one: ReadsOf, options: Namespace, folder: Path) -> None:
             print("| " + " | ".join([*row, f"{seconds:.1f}"]) + " |", flush=True)
 
 
-def _genome_of(one: ReadsOf, options: Namespace) -> str:
+def _genome_of(one: ReadsOf, options: Namespace) -> tuple[str, list[Copy]]:
+    """Return the genome, and where repeats were put into it."""
     if one.reference:
         letters = read_fasta(options.folder / one.reference)[0].letters
-        return letters if one.reads else letters[: one.bases]
+        return letters if one.reads else letters[: one.bases], []
     rng = np.random.default_rng(1000 + one.seed + options.seed)
     shares = [(1 - one.gc) / 2, one.gc / 2, one.gc / 2, (1 - one.gc) / 2]
     codes = rng.choice(4, one.bases, p=shares)
-    for bases, copies in one.repeats:
-        _repeat(codes, bases, copies * one.bases // LARGE["bacterium"].bases, rng)
-    return "".join(DNA.letters[code] for code in codes)
+    copies = []
+    for unit, (bases, number) in enumerate(one.repeats):
+        residues = rng.integers(0, 4, bases)
+        number = number * one.bases // LARGE["bacterium"].bases
+        for start in rng.integers(0, len(codes) - bases, number).tolist():
+            strand = _put(codes, start, residues, rng)
+            copies.append(Copy(unit, start, start + bases, strand))
+    return "".join(DNA.letters[code] for code in codes), copies
 
 
-def _repeat(
-    codes: npt.NDArray[np.int64], bases: int, copies: int, rng: np.random.Generator
-) -> None:
-    """Put copies of random bases somewhere into a genome, 1% of the bases of each changed."""
-    unit = rng.integers(0, 4, bases)
-    for start in rng.integers(0, len(codes) - bases, copies):
-        copy = np.where(rng.random(bases) < 0.01, rng.integers(0, 4, bases), unit)
-        codes[start : start + bases] = copy if rng.integers(2) else 3 - copy[::-1]
+def _put(
+    codes: npt.NDArray[np.int64], start: int, unit: npt.NDArray[np.int64], rng: np.random.Generator
+) -> str:
+    """Put a copy of a repeat into a genome, 1% of its bases changed; return its strand."""
+    changed = rng.random(len(unit)) < 0.01
+    copy = np.where(changed, rng.integers(0, 4, len(unit)), unit)
+    is_plus = bool(rng.integers(2))
+    codes[start : start + len(unit)] = copy if is_plus else 3 - copy[::-1]
+    return "+" if is_plus else "-"
 
 
 def _overlaps(
@@ -285,3 +314,25 @@ def _true_pairs(places: Places, bases: int, one: ReadsOf) -> tuple[set[Pair], se
             if common[j] >= one.least:
                 truth.add(pair)
     return truth, possible
+
+
+def _pairs_of_repeats(places: Places, bases: int, copies: list[Copy]) -> set[Pair]:
+    """Pairs that have a base of a repeat in common, wherever its copies are."""
+    parts: dict[int, list[tuple[str, int, int, str]]] = {}
+    for copy in copies:
+        for name, (start, end, strand) in places.items():
+            for turn in (0, bases):
+                first, last = max(start, copy.start + turn), min(end, copy.end + turn)
+                if first >= last:
+                    continue
+                begin, size = first - copy.start - turn, last - first
+                if copy.strand == "-":
+                    begin = copy.end - copy.start - begin - size
+                side = "+" if strand == copy.strand else "-"
+                parts.setdefault(copy.unit, []).append((name, begin, begin + size, side))
+    return {
+        (*sorted((one[0], two[0])), "+" if one[3] == two[3] else "-")
+        for of_unit in parts.values()
+        for one, two in combinations(of_unit, 2)
+        if one[0] != two[0] and min(one[2], two[2]) > max(one[1], two[1])
+    }
