@@ -43,15 +43,19 @@ def merge_alignments(
     check_parts(folder, manifests, suffix)
     paths = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
     with open_output(path, threads=threads) as output:
-        merge_files(paths, manifests, writer, output)
+        merge_files(paths, manifests, writer, output, threads)
 
 
 def merge_files(
-    paths: list[str], manifests: Sequence[Manifest], writer: type[Writer], output: Output
+    paths: list[str],
+    manifests: Sequence[Manifest],
+    writer: type[Writer],
+    output: Output,
+    threads: int = 1,
 ) -> None:
     """Write the whole that parts belong to into an output, which stays open."""
     if writer.joined:
-        writer.join_files(_checked_files(paths, manifests), output)
+        writer.join_files(_checked_files(paths, manifests), output, threads)
     else:
         _copy(paths, manifests, writer, output)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
+from collections import deque
 from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table
 from pairalign.base.errors import FormatError, PartsError
 from pairalign.formats.output import Output
+from pairalign.formats.parquet_footer import MAGIC, EncodedGroup, FooterBuilder, split_file
 from pairalign.formats.schemas import SchemaError, check_parquet
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
@@ -57,14 +59,14 @@ class ParquetWriter(Writer):
     shows_confidence = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
-        super().__init__(output, content, threads)  # but one thread keeps up
+        super().__init__(output, content, threads)
         self._parts: list[Alignments] = []
         self._groups = _Groups()
         self._names = [arrow_names(content.queries), arrow_names(content.targets)]
         has_statistics = content.significance is not None
         schema = arrow_schema(content.scoring, content.detail, has_statistics)
         self._schema = _with_confidence(_with_statistics(schema, content), content)
-        self._file: _TableFile | None = _TableFile(output, self._schema)
+        self._file: _TableFile | None = _TableFile(output, self._schema, threads)
 
     @classmethod
     def check(cls) -> None:
@@ -77,7 +79,7 @@ class ParquetWriter(Writer):
             ) from error
 
     @classmethod
-    def join_files(cls, files: Iterable[memoryview], output: Output) -> None:
+    def join_files(cls, files: Iterable[memoryview], output: Output, threads: int = 1) -> None:
         """Write one table of several that come one after the other; does not close it.
 
         Raises
@@ -92,7 +94,7 @@ class ParquetWriter(Writer):
         parts: list[pa.Table] = []
         try:
             for table in _read_groups(files):
-                file = _TableFile(output, table.schema) if file is None else file
+                file = _TableFile(output, table.schema, threads) if file is None else file
                 for start, stop, ends in groups.cut(len(table), _offsets_of(table)):
                     parts.append(table[start:stop])
                     if ends:
@@ -118,7 +120,7 @@ class ParquetWriter(Writer):
         group = replace(concatenate(self._parts), significance=self._content.significance)
         self._parts.clear()
         if self._file is None:
-            self._file = _TableFile(self._output, self._schema)
+            self._file = _TableFile(self._output, self._schema, self._threads)
         self._file.write(self._table(group))
 
     def _table(self, group: Alignments) -> pa.Table:
@@ -203,35 +205,72 @@ class _Groups:
 
 
 class _TableFile:
-    """A Parquet file of which row groups are given."""
+    """A Parquet file of which row groups are given; they are encoded beside each other.
 
-    def __init__(self, output: Output, schema: pa.Schema) -> None:
-        import pyarrow.parquet as pq
+    Parameters
+    ----------
+    output : Output
+    schema : pyarrow.Schema
+    threads : int
+        To encode on; each holds a row group or two.
+    """
 
-        self._sink = _Sink(output)
+    def __init__(self, output: Output, schema: pa.Schema, threads: int) -> None:
+        self._output = output
         self._schema = schema
-        self._file = pq.ParquetWriter(self._sink, schema, compression="zstd")
+        self._footer = FooterBuilder()
+        self._place = output.write(MAGIC)
+        self._ahead = threads
+        self._pool = ThreadPoolExecutor(threads, "parquet")
+        self._pending: deque[Future[EncodedGroup]] = deque()
 
     def write(self, table: pa.Table) -> None:
         """Add a row group."""
-        columns: list[Any] = []
-        for column in table.columns:
-            whole = column.combine_chunks()
-            if _is_dictionary(whole.type):  # in the order of the names that come
-                whole = whole.cast(whole.type.value_type).dictionary_encode()
-            columns.append(whole)
-        group = table.from_arrays(columns, schema=self._schema)
-        self._file.write_table(group, row_group_size=max(1, len(group)))
+        self._pending.append(self._pool.submit(_encode, table, self._schema))
+        self._drain(self._ahead)
+
+    def _drain(self, left: int) -> None:
+        while len(self._pending) > left:
+            group = self._pending.popleft().result()
+            self._footer.add(group.footer, self._place)
+            self._place += self._output.write(group.pages)
 
     def close(self) -> None:
         """Write the end of the file."""
-        self._file.close()
+        self._drain(0)
+        self._pool.shutdown()
+        if self._place == len(MAGIC):
+            self._footer.add_nothing(_encode(None, self._schema).footer)
+        self._output.write(self._footer.footer())
 
     def abort(self) -> None:
-        """Let pyarrow, which ends a file when its writer is deleted, do that into nothing."""
-        self._sink.discards = True
-        with contextlib.suppress(Exception):
-            self._file.close()
+        """Give up what waits; does nothing after `close`."""
+        self._pending.clear()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _encode(table: pa.Table | None, schema: pa.Schema) -> EncodedGroup:
+    """Encode a row group, as a file of its own; None: a file without any."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, schema, compression="zstd") as file:
+        if table is not None:
+            group = _with_own_dictionaries(table, schema)
+            file.write_table(group, row_group_size=max(1, len(group)))
+    return split_file(memoryview(sink.getvalue()))
+
+
+def _with_own_dictionaries(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return the rows with dictionaries that have their names alone, in the order they come."""
+    columns: list[Any] = []
+    for column in table.columns:
+        whole = column.combine_chunks()
+        if _is_dictionary(whole.type):
+            whole = whole.cast(whole.type.value_type).dictionary_encode()
+        columns.append(whole)
+    return table.from_arrays(columns, schema=schema)
 
 
 def _is_dictionary(type: pa.DataType) -> bool:
@@ -283,25 +322,3 @@ def _concatenate(parts: list[pa.Table]) -> pa.Table:
     table = pa.concat_tables(parts)
     parts.clear()
     return table
-
-
-class _Sink:
-    """The part of a Python file that pyarrow writes to."""
-
-    def __init__(self, output: Output) -> None:
-        self._output = output
-        self.closed = False
-        self.discards = False
-        self._position = 0
-
-    def write(self, data: bytes) -> int:
-        self._position += len(data) if self.discards else self._output.write(data)
-        return len(data)
-
-    def tell(self) -> int:
-        return self._position
-
-    def flush(self) -> None: ...
-
-    def close(self) -> None:
-        self.closed = True

@@ -215,7 +215,7 @@ class Writer(Abortable):
         """Append at least one pair."""
 
     @classmethod
-    def join_files(cls, files: Iterable[memoryview], output: Output) -> None:
+    def join_files(cls, files: Iterable[memoryview], output: Output, threads: int = 1) -> None:
         """Make one file of several, in order, where the format is `joined`; does not close it."""
         raise NotImplementedError
 
