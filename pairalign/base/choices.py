@@ -56,6 +56,9 @@ READER_NAMES = (
 )
 """Those of `pairalign.formats.readers.READERS`."""
 
+COMPRESSED_SUFFIXES = (".gz", ".zst")
+"""Ends of names of outputs that are compressed."""
+
 ON_EMPTY = ("error", "skip")
 ON_DUPLICATE = ("error", "rename")
 """What is done about records without residues, and about names that come again; the first is the

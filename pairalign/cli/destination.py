@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
 
+from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import PartsError
 from pairalign.cli.console import log
 from pairalign.cli.parts import PartPlace
@@ -91,7 +92,7 @@ class Destination:
             place.begin(self._described, format)
 
     def _resume(self, options: argparse.Namespace, join: Join | None) -> None:
-        is_compressed = options.output.endswith(".gz")
+        is_compressed = options.output.endswith(COMPRESSED_SUFFIXES)
         described = {
             **self._described,
             "shard": self.job.shard,

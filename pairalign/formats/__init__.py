@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.fields import Field
-from pairalign.base.choices import STRANDS, WEIGHTS
+from pairalign.base.choices import COMPRESSED_SUFFIXES, STRANDS, WEIGHTS
 from pairalign.base.errors import FormatError
 from pairalign.formats.a3m import A3mWriter
 from pairalign.formats.blast6 import Blast6Writer
@@ -343,8 +343,9 @@ def _open(
         tags=content.tags,
         overlaps=content.max_overhang is not None,
     )
-    if not writer.compressible and os.fspath(path).endswith(".gz"):
-        raise FormatError(f"{writer.name} is compressed inside: leave '.gz' out of the name")
+    ending = os.path.splitext(os.fspath(path))[1]
+    if not writer.compressible and ending in COMPRESSED_SUFFIXES:
+        raise FormatError(f"{writer.name} is compressed inside: leave '{ending}' out of the name")
     writer.check()
     threads = max(1, threads)
     output = open_output(path, threads=threads) if output is None else output

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import FormatError
 
 Suffixes = Mapping[str, tuple[str, ...]]
@@ -12,14 +13,17 @@ Suffixes = Mapping[str, tuple[str, ...]]
 
 
 def format_by_suffix(path: str | os.PathLike[str], suffixes: Suffixes) -> str | None:
-    """Return the format that the end of a file's name means, ``.gz`` or not; None if it does not.
+    """Return the format that a file's name means, compressed or not; None if it tells none.
 
     Parameters
     ----------
     path : str or path
     suffixes : mapping of str to tuple of str
     """
-    suffix = os.path.splitext(os.fspath(path).lower().removesuffix(".gz"))[1]
+    name = os.fspath(path).lower()
+    for ending in COMPRESSED_SUFFIXES:
+        name = name.removesuffix(ending)
+    suffix = os.path.splitext(name)[1]
     return next((name for name, known in suffixes.items() if suffix in known), None)
 
 
@@ -61,6 +65,6 @@ def choose_format(
         shown = "; ".join(f"{format}: {' '.join(known)}" for format, known in suffixes.items())
         raise FormatError(
             f"the name '{os.fspath(path)}' does not tell the format of {what}; name one, or use a "
-            f"known ending ({shown}; text also with .gz)"
+            f"known ending ({shown}; text also with .gz or .zst)"
         )
     return found

@@ -27,6 +27,7 @@ from typing import IO, Any, TypeVar, Union
 
 from pairalign.base.errors import OutputError
 from pairalign.base.part_file import PartFile
+from pairalign.formats.zstd import check_zstd, compress_frame
 
 Path = Union[str, "os.PathLike[str]"]
 Bytes = bytes | bytearray | memoryview
@@ -99,7 +100,7 @@ def open_output(path: Path, *, threads: int = 1) -> Output:
     Parameters
     ----------
     path : str or path
-        ``"-"`` is standard output. A name ending in ``.gz`` is compressed.
+        ``"-"`` is standard output. A name ending in ``.gz`` or ``.zst`` is compressed.
     threads : int
         Compress on up to this many threads; the bytes do not depend on it.
 
@@ -109,8 +110,18 @@ def open_output(path: Path, *, threads: int = 1) -> Output:
         Here or later, if it cannot be written; ``errno`` says why. When the reader of a pipe has
         gone it is a BrokenPipeError as well (`ReaderGoneError`): callers may want to end quietly.
     """
+    if os.fspath(path).endswith(".zst"):
+        check_zstd()
     output = FileOutput(path)
-    return GzipOutput(output, threads) if os.fspath(path).endswith(".gz") else output
+    return compressed(output, path, threads) or output
+
+
+def compressed(output: Output, path: Path, threads: int) -> GzipOutput | None:
+    """Return what compresses into an output, as the end of a name says; None: nothing does."""
+    ending = os.path.splitext(os.fspath(path))[1]
+    if ending == ".gz":
+        return GzipOutput(output, threads)
+    return GzipOutput(output, threads, compress_frame) if ending == ".zst" else None
 
 
 class ReaderGoneError(OutputError, BrokenPipeError):
@@ -349,10 +360,21 @@ def _standard_output() -> IO[bytes]:
 
 
 class GzipOutput(Output):
-    """Compress into members of a fixed amount of text, several at a time, written in order."""
+    """Compress into members of a fixed amount of text, several at a time, written in order.
 
-    def __init__(self, output: Output, threads: int = 1) -> None:
+    Parameters
+    ----------
+    output : Output
+    threads : int
+    compress : callable, optional
+        Makes a member, or a frame of zstd, of text; default: `compress_member`.
+    """
+
+    def __init__(
+        self, output: Output, threads: int = 1, compress: Callable[[Bytes], bytes] | None = None
+    ) -> None:
         self._output = output
+        self._compress = compress or compress_member
         self._rest = bytearray()
         self._members = 0
         self._pending: deque[Future[bytes]] = deque()
@@ -380,9 +402,9 @@ class GzipOutput(Output):
         text, self._rest = self._rest, bytearray()
         self._members += 1
         if self._pool is None:
-            self._output.write(compress_member(text))
+            self._output.write(self._compress(text))
             return
-        self._pending.append(self._pool.submit(compress_member, text))
+        self._pending.append(self._pool.submit(self._compress, text))
         self._drain(self._ahead)
 
     def _drain(self, left: int) -> None:

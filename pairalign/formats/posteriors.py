@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
+from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import FormatError
 from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.output import Output
@@ -212,8 +213,8 @@ def check_format(format: str, path: str) -> None:
     """
     if format == "parquet":
         arrow()
-    if format in ("npz", "parquet") and path.lower().endswith(".gz"):
-        raise FormatError(f"'{path}': {format} is not written as .gz")
+    if format in ("npz", "parquet") and path.lower().endswith(COMPRESSED_SUFFIXES):
+        raise FormatError(f"'{path}': {format} is not written as .gz or .zst")
 
 
 def _parts(piece: SparsePosteriors) -> list[slice]:

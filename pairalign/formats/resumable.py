@@ -33,6 +33,7 @@ from pairalign.formats.output import (
     Bytes,
     GzipOutput,
     Output,
+    compressed,
     map_file,
     open_output,
     output_error,
@@ -356,8 +357,8 @@ class Resumable:
         self._gzip: GzipOutput | None = None
         if join is not None:
             self.output = JoinedOutput(self._file, join)
-        elif path.endswith(".gz"):
-            self.output = self._gzip = GzipOutput(self._file, threads)
+        elif (packing := compressed(self._file, path, threads)) is not None:
+            self.output = self._gzip = packing
             if self.last is not None and not self.is_done:
                 self._restore(self.last.state)
         self._seconds = seconds

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pairalign.base.choices import SPARSE_SUFFIXES
+from pairalign.base.choices import COMPRESSED_SUFFIXES, SPARSE_SUFFIXES
 from pairalign.base.errors import FormatError
 from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.names import choose_format
@@ -28,8 +28,8 @@ def sparse_format(path: Path, format: str | None) -> str:
         There is no such format, it has its own compression, or PyArrow is not installed.
     """
     chosen = choose_format(path, format, SPARSE_SUFFIXES, "distances within a limit")
-    if chosen != "tsv" and str(path).endswith(".gz"):
-        raise FormatError(f"{chosen} is binary and not compressed again: leave .gz out")
+    if chosen != "tsv" and str(path).endswith(COMPRESSED_SUFFIXES):
+        raise FormatError(f"{chosen} is binary and not compressed again: leave .gz or .zst out")
     if chosen == "parquet":
         arrow()
     return chosen

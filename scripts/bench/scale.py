@@ -6,10 +6,11 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import scale_update
+from bench import scale_output, scale_update
 
 PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
     "update": scale_update.run,
+    "output": scale_output.run,
 }
 """Each prints lines of its own; the docstring of its module says what is measured."""
 
@@ -22,6 +23,7 @@ def add_command(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--new", type=int, default=100, help="that are added (100)")
     parser.add_argument("--length", type=int, default=100, help="residues of a sequence (100)")
     parser.add_argument("--case", default="", help="only cases with these words")
+    parser.add_argument("--pairs", type=int, default=2_000_000, help="to write (2000000)")
     parser.add_argument("--rounds", type=int, default=1)
     parser.set_defaults(run=run)
 

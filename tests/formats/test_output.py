@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import gzip
+import io
 import os
 import re
 import resource
@@ -30,12 +31,13 @@ from pairalign.formats import (
 from pairalign.formats import output as output_module
 from pairalign.formats import writer as writer_module
 from pairalign.formats.output import open_output
+from pairalign.formats.zstd import read_zstd
 from pairalign.pairs.want import Detail
 
 # ---- bytes do not depend on threads, nor on how pairs come in ----------------------------------
 
 
-@pytest.mark.parametrize("format", [*TEXT, "paf.gz", "srspair.gz", "parquet"])
+@pytest.mark.parametrize("format", [*TEXT, "paf.gz", "srspair.gz", "paf.zst", "parquet"])
 @pytest.mark.parametrize("mode", MODES)
 def test_bytes_do_not_depend_on_threads_or_cuts(format, mode, tmp_path, monkeypatch):
     if format == "parquet":
@@ -52,6 +54,15 @@ def test_bytes_do_not_depend_on_threads_or_cuts(format, mode, tmp_path, monkeypa
     first = path.read_bytes()
     if format in TEXT:
         assert first == whole
+    elif format.endswith(".zst"):
+        zstandard = pytest.importorskip("zstandard")
+        frames = zstandard.ZstdDecompressor().stream_reader(first, read_across_frames=True)
+        path.with_suffix("").write_bytes(frames.read())
+        write(alignments, tmp_path / "once.paf")
+        assert path.with_suffix("").read_bytes() == (tmp_path / "once.paf").read_bytes()
+        (tmp_path / "once.paf").unlink()
+        path.with_suffix("").unlink()
+        assert first.count(b"\x28\xb5\x2f\xfd") >= 3
     elif format != "parquet":
         assert gzip.decompress(first) == gzip.decompress(whole)
         assert first.count(b"\x1f\x8b\x08\x00\x00\x00\x00\x00") >= 3  # members without a time
@@ -142,6 +153,19 @@ def test_gz_of_nothing_is_a_gzip_file(tmp_path):
     content = (tmp_path / "a.paf.gz").read_bytes()
     assert content
     assert gzip.decompress(content) == b""
+
+
+def test_zstd_that_is_cut_short_or_damaged(tmp_path, monkeypatch):
+    pytest.importorskip("zstandard")
+    monkeypatch.setattr(output_module, "GZIP_MEMBER_BYTES", 1000)
+    write(sample(2, pairs=50), tmp_path / "a.tsv.zst")
+    whole = (tmp_path / "a.tsv.zst").read_bytes()
+    (tmp_path / "a.tsv.zst").unlink()
+    with read_zstd(io.BytesIO(whole)) as file:
+        assert file.read().decode() == written(sample(2, pairs=50), "tsv", tmp_path)
+    for damaged in (whole[:-5], whole[:60] + b"???" + whole[63:]):
+        with pytest.raises(ValueError, match="zstd file"):
+            io.BufferedReader(read_zstd(io.BytesIO(damaged))).read()
 
 
 def test_gz_by_an_independent_reader(tmp_path, monkeypatch):

@@ -324,7 +324,7 @@ def small_disk(tmp_path: Path):
     subprocess.run(["umount", place], check=True)
 
 
-@pytest.mark.parametrize("format", ["tsv", "tsv.gz"])
+@pytest.mark.parametrize("format", ["tsv", "tsv.gz", "tsv.zst"])
 def test_a_full_disk_gets_room(small_disk, format: str, capfd: pytest.CaptureFixture[str]) -> None:
     place, enlarge = small_disk
     write_set("in.fa", 160, 200)

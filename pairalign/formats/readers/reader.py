@@ -14,6 +14,7 @@ from typing import IO, Any, ClassVar
 from pairalign.alignments.records import AlignmentRecords, SetNames
 from pairalign.base.errors import AlignmentFileError, FormatError, describe_unreadable
 from pairalign.base.xz import XzFile
+from pairalign.formats.zstd import read_zstd
 
 PIECE_BYTES = 4 << 20
 
@@ -150,7 +151,7 @@ def open_raw(path: str) -> IO[bytes]:
 
 
 def decompressed(raw: Any) -> IO[bytes]:
-    """Return a file that reads what another holds; gzip, bzip2, xz are told by its first bytes."""
+    """Return a file that reads what another holds; its first bytes tell gzip, bzip2, xz, zstd."""
     file: Any = raw
     magic = raw.peek(6)
     if magic.startswith(b"\x1f\x8b"):
@@ -163,5 +164,7 @@ def decompressed(raw: Any) -> IO[bytes]:
         file = bz2.BZ2File(raw)
     elif magic.startswith(b"\xfd7zXZ"):
         file = io.BufferedReader(XzFile(raw), PIECE_BYTES)
+    elif magic.startswith(b"\x28\xb5\x2f\xfd"):
+        file = io.BufferedReader(read_zstd(raw), PIECE_BYTES)
     result: IO[bytes] = file
     return result
