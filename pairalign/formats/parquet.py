@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -98,10 +98,10 @@ class ParquetWriter(Writer):
                 for start, stop, ends in groups.cut(len(table), _offsets_of(table)):
                     parts.append(table[start:stop])
                     if ends:
-                        file.write(_concatenate(parts))
+                        file.write(_joined(parts))
             assert file is not None
             if parts:
-                file.write(_concatenate(parts))
+                file.write(_joined(parts))
             file.close()
         except BaseException as error:
             if file is not None:
@@ -117,13 +117,13 @@ class ParquetWriter(Writer):
                 self._end_group()
 
     def _end_group(self) -> None:
-        group = replace(concatenate(self._parts), significance=self._content.significance)
-        self._parts.clear()
+        parts, self._parts = self._parts, []
         if self._file is None:
             self._file = _TableFile(self._output, self._schema, self._threads)
-        self._file.write(self._table(group))
+        self._file.write(lambda: self._table(parts))
 
-    def _table(self, group: Alignments) -> pa.Table:
+    def _table(self, parts: list[Alignments]) -> pa.Table:
+        group = replace(concatenate(parts), significance=self._content.significance)
         import pyarrow as pa
 
         confidence = self._content.confidence
@@ -224,9 +224,9 @@ class _TableFile:
         self._pool = ThreadPoolExecutor(threads, "parquet")
         self._pending: deque[Future[EncodedGroup]] = deque()
 
-    def write(self, table: pa.Table) -> None:
-        """Add a row group."""
-        self._pending.append(self._pool.submit(_encode, table, self._schema))
+    def write(self, make: Callable[[], pa.Table]) -> None:
+        """Add a row group, which is made on another thread."""
+        self._pending.append(self._pool.submit(lambda: _encode(make(), self._schema)))
         self._drain(self._ahead)
 
     def _drain(self, left: int) -> None:
@@ -315,10 +315,10 @@ def _offsets_of(table: pa.Table) -> npt.NDArray[np.int64] | None:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
-def _concatenate(parts: list[pa.Table]) -> pa.Table:
-    """Make one table of those that wait; they wait no more."""
+def _joined(parts: list[pa.Table]) -> Callable[[], pa.Table]:
+    """Return what makes one table of those that wait; they wait no more."""
     import pyarrow as pa
 
-    table = pa.concat_tables(parts)
+    waiting = list(parts)
     parts.clear()
-    return table
+    return lambda: pa.concat_tables(waiting)

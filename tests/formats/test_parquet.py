@@ -116,7 +116,7 @@ def test_row_groups_encoded_apart_are_one_writers_file(threads, detail):
             file.write_table(parquet._with_own_dictionaries(table, schema), row_group_size=2)
     ours = parquet._TableFile(made, schema, threads)
     for table in tables:
-        ours.write(table)
+        ours.write(lambda table=table: table)
     ours.close()
     assert made.text == expected.getvalue().to_pybytes()
     assert pq.read_table(io.BytesIO(made.text)).num_rows == 40
