@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import Any
 
 import numpy as np
 
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.errors import FormatError
+from pairalign.cli.destination import replace_leftovers
 from pairalign.cli.files import check_files
+from pairalign.cli.kept_results import kept_results
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import choose_output, progress_of, read_sequences
 from pairalign.formats.aligned_fasta import read_aligned_fasta
@@ -21,6 +24,7 @@ from pairalign.jobs.msa.adding import extend_multiple
 from pairalign.jobs.msa.msa import align_multiple, score_multiple
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.newick import check_names
+from pairalign.trees.reading import read_newick
 
 
 def run_msa(options: argparse.Namespace) -> None:
@@ -38,15 +42,23 @@ def run_msa(options: argparse.Namespace) -> None:
     for path in outputs:
         check_writable(path)
     started = time.perf_counter()
-    alignment = _extend(options, format) if options.add else _align(options, format)
+    if options.add is not None:
+        replace_leftovers(options.output)
+        alignment = _extend(options, format)
+        _write(options, format, alignment)
+    else:
+        alignment = _align(options, format)
+    if not options.quiet:
+        say_summary(options, _summary(alignment, outputs, time.perf_counter() - started))
+
+
+def _write(options: argparse.Namespace, format: str, alignment: MultipleAlignment) -> None:
     with open_output(options.output) as output:
         for line in MSA_LINES[format](alignment, alignment.order(options.order)):
             output.write(line.encode())
         if alignment.tree is not None and options.tree_out is not None:
             with open_output(options.tree_out) as tree:
                 tree.write(alignment.tree.newick().encode())
-    if not options.quiet:
-        say_summary(options, _summary(alignment, outputs, time.perf_counter() - started))
 
 
 def _check_tree(sequences: SequenceSet) -> None:
@@ -72,6 +84,8 @@ def _check_inputs(options: argparse.Namespace) -> None:
             raise FormatError(f"{option} needs a guide tree, but {reason}")
     if options.add is not None and options.confidence_of is not None:
         raise FormatError("--add and --confidence-of: leave one out")
+    if options.add is not None and options.resume:
+        raise FormatError("--resume is for families that are aligned or scored: leave --add out")
 
 
 def _extend(options: argparse.Namespace, format: str) -> MultipleAlignment:
@@ -97,34 +111,28 @@ def _extend(options: argparse.Namespace, format: str) -> MultipleAlignment:
 
 
 def _align(options: argparse.Namespace, format: str) -> MultipleAlignment:
-    """Align sequences, or compute how sure an alignment of them is."""
+    """Align sequences, or compute how sure an alignment of them is, and write that."""
     sequences, _ = read_sequences(options)
     if options.tree_out is not None:
         _check_tree(sequences)
-    if options.confidence_of is None:
-        return align_multiple(
-            sequences,
-            tree=options.tree_in,
-            confidence=format in WITH_CONFIDENCE,
-            partners=options.partners,
-            seed=options.seed,
-            device=options.device,
-            threads=options.threads,
-            memory_bytes=options.memory,
-            progress=progress_of(options),
+    given: dict[str, Any] = {"partners": options.partners, "seed": options.seed}
+    decided = {"sequences": sequences, "confidence": format in WITH_CONFIDENCE, **given}
+    given |= {"device": options.device, "threads": options.threads}
+    given |= {"memory_bytes": options.memory, "progress": progress_of(options)}
+    if options.confidence_of is not None:
+        columns, width = read_aligned_fasta(options.confidence_of, sequences)
+        with kept_results(options, "confidence", **decided, columns=columns) as kept:
+            alignment = score_multiple(sequences, columns, width, kept=kept, **given)
+            _write(options, format, alignment)
+        return alignment
+    tree = None if options.tree_in is None else read_newick(options.tree_in, sequences.names)
+    linkage = None if tree is None else tree.linkage
+    with kept_results(options, "msa", **decided, tree=linkage) as kept:
+        alignment = align_multiple(
+            sequences, tree=tree, confidence=format in WITH_CONFIDENCE, kept=kept, **given
         )
-    columns, width = read_aligned_fasta(options.confidence_of, sequences)
-    return score_multiple(
-        sequences,
-        columns,
-        width,
-        partners=options.partners,
-        seed=options.seed,
-        device=options.device,
-        threads=options.threads,
-        memory_bytes=options.memory,
-        progress=progress_of(options),
-    )
+        _write(options, format, alignment)
+    return alignment
 
 
 def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -> Lines:

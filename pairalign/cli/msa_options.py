@@ -12,6 +12,7 @@ from pairalign.cli.options import (
     add_input,
     add_output,
     add_path,
+    add_resume,
     converter,
 )
 from pairalign.cli.resource_options import add_core_resources
@@ -85,3 +86,4 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_input(parser)
     add_core_resources(parser)
+    add_resume(parser)

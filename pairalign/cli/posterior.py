@@ -7,6 +7,7 @@ import time
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES
 from pairalign.cli.files import check_files
+from pairalign.cli.kept_results import kept_results
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import choose_output, progress_of, read_sequences
 from pairalign.formats.names import choose_format
@@ -23,16 +24,19 @@ def run_posterior(options: argparse.Namespace) -> None:
     check_files(options)
     check_writable(options.output)
     sequences, _ = read_sequences(options)
-    job = PosteriorJob(
-        sequences,
-        threshold=options.threshold,
-        device=options.device,
-        threads=options.threads,
-        memory_bytes=options.memory,
-        progress=progress_of(options),
-    )
     started = time.perf_counter()
-    entries = _write(options, format, job)
+    decided = {"sequences": sequences, "threshold": options.threshold}
+    with kept_results(options, "posteriors", **decided) as kept:
+        job = PosteriorJob(
+            sequences,
+            threshold=options.threshold,
+            device=options.device,
+            threads=options.threads,
+            memory_bytes=options.memory,
+            progress=progress_of(options),
+            kept=kept,
+        )
+        entries = _write(options, format, job)
     lines = Lines()
     lines.add_sets(sequences)
     lines.add(

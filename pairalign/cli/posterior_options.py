@@ -6,7 +6,14 @@ import argparse
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES, POSTERIOR_THRESHOLD
 from pairalign.cli.loading import later
-from pairalign.cli.options import add_input, add_output, add_sequences, converter, parse_above_zero
+from pairalign.cli.options import (
+    add_input,
+    add_output,
+    add_resume,
+    add_sequences,
+    converter,
+    parse_above_zero,
+)
 from pairalign.cli.resource_options import add_core_resources
 
 
@@ -28,3 +35,4 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_input(parser)
     add_core_resources(parser)
+    add_resume(parser)

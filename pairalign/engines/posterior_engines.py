@@ -13,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors, part_of
+from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.base.errors import DeviceError, KernelBuildError
 from pairalign.engines.cpu.posterior import PosteriorEngine
 from pairalign.engines.device.specification import parse_indices
+from pairalign.scoring.posterior_models import posterior_model
 
 if TYPE_CHECKING:
     from pairalign.scoring.posterior_models import PosteriorModel
@@ -71,9 +73,9 @@ def check_device(device: str) -> None:
 def open_posterior_engine(
     device: str,
     sequences: SequenceSet,
-    model: PosteriorModel,
     *,
-    threshold: float,
+    model: PosteriorModel | None = None,
+    threshold: float = POSTERIOR_THRESHOLD,
     threads: int,
     memory_bytes: int,
     cells: int,
@@ -87,7 +89,8 @@ def open_posterior_engine(
         ``"cpu"``; ``"cuda"`` for the first GPU that can be used, ``"cuda:1"`` for that one;
         ``"auto"`` for the first GPU that can be used if the work is worth that, else the CPU.
     sequences : SequenceSet
-    model : PosteriorModel
+    model : PosteriorModel, optional
+        Default: that of the sequences' alphabet.
     threshold : float
         Posteriors below are left out.
     threads : int
@@ -108,6 +111,7 @@ def open_posterior_engine(
         A GPU was asked for by name and its kernels cannot be compiled.
     """
     check_device(device)
+    model = posterior_model(sequences.alphabet) if model is None else model
     indices = parse_indices(device, "cuda")
     if indices is not None or (device == "auto" and cells >= WORTH_A_GPU):
         try:

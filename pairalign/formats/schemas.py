@@ -116,6 +116,22 @@ COMMIT: Schema = {
 GZIP_STATE: Schema = {"members": Field(_COUNT), "rest": Field(_TEXT)}
 """`Commit.state` of a compressed output; none where nothing has been committed."""
 
+_POSTERIORS = {
+    **{"queries": "int32", "targets": "int32", "offsets": "int64", "rows": "int32"},
+    **{"columns": "int32", "values": "uint16", "arithmetic": "uint8"},
+}
+
+KEPT_RESULTS: Mapping[str, Mapping[str, str]] = {
+    "posteriors": _POSTERIORS,
+    "confidence": _POSTERIORS,
+    "groups": {
+        **{"node": "int64", "members": "int64", "columns": "int32", "width": "int64"},
+        **{"children": "int64", "lengths": "float64", "linkage": "float64"},
+    },
+    "joins": {"node": "int64", "first": "int32", "second": "int32", "width": "int64"},
+}
+"""Arrays of the results that `pairalign.formats.kept` keeps, by phase: their types."""
+
 WRITER_LEFT: Schema = {"queries": Field(_list_of(_whole(0, 2**31 - 1)), required=False)}
 """`Commit.left`: the queries whose first record SAM has."""
 
@@ -236,6 +252,21 @@ PARQUET: Mapping[str, str] = {
     "cigar": "runs",
 }
 """What columns of a table of alignments hold, but for those that only state numbers of them."""
+
+
+def check_arrays(arrays: Mapping[str, Any], phase: str) -> None:
+    """Check the arrays of a kept result against `KEPT_RESULTS`.
+
+    Raises
+    ------
+    SchemaError
+        There is no such phase, or an array is missing, strange or of another type.
+    """
+    if phase not in KEPT_RESULTS:
+        raise SchemaError(f"a result of '{phase}'")
+    found = {name: str(array.dtype) for name, array in arrays.items()}
+    if found != KEPT_RESULTS[phase]:
+        raise SchemaError(f"{phase} with arrays {found}, expected {KEPT_RESULTS[phase]}")
 
 
 def check_parquet(schema: pa.Schema, kinds: Mapping[str, str] = PARQUET) -> ParquetFacts:

@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.alignments.posteriors import SparsePosteriors
-from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.base.errors import AlignmentFileError
 from pairalign.engines.cpu.msa import join_columns
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
@@ -28,7 +27,6 @@ from pairalign.jobs.msa.msa import score_multiple
 from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
-from pairalign.scoring.posterior_models import posterior_model
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.tidying import InputRules
@@ -97,8 +95,6 @@ def extend_multiple(
     engine = open_posterior_engine(
         device,
         both,
-        posterior_model(both.alphabet),
-        threshold=POSTERIOR_THRESHOLD,
         threads=threads,
         memory_bytes=memory_bytes,
         cells=cells,

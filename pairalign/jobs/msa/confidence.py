@@ -15,6 +15,8 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.engines.cpu.msa import Support
 from pairalign.engines.posterior_engines import Pairs
+from pairalign.formats.kept import KeptResults
+from pairalign.jobs.msa.models import family_model
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.sets import SequenceSet
@@ -63,6 +65,7 @@ def find_confidence(
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
+    kept: KeptResults | None = None,
 ) -> Confidence:
     """Compute posteriors of all pairs, or of sampled ones, and sum up what they say.
 
@@ -74,7 +77,7 @@ def find_confidence(
     partners : int, optional
         See `sample_pairs`. Default: all of up to `MOST_ALL` sequences, `PARTNERS` of more.
     seed : int
-    device, threads, memory_bytes, progress
+    device, threads, memory_bytes, progress, kept
         As for `PosteriorJob`.
 
     Returns
@@ -91,6 +94,9 @@ def find_confidence(
         memory_bytes=memory_bytes,
         progress=progress,
         pairs=sample_pairs(len(sequences), partners, seed),
+        model=family_model(sequences),
+        kept=kept,
+        phase="confidence",
     )
     return confidence_by(job, sequences, columns)
 

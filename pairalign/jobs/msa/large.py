@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors
-from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.base.errors import CapacityError
 from pairalign.engines.cpu.msa import PosteriorGraph, join_columns
 from pairalign.engines.cpu.posterior import thread_bytes
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
+from pairalign.formats.kept import Arrays, KeptResults
 from pairalign.jobs.distances.guide_tree import ordered_tree
 from pairalign.jobs.msa.grouping import (
     Grouping,
@@ -35,7 +35,6 @@ from pairalign.jobs.msa.grouping import (
 )
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.run.progress import Progress, show_progress
-from pairalign.scoring.posterior_models import posterior_model
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 
@@ -59,12 +58,18 @@ class _Part:
     width : int
     tree : GuideTree or None
         Of a group of two or more, over `members` sorted.
+    pairs : int
+        Whose posteriors the group, or the join, took.
+    places : (ndarray of int32, ndarray of int32) or None
+        Of a join: where the columns of its two parts are.
     """
 
     members: Indices
     columns: npt.NDArray[np.int32]
     width: int
     tree: GuideTree | None = None
+    pairs: int = 0
+    places: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None = None
 
 
 def align_large(
@@ -75,6 +80,7 @@ def align_large(
     memory_bytes: int,
     progress: Progress,
     tree: GuideTree | None = None,
+    kept: KeptResults | None = None,
 ) -> tuple[GuideTree, npt.NDArray[np.int32], int]:
     """Align a large family.
 
@@ -82,7 +88,7 @@ def align_large(
     ----------
     sequences : SequenceSet
         More than those of one group.
-    device, threads, memory_bytes, progress
+    device, threads, memory_bytes, progress, kept
         As for `pairalign.align_multiple`.
     tree : GuideTree, optional
         What to join along; default: one of the scores of pairs.
@@ -105,32 +111,36 @@ def align_large(
     else:
         grouping = group_by_tree(tree)
     with closing(_Aligner(sequences, grouping, tree, device, threads, memory_bytes)) as aligner:
-        parts = _align_parts(aligner, grouping, progress)
+        parts = _align_parts(aligner, grouping, progress, kept)
     whole = parts[-1]
     columns = np.empty(sequences.total_residues, np.int32)
     columns[_residues(sequences, whole.members)] = whole.columns
     return tree or _graft(sequences, grouping, parts), columns, whole.width
 
 
-def _align_parts(aligner: _Aligner, grouping: Grouping, progress: Progress) -> list[_Part]:
+def _align_parts(
+    aligner: _Aligner, grouping: Grouping, progress: Progress, kept: KeptResults | None
+) -> list[_Part]:
     """Align groups and join them, each as soon as its parts are there; return all, joins last."""
     groups, joins = grouping.groups, grouping.joins
     parts: list[_Part | None] = [None] * (len(groups) + len(joins))
     parent = {part: k for k, join in enumerate(joins) for part in (join.first, join.second)}
+    before = _kept_before(kept)
     running: dict[Future[_Part], int] = {}
     with (
         ThreadPoolExecutor(aligner.threads) as pool,
         show_progress(aligner.cells, progress, doing="aligning") as meter,
     ):
         try:
-            by_work = sorted(range(len(groups)), key=lambda k: -aligner.group_cells(groups[k]))
-            for k in by_work:
-                running[pool.submit(aligner.align, groups[k])] = k
+            for k in sorted(range(len(groups)), key=lambda k: -aligner.group_cells(groups[k])):
+                running[pool.submit(aligner.align, groups[k], before.get(k))] = k
             while running:
                 for done in wait(running, return_when=FIRST_COMPLETED).done:
                     node = running.pop(done)
-                    parts[node] = done.result()
+                    part = parts[node] = done.result()
                     is_group = node < len(groups)
+                    if kept is not None and node not in before:
+                        kept.add("groups" if is_group else "joins", *_kept_of(node, part))
                     meter.update(
                         aligner.group_cells(groups[node]) if is_group else aligner.join_cells
                     )
@@ -139,15 +149,41 @@ def _align_parts(aligner: _Aligner, grouping: Grouping, progress: Progress) -> l
                     join = joins[parent[node]]
                     one, other = parts[join.first], parts[join.second]
                     if one is not None and other is not None:
-                        future = pool.submit(aligner.join, one, other)
-                        running[future] = len(groups) + parent[node]
-                        for part in (join.first, join.second):
-                            parts[part] = _emptied(parts[part])
+                        above = len(groups) + parent[node]
+                        future = pool.submit(aligner.join, one, other, before.get(above))
+                        running[future] = above
+                        for place in (join.first, join.second):
+                            parts[place] = _emptied(parts[place])
         except BaseException:
             aligner.cancel()
             pool.shutdown(cancel_futures=True)
             raise
     return [part for part in parts if part is not None]
+
+
+def _kept_before(kept: KeptResults | None) -> dict[int, Arrays]:
+    """Return what was kept of groups and joins, by their nodes."""
+    if kept is None:
+        return {}
+    found = [*kept.before("groups"), *kept.before("joins")]
+    return {int(arrays["node"]): arrays for arrays in found}
+
+
+def _kept_of(node: int, part: _Part) -> tuple[Arrays, int]:
+    """Return what is kept of a group or a join, and how many pairs' posteriors it took."""
+    arrays: Arrays = {"node": np.array(node), "width": np.array(part.width)}
+    if part.places is not None:
+        first, second = part.places
+        return {**arrays, "first": first, "second": second}, part.pairs
+    tree = part.tree
+    return {
+        **arrays,
+        "members": part.members,
+        "columns": part.columns,
+        "children": np.zeros((0, 2), np.int64) if tree is None else tree.children,
+        "lengths": np.zeros((0, 2)) if tree is None else tree.lengths,
+        "linkage": np.zeros((0, 4)) if tree is None else tree.linkage,
+    }, part.pairs
 
 
 def _emptied(part: _Part | None) -> _Part | None:
@@ -186,8 +222,6 @@ class _Aligner:
         self._engine = open_posterior_engine(
             device,
             sequences,
-            posterior_model(sequences.alphabet),
-            threshold=POSTERIOR_THRESHOLD,
             threads=1,
             memory_bytes=memory_bytes,
             cells=self.cells,
@@ -220,8 +254,10 @@ class _Aligner:
     def close(self) -> None:
         self._engine.close()
 
-    def align(self, members: Indices) -> _Part:
-        """Align a group."""
+    def align(self, members: Indices, before: Arrays | None = None) -> _Part:
+        """Align a group, or take what was kept of it."""
+        if before is not None:
+            return self._group(members, before)
         if len(members) == 1:
             width = int(self._lengths[members[0]])
             return _Part(members, np.arange(width, dtype=np.int32), width)
@@ -244,10 +280,41 @@ class _Aligner:
                 graph, group, rounds=ROUNDS, refinements=REFINEMENTS, tree=given
             )
         leaves = np.array(tree.leaves(), np.int64)
-        return _Part(members[leaves], columns[_residues(group, leaves)], width, tree)
+        placed = columns[_residues(group, leaves)]
+        return _Part(members[leaves], placed, width, tree, pairs=len(first))
 
-    def join(self, one: _Part, other: _Part) -> _Part:
-        """Join two parts by the posteriors between representatives."""
+    def _group(self, members: Indices, before: Arrays) -> _Part:
+        names = [self._sequences.names[index] for index in members.tolist()]
+        tree = None
+        if len(members) > 1:
+            tree = GuideTree(
+                names,
+                before["children"],
+                before["lengths"],
+                linkage=before["linkage"],
+                method="upgma" if self._tree is None else self._tree.method,
+            )
+        return _Part(before["members"], before["columns"], int(before["width"]), tree)
+
+    def join(self, one: _Part, other: _Part, before: Arrays | None = None) -> _Part:
+        """Join two parts by the posteriors between representatives, or by what was kept."""
+        if before is not None:
+            pairs, places = 0, (before["first"], before["second"])
+            width = int(before["width"])
+        else:
+            pairs, places, width = self._places(one, other)
+        return _Part(
+            np.concatenate((one.members, other.members)),
+            np.concatenate((places[0][one.columns], places[1][other.columns])),
+            width,
+            pairs=pairs,
+            places=places,
+        )
+
+    def _places(
+        self, one: _Part, other: _Part
+    ) -> tuple[int, tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]], int]:
+        """Return how many pairs it took, where the columns of both are in the join, its width."""
         (first, first_starts), (second, second_starts) = (
             self._representatives(part) for part in (one, other)
         )
@@ -259,11 +326,7 @@ class _Aligner:
         first_places, second_places, width = join_columns(
             one.columns[rows], other.columns[columns], found.values, (one.width, other.width)
         )
-        return _Part(
-            np.concatenate((one.members, other.members)),
-            np.concatenate((first_places[one.columns], second_places[other.columns])),
-            width,
-        )
+        return len(queries), (first_places, second_places), width
 
     def _representatives(self, part: _Part) -> tuple[Indices, Indices]:
         """Return some of the sequences of a part, and where their residues begin in it."""

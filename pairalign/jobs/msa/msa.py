@@ -2,7 +2,8 @@
 
 Up to 50 sequences:
 
-1. Posteriors of all pairs (`pairalign.jobs.posterior`).
+1. Posteriors of all pairs (`pairalign.jobs.posterior`), by the model of the family
+   (`pairalign.jobs.msa.models`).
 2. Distances: 1 minus the expected number of right columns of a pair's best alignment, by the
    length of the shorter sequence; UPGMA makes a tree of them, and the tree weights (Thompson et al.
    1994).
@@ -33,9 +34,11 @@ from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.errors import CapacityError, FormatError
 from pairalign.engines.cpu.msa import PosteriorGraph
 from pairalign.engines.selection import usable_cores
+from pairalign.formats.kept import KeptResults
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.large import align_large
+from pairalign.jobs.msa.models import family_model
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.inputs import Sequences, read_one_set
@@ -60,6 +63,7 @@ def align_multiple(
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
+    kept: KeptResults | None = None,
 ) -> MultipleAlignment:
     """Align a family of sequences over their whole lengths.
 
@@ -82,6 +86,8 @@ def align_multiple(
         Default: half of what is free.
     progress : bool or "lines"
         Show how far it is.
+    kept : KeptResults, optional
+        Posteriors, or alignments of groups, that were kept are taken from there, others are kept.
 
     Returns
     -------
@@ -91,6 +97,8 @@ def align_multiple(
     ------
     FormatError
         `tree` is not of these sequences, or no Newick.
+    PartsError
+        What was kept is damaged.
     CapacityError
         The posteriors of all pairs, or of a group, do not fit the memory.
 
@@ -116,6 +124,7 @@ def align_multiple(
             threads=threads,
             memory_bytes=memory_bytes,
             progress=progress,
+            kept=kept,
         )
         known = _nothing(sequences)
         if confidence:
@@ -128,9 +137,10 @@ def align_multiple(
                 threads=threads,
                 memory_bytes=memory_bytes,
                 progress=progress,
+                kept=kept,
             )
         return MultipleAlignment(sequences, columns, width, *known, made)
-    posteriors = _posteriors(sequences, device, threads, memory_bytes, progress)
+    posteriors = _posteriors(sequences, device, threads, memory_bytes, progress, kept)
     with closing(PosteriorGraph(sequences.lengths, posteriors, threads)) as graph:
         made, columns, width = align_graph(
             graph, sequences, rounds=ROUNDS, refinements=REFINEMENTS, tree=given
@@ -161,6 +171,7 @@ def score_multiple(
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
+    kept: KeptResults | None = None,
 ) -> MultipleAlignment:
     """Compute how sure each residue and column of any multiple alignment is.
 
@@ -177,7 +188,7 @@ def score_multiple(
         20 of more than 200 sequences.
     seed : int
         What is drawn follows from it.
-    device, threads, memory_bytes, progress
+    device, threads, memory_bytes, progress, kept
         See `align_multiple`.
 
     Returns
@@ -202,6 +213,7 @@ def score_multiple(
             threads=threads,
             memory_bytes=memory_bytes,
             progress=progress,
+            kept=kept,
         )
     return MultipleAlignment(sequences, columns, width, *known, None)
 
@@ -213,11 +225,22 @@ def _nothing(sequences: SequenceSet) -> tuple[npt.NDArray[np.float64], npt.NDArr
 
 
 def _posteriors(
-    sequences: SequenceSet, device: str, threads: int, memory_bytes: int, progress: Progress
+    sequences: SequenceSet,
+    device: str,
+    threads: int,
+    memory_bytes: int,
+    progress: Progress,
+    kept: KeptResults | None,
 ) -> SparsePosteriors:
     """Compute the posteriors of all pairs; refuse more than fit."""
     job = PosteriorJob(
-        sequences, device=device, threads=threads, memory_bytes=memory_bytes, progress=progress
+        sequences,
+        device=device,
+        threads=threads,
+        memory_bytes=memory_bytes,
+        progress=progress,
+        model=family_model(sequences),
+        kept=kept,
     )
     pieces, held = [], 0
     for piece in job:

@@ -28,10 +28,11 @@ from pairalign.engines.posterior_engines import (
     open_posterior_engine,
 )
 from pairalign.engines.selection import usable_cores
+from pairalign.formats.kept import KeptResults
 from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
-from pairalign.scoring.posterior_models import posterior_model
+from pairalign.scoring.posterior_models import PosteriorModel, posterior_model
 from pairalign.sequences.sets import SequenceSet
 
 PIECE_RESIDUES = 1 << 18
@@ -60,6 +61,12 @@ class PosteriorJob:
     progress : Progress
     pairs : (ndarray of int32, ndarray of int32), optional
         Input indices of the sequences of each pair. Default: all (i, j), i < j.
+    model : PosteriorModel, optional
+        Default: that of the sequences' alphabet.
+    kept : KeptResults, optional
+        What was computed before comes from there, and what is computed is kept there.
+    phase : str
+        What it is kept as.
 
     Raises
     ------
@@ -83,6 +90,9 @@ class PosteriorJob:
         memory_bytes: int | None = None,
         progress: Progress = False,
         pairs: Pairs | None = None,
+        model: PosteriorModel | None = None,
+        kept: KeptResults | None = None,
+        phase: str = "posteriors",
     ) -> None:
         if len(sequences) < 2:
             raise FastaError(
@@ -97,9 +107,10 @@ class PosteriorJob:
         check_device(device)
         self.sequences = sequences
         self.threshold = threshold
-        self.model = posterior_model(sequences.alphabet)
+        self.model = posterior_model(sequences.alphabet) if model is None else model
         self._progress = progress
         self._chosen = pairs
+        self._kept, self._phase = kept, phase
         self._device = device
         self._memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
         self._threads = _threads_within(
@@ -128,22 +139,43 @@ class PosteriorJob:
         ------
         DeviceError, KernelBuildError
             See `open_posterior_engine`.
+        PartsError
+            What was kept is damaged.
         """
         lengths = self.sequences.lengths.astype(np.int64)
         pieces = all_pieces(lengths) if self._chosen is None else _cut(lengths, self._chosen)
-        with (
-            closing(self._open()) as engine,
-            show_progress(self.cells, self._progress, doing="posteriors") as progress,
-        ):
-            for piece in compute_pieces(engine, pieces, self._most_at_once(engine)):
+        with show_progress(self.cells, self._progress, doing="posteriors") as progress:
+            for piece in itertools.chain(self._before(pieces), self._computed(pieces)):
                 yield piece
                 progress.update(int((lengths[piece.queries] * lengths[piece.targets]).sum()))
+
+    def _before(self, pieces: Iterator[Pairs]) -> Iterator[SparsePosteriors]:
+        """Yield what was kept, and take the same pieces from those that there are to compute."""
+        if self._kept is None:
+            return
+        for arrays in self._kept.before(self._phase):
+            piece, pairs = SparsePosteriors(**arrays), next(pieces, ())
+            if not np.array_equal(pairs, (piece.queries, piece.targets)):
+                raise self._kept.damaged("posteriors of other pairs")
+            yield piece
+
+    def _computed(self, pieces: Iterator[Pairs]) -> Iterator[SparsePosteriors]:
+        """Compute pieces, if any are left, and keep them."""
+        first = next(pieces, None)
+        if first is None:
+            return
+        pieces = itertools.chain([first], pieces)
+        with closing(self._open()) as engine:
+            for piece in compute_pieces(engine, pieces, self._most_at_once(engine)):
+                if self._kept is not None:
+                    self._kept.add(self._phase, vars(piece), len(piece))
+                yield piece
 
     def _open(self) -> PosteriorComputer:
         return open_posterior_engine(
             self._device,
             self.sequences,
-            self.model,
+            model=self.model,
             threshold=self.threshold,
             threads=self._threads,
             memory_bytes=self._memory_bytes,

@@ -57,10 +57,23 @@ def describe_run(job: AlignmentJob, **more: Any) -> Description:
         for one in fields(job)
         if one.init and one.name not in _ONLY_HOW
     }
-    described = {name: _describe(value) for name, value in {**kept, **more}.items()}
+    return describe(type(job).__name__, **kept, **more)
+
+
+def describe(job: str, **what: Any) -> Description:
+    """Describe what decides results; see `describe_run`.
+
+    Parameters
+    ----------
+    job : str
+        What is done.
+    **what
+        All that decides, by name.
+    """
     from pairalign.base.version import __version__
 
-    return {"version": __version__, "job": type(job).__name__, **described}
+    described = {name: _describe(value) for name, value in what.items()}
+    return {"version": __version__, "job": job, **described}
 
 
 def _describe(value: Any) -> Any:

@@ -20,14 +20,12 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.engines import Engine
 from pairalign.engines.cpu.posterior_paths import align_by_posteriors, mark_columns
 from pairalign.engines.posterior_engines import PosteriorComputer, open_posterior_engine
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
-from pairalign.scoring.posterior_models import posterior_model
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -74,8 +72,6 @@ class PairPosteriors:
         self._engine: PosteriorComputer = open_posterior_engine(
             device,
             queries if targets is queries else _as_one_set(queries, targets),
-            posterior_model(queries.alphabet),
-            threshold=POSTERIOR_THRESHOLD,
             threads=threads,
             memory_bytes=memory_bytes,
             cells=cells,

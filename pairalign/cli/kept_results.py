@@ -1,0 +1,47 @@
+"""Commands whose results appear at the end, and that go on by what they have kept of the steps."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pairalign.cli.console import log
+from pairalign.cli.destination import replace_leftovers
+from pairalign.formats.kept import KeptResults
+from pairalign.jobs.run.run_identity import describe
+
+
+@contextmanager
+def kept_results(
+    options: argparse.Namespace, job: str, **decided: Any
+) -> Iterator[KeptResults | None]:
+    """Keep results of steps beside the output with ``--resume``, until a block has written it.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        With `output`, `resume` and `commit_every`.
+    job : str
+    **decided
+        What decides the results, see `pairalign.jobs.run.run_identity.describe`.
+
+    Yields
+    ------
+    KeptResults or None
+        None without ``--resume``.
+    """
+    if not options.resume:
+        replace_leftovers(options.output)
+        yield None
+        return
+    kept = KeptResults(options.output, describe(job, **decided), options.commit_every)
+    if kept.pairs:
+        log.warning("resumed: the posteriors of %s pairs were kept", f"{kept.pairs:,}")
+    try:
+        yield kept
+    except BaseException:
+        kept.abort()
+        raise
+    kept.discard()

@@ -1,0 +1,115 @@
+"""Results of the steps of a run, kept beside its output until that is written.
+
+They are in ``OUT.part``, with ``OUT.journal`` (see `pairalign.formats.resumable`): one after the
+other, each a NumPy archive after its size in eight bytes, the lowest first.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.choices import COMMIT_SECONDS
+from pairalign.base.errors import PartsError
+from pairalign.formats.resumable import ResumableFile, check_resumable
+from pairalign.formats.schemas import KEPT_RESULTS, SchemaError, check_arrays
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+_SIZE_BYTES = 8
+
+
+class KeptResults:
+    """Results that a run has kept, and those to come.
+
+    Parameters
+    ----------
+    path : str
+        Of the run's output.
+    run : dict
+        What decides the results, see `pairalign.jobs.run.run_identity.describe`.
+    seconds : float
+        Commit interval, about.
+
+    Attributes
+    ----------
+    pairs : int
+        Of the results that were kept before.
+
+    Raises
+    ------
+    PartsError
+        The run that left them was another one, still goes on, or the files are damaged.
+    OutputError
+        The output is no file, or cannot be written.
+    """
+
+    def __init__(self, path: str, run: dict[str, Any], seconds: float = COMMIT_SECONDS) -> None:
+        check_resumable(path)
+        self._path = path
+        self._file = ResumableFile(path, run)
+        last = self._file.last
+        self.pairs = self._pairs = 0 if last is None else last.pairs
+        self._before = list(self._file.read_segments()) if self.pairs else []
+        self._seconds = seconds
+        self._committed = time.monotonic()
+
+    def before(self, phase: str) -> Iterator[Arrays]:
+        """Read what was kept of a phase by the runs before, in order.
+
+        Parameters
+        ----------
+        phase : str
+            One of `pairalign.formats.schemas.KEPT_RESULTS`.
+        """
+        for segment in self._before:
+            start = 0
+            while start < len(segment):
+                begin = start + _SIZE_BYTES
+                start = begin + int.from_bytes(segment[begin - _SIZE_BYTES : begin], "little")
+                found, arrays = self._read(segment[begin:start])
+                if found == phase:
+                    yield arrays
+
+    def _read(self, data: memoryview) -> tuple[str, Arrays]:
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            phase = str(arrays.pop("phase"))
+            check_arrays(arrays, phase)
+        except (ValueError, KeyError, OSError, SchemaError) as error:
+            raise self.damaged(str(error)) from error
+        return phase, arrays
+
+    def damaged(self, reason: str) -> PartsError:
+        """Return the error to raise where what was kept does not fit the run."""
+        return PartsError(f"'{self._path}.part' is damaged ({reason}); leave --resume out")
+
+    def add(self, phase: str, arrays: Arrays, pairs: int) -> None:
+        """Keep a result of some pairs, and commit if it is time."""
+        assert arrays.keys() == KEPT_RESULTS[phase].keys()
+        archive = io.BytesIO()
+        np.savez(archive, phase=np.array(phase), **arrays)  # type: ignore[arg-type]
+        data = archive.getbuffer()
+        self._file.write(len(data).to_bytes(_SIZE_BYTES, "little"))
+        self._file.write(data)
+        self._pairs += pairs
+        self._file.check()
+        if time.monotonic() - self._committed >= self._seconds:
+            self._file.commit(self._pairs)
+            self._committed = time.monotonic()
+
+    def discard(self) -> None:
+        """Remove what was kept: the output is there."""
+        self._before.clear()
+        self._file.discard()
+
+    def abort(self) -> None:
+        """Let go of the files, which stay with what has been committed."""
+        self._before.clear()
+        self._file.abort()

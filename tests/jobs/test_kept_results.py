@@ -1,0 +1,169 @@
+"""Commands that go on by the results of steps that they have kept: posterior and msa."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pairalign.cli.main import main
+from pairalign.engines.cpu.posterior import PosteriorEngine
+from pairalign.jobs.posterior import posterior as job
+
+LETTERS = list("ARNDCQEGHILKMFPSTWYV")
+
+
+class Killed(BaseException):
+    """Ends a run in the middle."""
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """How many calls of the engine there were, and after which one a run is to be killed."""
+    state: dict[str, Any] = {"calls": 0, "until": None}
+    compute = PosteriorEngine.compute
+
+    def counted(self: PosteriorEngine, queries: Any, targets: Any) -> Any:
+        if state["until"] is not None and state["calls"] >= state["until"]:
+            raise Killed
+        state["calls"] += 1
+        return compute(self, queries, targets)
+
+    monkeypatch.setattr(PosteriorEngine, "compute", counted)
+    monkeypatch.setattr(job, "PIECE_RESIDUES", 100)
+    return state
+
+
+def write_family(path: Path, count: int, length: int = 30) -> None:
+    random = np.random.default_rng(count)
+    ancestor = random.choice(LETTERS, length)
+    lines = []
+    for k in range(count):
+        own = ancestor.copy()
+        changed = random.random(length) < 0.4
+        own[changed] = random.choice(LETTERS, int(changed.sum()))
+        lines.append(f">s{k}\n{''.join(own[: length - k % 5])}\n")
+    path.write_text("".join(lines))
+
+
+COMMANDS = {
+    "posterior.tsv": (["posterior"], 8),
+    "posterior.npz": (["posterior"], 8),
+    "msa.sto": (["msa"], 8),
+    "checked.tsv": (["msa", "--confidence-of", "msa.sto"], 8),
+    "large.sto": (["msa", "--partners", "4", "-t", "1"], 56),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_run_goes_on_where_it_was_ended(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, computed: dict[str, Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, count = COMMANDS[name]
+    write_family(tmp_path / "family.fa", count)
+    if "--confidence-of" in arguments:
+        assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
+        arguments = ["msa", "--confidence-of", "made.afa"]
+    command = [arguments[0], "family.fa", *arguments[1:], "-q", "--device", "cpu"]
+    computed["calls"] = 0
+    assert main([*command, "-o", f"whole.{name}"]) == 0
+    whole, calls = Path(f"whole.{name}").read_bytes(), computed["calls"]
+    assert calls > 5
+    resumed = [*command, "-o", name, "--resume", "--commit-every", "0"]
+    for until in (calls // 3, calls // 3, calls):
+        computed["calls"], computed["until"] = 0, until
+        try:
+            assert main(resumed) == 0
+            break
+        except Killed:
+            assert Path(f"{name}.part").exists()
+            assert Path(f"{name}.journal").exists()
+            assert not Path(name).exists()
+    assert computed["calls"] == calls - 2 * (calls // 3)
+    assert Path(name).read_bytes() == whole
+    left = {path.name for path in tmp_path.iterdir()} - {"family.fa", "made.afa"}
+    assert left == {name, f"whole.{name}"}
+
+
+def test_groups_and_joins_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, computed: dict[str, Any]
+) -> None:
+    """Of FASTA, which has no confidence: its posteriors are those of groups and joins alone."""
+    monkeypatch.chdir(tmp_path)
+    write_family(tmp_path / "family.fa", 130, 12)
+    command = ["msa", "family.fa", "-q", "-t", "1", "--device", "cpu", "-o"]
+    assert main([*command, "whole.afa"]) == 0
+    calls = computed["calls"]
+    assert calls >= 5
+    resumed = [*command, "a.afa", "--resume", "--commit-every", "0"]
+    computed["calls"], computed["until"] = 0, calls - 1  # the last join
+    with pytest.raises(Killed):
+        main(resumed)
+    computed["calls"], computed["until"] = 0, None
+    assert main(resumed) == 0
+    assert computed["calls"] < calls - 1
+    assert Path("a.afa").read_bytes() == Path("whole.afa").read_bytes()
+
+
+def test_another_run_and_damage_are_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    computed: dict[str, Any],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_family(tmp_path / "family.fa", 8)
+    command = ["posterior", "family.fa", "-o", "p.tsv", "--resume", "--commit-every", "0", "-q"]
+    computed["until"] = 4
+    with pytest.raises(Killed):
+        main(command)
+    computed["until"] = None
+    kept = Path("p.tsv.part").read_bytes()
+    assert main([*command, "--threshold", "0.1"]) != 0
+    assert "threshold" in capsys.readouterr().err
+    assert Path("p.tsv.part").read_bytes() == kept
+    Path("p.tsv.part").write_bytes(kept[:-9] + bytes(9))
+    assert main(command) != 0
+    assert "leave --resume out" in capsys.readouterr().err
+    Path("p.tsv.part").write_bytes(kept)
+    assert main([*command, "--threads", "1"]) == 0
+    assert not Path("p.tsv.part").exists()
+
+
+def test_without_the_option_what_was_kept_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, computed: dict[str, Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_family(tmp_path / "family.fa", 8)
+    command = ["msa", "family.fa", "-o", "a.afa", "-q"]
+    computed["until"] = 4
+    with pytest.raises(Killed):
+        main([*command, "--resume", "--commit-every", "0"])
+    computed["until"] = None
+    assert main(command) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"family.fa", "a.afa"}
+
+
+def test_standard_output_and_additions_cannot_be_resumed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fasta = tmp_path / "family.fa"
+    write_family(fasta, 4)
+    for command in (["posterior", str(fasta)], ["msa", str(fasta)]):
+        assert main([*command, "-o", "-", "--resume", "-q"]) != 0
+        assert "output that is a file" in capsys.readouterr().err
+    added = [
+        "msa",
+        "--add",
+        str(fasta),
+        "--to",
+        str(fasta),
+        "-o",
+        str(tmp_path / "o.afa"),
+        "--resume",
+    ]
+    assert main(added) != 0
+    assert "leave --add out" in capsys.readouterr().err
