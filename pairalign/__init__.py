@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ScoringError,
         SplitError,
     )
+    from pairalign.formats.pairset import pack
     from pairalign.jobs.clusters.clusters import cluster
     from pairalign.jobs.distances.distances import distances
     from pairalign.jobs.distances.guide_tree import guide_tree
@@ -83,6 +84,7 @@ __all__ = [
     "guide_tree",
     "make_scoring",
     "overlaps",
+    "pack",
     "posteriors",
     "read_fasta",
     "rotate",
@@ -97,6 +99,7 @@ _NAMES = {
     "alignments.posteriors": ("SparsePosteriors",),
     "clusters.clusters": ("Clusters",),
     "trees.distance_matrix": ("DistanceMatrix",),
+    "formats.pairset": ("pack",),
     "errors": (
         "AlphabetError",
         "CapacityError",

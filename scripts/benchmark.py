@@ -7,6 +7,7 @@
     python scripts/benchmark.py long --data proteome.fa.gz
     python scripts/benchmark.py gpu --data by-length/*.fa.gz --table lengths small
     python scripts/benchmark.py host --parts
+    python scripts/benchmark.py scale
     python scripts/benchmark.py papers --data proteome.fa.gz --queries queries.fa
     python scripts/benchmark.py overlaps --data reads.fa --reference genome.fa
     python scripts/benchmark.py reads --folder data

@@ -45,13 +45,17 @@ def choose_output(options: argparse.Namespace) -> None:
         options.format = options.default_format
 
 
-def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSet | None]:
+def read_sequences(
+    options: argparse.Namespace, rules: InputRules | None = None
+) -> tuple[SequenceSet, SequenceSet | None]:
     """Read ``options.input``, and ``options.input2`` if there is one.
 
     Parameters
     ----------
     options : argparse.Namespace
         With `input`, `input2` (or None) and what `add_input` added.
+    rules : InputRules, optional
+        Default: those of the options.
 
     Raises
     ------
@@ -63,7 +67,7 @@ def read_sequences(options: argparse.Namespace) -> tuple[SequenceSet, SequenceSe
         options.input2,
         alphabet=_alphabet_of(options),
         also=tuple(options.also),
-        rules=rules_of(options),
+        rules=rules or rules_of(options),
     )
     with no_collection():
         return read_sets(asked)

@@ -127,6 +127,12 @@ COMMANDS = (
         "add_options",
     ),
     Command(
+        "pack",
+        "write sequences into a store that opens at once, for large sets and many machines",
+        "pairalign.cli.pack_options",
+        "add_options",
+    ),
+    Command(
         "devices", "list what pairalign can run on here", "pairalign.cli.devices", "add_options"
     ),
     Command("help", "show the help of a command", "pairalign.cli.help", "add_options"),

@@ -20,6 +20,7 @@ class Blast6Writer(TextWriter):
     """
 
     name = "blast6"
+    shows_residues = False
     suffixes: ClassVar[tuple[str, ...]] = (".blast6", ".b6", ".m8", ".outfmt6")
     needs = Detail.STATS
     both_ways = True

@@ -26,6 +26,7 @@ class PafWriter(TextWriter):
     """
 
     name = "paf"
+    shows_residues = False
     suffixes = (".paf",)
     needs = Detail.STATS
     either_strand = True

@@ -13,7 +13,7 @@ from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignmen
 from pairalign.alignments.fields import STATISTICS_CODES
 from pairalign.base.native import library
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.sets import SequenceSet, TextArrays, join_texts
 from pairalign.statistics.significance import Significance
 
 _FIELDS = (*SCORE_FIELDS, *STATS_FIELDS, "cigar", "cigar_offsets", "strand")
@@ -24,7 +24,7 @@ class NativeSet(ctypes.Structure):
 
     _fields_ = (
         ("count", ctypes.c_int64),
-        ("names", ctypes.c_char_p),
+        ("names", ctypes.c_void_p),
         ("name_offsets", ctypes.c_void_p),
         ("letters", ctypes.c_void_p),
         ("codes", ctypes.c_void_p),
@@ -69,21 +69,29 @@ class SetText:
     sequences : SequenceSet
     names : sequence of str, optional
         What the file calls them; default: their names.
+    residues : bool
+        Whether the file shows residues, or what is made of them.
     """
 
-    def __init__(self, sequences: SequenceSet, names: Sequence[str] | None = None) -> None:
-        shown = [name.encode() for name in (sequences.names if names is None else names)]
-        lengths = np.fromiter(map(len, shown), np.int64, len(shown))
-        self._keep: tuple[Any, ...] = (
-            b"".join(shown),
-            np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths))),
-            np.ascontiguousarray(sequences.letters, np.uint8),
-            np.ascontiguousarray(sequences.codes, np.uint8),
-            np.ascontiguousarray(sequences.offsets, np.int64),
-        )
-        blob, *arrays = self._keep
-        addresses = (array.ctypes.data for array in arrays)
-        self.native = NativeSet(len(shown), blob, *addresses, int(lengths.max(initial=0)))
+    def __init__(
+        self,
+        sequences: SequenceSet,
+        names: Sequence[str] | None = None,
+        *,
+        residues: bool = True,
+    ) -> None:
+        text = sequences.text_arrays(residues=residues)
+        if names is not None:
+            shown, offsets = join_texts(names)
+            longest = int(np.diff(offsets).max(initial=0))
+            text = TextArrays(shown, offsets, text.letters, text.codes, text.offsets, longest)
+        self._keep = (sequences, text)
+        addresses = (array.ctypes.data for array in text[:-1])
+        self.native = NativeSet(len(sequences), *addresses, text.longest_name)
+
+    def check(self, indices: npt.NDArray[np.int32]) -> None:
+        """Make sure that the names that native code reads are as they were written."""
+        self._keep[0].check_names(indices)
 
 
 class PairText:
@@ -132,6 +140,8 @@ class PairText:
     ) -> None:
         scoring = alignments.scoring
         values = [getattr(alignments, name) for name in _FIELDS]
+        queries.check(alignments.query)
+        targets.check(alignments.target)
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         assert matrix.shape == (32, 32)
         self._keep = (alignments, queries, targets, values, matrix, block_header)

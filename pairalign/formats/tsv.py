@@ -22,6 +22,7 @@ class TsvWriter(TextWriter):
     """
 
     name = "tsv"
+    shows_residues = False
     suffixes = (".tsv", ".tab")
     needs = Detail.SCORE
     both_ways = True

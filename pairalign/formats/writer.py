@@ -253,11 +253,15 @@ class TextWriter(Writer):
     more (where one pair has more text, that), and the alignments of two calls.
     """
 
+    shows_residues: ClassVar[bool] = True
+    """Whether it needs more than names and numbers without tags and columns that were chosen."""
+
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
-        queries = SetText(content.queries)
+        shown = self.shows_residues or bool(content.tags) or bool(content.fields)
+        queries = SetText(content.queries, residues=shown)
         same = content.targets is content.queries
-        self._sets = queries, queries if same else SetText(content.targets)
+        self._sets = queries, queries if same else SetText(content.targets, residues=shown)
         self._fields: npt.NDArray[np.int32] | None = None
         fields = content.fields or self.default_fields
         if fields:

@@ -8,7 +8,7 @@ accepted, beyond one ``>`` header and its sequence lines per record:
 - blank lines anywhere and white space inside sequence lines: dropped;
 - lines that start with ``;``, ``#`` or ``!``: comments, dropped, as BLAST+ does;
 - white space between ``>`` and the name;
-- FASTQ: the qualities are read and dropped.
+- FASTQ: the qualities are dropped, unless they are asked for.
 
 The name of a record is the first word of its header; a control-A, which separates the merged
 headers of NCBI's databases, ends it as well.
@@ -75,7 +75,9 @@ def read_records(source: Source, *, degap: bool = False) -> tuple[Records, str]:
     return parse_records(text, name, degap=degap), name
 
 
-def parse_records(text: bytes, name: str, *, degap: bool = False) -> Records:
+def parse_records(
+    text: bytes, name: str, *, degap: bool = False, qualities: bool = False
+) -> Records:
     """Return the raw records of a FASTA or FASTQ text; see `read_records`.
 
     Parameters
@@ -85,11 +87,18 @@ def parse_records(text: bytes, name: str, *, degap: bool = False) -> Records:
     name : str
         What messages call it.
     degap : bool
+    qualities : bool
+        Keep those of FASTQ.
     """
     start = _find_first_record(text, name)
-    headers, bodies = _split_records(text, start, name)
+    headers, bodies, scores = _split_records(text, start, name)
     names, descriptions = _decode_headers(headers, name)
-    return join_records(names, descriptions, [clean(body, degap=degap) for body in bodies])
+    cleaned = [clean(body, degap=degap) for body in bodies]
+    records = join_records(names, descriptions, cleaned)
+    if not qualities or scores is None:
+        return records
+    kept = map(_kept_qualities, bodies, scores, cleaned)
+    return Records(*records[:-1], b"".join(kept))
 
 
 def read_text(source: Source, expected: str) -> tuple[bytes, str]:
@@ -115,8 +124,14 @@ def read_text(source: Source, expected: str) -> tuple[bytes, str]:
     TypeError
         `source` is neither a path nor a file.
     """
+    data, name = read_data(source, expected)
+    return unify_lines(data), name
+
+
+def read_data(source: Source, expected: str) -> tuple[bytes, str]:
+    """Read a whole file, decompressed, but else as it is; see `read_text`."""
     data, name = _read_bytes(source, expected)
-    return _unify_lines(_decompress(data, name)), name
+    return _decompress(data, name), name
 
 
 def clean(sequence: bytes, *, degap: bool) -> bytes:
@@ -160,7 +175,7 @@ def _decompress(data: bytes, name: str) -> bytes:
     return decompress(data, name)
 
 
-def _unify_lines(data: bytes) -> bytes:
+def unify_lines(data: bytes) -> bytes:
     """Drop a byte order mark and turn every kind of line end into a line feed."""
     data = data.removeprefix(_UTF8_MARK)
     if b"\r" in data:
@@ -184,8 +199,18 @@ def _find_first_record(text: bytes, name: str) -> int:
     raise FastaError(f"{name}: expected '>' (FASTA) or '@' (FASTQ) at the start, found {kind}")
 
 
-def _split_records(text: bytes, start: int, name: str) -> tuple[list[bytes], list[bytes]]:
-    """Return the headers and the sequence lines of all records from `start` on."""
+def _kept_qualities(body: bytes, scores: bytes, cleaned: bytes) -> bytes:
+    """Return the qualities of the residues that stay."""
+    if len(scores) == len(cleaned):
+        return scores
+    dropped = WHITE_SPACE + GAPS
+    return bytes(score for base, score in zip(body, scores, strict=True) if base not in dropped)
+
+
+def _split_records(
+    text: bytes, start: int, name: str
+) -> tuple[list[bytes], list[bytes], list[bytes] | None]:
+    """Return headers and sequence lines of all records from `start` on, and FASTQ's qualities."""
     if text[start : start + 1] == b"@":
         return _split_fastq(text[start:], name)
     text = text[start + 1 :]
@@ -196,10 +221,10 @@ def _split_records(text: bytes, start: int, name: str) -> tuple[list[bytes], lis
         header, _, body = record.partition(b"\n")
         headers.append(header)
         bodies.append(body)
-    return headers, bodies
+    return headers, bodies, None
 
 
-def _split_fastq(text: bytes, name: str) -> tuple[list[bytes], list[bytes]]:
+def _split_fastq(text: bytes, name: str) -> tuple[list[bytes], list[bytes], list[bytes]]:
     plain = _split_plain_fastq(text)
     if plain is not None:
         return plain
@@ -207,18 +232,20 @@ def _split_fastq(text: bytes, name: str) -> tuple[list[bytes], list[bytes]]:
 
     headers: list[bytes] = []
     bodies: list[bytes] = []
+    qualities: list[bytes] = []
     lines = io.StringIO(text.rstrip(WHITE_SPACE).decode("latin-1") + "\n")
     try:
-        for title, sequence, _ in FastqGeneralIterator(lines):
+        for title, sequence, scores in FastqGeneralIterator(lines):
             headers.append(title.encode("latin-1"))
             bodies.append(sequence.encode("latin-1"))
+            qualities.append(scores.encode("latin-1"))
     except ValueError as error:
         raise FastaError(f"{name}: record {len(headers) + 1}: not FASTQ: {error}") from None
-    return headers, bodies
+    return headers, bodies, qualities
 
 
-def _split_plain_fastq(text: bytes) -> tuple[list[bytes], list[bytes]] | None:
-    """Return headers and sequences of FASTQ with four plain lines a record; None if it is not."""
+def _split_plain_fastq(text: bytes) -> tuple[list[bytes], list[bytes], list[bytes]] | None:
+    """Return the parts of FASTQ with four plain lines a record; None if it is not."""
     if not text.isascii() or any(mark in text for mark in _NOT_PLAIN):
         return None
     lines = [line.rstrip() for line in text.rstrip().split(b"\n")]
@@ -230,7 +257,7 @@ def _split_plain_fastq(text: bytes) -> tuple[list[bytes], list[bytes]] | None:
             return None
         if len(body) != len(quality) or body.startswith(b"+") or len(body.split()) != 1:
             return None
-    return [title[1:] for title in titles], bodies
+    return [title[1:] for title in titles], bodies, qualities
 
 
 def _decode_headers(headers: list[bytes], name: str) -> tuple[list[str], list[str]]:

@@ -1,7 +1,8 @@
 """Files of sequences in any format that is read: told by their first line, A3M also by its name.
 
 FASTA and FASTQ are read by `pairalign.sequences.fasta`, A3M by `pairalign.sequences.a3m`; GenBank,
-EMBL, UniProt (text and XML), Stockholm and Clustal by Biopython. Rows of alignments have gaps,
+EMBL, UniProt (text and XML), Stockholm and Clustal by Biopython, stores by
+`pairalign.sequences.stored_set`. Rows of alignments have gaps,
 which are dropped where that is asked for and else are an error, as in FASTA.
 """
 
@@ -15,8 +16,10 @@ from typing import Any
 
 from pairalign.base.errors import FastaError, shown_name
 from pairalign.sequences.a3m import is_a3m, parse_a3m
-from pairalign.sequences.fasta import Source, clean, parse_records, read_text
+from pairalign.sequences.fasta import Source, clean, parse_records, read_data, unify_lines
 from pairalign.sequences.records import Records, join_records
+from pairalign.sequences.store_format import is_store
+from pairalign.sequences.stored_set import StoredSet
 
 log = logging.getLogger("pairalign")
 
@@ -41,7 +44,9 @@ _ENDED = ("genbank", "embl", "swiss", "stockholm")
 _WRONG_LENGTH = "Expected sequence length"
 
 
-def read_file(source: Source, *, degap: bool = False) -> tuple[Records, str]:
+def read_file(
+    source: Source, *, degap: bool = False, qualities: bool = False
+) -> tuple[Records, str]:
     """Read the raw records of a file of sequences.
 
     Parameters
@@ -50,6 +55,8 @@ def read_file(source: Source, *, degap: bool = False) -> tuple[Records, str]:
         A path, ``"-"`` for standard input, or a file open for reading (binary or text).
     degap : bool
         Drop ``-`` and ``.`` from the sequences.
+    qualities : bool
+        Keep those of FASTQ and of a store.
 
     Returns
     -------
@@ -64,13 +71,16 @@ def read_file(source: Source, *, degap: bool = False) -> tuple[Records, str]:
     TypeError
         `source` is neither a path nor a file.
     """
-    text, name = read_text(source, "a file of sequences")
+    data, name = read_data(source, "a file of sequences")
+    if is_store(data):
+        return StoredSet(data, name).records(qualities=qualities), name
+    text = unify_lines(data)
     format = _biopython_format(text)
     if format is not None:
         return _parse_with_biopython(text, name, format, degap=degap), name
     if is_a3m(text, name):
         return parse_a3m(text, name, degap=degap), name
-    return parse_records(text, name, degap=degap), name
+    return parse_records(text, name, degap=degap, qualities=qualities), name
 
 
 def _biopython_format(text: bytes) -> str | None:

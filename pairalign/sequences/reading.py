@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -11,14 +12,23 @@ import numpy.typing as npt
 from pairalign.base.byte_counts import count_bytes
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
 from pairalign.base.errors import FastaError
-from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
+from pairalign.sequences.alphabets import (
+    DNA,
+    PROTEIN,
+    Alphabet,
+    get_alphabet,
+    guess_alphabet,
+)
 from pairalign.sequences.fasta import Source
 from pairalign.sequences.files import read_file
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.stored_set import StoredSet, open_store
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, join_files
 
 log = logging.getLogger("pairalign")
+
+_Files = list[tuple[Records, str]]
 
 
 def read_fasta(
@@ -37,7 +47,8 @@ def read_fasta(
     source : str, path or file object
         A path, ``"-"`` for standard input, or a file open for reading. GenBank, EMBL, UniProt
         (text and XML), Stockholm, Clustal and A3M are told by their first line, A3M also by the
-        ending of its name; gzip, bzip2, xz and zstd by the first bytes.
+        ending of its name; gzip, bzip2, xz and zstd by the first bytes. A store that `pack` wrote
+        is mapped, and read when it is used.
     also : iterable of str, paths or file objects
         More files of the same set, whose sequences follow.
     alphabet : {"dna", "protein"}, optional
@@ -81,11 +92,10 @@ def read_set(
 ) -> SequenceSet:
     """Read the files of a set; see `read_fasta`."""
     _check_stdin(sources)
-    files = _read_files(sources, rules)
-    if alphabet is None and len(files) > 1:
-        warn_of_two_kinds(_counted(files))
-    records, name = join_files(files)
-    return SequenceSet.from_records(records, alphabet=alphabet, source=name, rules=rules)
+    found = _read_input(sources, rules)
+    if alphabet is None and not isinstance(found, StoredSet) and len(found) > 1:
+        warn_of_two_kinds(_counted(found))
+    return _as_set(found, alphabet, rules)
 
 
 def read_two_sets(
@@ -97,15 +107,12 @@ def read_two_sets(
 ) -> tuple[SequenceSet, SequenceSet]:
     """Read the files of two sets; a guess of the alphabet is made over both together."""
     _check_stdin([*first, *second])
-    inputs = [_read_files(sources, rules) for sources in (first, second)]
+    inputs = [_read_input(sources, rules) for sources in (first, second)]
     if alphabet is None:
-        counted = _counted([file for files in inputs for file in files])
+        counted = [one for found in inputs for one in _counted(found)]
         warn_of_two_kinds(counted)
         alphabet = guess_alphabet(*(counts for _, counts in counted))
-    one, two = (
-        SequenceSet.from_records(records, alphabet=alphabet, source=name, rules=rules)
-        for records, name in map(join_files, inputs)
-    )
+    one, two = (_as_set(found, alphabet, rules) for found in inputs)
     return one, two
 
 
@@ -128,12 +135,32 @@ def warn_of_two_kinds(inputs: Iterable[tuple[str, npt.NDArray[np.int64]]]) -> No
         )
 
 
-def _read_files(sources: Sequence[Source], rules: InputRules) -> list[tuple[Records, str]]:
-    return [read_file(source, degap=rules.degap) for source in sources]
+def _read_input(sources: Sequence[Source], rules: InputRules) -> StoredSet | _Files:
+    """Open a store that is a whole set, or read files."""
+    if len(sources) == 1 and isinstance(sources[0], (str, os.PathLike)) and sources[0] != "-":
+        stored = open_store(sources[0])
+        if stored is not None:
+            return stored
+    kept = rules.degap, rules.qualities
+    return [read_file(source, degap=kept[0], qualities=kept[1]) for source in sources]
 
 
-def _counted(files: Iterable[tuple[Records, str]]) -> list[tuple[str, npt.NDArray[np.int64]]]:
-    return [(name, count_bytes(records.letters)) for records, name in files]
+def _as_set(
+    found: StoredSet | _Files, alphabet: Alphabet | str | None, rules: InputRules
+) -> SequenceSet:
+    """Return a store as it is, unless it is to be read with another alphabet."""
+    if isinstance(found, StoredSet):
+        if alphabet is None or get_alphabet(alphabet) == found.alphabet:
+            return found
+        found = [(found.records(qualities=rules.qualities), found.source)]
+    records, name = join_files(found)
+    return SequenceSet.from_records(records, alphabet=alphabet, source=name, rules=rules)
+
+
+def _counted(found: StoredSet | _Files) -> list[tuple[str, npt.NDArray[np.int64]]]:
+    if isinstance(found, StoredSet):
+        return [(found.source, found.byte_counts)]
+    return [(name, count_bytes(records.letters)) for records, name in found]
 
 
 def _check_stdin(sources: Iterable[Source]) -> None:

@@ -36,6 +36,8 @@ class Records(NamedTuple):
         Where each sequence starts in `letters`; the last entry is their total.
     origins : tuple of Origin
         Where the records come from, in their order; empty: all records of one file.
+    qualities : bytes or None
+        A character a residue, as FASTQ has them; None: not known, or not asked for.
     """
 
     names: list[str]
@@ -43,6 +45,7 @@ class Records(NamedTuple):
     letters: bytes
     offsets: npt.NDArray[np.int64]
     origins: tuple[Origin, ...] = ()
+    qualities: bytes | None = None
 
 
 def join_records(names: list[str], descriptions: list[str], sequences: list[bytes]) -> Records:

@@ -7,10 +7,11 @@ beyond ASCII, and ``*`` in DNA.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,7 @@ from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, tidy
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
+_PADDING_BYTES = 64  # native code reads sequences in whole words
 _NO_SEQUENCE = "has no sequence (--on-empty skip leaves such records out)"
 _MAX_LENGTH = 2**31 - 1
 _BAD_IN_NAME = "".join(map(chr, [*range(0x21), 0x7F]))
@@ -64,6 +66,49 @@ class Sequence:
 
     def __str__(self) -> str:
         return self.letters
+
+
+class CodeArrays(NamedTuple):
+    """Codes of a set for native code.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8
+        With at least 64 zeros behind the last: native code reads them in whole words.
+    starts : ndarray of int64, shape (n,)
+        Where each sequence starts, by sorted position.
+    """
+
+    codes: npt.NDArray[np.uint8]
+    starts: npt.NDArray[np.int64]
+
+
+class TextArrays(NamedTuple):
+    """Names and residues of a set for native code.
+
+    Attributes
+    ----------
+    names, letters, codes : ndarray of uint8
+        Names are UTF-8, one after the other.
+    name_offsets, offsets : ndarray of int64, shape (n + 1,)
+    longest_name : int
+        Bytes of the longest name.
+    """
+
+    names: npt.NDArray[np.uint8]
+    name_offsets: npt.NDArray[np.int64]
+    letters: npt.NDArray[np.uint8]
+    codes: npt.NDArray[np.uint8]
+    offsets: npt.NDArray[np.int64]
+    longest_name: int
+
+
+def join_texts(texts: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Return texts as UTF-8, one after the other, and where each begins, and the last ends."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+    return np.frombuffer(b"".join(encoded), np.uint8), offsets
 
 
 class SequenceSet:
@@ -101,6 +146,8 @@ class SequenceSet:
         The files that the sequences come from; empty: one file, none of whose records is left out.
     byte_counts : ndarray of int64, shape (256,)
         How often each byte occurs in `letters`.
+    qualities : ndarray of uint8, shape (total_residues,), or None
+        Characters as FASTQ has them, where they were asked for.
     replaced : dict of str to int
         Upper-case letters that the alphabet lacks, with counts; they read as X or N. U in DNA is
         not among them. `Scoring.replaced_message` turns it into a sentence.
@@ -127,6 +174,9 @@ class SequenceSet:
         self._check_names()
         self.lengths = self._checked_lengths()
         self.letters = np.frombuffer(records.letters, np.uint8)
+        self.qualities: npt.NDArray[np.uint8] | None = None
+        if records.qualities is not None:
+            self.qualities = np.frombuffer(records.qualities, np.uint8)
         self.byte_counts = _read_only(count_bytes(records.letters))
         self.alphabet = (
             guess_alphabet(self.byte_counts) if alphabet is None else get_alphabet(alphabet)
@@ -249,6 +299,50 @@ class SequenceSet:
         positions[self.order] = np.arange(len(self), dtype=np.int32)
         return _read_only(positions)
 
+    @cached_property
+    def sorted_lengths(self) -> npt.NDArray[np.int32]:
+        """Length at each sorted position, int32 of shape (n,)."""
+        return _read_only(self.lengths[self.order])
+
+    @property
+    def code_arrays(self) -> CodeArrays:
+        """The codes for native code; a copy, unless they are those of a store."""
+        codes = np.concatenate((self.codes, np.zeros(_PADDING_BYTES, np.uint8)))
+        return CodeArrays(codes, self.offsets[:-1][self.order])
+
+    def codes_between(self, start: int, stop: int) -> npt.NDArray[np.uint8]:
+        """Return the codes of some sorted positions, one sequence after the other."""
+        return np.concatenate([self.codes_of(index) for index in self.order[start:stop].tolist()])
+
+    def indices_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
+        """Return the input indices of some sorted positions, int32 of shape (stop - start,)."""
+        return self.order[start:stop]
+
+    def text_arrays(self, *, residues: bool = True) -> TextArrays:
+        """Return names and residues for native code.
+
+        Parameters
+        ----------
+        residues : bool
+            Whether it reads residues; else they may be anything.
+        """
+        names, offsets = join_texts(self.names)
+        longest = int(np.diff(offsets).max())
+        return TextArrays(names, offsets, self.letters, self.codes, self.offsets, longest)
+
+    def check_names(self, indices: npt.NDArray[np.signedinteger[Any]]) -> None:
+        """Make sure that some names are as they were written, before native code reads them."""
+        return
+
+    @cached_property
+    def digest(self) -> str:
+        """Of names, lengths and residues, in hexadecimal: the same for the same sequences."""
+        found = hashlib.blake2b(digest_size=16)
+        for part in ("\0".join(self.names).encode(), self.offsets.data, self.letters.data):
+            found.update(memoryview(part).nbytes.to_bytes(8, "little"))
+            found.update(part)
+        return found.hexdigest()
+
     def canonical_order(self) -> npt.NDArray[np.int32]:
         """Input indices as in `order`, equal sequences by name: the same for any input order."""
         ranks = find_row_ranks(self, self)[0].tolist()
@@ -286,6 +380,10 @@ class SequenceSet:
         start, stop = self.offsets[index : index + 2]
         return self.codes[start:stop]
 
+    def name_of(self, index: int) -> str:
+        """Return the name of the sequence at an input index."""
+        return self.names[index]
+
     def locate(self, position: int) -> tuple[int, int]:
         """Return input index and 0-based place of a position in `letters` or `codes`."""
         index = int(np.searchsorted(self.offsets, position, side="right")) - 1
@@ -293,7 +391,7 @@ class SequenceSet:
 
     def record(self, index: int) -> str:
         """Return what messages call the sequence at an input index: ``record 7 'sp|P1'``."""
-        return f"{self._number(index)} {shown_name(self.names[index])}"
+        return f"{self._number(index)} {shown_name(self.name_of(index))}"
 
     def _number(self, index: int) -> str:
         """Return which record of which file a sequence is: ``record 7``, ``record 7 of b.fa``."""

@@ -35,6 +35,8 @@ class InputRules:
     on_duplicate : {"error", "rename"}
         A name that comes again is an error, or gets ``_2``, ``_3`` and so on behind it, with a
         message.
+    qualities : bool
+        Keep the qualities of FASTQ.
 
     Raises
     ------
@@ -45,6 +47,7 @@ class InputRules:
     degap: bool = False
     on_empty: str = ON_EMPTY[0]
     on_duplicate: str = ON_DUPLICATE[0]
+    qualities: bool = False
 
     def __post_init__(self) -> None:
         for name, known in (("on_empty", ON_EMPTY), ("on_duplicate", ON_DUPLICATE)):
@@ -103,8 +106,12 @@ def _without_stops(records: Records, source: str) -> Records:
     for start, stop in zip(ends[cut], records.offsets[1:][cut], strict=True):
         kept[start:stop] = False
     offsets = np.concatenate(([0], np.cumsum(ends - starts)))
+    qualities = records.qualities
+    if qualities is not None:
+        qualities = np.frombuffer(qualities, np.uint8)[kept[:-1]].tobytes()
     left = letters[kept[:-1]].tobytes()
-    return Records(records.names, records.descriptions, left, offsets, records.origins)
+    titles = records.names, records.descriptions
+    return Records(*titles, left, offsets, records.origins, qualities)
 
 
 def _without_empty(records: Records, source: str) -> Records:
@@ -139,6 +146,7 @@ def keep_records(records: Records, source: str, kept: npt.NDArray[np.bool_]) -> 
         records.letters,
         offsets,
         tuple(origins),
+        records.qualities,
     )
 
 
@@ -161,7 +169,7 @@ def _renamed(records: Records, source: str) -> Records:
         return records
     counted = _counted(len(renamed), renamed[0])
     log.info("%s: %s with the name of another: renamed to NAME_2 and so on", source, counted)
-    return Records(names, descriptions, records.letters, records.offsets, records.origins)
+    return Records(names, descriptions, *records[2:])
 
 
 def _counted(count: int, first: str) -> str:
@@ -198,5 +206,9 @@ def join_files(parts: Iterable[tuple[Records, str]]) -> tuple[Records, str]:
         origins += records.origins or (Origin(source, np.arange(1, len(records.names) + 1)),)
     rest = files[1][1] if len(files) == 2 else f"{len(files) - 1} more files"
     letters = b"".join(records.letters for records, _ in files)
-    joined = Records(names, descriptions, letters, np.concatenate(offsets), tuple(origins))
+    scores = [records.qualities for records, _ in files]
+    qualities = b"".join(one for one in scores if one is not None) if None not in scores else None
+    joined = Records(
+        names, descriptions, letters, np.concatenate(offsets), tuple(origins), qualities
+    )
     return joined, f"{files[0][1]} and {rest}"

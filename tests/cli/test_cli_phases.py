@@ -77,6 +77,7 @@ PHASES = {
     "msa": [READING, "pairalign.cli.msa:align_multiple", "pairalign.cli.msa:open_output"],
     "posterior": [READING, "pairalign.cli.posterior:open_output"],
     "rotate": [READING, ALIGNING, "pairalign.cli.rotate:open_output"],
+    "pack": [READING, "pairalign.cli.pack:pack", "pairalign.formats.pairset:encode_store"],
 }
 COMMANDS = {
     "align": ["align", "in.fa", "-o", "out"],
@@ -92,6 +93,7 @@ COMMANDS = {
     "msa": ["msa", "in.fa", "-o", "out"],
     "posterior": ["posterior", "in.fa", "-o", "out"],
     "rotate": ["rotate", "in.fa", "-o", "out", "--to", "a"],
+    "pack": ["pack", "in.fa", "-o", "out"],
 }
 FORMATS = {
     "align": "paf",
@@ -100,6 +102,7 @@ FORMATS = {
     "msa": "fasta",
     "posterior": "tsv",
     "rotate": "fasta",
+    "pack": "pairset",
 }
 ADDED = {
     "read_candidates": ["--candidates", "pairs.txt"],

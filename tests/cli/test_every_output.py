@@ -61,6 +61,7 @@ RUNS = {
     "update": ["update", "parts", "new.fa", "-o", "o.paf", "--log", "o.log"],
     "posterior": ["posterior", "in.fa", *DNA, "-o", "o.tsv", "--log", "o.log"],
     "rotate": ["rotate", "in.fa", *DNA, "-o", "o.fa", "--to", "a:3", "--log", "o.log"],
+    "pack": ["pack", "in.fq", *DNA, "-o", "o.pairset", "--log", "o.log"],
     "posterior arrays": ["posterior", "in.fa", *DNA, "-o", "o.npz"],
     "posterior table": ["posterior", "in.fa", *DNA, "-o", "o.parquet"],
     "msa": ["msa", "in.fa", *DNA, "-o", "o.afa", "--tree-out", "o.nwk", "--log", "o.log"],

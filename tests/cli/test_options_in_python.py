@@ -21,6 +21,7 @@ FUNCTIONS = {
     "msa": "align_multiple",
     "posterior": "posteriors",
     "rotate": "rotate",
+    "pack": "pack",
 }
 """The function of the package that does what a command does."""
 

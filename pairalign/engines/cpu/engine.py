@@ -83,13 +83,15 @@ class SharedSet:
 
     def __init__(self, sequences: SequenceSet, *, reverse: bool = False) -> None:
         order = sequences.order
-        codes, starts = sequences.codes, sequences.offsets[:-1]
+        self.lengths = np.ascontiguousarray(sequences.sorted_lengths, dtype=np.int32)
+        codes, starts = sequences.code_arrays
+        assert len(codes) >= sequences.total_residues + READ_AHEAD_BYTES
         if reverse:
             codes = reverse_complement(codes, sequences.alphabet)  # the last sequence comes first
-            starts = len(codes) - sequences.offsets[1:]
-        self.codes = np.concatenate((codes, np.zeros(READ_AHEAD_BYTES, np.uint8)))
-        self.starts = np.ascontiguousarray(starts[order], dtype=np.int64)
-        self.lengths = np.ascontiguousarray(sequences.lengths[order], dtype=np.int32)
+            starts = len(codes) - starts - self.lengths
+            codes = np.concatenate((codes, np.zeros(READ_AHEAD_BYTES, np.uint8)))
+        self.codes = codes
+        self.starts = np.ascontiguousarray(starts, dtype=np.int64)
         self.inputs = np.ascontiguousarray(order, dtype=np.int32)
         self.struct = NativeSet(
             self.codes.ctypes.data,

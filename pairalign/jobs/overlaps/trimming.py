@@ -145,7 +145,10 @@ def _cut(reads: SequenceSet, starts: Int64s, stops: Int64s) -> SequenceSet:
 
 
 def _read_qualities(sources: Iterable[Source], reads: SequenceSet) -> list[bytes]:
-    """Return the qualities of FASTQ with four lines a record."""
+    """Return the qualities of a store, or of FASTQ with four lines a record."""
+    if reads.qualities is not None:
+        pieces = itertools.pairwise(reads.offsets.tolist())
+        return [reads.qualities[start:stop].tobytes() for start, stop in pieces]
     texts = [read_text(source, "a FASTQ file")[0] for source in sources]
     lines = [line.rstrip() for text in texts for line in text.rstrip(b"\n").split(b"\n")[3::4]]
     qualities = [line for line in lines if line]  # reads without bases are left out

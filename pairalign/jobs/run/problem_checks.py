@@ -46,7 +46,7 @@ def check_problem(
     queries, scoring = problem.queries, problem.scoring
     if problem.is_one_set and len(queries) < 2:
         raise FastaError(
-            f"{queries.source}: one sequence only, {shown_name(queries.names[0])}; "
+            f"{queries.source}: one sequence only, {shown_name(queries.name_of(0))}; "
             "a pair needs two (align takes a second file)"
         )
     computed = computed_detail(detail, thresholds, check_hsps(hsps, scoring), scoring)

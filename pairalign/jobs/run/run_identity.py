@@ -111,11 +111,7 @@ def _describe_set(sequences: SequenceSet) -> Description:
         "sequences": len(sequences),
         "letters": sequences.total_residues,
         "alphabet": sequences.alphabet.name,
-        "digest": _digest(
-            "\0".join(sequences.names).encode(),
-            sequences.offsets.tobytes(),
-            sequences.letters.tobytes(),
-        ),
+        "digest": sequences.digest,
     }
 
 

@@ -1,0 +1,377 @@
+"""A set of sequences in a memory-mapped store: it reads, and checks, what is asked for.
+
+Each chunk of the file is compared with its checksum before its bytes are first used, so a damaged
+store is an error and never a wrong result. `pairalign.sequences.store_format` has the bytes.
+"""
+
+from __future__ import annotations
+
+import itertools
+import mmap
+import os
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.checksum import add_to_checksum
+from pairalign.base.errors import FastaError, describe_unreadable
+from pairalign.sequences.alphabets import INVALID, Alphabet
+from pairalign.sequences.records import Records
+from pairalign.sequences.sets import CodeArrays, Sequence, SequenceSet, TextArrays
+from pairalign.sequences.store_format import (
+    CHUNK_BYTES,
+    HEADER_BYTES,
+    SECTIONS,
+    Header,
+    damaged,
+    is_store,
+    read_header,
+)
+
+_BLOCK = 1 << 20
+_LAZY = ("names", "descriptions", "offsets", "lengths", "letters", "codes", "order", "qualities")
+_Array = npt.NDArray[Any]
+
+
+def open_store(path: str | os.PathLike[str]) -> StoredSet | None:
+    """Open a store; None if the file is none, or cannot be read: other readers say why.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Raises
+    ------
+    FastaError
+        It is cut short, damaged or of another version.
+    """
+    name = str(os.fspath(path))
+    try:
+        if not os.path.isfile(name):  # a pipe can be read only once
+            return None
+        with open(name, "rb") as file:
+            if not is_store(file.read(HEADER_BYTES)):
+                return None
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            return StoredSet(data, name, os.dup(file.fileno()))
+    except FastaError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = describe_unreadable(error, "a store of sequences")
+        raise FastaError(f"{name}: {reason}") from error
+
+
+def _reopened(path: str, digest: str) -> StoredSet:
+    """Open a store that another process has named."""
+    found = open_store(path)
+    if found is None or found.digest != digest:
+        raise FastaError(f"{path}: it has changed since it was opened")
+    return found
+
+
+class StoredSet(SequenceSet):
+    """A `SequenceSet` whose arrays are those of a store, read when they are first used.
+
+    Parameters
+    ----------
+    data : bytes or mmap
+        The whole file.
+    source : str
+        What messages call it; the path of a file that is mapped.
+    descriptor : int or None
+        Of a file that is mapped; closed with the set.
+
+    Raises
+    ------
+    FastaError
+        Here or later: the store is cut short or damaged, or of another version.
+    """
+
+    _descriptor: int | None = None
+
+    def __init__(self, data: bytes | mmap.mmap, source: str, descriptor: int | None = None) -> None:
+        self._descriptor = descriptor
+        self._data = memoryview(data)
+        self._header: Header = read_header(self._data, len(self._data), source)
+        self._checked_chunks = np.zeros(len(self._header.checksums), np.bool_)
+        self.source = source
+        self.origins = ()
+        self.alphabet = self._header.alphabet
+        self.byte_counts = self._header.byte_counts
+        self.replaced = self._count_replaced()
+
+    def __del__(self) -> None:
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._descriptor is None:
+            return StoredSet, (bytes(self._data), self.source)
+        return _reopened, (os.path.abspath(self.source), self.digest)
+
+    def __getattr__(self, name: str) -> Any:
+        """Read an array, or all names, when it is first used."""
+        if name not in _LAZY:
+            raise AttributeError(name)
+        value = getattr(self, f"_read_{name}", lambda: self._section(name))()
+        setattr(self, name, value)
+        return value
+
+    def __len__(self) -> int:
+        return self._header.sequences
+
+    def __getitem__(self, index: int) -> Sequence:
+        index = range(len(self))[index]
+        letters = self._letters_of(index).tobytes().decode("ascii")
+        return Sequence(self.name_of(index), self._text_of("header", index), letters)
+
+    @property
+    def total_residues(self) -> int:
+        """Number of residues of all sequences together."""
+        return self._header.residues
+
+    @property
+    def digest(self) -> str:
+        """As `SequenceSet.digest`."""
+        return self._header.digest
+
+    @cached_property
+    def sorted_lengths(self) -> npt.NDArray[np.int32]:
+        """Length at each sorted position, int32 of shape (n,)."""
+        return self._section("sorted_lengths")
+
+    @property
+    def code_arrays(self) -> CodeArrays:
+        """As `SequenceSet.code_arrays`: the store has the codes of the longest sequence first."""
+        codes = self._section("codes")
+        _check_codes(codes, self.alphabet, self.source)
+        ends = np.cumsum(self.sorted_lengths, dtype=np.int64)
+        if ends[-1] != self.total_residues or self.sorted_lengths.min() < 1:
+            raise damaged(self.source, "its sorted lengths are not those of its residues")
+        return CodeArrays(codes, ends - self.sorted_lengths)
+
+    def name_of(self, index: int) -> str:
+        """Return the name of the sequence at an input index, and read no other."""
+        return self._text_of("name", index)
+
+    def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
+        """Return the codes of the sequence at an input index."""
+        return self.alphabet.encoding[self._letters_of(index)]
+
+    def codes_between(self, start: int, stop: int) -> npt.NDArray[np.uint8]:
+        """As `SequenceSet.codes_between`, and read no others."""
+        before = int(self.sorted_lengths[:start].sum(dtype=np.int64))
+        residues = int(self.sorted_lengths[start:stop].sum(dtype=np.int64))
+        codes = self._values("codes", before, before + residues)
+        _check_codes(codes, self.alphabet, self.source)
+        return codes
+
+    def indices_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
+        """As `SequenceSet.indices_between`, and read no others."""
+        indices = self._values("order", start, stop)
+        if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < len(self):
+            raise damaged(self.source, "its order has other sequences")
+        return indices
+
+    def records(self, *, qualities: bool = False) -> Records:
+        """Return all that is stored as raw records."""
+        kept = self.qualities.tobytes() if qualities and self.qualities is not None else None
+        letters = self.letters.tobytes()
+        return Records(self.names, self.descriptions, letters, self.offsets.copy(), (), kept)
+
+    def text_arrays(self, *, residues: bool = True) -> TextArrays:
+        """As `SequenceSet.text_arrays`; names are checked by `check_names`."""
+        letters = self.letters if residues else self._raw("letters")
+        codes = self.codes if residues else letters  # which nobody reads
+        names, offsets = self._raw("names"), self._raw("name_offsets")
+        places = self.offsets if residues else self._raw("offsets")
+        return TextArrays(names, offsets, letters, codes, places, self._header.longest_name)
+
+    def check_names(self, indices: npt.NDArray[np.signedinteger[Any]]) -> None:
+        """Compare names of some sequences with their checksums, where that was not done before.
+
+        Parameters
+        ----------
+        indices : ndarray of int
+            Input indices, in any order, repeated or not.
+
+        Raises
+        ------
+        FastaError
+            The store is damaged.
+        """
+        new = indices[~self._checked_names[indices]]
+        if not len(new):
+            return
+        new = np.unique(new).astype(np.int64)
+        for kind in ("name_offsets", "offsets"):
+            start, item = self._header.sections[kind][0], SECTIONS[kind].itemsize
+            self._check_ranges(start + item * new, start + item * (new + 2))
+        offsets = self._raw("name_offsets")
+        first, last = offsets[new], offsets[new + 1]
+        place, size = self._header.sections["names"]
+        lengths = last - first
+        if (first < 0).any() or (last > size).any() or (lengths < 0).any():
+            raise damaged(self.source, "its names are not in order")
+        if (lengths > self._header.longest_name).any():
+            raise damaged(self.source, "a name is longer than its header says")
+        self._check_ranges(place + first, place + last)
+        self._checked_names[new] = True
+
+    @cached_property
+    def _checked_names(self) -> npt.NDArray[np.bool_]:
+        return np.zeros(len(self), np.bool_)
+
+    # -----------------------------------------------------------------------------------------
+    # What is read when it is first used, each as the attribute of `SequenceSet`
+
+    def _read_names(self) -> list[str]:
+        return self._texts("name")
+
+    def _read_descriptions(self) -> list[str]:
+        return self._texts("header")
+
+    def _read_offsets(self) -> _Array:
+        offsets = self._section("offsets")
+        _check_ascending(offsets, self._header.residues, 1, self.source)
+        return offsets
+
+    def _read_lengths(self) -> _Array:
+        lengths = np.diff(self.offsets).astype(np.int32)
+        lengths.flags.writeable = False
+        return lengths
+
+    def _read_order(self) -> _Array:
+        order = self._section("order")
+        seen = np.zeros(len(self), np.bool_)
+        if order.min() < 0 or order.max() >= len(self):
+            raise damaged(self.source, "its order has other sequences")
+        seen[order] = True
+        if not seen.all():
+            raise damaged(self.source, "its order has a sequence twice")
+        return order
+
+    def _read_letters(self) -> _Array:
+        letters = self._section("letters")
+        for at in range(0, len(letters), _BLOCK):
+            if self._is_foreign(letters[at : at + _BLOCK]):
+                raise damaged(self.source, "a residue is none of its alphabet")
+        return letters
+
+    def _is_foreign(self, letters: _Array) -> bool:
+        return bool((self.alphabet.encoding[letters] == INVALID).any())
+
+    def _read_codes(self) -> _Array:
+        codes = np.empty(self.total_residues, np.uint8)
+        for at in range(0, len(codes), _BLOCK):
+            codes[at : at + _BLOCK] = self.alphabet.encoding[self.letters[at : at + _BLOCK]]
+        codes.flags.writeable = False
+        return codes
+
+    def _read_qualities(self) -> _Array | None:
+        return self._section("qualities") if "qualities" in self._header.sections else None
+
+    # -----------------------------------------------------------------------------------------
+    # The file
+
+    def _text_of(self, kind: str, index: int) -> str:
+        first, last = self._values(f"{kind}_offsets", index, index + 2).tolist()
+        if not 0 <= first <= last <= self._header.sections[f"{kind}s"][1]:
+            raise damaged(self.source, f"its {kind}s are not in order")
+        return _decoded(self._values(f"{kind}s", first, last), self.source)
+
+    def _letters_of(self, index: int) -> _Array:
+        first, last = self._values("offsets", index, index + 2).tolist()
+        if not 0 <= first < last <= self.total_residues:
+            raise damaged(self.source, "its offsets are not in order")
+        letters = self._values("letters", first, last)
+        if self._is_foreign(letters):
+            raise damaged(self.source, "a residue is none of its alphabet")
+        return letters
+
+    def _texts(self, kind: str) -> list[str]:
+        offsets, joined = self._section(f"{kind}_offsets"), self._section(f"{kind}s")
+        _check_ascending(offsets, len(joined), 0, self.source)
+        if (joined < 0x80).all():  # then a byte is a character
+            text, ends = _decoded(joined, self.source), offsets.tolist()
+            return [text[a:b] for a, b in itertools.pairwise(ends)]
+        data, ends = joined.tobytes(), offsets.tolist()
+        return [_decoded(data[a:b], self.source) for a, b in itertools.pairwise(ends)]
+
+    def _raw(self, name: str) -> _Array:
+        """Return a section as it is mapped, not checked."""
+        start, size = self._header.sections[name]
+        kind = SECTIONS[name]
+        return np.frombuffer(self._data, kind, size // kind.itemsize, start)
+
+    def _section(self, name: str) -> _Array:
+        """Return a whole section, checked."""
+        start, size = self._header.sections[name]
+        self._check_ranges(np.array([start]), np.array([start + size]))
+        return self._raw(name)
+
+    def _values(self, name: str, first: int, last: int) -> _Array:
+        """Return a copy of some values of a section, checked."""
+        start, kind = self._header.sections[name][0], SECTIONS[name]
+        start, stop = start + kind.itemsize * first, start + kind.itemsize * last
+        self._check_ranges(np.array([start]), np.array([stop]))
+        return np.frombuffer(self._read(start, stop - start), kind)
+
+    def _check_ranges(self, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]) -> None:
+        """Compare the chunks of some ranges of bytes with their checksums."""
+        some = stops > starts
+        first = (starts[some] - self._header.data_start) // CHUNK_BYTES
+        last = (stops[some] - 1 - self._header.data_start) // CHUNK_BYTES
+        if not len(first):
+            return
+        base, end = int(first.min()), int(last.max()) + 1
+        marks = np.bincount(first - base, minlength=end - base + 1)
+        marks -= np.bincount(last + 1 - base, minlength=end - base + 1)
+        wanted = (np.cumsum(marks[:-1]) > 0) & ~self._checked_chunks[base:end]
+        for number in (base + np.flatnonzero(wanted)).tolist():
+            start = self._header.data_start + number * CHUNK_BYTES
+            if add_to_checksum(0, self._read(start)) != self._header.checksums[number]:
+                raise damaged(self.source, f"64 KiB from byte {start:,} on are not as written")
+            self._checked_chunks[number] = True
+
+    def _read(self, start: int, size: int = CHUNK_BYTES) -> bytes:
+        """Read some bytes past the map, whose pages would be memory of the process."""
+        if self._descriptor is None:
+            return bytes(self._data[start : start + size])
+        parts: list[bytes] = []
+        try:
+            while size and (part := os.pread(self._descriptor, size, start)):
+                parts.append(part)
+                start, size = start + len(part), size - len(part)
+        except OSError as error:
+            raise FastaError(f"{self.source}: {error.strerror}") from error
+        return b"".join(parts)
+
+
+def _check_codes(codes: _Array, alphabet: Alphabet, source: str) -> None:
+    """Refuse codes that are no places in the tables of native code, which trusts them."""
+    most = max(
+        (int(codes[at : at + _BLOCK].max()) for at in range(0, len(codes), _BLOCK)), default=0
+    )
+    if most >= len(alphabet.letters):
+        raise damaged(source, "its codes are none of the alphabet")
+
+
+def _check_ascending(offsets: _Array, end: int, step: int, source: str) -> None:
+    """Refuse offsets that do not ascend by `step` at least, from 0 to `end`."""
+    ascend = all(
+        (np.diff(offsets[at : at + _BLOCK + 1]) >= step).all()
+        for at in range(0, len(offsets), _BLOCK)
+    )
+    if not ascend or offsets[0] != 0 or offsets[-1] != end:
+        raise damaged(source, "its offsets are not in order")
+
+
+def _decoded(data: bytes | _Array, source: str) -> str:
+    try:
+        return bytes(data).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise damaged(source, "a name is no UTF-8 text") from None
