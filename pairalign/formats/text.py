@@ -13,7 +13,8 @@ from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignmen
 from pairalign.alignments.fields import STATISTICS_CODES
 from pairalign.base.native import library
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sets import SequenceSet, TextArrays, join_texts
+from pairalign.sequences.native_arrays import TextArrays, join_texts
+from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import Significance
 
 _FIELDS = (*SCORE_FIELDS, *STATS_FIELDS, "cigar", "cigar_offsets", "strand")

@@ -169,6 +169,7 @@ class Writer(Abortable):
     shows_confidence: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None
     known_tags: ClassVar[tuple[str, ...]] = ()
+    shows_residues: ClassVar[bool] = True  # without tags and chosen columns
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         self._output = output
@@ -253,18 +254,13 @@ class TextWriter(Writer):
     more (where one pair has more text, that), and the alignments of two calls.
     """
 
-    shows_residues: ClassVar[bool] = True
-    """Whether it needs more than names and numbers without tags and columns that were chosen."""
-
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
-        shown = self.shows_residues or bool(content.tags) or bool(content.fields)
-        queries = SetText(content.queries, residues=shown)
-        same = content.targets is content.queries
-        self._sets = queries, queries if same else SetText(content.targets, residues=shown)
+        shown = bool(self.shows_residues or content.tags or content.fields)
+        sets = {one: SetText(one, residues=shown) for one in {content.queries, content.targets}}
+        self._sets = sets[content.queries], sets[content.targets]
         self._fields: npt.NDArray[np.int32] | None = None
-        fields = content.fields or self.default_fields
-        if fields:
+        if fields := content.fields or self.default_fields:
             self._fields = np.array([field.code for field in fields], np.int32)
         if content.piece.first:
             self._output.write(self.header())

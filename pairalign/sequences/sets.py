@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from pairalign.sequences.alphabets import (
     guess_alphabet,
 )
 from pairalign.sequences.fasta import GAPS, clean
+from pairalign.sequences.native_arrays import CodeArrays, TextArrays, join_texts
 from pairalign.sequences.python_sequences import letters_of, name_of
 from pairalign.sequences.records import Records, join_records
 from pairalign.sequences.row_order import find_row_ranks, order_rows
@@ -66,49 +67,6 @@ class Sequence:
 
     def __str__(self) -> str:
         return self.letters
-
-
-class CodeArrays(NamedTuple):
-    """Codes of a set for native code.
-
-    Attributes
-    ----------
-    codes : ndarray of uint8
-        With at least 64 zeros behind the last: native code reads them in whole words.
-    starts : ndarray of int64, shape (n,)
-        Where each sequence starts, by sorted position.
-    """
-
-    codes: npt.NDArray[np.uint8]
-    starts: npt.NDArray[np.int64]
-
-
-class TextArrays(NamedTuple):
-    """Names and residues of a set for native code.
-
-    Attributes
-    ----------
-    names, letters, codes : ndarray of uint8
-        Names are UTF-8, one after the other.
-    name_offsets, offsets : ndarray of int64, shape (n + 1,)
-    longest_name : int
-        Bytes of the longest name.
-    """
-
-    names: npt.NDArray[np.uint8]
-    name_offsets: npt.NDArray[np.int64]
-    letters: npt.NDArray[np.uint8]
-    codes: npt.NDArray[np.uint8]
-    offsets: npt.NDArray[np.int64]
-    longest_name: int
-
-
-def join_texts(texts: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-    """Return texts as UTF-8, one after the other, and where each begins, and the last ends."""
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
-    offsets = np.zeros(len(encoded) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
-    return np.frombuffer(b"".join(encoded), np.uint8), offsets
 
 
 class SequenceSet:

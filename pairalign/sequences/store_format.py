@@ -17,7 +17,8 @@ import numpy.typing as npt
 from pairalign.base.checksum import add_to_checksum
 from pairalign.base.errors import FastaError
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
-from pairalign.sequences.sets import SequenceSet, join_texts
+from pairalign.sequences.native_arrays import join_texts
+from pairalign.sequences.sets import SequenceSet
 
 MAGIC = b"\x89PAIRSET"
 """No text begins so."""

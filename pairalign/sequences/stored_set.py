@@ -18,8 +18,9 @@ import numpy.typing as npt
 from pairalign.base.checksum import add_to_checksum
 from pairalign.base.errors import FastaError, describe_unreadable
 from pairalign.sequences.alphabets import INVALID, Alphabet
+from pairalign.sequences.native_arrays import CodeArrays, TextArrays
 from pairalign.sequences.records import Records
-from pairalign.sequences.sets import CodeArrays, Sequence, SequenceSet, TextArrays
+from pairalign.sequences.sets import Sequence, SequenceSet
 from pairalign.sequences.store_format import (
     CHUNK_BYTES,
     HEADER_BYTES,

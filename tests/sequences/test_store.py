@@ -242,6 +242,7 @@ COMMANDS = {
     "posterior": ["posterior", "IN", "-o", "OUT.tsv"],
     "rotate": ["rotate", "IN", "-o", "OUT.fa", "--to", "p1"],
     "pack": ["pack", "IN", "-o", "OUT.pairset"],
+    "update": ["update", "parts", "IN", "-o", "OUT.paf"],
     "also": ["align", "few.fa", "--also", "IN", "-o", "OUT.paf"],
     "overlap": ["overlap", "READS", "-o", "OUT.paf", "--min-overlap", "20"],
     "trimmed": [
@@ -256,6 +257,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("in.fa").write_text(PROTEINS)
     Path("few.fa").write_text(">q\nMKVWW\n")
+    Path("in2.fa").write_text(">r1\nMKVAW\n>r2\nMKVW\n")
     Path("in.fq").write_text(READS)
     for name in ("in.fa", "in.fq"):
         assert main(["pack", name, "-o", f"{name}.pairset", "--quiet"]) == 0
@@ -266,6 +268,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_command_gives_the_bytes_that_fasta_gives(command: str, folder: Path) -> None:
     if command == "parquet":
         pytest.importorskip("pyarrow")
+    if command == "update":
+        assert main(["align", "in2.fa", "-o", "parts", "--shard", "1/1", "--quiet"]) == 0
     if command == "verify":
         assert main(["align", "in.fa", "-o", "made.paf", "--quiet"]) == 0
     for end in ("", ".pairset"):

@@ -1,0 +1,52 @@
+"""Codes, names and residues of a set as native code reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+
+class CodeArrays(NamedTuple):
+    """Codes of a set for native code.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8
+        With at least 64 zeros behind the last: native code reads them in whole words.
+    starts : ndarray of int64, shape (n,)
+        Where each sequence starts, by sorted position.
+    """
+
+    codes: npt.NDArray[np.uint8]
+    starts: npt.NDArray[np.int64]
+
+
+class TextArrays(NamedTuple):
+    """Names and residues of a set for native code.
+
+    Attributes
+    ----------
+    names, letters, codes : ndarray of uint8
+        Names are UTF-8, one after the other.
+    name_offsets, offsets : ndarray of int64, shape (n + 1,)
+    longest_name : int
+        Bytes of the longest name.
+    """
+
+    names: npt.NDArray[np.uint8]
+    name_offsets: npt.NDArray[np.int64]
+    letters: npt.NDArray[np.uint8]
+    codes: npt.NDArray[np.uint8]
+    offsets: npt.NDArray[np.int64]
+    longest_name: int
+
+
+def join_texts(texts: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """Return texts as UTF-8, one after the other, and where each begins, and the last ends."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    offsets = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
+    return np.frombuffer(b"".join(encoded), np.uint8), offsets
