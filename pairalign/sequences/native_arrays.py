@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -50,3 +51,12 @@ def join_texts(texts: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray
     offsets = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=offsets[1:])
     return np.frombuffer(b"".join(encoded), np.uint8), offsets
+
+
+def digest_of(*parts: bytes | memoryview) -> str:
+    """Return BLAKE2b of some parts, each after its size, in hexadecimal."""
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        found.update(memoryview(part).nbytes.to_bytes(8, "little"))
+        found.update(part)
+    return found.hexdigest()

@@ -7,7 +7,6 @@ beyond ASCII, and ``*`` in DNA.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,7 +27,7 @@ from pairalign.sequences.alphabets import (
     guess_alphabet,
 )
 from pairalign.sequences.fasta import GAPS, clean
-from pairalign.sequences.native_arrays import CodeArrays, TextArrays, join_texts
+from pairalign.sequences.native_arrays import CodeArrays, TextArrays, digest_of, join_texts
 from pairalign.sequences.python_sequences import letters_of, name_of
 from pairalign.sequences.records import Records, join_records
 from pairalign.sequences.row_order import find_row_ranks, order_rows
@@ -277,16 +276,10 @@ class SequenceSet:
         return self.order[start:stop]
 
     def text_arrays(self, *, residues: bool = True) -> TextArrays:
-        """Return names and residues for native code.
-
-        Parameters
-        ----------
-        residues : bool
-            Whether it reads residues; else they may be anything.
-        """
+        """Return names and residues for native code; without `residues` it reads names alone."""
         names, offsets = join_texts(self.names)
-        longest = int(np.diff(offsets).max())
-        return TextArrays(names, offsets, self.letters, self.codes, self.offsets, longest)
+        arrays = names, offsets, self.letters, self.codes, self.offsets
+        return TextArrays(*arrays, int(np.diff(offsets).max()))
 
     def check_names(self, indices: npt.NDArray[np.signedinteger[Any]]) -> None:
         """Make sure that some names are as they were written, before native code reads them."""
@@ -295,11 +288,7 @@ class SequenceSet:
     @cached_property
     def digest(self) -> str:
         """Of names, lengths and residues, in hexadecimal: the same for the same sequences."""
-        found = hashlib.blake2b(digest_size=16)
-        for part in ("\0".join(self.names).encode(), self.offsets.data, self.letters.data):
-            found.update(memoryview(part).nbytes.to_bytes(8, "little"))
-            found.update(part)
-        return found.hexdigest()
+        return digest_of("\0".join(self.names).encode(), self.offsets.data, self.letters.data)
 
     def canonical_order(self) -> npt.NDArray[np.int32]:
         """Input indices as in `order`, equal sequences by name: the same for any input order."""
@@ -326,6 +315,10 @@ class SequenceSet:
         ----------
         is_masked : ndarray of bool, shape (total_residues,)
             In the order of the input.
+
+        Returns
+        -------
+        SequenceSet
         """
         letters = np.where(is_masked, np.uint8(ord(self.alphabet.unknown)), self.letters)
         records = Records(
