@@ -33,6 +33,7 @@ COMMANDS = {
     "linsi": "mafft --localpair --maxiterate 1000 --quiet --thread 1 {fasta}",
     "mafft": "mafft --auto --quiet --thread 1 {fasta}",
     "muscle": "muscle -align {fasta} -output {out} -threads 1",
+    "super5": "muscle -super5 {fasta} -output {out} -threads 1",
     "muscle3": "muscle3 -quiet -in {fasta} -out {out}",
     "clustalo": "clustalo -i {fasta} -o {out} --force --threads 1",
     "probcons": "probcons {fasta}",
@@ -43,6 +44,15 @@ COMMANDS = {
 }
 NEEDS = {"pyfamsa": "pyfamsa"}
 """Programs that are packages of Python."""
+
+
+PUBLISHED_MEANS = {
+    ("bali3", "BB11"): (70.3, 48.5),
+    ("bali3", "BBS11"): (81.8, 64.5),
+    ("ox", ""): (90.5, 82.6),
+}
+"""Q and TC of MLProbs (Kuang et al., IEEE/ACM Trans Comput Biol Bioinform 20:524, 2023) over all
+families of a collection; scores of single families were not published."""
 
 
 @dataclass
@@ -87,6 +97,10 @@ def run_msa(options: Namespace) -> None:
             results[f"{path.name}, published"] = Result(scores, float("nan"))
     for line in _table(results, names):
         print(line)
+    whole = options.half == "all" and options.most is None
+    means = PUBLISHED_MEANS.get((options.data.name, options.families)) if whole else None
+    if means is not None:
+        print(f"| MLProbs, published | {means[0]:.2f} | {means[1]:.2f} | | | |")
     if options.json is not None:
         scores = {
             program: {name: [one.pairs, one.columns] for name, one in result.scores.items()}
