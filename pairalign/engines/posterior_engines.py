@@ -74,7 +74,6 @@ def open_posterior_engine(
     device: str,
     sequences: SequenceSet,
     *,
-    model: PosteriorModel | None = None,
     threshold: float = POSTERIOR_THRESHOLD,
     threads: int,
     memory_bytes: int,
@@ -89,8 +88,6 @@ def open_posterior_engine(
         ``"cpu"``; ``"cuda"`` for the first GPU that can be used, ``"cuda:1"`` for that one;
         ``"auto"`` for the first GPU that can be used if the work is worth that, else the CPU.
     sequences : SequenceSet
-    model : PosteriorModel, optional
-        Default: that of the sequences' alphabet.
     threshold : float
         Posteriors below are left out.
     threads : int
@@ -111,7 +108,7 @@ def open_posterior_engine(
         A GPU was asked for by name and its kernels cannot be compiled.
     """
     check_device(device)
-    model = posterior_model(sequences.alphabet) if model is None else model
+    model = posterior_model(sequences.alphabet)
     indices = parse_indices(device, "cuda")
     if indices is not None or (device == "auto" and cells >= WORTH_A_GPU):
         try:

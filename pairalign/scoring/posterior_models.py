@@ -14,9 +14,6 @@ dna        ProbConsRNA 1.10, three states       log odds of ProbConsRNA; gaps 4 
            (Do et al. 2005)                     temperature 1 (Probalign; Roshan and Livesay 2006)
 ========== ==================================== ==================================================
 
-Families of like lengths (`pairalign.jobs.msa.models`) have emissions of the proteins' pair HMM that
-are the geometric mean of the odds of ProbCons and of MIQS.
-
 Residues that stand for several (B, Z, J, and the IUPAC letters of DNA) have the mean of the odds of
 these, weighted by how frequent they are; U counts as C, O as K; X, N, ``*`` and any other have odds
 of 1: they say nothing.
@@ -85,24 +82,14 @@ class PosteriorModel:
     gap_extend: float
 
 
-def posterior_model(alphabet: Alphabet, *, flat: bool = False) -> PosteriorModel:
-    """Return the models for sequences of an alphabet.
-
-    Parameters
-    ----------
-    alphabet : Alphabet
-    flat : bool
-        Emissions of the proteins' pair HMM that say less of a pair of residues: for families whose
-        sequences are of like lengths.
-    """
-    return _dna_model() if alphabet == DNA else _protein_model(flat)
+def posterior_model(alphabet: Alphabet) -> PosteriorModel:
+    """Return the models for sequences of an alphabet."""
+    return _dna_model() if alphabet == DNA else _protein_model()
 
 
-def _protein_model(flat: bool) -> PosteriorModel:
+def _protein_model() -> PosteriorModel:
     background = np.array([float(x) for x in _PROTEIN_BACKGROUND.split()])
     odds = _symmetric(_PROTEIN_PAIRS) / np.outer(background, background)
-    if flat:
-        odds = np.sqrt(odds * _exponential(_symmetric(_MIQS) * (math.log(2) / 3)))
     temperature = 5.02492
     boltzmann = _exponential(_symmetric(_MIQS) / temperature)
     return PosteriorModel(

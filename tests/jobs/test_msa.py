@@ -6,17 +6,13 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.alignments.posteriors import ONE, join_posteriors
+from pairalign.alignments.posteriors import ONE
 from pairalign.cli.main import main
 from pairalign.engines.cpu.msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.errors import AlignmentFileError, CapacityError
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.jobs.msa.confidence import sample_pairs
-from pairalign.jobs.msa.models import family_model
 from pairalign.jobs.msa.progressive import tree_weights
-from pairalign.jobs.posterior.posterior import PosteriorJob
-from pairalign.scoring.posterior_models import posterior_model
-from pairalign.sequences.alphabets import PROTEIN
 
 RESIDUES = "ARNDCQEGHILKMFPSTWYV"
 
@@ -84,33 +80,6 @@ def test_relatives_are_aligned_as_they_have_come_about():
     assert np.nanmin(alignment.column_confidence) > 0.8
 
 
-def _posteriors(sequences):
-    """Those of the family's model."""
-    return join_posteriors(list(PosteriorJob(sequences, model=family_model(sequences))))
-
-
-def test_families_of_like_lengths_have_flat_emissions():
-    model = posterior_model(PROTEIN)
-    flat = posterior_model(PROTEIN, flat=True)
-    shares = flat.hmm_emission[:20, :20] ** 2 / model.hmm_emission[:20, :20]
-    third_bits = model.partition_emission[:20, :20] ** (5.02492 * np.log(2) / 3)
-    assert np.allclose(shares, third_bits, 1e-4)
-    for lengths, is_flat in (
-        ([86, 100], True),
-        ([84, 100], False),
-        ([60, 100, 100, 100, 100, 100, 100], True),
-        ([90] * 51, False),
-        ([90], False),
-    ):
-        family = pairalign.SequenceSet.from_strings(["A" * n for n in lengths], alphabet="protein")
-        expected = flat if is_flat else model
-        assert np.array_equal(family_model(family).hmm_emission, expected.hmm_emission)
-    dna = pairalign.SequenceSet.from_strings(["ACGT"] * 2, alphabet="dna")
-    assert np.array_equal(
-        family_model(dna).hmm_emission, posterior_model(dna.alphabet).hmm_emission
-    )
-
-
 def test_consistency_and_accuracies_are_the_sums_that_they_are_said_to_be():
     sequences = _family(5, 24)
     found = pairalign.posteriors(sequences)
@@ -138,7 +107,7 @@ def _accuracies(dense, count):
 @pytest.mark.parametrize("chosen", [None, sample_pairs(7, 2, seed=3)])
 def test_support_is_the_sum_of_posteriors_in_a_residues_column(chosen):
     sequences = _family(7, 24)
-    found = _posteriors(sequences)
+    found = pairalign.posteriors(sequences)
     dense = _graph_as_dense(sequences, found)
     columns = np.concatenate(
         [np.arange(len(one)) + index % 2 for index, one in enumerate(sequences)]
@@ -163,7 +132,7 @@ def test_two_sequences_get_the_alignment_of_most_expected_accuracy():
     sequences = _family(2, 40, seed=4)
     alignment = pairalign.align_multiple(sequences)
     # Two rounds leave a pair's own posteriors as they are.
-    dense = _graph_as_dense(sequences, _posteriors(sequences))
+    dense = _graph_as_dense(sequences, pairalign.posteriors(sequences))
     assert alignment.support[: len(sequences[0])].sum() == pytest.approx(_accuracies(dense, 2)[0])
 
 

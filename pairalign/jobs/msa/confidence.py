@@ -16,7 +16,6 @@ from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.engines.cpu.msa import Support
 from pairalign.engines.posterior_engines import Pairs
 from pairalign.formats.kept import KeptResults
-from pairalign.jobs.msa.models import family_model
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.sets import SequenceSet
@@ -94,7 +93,6 @@ def find_confidence(
         memory_bytes=memory_bytes,
         progress=progress,
         pairs=sample_pairs(len(sequences), partners, seed),
-        model=family_model(sequences),
         kept=kept,
         phase="confidence",
     )

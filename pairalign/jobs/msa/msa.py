@@ -2,8 +2,7 @@
 
 Up to 50 sequences:
 
-1. Posteriors of all pairs (`pairalign.jobs.posterior`), by the model of the family
-   (`pairalign.jobs.msa.models`).
+1. Posteriors of all pairs (`pairalign.jobs.posterior`).
 2. Distances: 1 minus the expected number of right columns of a pair's best alignment, by the
    length of the shorter sequence; UPGMA makes a tree of them, and the tree weights (Thompson et al.
    1994).
@@ -38,7 +37,6 @@ from pairalign.formats.kept import KeptResults
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.large import align_large
-from pairalign.jobs.msa.models import family_model
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.inputs import Sequences, read_one_set
@@ -239,7 +237,6 @@ def _posteriors(
         threads=threads,
         memory_bytes=memory_bytes,
         progress=progress,
-        model=family_model(sequences),
         kept=kept,
     )
     pieces, held = [], 0

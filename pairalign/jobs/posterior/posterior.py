@@ -32,7 +32,6 @@ from pairalign.formats.kept import KeptResults
 from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
-from pairalign.scoring.posterior_models import PosteriorModel, posterior_model
 from pairalign.sequences.sets import SequenceSet
 
 PIECE_RESIDUES = 1 << 18
@@ -61,8 +60,6 @@ class PosteriorJob:
     progress : Progress
     pairs : (ndarray of int32, ndarray of int32), optional
         Input indices of the sequences of each pair. Default: all (i, j), i < j.
-    model : PosteriorModel, optional
-        Default: that of the sequences' alphabet.
     kept : KeptResults, optional
         What was computed before comes from there, and what is computed is kept there.
     phase : str
@@ -90,7 +87,6 @@ class PosteriorJob:
         memory_bytes: int | None = None,
         progress: Progress = False,
         pairs: Pairs | None = None,
-        model: PosteriorModel | None = None,
         kept: KeptResults | None = None,
         phase: str = "posteriors",
     ) -> None:
@@ -107,7 +103,6 @@ class PosteriorJob:
         check_device(device)
         self.sequences = sequences
         self.threshold = threshold
-        self.model = posterior_model(sequences.alphabet) if model is None else model
         self._progress = progress
         self._chosen = pairs
         self._kept, self._phase = kept, phase
@@ -175,7 +170,6 @@ class PosteriorJob:
         return open_posterior_engine(
             self._device,
             self.sequences,
-            model=self.model,
             threshold=self.threshold,
             threads=self._threads,
             memory_bytes=self._memory_bytes,

@@ -22,7 +22,13 @@ from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.posterior_paths import align_by_posteriors, mark_columns
-from pairalign.engines.posterior_engines import PosteriorComputer, open_posterior_engine
+from pairalign.engines.posterior_engines import (
+    BATCHES,
+    CALLS,
+    PosteriorComputer,
+    compute_pieces,
+    open_posterior_engine,
+)
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
@@ -75,17 +81,17 @@ class PairPosteriors:
             threads=threads,
             memory_bytes=memory_bytes,
             cells=cells,
+            calls=CALLS,
         )
 
     def pieces(self, query: Indices, target: Indices) -> Iterator[tuple[slice, SparsePosteriors]]:
         """Compute the posteriors of some pairs, as many at a time as memory is meant to hold."""
         filled = np.cumsum(self._lengths[query], dtype=np.int64) // _PIECE_RESIDUES
-        filled //= self._engine.pieces_at_once
         bounds = [0, *(np.flatnonzero(np.diff(filled)) + 1).tolist(), len(query)]
-        for start, stop in itertools.pairwise(bounds):
-            if start < stop:
-                own = slice(start, stop)
-                yield own, self._engine.compute(query[own], target[own] + self._before)
+        parts = [slice(start, stop) for start, stop in itertools.pairwise(bounds) if start < stop]
+        pairs = ((query[own], target[own] + self._before) for own in parts)
+        at_once = max(1, self._engine.pieces_at_once // BATCHES)
+        yield from zip(parts, compute_pieces(self._engine, pairs, at_once), strict=True)
 
     def cancel(self) -> None:
         """Make what is computed raise InterruptedError; from any thread."""
