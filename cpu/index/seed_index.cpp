@@ -8,86 +8,14 @@
 #include <new>
 
 #include "../threads.h"
+#include "seed_shape.h"
 
 namespace {
 
 using namespace pairalign;
 
-constexpr int LETTER_CHOICES[] = {4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 31};
-constexpr int MOST_BITS_OF_WORD = 62;
-constexpr int32_t SAMPLED_ROWS = 2000, SAMPLED_COLUMNS = 200, COUNTED_ROWS = 20000;
-constexpr int64_t SAMPLED_LETTERS = 400'000, COUNTED_LETTERS = 4'000'000;
-// What it takes, about, in nanoseconds: to look at a seed, a word, a pair that is found, a pair of the
-// filter.
-constexpr double OF_SEED = 4, OF_WORD = 4, OF_FOUND = 150, OF_PAIR = 2, OF_POSSIBLE_PAIR = 12;
-
-uint64_t hash_of(uint64_t word) { return mix(word + 0x9e3779b97f4a7c15u); }
-
-int bits_for(int64_t entries, int least, int most) {
-    int bits = least;
-    while (bits < most && (int64_t{1} << bits) < entries) bits++;
-    return bits;
-}
-
-// Each how many-th sequence is looked at, for a sample.
-int32_t step_for(const FilteredSet& set, int32_t sequences, int64_t letters) {
-    int64_t all = 0;
-    for (int32_t s = 0; s < set.given.count; s++) all += set.length(s);
-    return static_cast<int32_t>(std::max({int64_t{1}, set.given.count / int64_t{sequences}, all / letters}));
-}
-
-void count_words(const FilteredSet& rows, const SeedShape& shape, int32_t step, WordCounts& counts) {
-    for (int32_t s = 0; s < rows.given.count; s += step)
-        for_each_word(rows.codes(s), rows.length(s), shape.letters, shape.bits, shape.definite,
-                      [&](uint64_t word, int32_t) { counts.add(word); });
-}
-
-// The letters of a column that seeds are taken from, and how many seeds.
-struct Wanted {
-    int32_t first, stop;
-    int64_t seeds;
-
-    Wanted(const pairalign_thresholds& t, int32_t length)
-        : first(static_cast<int32_t>(most_outside(t, length, length))),
-          stop(length - first),
-          seeds(most_errors_of(t, length) + 1) {}
-};
-
-// What seeds of so many letters would cost, for a pair, by a sample.
-double cost_of(const pairalign_filter& filter, const SeedShape& shape) {
-    const FilteredSet &rows = filter.rows, &columns = filter.columns();
-    WordCounts counts(bits_for(8 * SAMPLED_LETTERS, 16, 22));
-    const int32_t row_step = step_for(rows, SAMPLED_ROWS, SAMPLED_LETTERS);
-    count_words(rows, shape, row_step, counts);
-    SeedChooser chooser(shape, counts);
-    std::vector<Seed> seeds;
-    const int32_t step = step_for(columns, SAMPLED_COLUMNS, SAMPLED_LETTERS / 10);
-    double found = 0, without = 0, looked_at = 0;
-    for (int32_t s = 0; s < columns.given.count; s += step, looked_at++) {
-        const Wanted wanted(filter.thresholds, columns.length(s));
-        if (chooser.choose(columns.codes(s), wanted.first, wanted.stop, wanted.seeds, seeds))
-            found += chooser.sum();
-        else without++;
-    }
-    const double sampled = (rows.given.count + row_step - 1) / row_step;
-    return (found / sampled * (OF_SEED + OF_FOUND / 10) + without * OF_FOUND) / looked_at;
-}
-
-SeedShape choose_shape(const pairalign_filter& filter) {
-    SeedShape best{0, 0, 0};
-    double least = 0;
-    const int bits = filter.definite <= 4 ? 2 : BITS_OF_LETTER;
-    for (const int letters : LETTER_CHOICES) {
-        if (letters * bits > MOST_BITS_OF_WORD) break;
-        const SeedShape shape{letters, bits, filter.definite};
-        const double cost = cost_of(filter, shape);
-        if (best.letters == 0 || cost < least) {
-            least = cost;
-            best = shape;
-        }
-    }
-    return best;
-}
+// What it takes, about, in nanoseconds: to look at a word, a pair of the filter.
+constexpr double OF_WORD = 4, OF_PAIR = 2, OF_POSSIBLE_PAIR = 12;
 
 using Placed = std::pair<uint64_t, IndexedSeed>;
 
@@ -116,8 +44,7 @@ void fill_index(pairalign_seed_index& index) {
     constexpr int32_t PART = 256;
     const pairalign_filter& filter = *index.filter;
     const FilteredSet &rows = filter.rows, &columns = filter.columns();
-    WordCounts counts(bits_for(COUNTED_LETTERS, 16, 22));
-    count_words(rows, index.shape, step_for(rows, COUNTED_ROWS, COUNTED_LETTERS), counts);
+    const WordCounts counts = count_words(rows, index.shape);
     const int32_t count = (columns.given.count + PART - 1) / PART;
     std::vector<std::vector<Placed>> parts(static_cast<size_t>(count));
     std::vector<std::vector<int32_t>> without(static_cast<size_t>(count));
@@ -126,7 +53,7 @@ void fill_index(pairalign_seed_index& index) {
         std::vector<Seed> seeds;
         const auto own = static_cast<size_t>(part);
         for (int32_t s = part * PART; s < std::min(columns.given.count, (part + 1) * PART); s++) {
-            const Wanted wanted(filter.thresholds, columns.length(s));
+            const WantedSeeds wanted(filter.thresholds, columns.length(s));
             if (!chooser.choose(columns.codes(s), wanted.first, wanted.stop, wanted.seeds, seeds))
                 without[own].push_back(s);
             else
@@ -209,7 +136,7 @@ PAIRALIGN_API pairalign_seed_index* pairalign_open_seed_index(const pairalign_fi
     try {
         auto index = std::make_unique<pairalign_seed_index>();
         index->filter = filter;
-        index->shape = choose_shape(*filter);
+        index->shape = choose_shape(*filter).shape;
         if (letters > 0) index->shape.letters = letters;
         fill_index(*index);
         return letters > 0 || is_worth(*index) ? index.release() : nullptr;

@@ -26,7 +26,19 @@ public:
         : filter_(filter), known_(static_cast<size_t>(most_letters) + 1) {}
 
     // On which diagonals a row has whole seeds with a column that it may pass with.
-    const Diagonals& of(int32_t row, int32_t column) {
+    const Diagonals& of(int32_t row, int32_t column) { return know(row, column).diagonals; }
+
+    // The most errors of an alignment of both that passes.
+    int64_t errors_of(int32_t row, int32_t column) { return know(row, column).errors; }
+
+private:
+    struct Known {
+        int32_t round = 0;
+        Diagonals diagonals{0, -1};
+        int64_t errors = 0;
+    };
+
+    const Known& know(int32_t row, int32_t column) {
         const int32_t row_length = filter_.rows.length(row), length = filter_.columns().length(column);
         if (row_length != row_length_) {
             row_length_ = row_length;
@@ -39,15 +51,11 @@ public:
                                      filter_.bounds_of(row_length, length, false, 0).is_possible;
             known.diagonals =
                 is_possible ? seed_diagonals(filter_.thresholds, row_length, length) : Diagonals{0, -1};
+            known.errors =
+                most_errors(filter_.thresholds, std::min(row_length, length), std::max(row_length, length));
         }
-        return known.diagonals;
+        return known;
     }
-
-private:
-    struct Known {
-        int32_t round = 0;
-        Diagonals diagonals{0, -1};
-    };
 
     const pairalign_filter& filter_;
     std::vector<Known> known_;

@@ -63,6 +63,14 @@ SIGNATURES = {
     "place_pairs": "pointer -> int32",
     # cpu/gpu_plan/packed_plan.cpp
     "plan_packed": "pointer -> int32",
+    # cpu/index/growing_index.h
+    "add_rows": "pointer int32 pointer -> int32",
+    "close_growing": "pointer -> none",
+    "drop_rows": "pointer int32 pointer -> none",
+    "find_candidates": "pointer int32*3 pointer*2 -> int64",
+    "growing_letters": "pointer -> int32",
+    "open_growing": "pointer int32 -> pointer",
+    "take_candidates": "pointer*6 -> none",
     # cpu/index/seed_index.h
     "close_seed_index": "pointer -> none",
     "count_seeded": "pointer*2 int32*2 pointer -> int32",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.native import library
@@ -117,6 +118,22 @@ class GreedyLinkage(EdgeClustering):
         shares_of = self._best[0][taken] / self._best[1][taken]
         self._floors[taken] = np.nextafter(shares_of, 0)
         self._taken[taken] = True
+
+    @property
+    def best(self) -> tuple[Int64s, Int64s]:
+        """Identities with the representatives, part by whole, shape (n,) each; 0 / 1: none."""
+        return self._best
+
+    def may_be_better(
+        self, one: Int32s, other: Int32s, parts: Int64s, wholes: Int64s
+    ) -> npt.NDArray[np.bool_]:
+        """Which edges change something if their identities are at most ``parts / wholes``."""
+        own = parts * self._best[1][other]
+        least = self._best[0][other] * wholes
+        may_be: npt.NDArray[np.bool_] = (own > least) | (
+            (own == least) & (one < self._chosen[other])
+        )
+        return may_be
 
     def leaders(self) -> Int32s:
         """Return the representative of each sequence, int32 of shape (n,)."""

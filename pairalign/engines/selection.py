@@ -211,6 +211,27 @@ def _open_gpus_if_worth_it(request: _Request) -> Sequence[Engine]:
     return []
 
 
+def is_for_cores(device: str, queries: SequenceSet, targets: SequenceSet | None) -> bool:
+    """Whether `open_engines` would open the CPU engine alone, of any kernel.
+
+    Parameters
+    ----------
+    device, queries, targets
+        As for `open_engines`.
+
+    Raises
+    ------
+    DeviceError
+        It is no device specification.
+    """
+    if _framework_of(device) is not None:
+        return device == "cpu"
+    try:
+        return not _is_worth_a_gpu(queries, targets)
+    except (DeviceError, KernelBuildError):
+        return True
+
+
 def _where_it_runs(kernel: Kernel) -> Kernel:
     """Return a CUDA kernel, or the CPU's of the same name where no GPU can be used."""
     on_cpu = [one for one in kernels_of("cpu") if one.name == kernel.name]

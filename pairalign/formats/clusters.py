@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 
+from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import name_identity
-from pairalign.alignments.view import Alignment
 from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
+from pairalign.formats.uc_paths import write_uc_paths
 from pairalign.sequences.abundances import sample_of
 
 _RESIDUES = {"protein": "aa", "dna": "nt"}
 _LINES = 1 << 14
-_MATCH, _DELETION, _INSERTION = "M", "D", "I"
-# A .uc file has the query's residues without a partner as D, the target's as I: the other way
-# round.
-_UC_OPERATIONS = {"=": _MATCH, "X": _MATCH, "I": _DELETION, "D": _INSERTION}
 
 
 def write_clusters(
@@ -100,68 +97,42 @@ def _table(clusters: Clusters) -> Iterator[str]:
 
 
 def _uc(clusters: Clusters) -> Iterator[str]:
-    sequences, rows, identity = clusters.sequences, clusters.rows, clusters.identity
-    for index in clusters.order:
-        label, name, length = (
-            clusters.labels[index],
-            sequences.names[index],
-            sequences.lengths[index],
-        )
-        if rows[index] < 0:
-            yield f"S\t{label}\t{length}\t*\t*\t*\t*\t*\t{name}\t*\n"
-            continue
-        representative = sequences.names[clusters.representatives[label]]
-        pair = clusters.alignments[int(rows[index])]
-        percent = f"{100 * identity[index]:.1f}"
-        columns = (percent, _sign(pair), 0, 0, _uc_path(pair), name, representative)
-        yield f"H\t{label}\t{length}\t" + "\t".join(map(str, columns)) + "\n"
-    for label, (index, size) in enumerate(
-        zip(clusters.representatives, clusters.sizes, strict=True)
-    ):
-        yield f"C\t{label}\t{size}\t*\t*\t*\t*\t*\t{sequences.names[index]}\t*\n"
-
-
-def _sign(pair: Alignment) -> str:
-    return "-" if pair.strand < 0 else "+"
-
-
-def _uc_path(pair: Alignment) -> str:
-    """Return the alignment of a sequence with its representative, from end to end.
-
-    On strand - it runs along the representative, as in vsearch's files.
-    """
-    outside = [pair.query_start, len(pair.query) - pair.query_end]
-    before, after = outside[:: pair.strand]
-    runs = [
-        (before, _DELETION),
-        (pair.target_start, _INSERTION),
-        *((length, _UC_OPERATIONS[operation]) for length, operation in _runs_of(pair.cigar)),
-        (after, _DELETION),
-        (len(pair.target) - pair.target_end, _INSERTION),
-    ]
-    if pair.matches == len(pair.query) == len(pair.target):
-        return "="
-    joined: list[tuple[int, str]] = []
-    for length, operation in runs:
-        if joined and joined[-1][1] == operation:
-            length += joined.pop()[0]
-        if length:
-            joined.append((length, operation))
-    return "".join(f"{length if length > 1 else ''}{operation}" for length, operation in joined)
-
-
-def _runs_of(cigar: str) -> Iterator[tuple[int, str]]:
-    number = 0
-    for letter in cigar:
-        if letter.isdigit():
-            number = 10 * number + int(letter)
+    names, order = clusters.sequences.names, clusters.order
+    representatives = clusters.representatives.tolist()
+    identity, rows = clusters.identity, clusters.rows[order].tolist()
+    paths, signs = write_uc_paths(clusters.alignments), _signs(clusters.alignments)
+    lines = zip(
+        order.tolist(),
+        clusters.labels[order].tolist(),
+        clusters.sequences.lengths[order].tolist(),
+        (100 * identity[order]).tolist(),
+        rows,
+        strict=True,
+    )
+    for index, label, length, percent, row in lines:
+        if row < 0:
+            yield f"S\t{label}\t{length}\t*\t*\t*\t*\t*\t{names[index]}\t*\n"
         else:
-            yield number, letter
-            number = 0
+            yield (
+                f"H\t{label}\t{length}\t{percent:.1f}\t{signs[row]}\t0\t0\t{paths[row]}\t"
+                f"{names[index]}\t{names[representatives[label]]}\n"
+            )
+    for label, (index, size) in enumerate(
+        zip(representatives, clusters.sizes.tolist(), strict=True)
+    ):
+        yield f"C\t{label}\t{size}\t*\t*\t*\t*\t*\t{names[index]}\t*\n"
+
+
+def _signs(found: Alignments) -> str:
+    """Return the strand of each pair, + or -."""
+    if found.strand is None:
+        return "+" * len(found)
+    return "".join("-" if strand < 0 else "+" for strand in found.strand.tolist())
 
 
 def _clstr(clusters: Clusters) -> Iterator[str]:
     sequences, rows, identity = clusters.sequences, clusters.rows, clusters.identity
+    signs = _signs(clusters.alignments)
     unit = _RESIDUES[sequences.alphabet.name]
     number = 0
     for index in clusters.order:
@@ -170,8 +141,7 @@ def _clstr(clusters: Clusters) -> Iterator[str]:
             yield f">Cluster {clusters.labels[index]}\n"
             number = 0
         else:
-            pair = clusters.alignments[int(rows[index])]
-            strand = f"{_sign(pair)}/" if unit == "nt" else ""
+            strand = f"{signs[rows[index]]}/" if unit == "nt" else ""
             place = f"at {strand}{100 * identity[index]:.2f}%"
         yield f"{number}\t{sequences.lengths[index]}{unit}, >{sequences.names[index]}... {place}\n"
         number += 1

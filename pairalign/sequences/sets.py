@@ -292,19 +292,24 @@ class SequenceSet:
 
     def canonical_order(self) -> npt.NDArray[np.int32]:
         """Input indices as in `order`, equal sequences by name: the same for any input order."""
-        ranks = find_row_ranks(self, self)[0].tolist()
-        names = [self.names[index] for index in self.order]
-        places = sorted(range(len(self)), key=lambda place: (ranks[place], names[place]))
+        ranks = find_row_ranks(self, self)[0]
+        places = np.arange(len(self))
+        starts = np.flatnonzero(np.concatenate(([True], ranks[1:] != ranks[:-1], [True])))
+        equal = np.flatnonzero(np.diff(starts) > 1)
+        for start, stop in zip(starts[equal].tolist(), starts[equal + 1].tolist(), strict=True):
+            names = [self.names[index] for index in self.order[start:stop].tolist()]
+            places[start:stop] = start + np.array(
+                sorted(range(stop - start), key=names.__getitem__)
+            )
         return self.order[places]
 
     def reordered(self, order: npt.NDArray[np.int32]) -> SequenceSet:
         """Return the set with its sequences in another order, given by input indices."""
-        letters = self.letters.tobytes()
-        bounds = zip(self.offsets[order].tolist(), self.offsets[order + 1].tolist(), strict=True)
+        letters, offsets, places = self.letters.tobytes(), self.offsets.tolist(), order.tolist()
         records = join_records(
-            [self.names[index] for index in order],
-            [self.descriptions[index] for index in order],
-            [letters[start:stop] for start, stop in bounds],
+            [self.names[index] for index in places],
+            [self.descriptions[index] for index in places],
+            [letters[offsets[index] : offsets[index + 1]] for index in places],
         )
         return SequenceSet(records, alphabet=self.alphabet, source=self.source)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from copy import copy
 from ctypes import c_int32, c_void_p
 
 import numpy as np
@@ -101,6 +102,21 @@ class SharedSet:
             len(order),
         )
 
+    def chosen(self, places: npt.NDArray[np.int32]) -> SharedSet:
+        """Return some of the sequences, by their sorted positions, ascending; the same memory."""
+        some = copy(self)
+        some.starts = np.ascontiguousarray(self.starts[places])
+        some.lengths = np.ascontiguousarray(self.lengths[places])
+        some.inputs = np.ascontiguousarray(self.inputs[places])
+        some.struct = NativeSet(
+            self.codes.ctypes.data,
+            some.starts.ctypes.data,
+            some.lengths.ctypes.data,
+            some.inputs.ctypes.data,
+            len(places),
+        )
+        return some
+
 
 class CpuEngine:
     """Aligns windows on the cores of this machine.
@@ -134,6 +150,8 @@ class CpuEngine:
         Which pairs share a vector with pairs of other rows: ``"auto"`` those that are few in their
         row. ``"always"`` (all, where 8 bits hold the costs) and ``"never"`` are for tests: the
         alignments are the same.
+    first : SharedSet, optional
+        `queries` or some of them, for several engines; windows are of these.
     floors : str
         Which pairs of local mode are aligned in 8 bits above floors: ``"auto"`` those whose scores
         8 bits do not hold. ``"always"`` (all, where their costs allow that) and ``"never"`` are for
@@ -165,11 +183,12 @@ class CpuEngine:
         pruning: Pruning = NEVER,
         own_rows: str = "auto",
         floors: str = "auto",
+        first: SharedSet | None = None,
     ) -> None:
         self.queries = queries
         self.targets = queries if targets is None else targets
         self.scoring = scoring
-        self._first = SharedSet(queries)
+        self._first = SharedSet(queries) if first is None else first
         self._second = None if targets is None else SharedSet(targets)
         name = instruction_set_of(instruction_set)
         matrix = np.ascontiguousarray(scoring.matrix, dtype=np.int32)
@@ -300,8 +319,8 @@ class CpuEngine:
             return InterruptedError("alignment was cancelled")
         if status == NO_MEMORY:
             return CapacityError("out of memory; lower --memory or --threads")
-        query = self.queries[int(self.queries.order[trouble.row])]
-        target = self.targets[int(self.targets.order[trouble.column])]
+        query = self.queries[int(self._first.inputs[trouble.row])]
+        target = self.targets[int((self._second or self._first).inputs[trouble.column])]
         pair = (
             f"{shown_name(query.name)} ({len(query.letters)} residues) and "
             f"{shown_name(target.name)} ({len(target.letters)} residues)"

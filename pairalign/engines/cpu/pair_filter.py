@@ -20,9 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.byte_counts import count_bytes
 from pairalign.base.errors import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.engine import SharedSet, instruction_set_of
+from pairalign.engines.cpu.growing_index import GrowingIndex
 from pairalign.engines.cpu.native_structs import NativeWindow
 from pairalign.engines.cpu.seed_index import SeedIndex, open_seed_index
 from pairalign.pairs.demand import Demand, Wanted
@@ -145,6 +147,8 @@ class PairFilter:
     seeds : bool or int
         Whether pairs are found by an index of seeds instead of q-grams, where that takes less time;
         or of how many residues the seeds are.
+    grams : bool
+        Whether q-grams are looked at.
 
     Attributes
     ----------
@@ -172,6 +176,7 @@ class PairFilter:
         threads: int,
         subsequences: bool = False,
         seeds: bool | int = False,
+        grams: bool = True,
     ) -> None:
         self._first = SharedSet(queries)
         self._second = None if targets is None else SharedSet(targets)
@@ -193,7 +198,7 @@ class PairFilter:
             if self.index is None:
                 self.close()
         if self.index is None:
-            self._open(*taken, True, kernel, threads)
+            self._open(*taken, grams, kernel, threads)
         self.gram: int = library.pairalign_filter_gram(self._handle)
 
     def _open(self, *taken: Any) -> None:
@@ -236,6 +241,17 @@ class PairFilter:
         looked_at, asked_for, *left = counts.tolist()
         before = {"seedless": seedless, "unwanted": looked_at - asked_for}
         return PairsLeft.of(mask, looked_at + seedless, *left, **before)
+
+    def open_growing(self, letters: int = 0) -> GrowingIndex:
+        """Return an index that sequences of the set are put into; it is closed before the filter.
+
+        Parameters
+        ----------
+        letters : int
+            As for `GrowingIndex`.
+        """
+        assert self._handle
+        return GrowingIndex(self._handle, letters)
 
     def set_of(self, side: int) -> FilteredSet:
         """Return the set of the rows (0) or of the columns (1): views, while the filter is open."""
@@ -291,7 +307,7 @@ def _column_scores(
     queries: SequenceSet, targets: SequenceSet, scoring: Scoring
 ) -> NativeColumnScores:
     """Extremes of what columns score, over the residues that the sets use."""
-    used = [np.bincount(one.codes, minlength=CODES)[:CODES] > 0 for one in (queries, targets)]
+    used = [count_bytes(one.codes)[:CODES] > 0 for one in (queries, targets)]
     table = scoring.matrix.astype(np.int64)
     pairs = used[0][:, None] & used[1][None, :]
     matching = np.diag(np.arange(CODES) < scoring.alphabet.definite) & pairs

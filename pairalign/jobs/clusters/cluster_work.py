@@ -16,8 +16,10 @@ from pairalign.alignments.identities import count_identity, needs_cigar
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
+from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW, STRANDS
 from pairalign.clusters.edges import GreedyLinkage, SingleLinkage
+from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.jobs.clusters.greedy import GreedyClustering, may_be_greedy
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances
 from pairalign.jobs.run.resources import Resources
@@ -86,12 +88,27 @@ class ClusterWork:
             leaders = self._join_closest(kept)
         elif self.ranks is not None:
             leaders = self._join_by_rank(self.ranks, kept)
+        elif (leaders_by_bound := self._align_best_first()) is not None:
+            leaders = leaders_by_bound
         else:
             clustering = SingleLinkage(count) if self.linkage == "single" else GreedyLinkage(count)
             leaders = self._stream(clustering, kept)
         if kept is None:
             return leaders, None
         return leaders, concatenate(kept) if kept else _no_pairs(self.sequences, self.scoring)
+
+    def _align_best_first(self) -> Int32s | None:
+        """Cluster greedily with an index of the representatives; None where that is of no use."""
+        is_plain = self.linkage == "greedy" and not self.keep_edges and self.strand == STRANDS[0]
+        if not is_plain or not may_be_greedy(self.sequences, self.thresholds, self.resources):
+            return None
+        greedy = GreedyClustering(
+            self.sequences, self.scoring, self.thresholds, self._detail, self.resources
+        )
+        leaders = greedy.find_leaders()
+        if leaders is not None:
+            self.steps, self.devices = greedy.steps, (CpuEngine.name,)
+        return leaders
 
     def _stream(
         self, clustering: GreedyLinkage | SingleLinkage, kept: list[Alignments] | None

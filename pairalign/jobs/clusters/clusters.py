@@ -44,7 +44,6 @@ from pairalign.jobs.run.problem_checks import check_strand, whole_number
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.sequences.abundances import read_abundances
-from pairalign.sequences.records import join_records
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
@@ -155,10 +154,10 @@ class ClusterJob:
             See `pairalign.errors`.
         """
         sequences, request = self.problem.queries, self.request
-        order = canonical_order(sequences)
+        order = sequences.canonical_order()
         abundances = read_abundances(sequences)
         work = ClusterWork(
-            _in_order(sequences, order),
+            sequences.reordered(order),
             self.problem.scoring,
             request.thresholds,
             request.linkage,
@@ -326,16 +325,6 @@ def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
 # One order whatever that of the input
 
 
-def canonical_order(sequences: SequenceSet) -> Int32s:
-    """Input indices by length, longest first, then by residues, then by name; int32, shape (n,)."""
-    codes, offsets = sequences.codes.tobytes(), sequences.offsets.tolist()
-    keys = [
-        (start - stop, codes[start:stop], name)
-        for start, stop, name in zip(offsets, offsets[1:], sequences.names, strict=False)
-    ]
-    return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int32)
-
-
 def _known(labels: Int32s, order: Int32s) -> Int32s:
     """Return the earlier clusters by place; ValueError unless there is one of each sequence."""
     if labels.shape != order.shape:
@@ -351,18 +340,6 @@ def _ranks_by_size(abundances: Int64s | None, order: Int32s) -> Int32s:
     ranks = np.empty(len(order), np.int32)
     ranks[by_size] = np.arange(len(order), dtype=np.int32)
     return ranks
-
-
-def _in_order(sequences: SequenceSet, order: Int32s) -> SequenceSet:
-    """Return the same sequences in another order."""
-    letters, offsets = sequences.letters.tobytes(), sequences.offsets.tolist()
-    places = order.tolist()
-    records = join_records(
-        [sequences.names[index] for index in places],
-        [sequences.descriptions[index] for index in places],
-        [letters[offsets[index] : offsets[index + 1]] for index in places],
-    )
-    return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)
 
 
 def _of_input(found: Alignments, sequences: SequenceSet, order: Int32s) -> Alignments:

@@ -65,6 +65,9 @@ class Steps:
         Residues of the q-grams, 0: none were looked at.
     seed : int
         Residues of the seeds, 0: there is no index.
+    beatable, known : int
+        Of greedy clusters: pairs that might be more similar than the best found, and those of them
+        whose alignment was known to have no gaps. The others were aligned: `scoring`.
     """
 
     pairs: int = 0
@@ -77,6 +80,8 @@ class Steps:
     passing: int = 0
     gram: int = 0
     seed: int = 0
+    beatable: int = 0
+    known: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def leave_out(self, pairs: int) -> None:

@@ -1,0 +1,75 @@
+// How many letters seeds have, by a sample.
+
+#include "seed_shape.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace pairalign {
+namespace {
+
+constexpr int LETTER_CHOICES[] = {4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 31};
+constexpr int MOST_BITS_OF_WORD = 62;
+constexpr int32_t SAMPLED_ROWS = 2000, SAMPLED_COLUMNS = 200, COUNTED_ROWS = 20000;
+constexpr int64_t SAMPLED_LETTERS = 400'000, COUNTED_LETTERS = 4'000'000;
+
+// Each how many-th sequence is looked at, for a sample.
+int32_t step_for(const FilteredSet& set, int32_t sequences, int64_t letters) {
+    int64_t all = 0;
+    for (int32_t s = 0; s < set.given.count; s++) all += set.length(s);
+    return static_cast<int32_t>(std::max({int64_t{1}, set.given.count / int64_t{sequences}, all / letters}));
+}
+
+void add_words(const FilteredSet& rows, const SeedShape& shape, int32_t step, WordCounts& counts) {
+    for (int32_t s = 0; s < rows.given.count; s += step)
+        for_each_word(rows.codes(s), rows.length(s), shape.letters, shape.bits, shape.definite,
+                      [&](uint64_t word, int32_t) { counts.add(word); });
+}
+
+// What seeds of so many letters would cost, for a pair, by a sample.
+double cost_of(const pairalign_filter& filter, const SeedShape& shape) {
+    const FilteredSet &rows = filter.rows, &columns = filter.columns();
+    WordCounts counts(bits_for(8 * SAMPLED_LETTERS, 16, 22));
+    const int32_t row_step = step_for(rows, SAMPLED_ROWS, SAMPLED_LETTERS);
+    add_words(rows, shape, row_step, counts);
+    SeedChooser chooser(shape, counts);
+    std::vector<Seed> seeds;
+    const int32_t step = step_for(columns, SAMPLED_COLUMNS, SAMPLED_LETTERS / 10);
+    double found = 0, without = 0, looked_at = 0;
+    for (int32_t s = 0; s < columns.given.count; s += step, looked_at++) {
+        const WantedSeeds wanted(filter.thresholds, columns.length(s));
+        if (chooser.choose(columns.codes(s), wanted.first, wanted.stop, wanted.seeds, seeds))
+            found += chooser.sum();
+        else without++;
+    }
+    const double sampled = (rows.given.count + row_step - 1) / row_step;
+    return (found / sampled * (OF_SEED + OF_FOUND / 10) + without * OF_FOUND) / looked_at;
+}
+
+}  // namespace
+
+int bits_for(int64_t entries, int least, int most) {
+    int bits = least;
+    while (bits < most && (int64_t{1} << bits) < entries) bits++;
+    return bits;
+}
+
+WordCounts count_words(const FilteredSet& set, const SeedShape& shape) {
+    WordCounts counts(bits_for(COUNTED_LETTERS, 16, 22));
+    add_words(set, shape, step_for(set, COUNTED_ROWS, COUNTED_LETTERS), counts);
+    return counts;
+}
+
+ChosenShape choose_shape(const pairalign_filter& filter) {
+    ChosenShape best{{0, 0, 0}, 0};
+    const int bits = filter.definite <= 4 ? 2 : BITS_OF_LETTER;
+    for (const int letters : LETTER_CHOICES) {
+        if (letters * bits > MOST_BITS_OF_WORD) break;
+        const SeedShape shape{letters, bits, filter.definite};
+        const double cost = cost_of(filter, shape);
+        if (best.shape.letters == 0 || cost < best.cost) best = {shape, cost};
+    }
+    return best;
+}
+
+}  // namespace pairalign

@@ -1,0 +1,206 @@
+"""Greedy clusters that align the most similar representative first.
+
+Sequences come in blocks, in canonical order. What came before a block is settled, so that an index
+of the representatives' seeds says with which of them a sequence may pass, and how similar it may be
+(`pairalign.engines.cpu.growing_index`). The candidates of a sequence are aligned by that bound, the
+highest first, until none that is left can be more similar than the best found, or as similar and
+earlier in the order. In a block, those that no representative has taken are compared with each
+other first: what becomes a representative among them is one for the rest of the block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.identities import count_identity
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Int32s, Int64s
+from pairalign.clusters.edges import GreedyLinkage
+from pairalign.engines.cpu.engine import CpuEngine, SharedSet
+from pairalign.engines.cpu.growing_index import Candidates, GrowingIndex
+from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.engines.cpu.seed_index import LEAST_IDENTITY
+from pairalign.engines.kernels import AUTO
+from pairalign.engines.selection import is_for_cores
+from pairalign.jobs.run.progress import show_progress
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.stages.threshold_engine import Steps
+from pairalign.pairs.masks import mask_pairs
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LEAST_SEQUENCES = 2000
+"""Of fewer the other filters look at all pairs in the time that the index takes to be made."""
+
+_BLOCK = 1024
+_CHUNK = 512
+"""Pairs that an engine aligns at once: a byte is held for each pair of their sequences."""
+
+
+@dataclass
+class GreedyClustering:
+    """Clusters a set whose sequences are in canonical order.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+    scoring : Scoring
+    thresholds : PairThresholds
+    detail : Detail
+        What identities are counted of.
+    resources : Resources
+
+    Attributes
+    ----------
+    steps : Steps
+        How many pairs each step has left.
+    """
+
+    sequences: SequenceSet
+    scoring: Scoring
+    thresholds: PairThresholds
+    detail: Detail
+    resources: Resources
+    steps: Steps = field(default_factory=Steps, init=False)
+
+    def find_leaders(self, letters: int = 0) -> Int32s | None:
+        """Return the representative of each sequence; None where an index is of no use.
+
+        Parameters
+        ----------
+        letters : int
+            Of a seed; 0 chooses.
+
+        Raises
+        ------
+        CapacityError, ScoringError
+            As of engines.
+        """
+        pair_filter = PairFilter(
+            self.sequences,
+            None,
+            self.scoring,
+            self.thresholds,
+            None,
+            threads=self.resources.used_threads,
+            grams=False,
+        )
+        index = pair_filter.open_growing(letters)
+        try:
+            if not index.letters:
+                return None
+            return self._cluster(index)
+        finally:
+            index.close()
+            pair_filter.close()
+
+    def _cluster(self, index: GrowingIndex) -> Int32s:
+        count = len(self.sequences)
+        self._index = index
+        self._shared = SharedSet(self.sequences)
+        self._clusters = GreedyLinkage(count)
+        self.steps.pairs, self.steps.seed = count * (count - 1) // 2, index.letters
+        with show_progress(count, self.resources.progress, "sequences", "clustering") as meter:
+            for first in range(0, count, _BLOCK):
+                stop = min(first + _BLOCK, count)
+                self._take_block(first, stop)
+                meter.update(stop - first)
+        self.steps.seedless = self.steps.pairs - index.found
+        self.steps.possible = index.found
+        return self._clusters.leaders()
+
+    def _take_block(self, first: int, stop: int) -> None:
+        """Give the sequences of a block to representatives, or make them such."""
+        index, leaders = self._index, self._clusters.leaders()
+        self._align_best(self._find(first, stop, 0))
+        untaken = np.arange(first, stop, dtype=np.int32)
+        untaken = untaken[leaders[first:stop] == untaken]
+        index.add(untaken)
+        found = self._find(first, stop, first)
+        among = leaders[found.columns] == found.columns
+        some = found.take(among)
+        self._clusters.add(*self._align(some.take(np.argsort(some.rows, kind="stable"))))
+        index.drop(untaken[leaders[untaken] != untaken])
+        self._align_best(found.take(~among & (leaders[found.rows] == found.rows)))
+
+    def _find(self, first: int, stop: int, least_row: int) -> Candidates:
+        clusters = self._clusters
+        found = self._index.find(first, stop, least_row, clusters.best, clusters.leaders())
+        self.steps.common += len(found)
+        return found
+
+    def _align_best(self, left: Candidates) -> None:
+        """Align candidates with representatives, the best first, until none can be better."""
+        clusters, width = self._clusters, 1
+        while len(left):
+            starts = np.flatnonzero(np.diff(left.columns, prepend=-1))
+            places = np.arange(len(left)) - np.repeat(starts, np.diff(np.append(starts, len(left))))
+            now = places < width
+            clusters.add(*self._align(left.take(now)))
+            left = left.take(~now)
+            left = left.take(
+                clusters.may_be_better(left.rows, left.columns, left.parts, left.wholes)
+            )
+            width *= 2
+
+    def _align(self, some: Candidates) -> tuple[Int32s, Int32s, Int64s, Int64s]:
+        """Return rows, columns, parts and wholes of those that pass, in the same order of rows."""
+        known = some.take(some.are_known)
+        found = [(known.rows, known.columns, known.parts, known.wholes)]
+        unknown = some.take(~some.are_known)
+        self.steps.beatable += len(some)
+        self.steps.known += len(known)
+        self.steps.scoring += len(unknown)
+        for aligned in self._align_chunks(unknown):
+            passing = aligned.take(self.thresholds.passing(aligned))
+            self.steps.passing += len(passing)
+            found.append((passing.query, passing.target, *self._identity_of(passing)))
+        rows, columns, parts, wholes = map(np.concatenate, zip(*found, strict=True))
+        order = np.argsort(rows, kind="stable")
+        return rows[order], columns[order], parts[order], wholes[order]
+
+    def _identity_of(self, found: Alignments) -> tuple[Int64s, Int64s]:
+        return count_identity(found, self.thresholds.identity_of)
+
+    def _align_chunks(self, some: Candidates) -> Iterator[Alignments]:
+        """Align pairs, some at a time, as those of a small set."""
+        bounds = [*range(0, len(some), _CHUNK), len(some)]
+        for start, stop in pairwise(bounds):
+            rows, columns = some.rows[start:stop], some.columns[start:stop]
+            places, inverse = np.unique(np.concatenate((rows, columns)), return_inverse=True)
+            ends = inverse[: len(rows)].astype(np.int32), inverse[len(rows) :].astype(np.int32)
+            order = np.lexsort((ends[1], ends[0]))
+            window = Window(0, 0, len(places), 0, len(places), True)
+            engine = CpuEngine(
+                self.sequences,
+                None,
+                self.scoring,
+                threads=self.resources.used_threads,
+                memory_bytes=self.resources.used_memory_bytes,
+                first=self._shared.chosen(places),
+            )
+            try:
+                mask = mask_pairs(window, ends[0][order], ends[1][order])
+                yield engine.align(window, Want(self.detail), mask)
+            finally:
+                engine.close()
+
+
+def may_be_greedy(sequences: SequenceSet, thresholds: PairThresholds, resources: Resources) -> bool:
+    """Whether an index of representatives may take less time than looking at all pairs."""
+    return (
+        thresholds.min_identity >= LEAST_IDENTITY
+        and len(sequences) >= LEAST_SEQUENCES
+        and resources.kernel in (None, AUTO)
+        and is_for_cores(resources.device, sequences, None)
+    )

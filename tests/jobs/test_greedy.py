@@ -1,0 +1,204 @@
+"""Greedy clusters that align the most similar first: the bounds hold, the clusters are the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from relatives import COSTS, change, relatives
+
+from pairalign.alignments.identities import count_identity
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.clusters.edges import GreedyLinkage
+from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.jobs.clusters import greedy
+from pairalign.jobs.clusters.clusters import cluster
+from pairalign.jobs.clusters.greedy import GreedyClustering
+from pairalign.jobs.run.align_all import align
+from pairalign.jobs.run.resources import Resources
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.sets import SequenceSet
+
+SHARES = [Fraction(share, 100) for share in (60, 80, 90, 95, 97, 100)]
+RULES = (
+    ("columns", "global", False),
+    ("columns", "semiglobal", True),
+    ("internal", "global", True),
+    ("internal", "semiglobal", True),
+    *((whole, mode, False) for whole in ("full", "longer", "mean") for mode in ("global", "local")),
+)
+DNA_COSTS = [*COSTS, {"match": 1, "mismatch": -1, "gap_open": 2, "gap_extend": 2}]
+
+
+def near(seed: int, alphabet: str, longest: int, rate: float) -> SequenceSet:
+    """Relatives, ends of them, copies, and sequences of a residue or a few, in canonical order."""
+    rng = np.random.default_rng(seed)
+    made = [one.letters for one in relatives(alphabet, seed, 24, longest, rate)]
+    made += made[:2] + [one[: rng.integers(1, 5)] for one in made[:4]]
+    made += [made[0][:3] + letter + made[0][4:] for letter in "ACGT"]
+    made += ["N" if alphabet == "dna" else "X"] * 2
+    given = SequenceSet.from_strings(made, alphabet=alphabet)
+    return given.reordered(given.canonical_order())
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> tuple[SequenceSet, Scoring, PairThresholds]:
+    alphabet = draw(st.sampled_from(["dna", "protein"]))
+    whole, mode, covered = draw(st.sampled_from(RULES))
+    coverage = draw(st.sampled_from(SHARES)) if covered else Fraction(0)
+    thresholds = PairThresholds(draw(st.sampled_from(SHARES)), whole, coverage, "aligned")
+    costs = draw(st.sampled_from(DNA_COSTS if alphabet == "dna" else COSTS))
+    given = near(draw(st.integers(0, 1 << 30)), alphabet, 50, draw(st.sampled_from([0.05, 0.2])))
+    return given, make_scoring(alphabet, mode=mode, **costs), thresholds
+
+
+@settings(max_examples=150, deadline=None)
+@given(problem=problems(), letters=st.integers(2, 9))
+def test_candidates(problem: tuple[SequenceSet, Scoring, PairThresholds], letters: int) -> None:
+    """All pairs that pass are candidates; none is more similar than its bound, or than is known."""
+    sequences, scoring, thresholds = problem
+    count = len(sequences)
+    pair_filter = PairFilter(sequences, None, scoring, thresholds, None, threads=1, grams=False)
+    index = pair_filter.open_growing(letters)
+    assert index.letters == letters
+    index.add(np.arange(count, dtype=np.int32))
+    nothing = GreedyLinkage(count)
+    found = index.find(0, count, 0, nothing.best, nothing.leaders())
+    ends = zip(found.rows.tolist(), found.columns.tolist(), strict=True)
+    bounds = dict(
+        zip(ends, zip(found.parts.tolist(), found.wholes.tolist(), strict=True), strict=True)
+    )
+    assert len(bounds) == len(found) <= index.found
+    every = align(sequences, scoring=scoring, device="cpu", threads=1)
+    parts, wholes = count_identity(every, thresholds.identity_of)
+    passing = set(thresholds.passing(every).tolist())
+    known = {pair for pair, is_known in zip(bounds, found.are_known, strict=True) if is_known}
+    for place, (row, column) in enumerate(
+        zip(every.query.tolist(), every.target.tolist(), strict=True)
+    ):
+        if place in passing:
+            part, whole = bounds[row, column]
+            assert parts[place] * whole <= part * wholes[place]
+        if (row, column) in known:
+            part, whole = bounds[row, column]
+            assert place in passing
+            assert parts[place] * whole == part * wholes[place]
+    index.close()
+    pair_filter.close()
+
+
+def plainly(sequences: SequenceSet, scoring: Scoring, thresholds: PairThresholds) -> list[int]:
+    """Greedy clusters by their definition."""
+    every = align(sequences, scoring=scoring, device="cpu", threads=1)
+    passing = every.take(thresholds.passing(every))
+    identities: dict[int, list[tuple[Fraction, int]]] = {}
+    shares = zip(*count_identity(passing, thresholds.identity_of), strict=True)
+    for row, column, (part, whole) in zip(
+        passing.query.tolist(), passing.target.tolist(), shares, strict=True
+    ):
+        identities.setdefault(column, []).append((Fraction(int(part), int(whole)), row))
+    leaders: list[int] = []
+    for column in range(len(sequences)):
+        some = [one for one in identities.get(column, []) if leaders[one[1]] == one[1]]
+        leaders.append(min(some, key=lambda one: (-one[0], one[1]))[1] if some else column)
+    return leaders
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    problem=problems(),
+    letters=st.integers(2, 9),
+    block=st.sampled_from([1, 3, 8, 1000]),
+    chunk=st.sampled_from([1, 4, 512]),
+    threads=st.sampled_from([1, 2]),
+)
+def test_same_clusters_as_by_definition(
+    problem: tuple[SequenceSet, Scoring, PairThresholds],
+    letters: int,
+    block: int,
+    chunk: int,
+    threads: int,
+) -> None:
+    sequences, scoring, thresholds = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(greedy, "_BLOCK", block)
+        patch.setattr(greedy, "_CHUNK", chunk)
+        made = GreedyClustering(
+            sequences,
+            scoring,
+            thresholds,
+            Detail.CIGAR if thresholds.identity_of == "internal" else Detail.STATS,
+            Resources("cpu", threads=threads, memory_bytes=1 << 28),
+        )
+        leaders = made.find_leaders(letters)
+    assert leaders is not None
+    assert leaders.tolist() == plainly(*problem)
+    steps = made.steps
+    assert steps.pairs == steps.seedless + steps.possible
+    assert steps.possible >= steps.common >= steps.beatable == steps.known + steps.scoring
+    assert steps.scoring >= steps.passing
+
+
+def test_the_best_come_first() -> None:
+    """A copy of a representative is aligned with no other; nor is what differs in two bases."""
+    rng = np.random.default_rng(3)
+    origin = "".join(rng.choice(list("ACGT"), 100))
+    others = [change(rng, "ACGT", origin, 0.05)[:99] for _ in range(20)]
+    near_origin = ("T" if origin[0] != "T" else "A") + origin[1:]
+    given = SequenceSet.from_strings([origin, origin, near_origin, *others], alphabet="dna")
+    given = given.reordered(given.canonical_order())
+    made = GreedyClustering(
+        given,
+        make_scoring("dna"),
+        PairThresholds(Fraction(97, 100)),
+        Detail.STATS,
+        Resources("cpu", threads=1),
+    )
+    leaders = made.find_leaders(8)
+    assert leaders is not None
+    assert leaders[:3].tolist() == [0, 0, 0]
+    assert made.steps.known >= 2
+
+
+def test_local_ends_have_no_bound() -> None:
+    """A local alignment ends where it likes, so that errors beside a seed say nothing."""
+    given = near(1, "dna", 40, 0.1)
+    thresholds = PairThresholds(Fraction(97, 100), "columns", Fraction(9, 10), "aligned")
+    made = GreedyClustering(
+        given, make_scoring("dna", mode="local"), thresholds, Detail.STATS, Resources("cpu")
+    )
+    assert made.find_leaders(4) is None
+
+
+@pytest.mark.parametrize("rule", [("columns", None), ("internal", "0.9"), ("shorter", None)])
+def test_the_command_has_the_same_clusters(
+    rule: tuple[str, str | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(5)
+    origins = ["".join(rng.choice(list("ACGT"), rng.integers(60, 90))) for _ in range(9)]
+    reads = [change(rng, "ACGTN", origins[k % 9], 0.03) for k in range(400)]
+    reads += [one[: rng.integers(1, 41)] for one in reads[:40]] + reads[:20]
+    reads += [one.lower() for one in reads[20:30]]
+    asked = {"min_identity": "97%", "identity_of": rule[0], "min_coverage": rule[1]}
+    expected = cluster(reads, **asked, device="cpu")
+    monkeypatch.setattr(greedy, "LEAST_SEQUENCES", 2)
+    found = cluster(reads, **asked, device="cpu")
+    for name in ("labels", "representatives", "order"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
+
+
+def test_it_is_for_cores_and_high_identities() -> None:
+    given, sure = near(2, "dna", 60, 0.1), PairThresholds(Fraction(97, 100))
+    many = SequenceSet.from_strings(["ACGT"] * greedy.LEAST_SEQUENCES, alphabet="dna")
+    on_cores = Resources("cpu")
+    assert greedy.may_be_greedy(many, sure, on_cores)
+    assert greedy.may_be_greedy(many, sure, replace(on_cores, kernel="auto"))
+    assert not greedy.may_be_greedy(given, sure, on_cores)
+    assert not greedy.may_be_greedy(many, PairThresholds(Fraction(94, 100)), on_cores)
+    assert not greedy.may_be_greedy(many, sure, Resources("opencl"))
+    assert not greedy.may_be_greedy(many, sure, replace(on_cores, kernel="byte"))
