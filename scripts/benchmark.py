@@ -15,6 +15,7 @@
     python scripts/benchmark.py similar --data genomes/*.fa.gz
     python scripts/benchmark.py similar-grid --lengths 1000 5000
     python scripts/benchmark.py gpu-similar
+    python scripts/benchmark.py clients --folder data --peers ENV/bin/python
     python scripts/benchmark.py clusters --data amplicons.fa.gz
     python scripts/benchmark.py cluster-commands --data amplicons.fa.gz --sequences 10000 50000
     python scripts/benchmark.py hits --data mean0257.fa.gz
@@ -46,6 +47,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from bench import (  # noqa: E402
     chosen,
+    clients,
     cluster_commands,
     clusters,
     command,
@@ -80,6 +82,7 @@ from bench import overlaps_bitwise as bitwise  # noqa: E402
 
 MODULES = (
     chosen,
+    clients,
     gpu,
     hits,
     host,
