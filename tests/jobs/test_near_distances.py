@@ -150,7 +150,7 @@ def test_standard_output_is_a_table(folder: Path, capfdbinary: Any) -> None:
         (["--max-drop", "5", "-o", "o.tsv", "--report", "o.html"], "leave --report out"),
         (["--max-drop", "5", "-o", "o.tsv", "--measure", "score"], "leave --measure out"),
         (["--max-edits", "5", "-o", "o.tsv", "--strand", "both"], "leave --strand out"),
-        (["--max-edits", "5", "-o", "o.npz.gz"], "leave .gz out"),
+        (["--max-edits", "5", "-o", "o.npz.gz"], "leave .gz or .zst out"),
         (["--max-edits", "5", "-o", "o.phy"], "known ending"),
         (["--max-edits", "-1", "-o", "o.tsv"], "a whole number of 0 or more"),
         (["--max-drop", "5", "-o", "o.tsv", "--gap-open", "11.5"], "without decimals"),
