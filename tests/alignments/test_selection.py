@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -127,6 +129,13 @@ def test_a_stream_gives_what_align_gives(found: pairalign.Alignments) -> None:
         pairalign.stream(SEQUENCES, detail="all")
     with pytest.raises(TypeError, match="'top' is 'hsps' now"):
         pairalign.stream(SEQUENCES, top=2)
+
+
+@pytest.mark.parametrize("options", [{"max_hits": 1}, {"min_identity": 0.5}, {"min_score": 10**6}])
+def test_a_stream_has_no_empty_blocks(options: dict[str, Any]) -> None:
+    blocks = list(pairalign.stream(SEQUENCES, window=2, device="cpu", **options))
+    assert all(len(block) for block in blocks)
+    assert sum(map(len, blocks)) == len(pairalign.align(SEQUENCES, device="cpu", **options))
 
 
 def test_public_names_alone() -> None:

@@ -237,8 +237,9 @@ def stream(
     Returns
     -------
     iterator of Alignments
-        Together they are what `align` returns, in the same order; a few of them are in memory at
-        a time. Arguments are checked, and sequences read, before it is returned.
+        Together they are what `align` returns, in the same order; none is empty, and a few of
+        them are in memory at a time. Arguments are checked, and sequences read, before it is
+        returned.
 
     Raises
     ------
@@ -254,7 +255,7 @@ def stream(
     3 11
     """
     plan = _plan(sequences, targets, **options)
-    return (replace(found, significance=plan.significance) for found in plan.job)
+    return (replace(found, significance=plan.significance) for found in plan.job if len(found) > 0)
 
 
 def _in_canonical_order(
