@@ -27,6 +27,9 @@ from pairalign.sequences.sets import SequenceSet
 
 pytest_plugins = ["left_out"]
 
+# Else each of the commands that tests start compiles two hundred modules anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # The default profile always draws the same examples: a test that passed yesterday passes today.
 # HYPOTHESIS_PROFILE=search looks for new ones, twenty times as many; with "few" a third are drawn.
 COMMON = {

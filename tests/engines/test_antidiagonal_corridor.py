@@ -89,7 +89,10 @@ def test_sets_of_all_shapes(
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("case", CASES)
 def test_hard_cases(case: str, name: str, use: str) -> None:
-    for problem in CASES[case]("global"):
+    problems = list(CASES[case]("global"))
+    if (use, case) == ("lanes", "positions_beyond_16_bits"):
+        problems = problems[-1:]  # of lengths so unlike, a group of pairs takes seconds
+    for problem in problems:
         found = run(open_cpu, problem, instruction_set=name, pruning=Pruning(use))
         assert_same(found, run(open_cpu, problem), note=problem)
 

@@ -136,7 +136,7 @@ def test_what_split_and_cluster_promise(folder: Path) -> None:
     [
         ("vsearch", "--cluster_fast in.fa --id 0.8 --uc p.uc --minseqlength 1", "p.uc"),
         ("cd-hit-est", "-i in.fa -o p -c 0.8 -n 5", "p.clstr"),
-        ("mmseqs", "easy-cluster in.fa p tmp --min-seq-id 0.8 --threads 1", "p_cluster.tsv"),
+        ("mmseqs", "easy-cluster in.fa p tmp --min-seq-id 0.8 --threads 1 -k 5", "p_cluster.tsv"),
     ],
 )
 def test_files_of_programs(folder: Path, program: str, command: str, file: str) -> None:
