@@ -85,6 +85,12 @@ COMMANDS = (
         "add_options",
     ),
     Command(
+        "estimate",
+        "say what a run of align would take: hours, bytes, cost",
+        "pairalign.cli.estimate_options",
+        "add_options",
+    ),
+    Command(
         "cluster",
         "put sequences that are similar enough together",
         "pairalign.cli.cluster_options",

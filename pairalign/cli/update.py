@@ -24,11 +24,11 @@ from pairalign.cli.networks import OF_STATISTICS
 from pairalign.cli.parts import choose_part, without_option
 from pairalign.cli.program import build_parser
 from pairalign.formats import WRITERS, open_writer
+from pairalign.formats.held import HeldOutput
 from pairalign.formats.interleave import Interleaver, columns_of_names
 from pairalign.formats.merge import merge_files
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import (
-    HeldOutput,
     Output,
     check_writable,
     map_file,

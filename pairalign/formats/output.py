@@ -11,12 +11,10 @@ import base64
 import contextlib
 import ctypes
 import errno
-import io
 import mmap
 import os
 import stat
 import sys
-import tempfile
 import zlib
 from abc import ABC, abstractmethod
 from collections import deque
@@ -161,7 +159,7 @@ def check_writable(path: Path) -> None:
         if path == "-":
             _standard_output()
             return
-        place = _find_place(os.fspath(path))
+        place = find_place(os.fspath(path))
         if place is not None:
             probe = PartFile(*place)
             os.close(probe.descriptor)
@@ -209,7 +207,7 @@ class FileOutput(Output):
         if self.path == "-":
             return _standard_output()
         path = os.fspath(self.path)
-        place = _find_place(path)
+        place = find_place(path)
         if place is None:
             self._is_null = os.path.realpath(path) == os.devnull
             return open(path, "wb", buffering=0)
@@ -263,64 +261,7 @@ class FileOutput(Output):
             file.close()
 
 
-class HeldOutput(Output):
-    """Bytes that are of use to the run alone: a hidden file beside an output, which never appears.
-
-    Parameters
-    ----------
-    path : str or path
-        The output; of standard output and devices the file is among temporary ones.
-
-    Attributes
-    ----------
-    path : str
-        Where the bytes are, until the ``with`` block is left.
-    """
-
-    def __init__(self, path: Path) -> None:
-        try:
-            place = None if path == "-" else _find_place(os.fspath(path))
-            final = os.path.join(tempfile.gettempdir(), "pairalign") if place is None else place[0]
-            self._part = PartFile(final, None)
-        except OSError as error:
-            raise output_error(path, error) from error
-        self.path = self._part.path
-        self._file = io.FileIO(self._part.descriptor, "wb")
-
-    @property
-    def waits_for_readers(self) -> bool:
-        """Return False: it is a regular file."""
-        return False
-
-    @property
-    def descriptor(self) -> int:
-        """The file."""
-        return self._file.fileno()
-
-    def explain(self, error: OSError) -> OSError:
-        """Return the error to raise when writing to `descriptor` failed."""
-        return error if isinstance(error, OutputError) else output_error(self.path, error)
-
-    def write(self, data: Bytes) -> int:
-        """Write all of `data`; return its size."""
-        return write_all(self._file.write, data, self.path)
-
-    def text(self) -> memoryview:
-        """Return what was written."""
-        return map_file(self.path) if os.path.getsize(self.path) else memoryview(b"")
-
-    def close(self) -> None:
-        """Nothing: who writes to it may be done, who reads it is not."""
-
-    def abort(self) -> None:
-        """Nothing, as `close`."""
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._part.remove()
-
-
-def _find_place(path: str) -> tuple[str, int | None] | None:
+def find_place(path: str) -> tuple[str, int | None] | None:
     """Return where a regular file goes and the permissions of the one that it replaces.
 
     None for what is written directly. A link stays a link: the file it leads to is replaced.

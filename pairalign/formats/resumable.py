@@ -370,10 +370,8 @@ class Resumable:
             self._gzip.restore(check_object(state, GZIP_STATE))
         except (ValueError, zlib.error) as error:
             self.output.abort()
-            raise PartsError(
-                f"'{self._file.path}.journal' is damaged in its last line; leave --resume out to "
-                "begin anew"
-            ) from error
+            journal = f"'{self._file.path}.journal' is damaged in its last line"
+            raise PartsError(f"{journal}; leave --resume out to begin anew") from error
 
     @property
     def last(self) -> Commit | None:

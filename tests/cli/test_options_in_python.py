@@ -30,6 +30,7 @@ WITHOUT_A_FUNCTION = {
     "audit": "pairalign.jobs.splits.audit:audit_groups",
     "merge": "pairalign.formats.merge:merge_alignments",
     "update": "pairalign.formats.interleave:Interleaver",
+    "estimate": "pairalign.jobs.estimate.estimate:estimate_run",
     "devices": "pairalign.engines.selection:list_devices",
 }
 """Commands that only modules of the package do in Python: no public function has been made yet."""

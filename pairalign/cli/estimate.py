@@ -1,0 +1,73 @@
+"""The command ``pairalign estimate``."""
+
+from __future__ import annotations
+
+import argparse
+
+from pairalign.cli.align import plan_of
+from pairalign.cli.align_table import table_of
+from pairalign.cli.lines import Lines, say_summary
+from pairalign.cli.planning import check_scoring, resources_of
+from pairalign.jobs.estimate.estimate import START_SECONDS, Estimate, estimate_run
+from pairalign.jobs.estimate.rates import SOURCES, parse_devices
+
+_UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+
+
+def run_estimate(options: argparse.Namespace) -> None:
+    """Carry out ``pairalign estimate``."""
+    devices = parse_devices(options.devices)
+    if options.output is None:
+        options.output = "-"
+    if options.output == "-" and options.format is None:
+        options.format = options.default_format
+    table = table_of(options)
+    check_scoring(options)
+    options.progress = options.resume = False
+    plan = plan_of(options, table)
+    found = estimate_run(
+        plan,
+        devices,
+        format=table.writer_type.name,
+        sample=options.sample,
+        shown=table.shown(),
+        resources=resources_of(options),
+    )
+    lines = _lines_of(found, options)
+    if options.quiet:
+        print(lines.text())
+    else:
+        say_summary(options, lines)
+
+
+def _lines_of(found: Estimate, options: argparse.Namespace) -> Lines:
+    lines = Lines()
+    lines.add("pairs", f"{found.pairs:,}", pairs=found.pairs)
+    lines.add("cells", f"{found.cells:.3g}", cells=found.cells)
+    hours = found.seconds / 3600
+    shown = f"{hours:.2f} h" if hours >= 1 else f"{found.seconds / 60:.1f} min"
+    lines.add(
+        "time",
+        f"{shown} on {found.devices}: {found.gcups:,.0f} GCUPS ({SOURCES[found.devices.kind]}) and "
+        f"{START_SECONDS:.0f} s to start",
+        seconds=round(found.seconds, 1),
+        gcups=round(found.gcups, 1),
+        devices=found.devices.count,
+        kind=found.devices.kind,
+    )
+    lines.add(
+        "output",
+        f"{_size(found.bytes)}: {found.share:.3%} of the pairs, as {found.sampled:,} of them say",
+        bytes=found.bytes,
+        share=found.share,
+        sampled=found.sampled,
+    )
+    if options.price is not None:
+        cost = found.device_hours * float(options.price)
+        text = f"{cost:,.2f}: {found.device_hours:.2f} device hours at {options.price}"
+        lines.add("cost", text, cost=round(cost, 2), device_hours=round(found.device_hours, 3))
+    return lines
+
+
+def _size(size: int) -> str:
+    return next((f"{size / unit:.1f} {name}" for unit, name in _UNITS if size >= unit), f"{size} B")

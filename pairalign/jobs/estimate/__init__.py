@@ -1,0 +1,1 @@
+"""What a run will take: pairs, cells, hours, bytes and cost, before it is begun."""

@@ -1,0 +1,91 @@
+"""`pairalign estimate`: exact pairs and cells, measured rates, bytes near those written."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pairalign.cli.main import main
+from pairalign.errors import DeviceError
+from pairalign.jobs.estimate.rates import GCUPS, SOURCES, parse_devices
+
+MEASURED = Path(__file__).parents[2] / "docs" / "measured"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    with Path("in.fa").open("w") as file:
+        for number in range(120):
+            letters = rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 30 + rng.integers(60))
+            file.write(f">p{number}\n{''.join(letters)}\n")
+
+
+def estimate(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, float]:
+    capsys.readouterr()
+    assert main(["estimate", "in.fa", "--summary", "json", *options]) == 0
+    found: dict[str, float] = json.loads(capsys.readouterr().err.strip().splitlines()[-1])
+    return found
+
+
+@pytest.mark.parametrize("format", ["paf", "tsv", "fasta"])
+@pytest.mark.parametrize("least", [None, "-20"])
+def test_bytes_are_about_those_of_the_run(
+    format: str, least: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--format", format, *([] if least is None else [f"--min-score={least}"])]
+    found = estimate(capsys, *options, "--sample", "3000")
+    lengths = [len(line) for line in Path("in.fa").read_text().split("\n")[1::2]]
+    cells = (sum(lengths) ** 2 - sum(one * one for one in lengths)) // 2
+    assert (found["pairs"], found["cells"]) == (120 * 119 // 2, cells)
+    assert main(["align", "in.fa", "-o", "out", "-q", *options]) == 0
+    assert found["bytes"] == pytest.approx(Path("out").stat().st_size, rel=0.1)
+    assert not [path for path in Path().iterdir() if path.name not in ("in.fa", "out")]
+
+
+def test_hits_are_at_most_those_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    found = estimate(capsys, "--max-hits", "3", "--mode", "local")
+    assert found["share"] * found["pairs"] <= 120 * 3 * 2
+
+
+def test_more_devices_take_less_and_cost_is_theirs(capsys: pytest.CaptureFixture[str]) -> None:
+    one = estimate(capsys, "--devices", "core", "--price", "3600")
+    eight = estimate(capsys, "--devices", "core:8", "--price", "3600")
+    assert eight["gcups"] == pytest.approx(8 * one["gcups"], rel=1e-3)
+    assert one["cost"] == pytest.approx(one["seconds"], abs=0.1)
+    assert eight["cost"] == pytest.approx(8 * eight["seconds"], abs=0.5)
+
+
+def test_rates_are_those_that_were_measured() -> None:
+    runs = json.loads((MEASURED / SOURCES["H200"]).read_text())["runs"]
+    for (mode, cigars), known in GCUPS["H200"].items():
+        for length, rate in known:
+            (run,) = (
+                one
+                for one in runs
+                if (one["mode"], one["detail"]) == (mode, "CIGAR" if cigars else "SCORE")
+                and round(one["mean_length"]) == length
+            )
+            assert rate == round(run["gcells"] / statistics.median(run["seconds"]))
+    rows = json.loads((MEASURED / SOURCES["core"]).read_text())["rows"]
+    by_length = {int(row[0].replace(",", "")): row[2:] for row in rows}
+    for (mode, cigars), known in GCUPS["core"].items():
+        column = ("global", "semiglobal", "local").index(mode)
+        for length, rate in known:
+            assert str(rate) == by_length[int(length)][column].split(", ")[cigars]
+
+
+def test_devices() -> None:
+    assert str(parse_devices("h200:8")) == "8 H200s"
+    rates = [parse_devices("H200").gcups("local", False, one) for one in (10, 51, 200, 257, 9999)]
+    assert rates[0] == rates[1] == 1049
+    assert 3743 < rates[2] < 4596 == rates[3]
+    assert rates[4] == 4807
+    for wrong in ("A100", "H200:0", "H200:x"):
+        with pytest.raises(DeviceError):
+            parse_devices(wrong)
