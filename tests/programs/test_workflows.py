@@ -30,7 +30,7 @@ def read_recipe() -> str:
     found = re.search(r"^Snakemake:\n\n((?:    .*\n)+)", DOCS.read_text(), re.MULTILINE)
     assert found is not None
     recipe = found[1]
-    assert recipe.count("\n") == 10
+    assert recipe.count("\n") == 14
     assert "    N = 64\n" in recipe
     return re.sub("^    ", "", recipe.replace("N = 64", f"N = {PARTS}"), flags=re.MULTILINE)
 
