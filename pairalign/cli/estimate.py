@@ -57,7 +57,7 @@ def _lines_of(found: Estimate, options: argparse.Namespace) -> Lines:
     )
     lines.add(
         "output",
-        f"{_size(found.bytes)}: {found.share:.3%} of the pairs, as {found.sampled:,} of them say",
+        _output(found),
         bytes=found.bytes,
         share=found.share,
         sampled=found.sampled,
@@ -67,6 +67,15 @@ def _lines_of(found: Estimate, options: argparse.Namespace) -> Lines:
         text = f"{cost:,.2f}: {found.device_hours:.2f} device hours at {options.price}"
         lines.add("cost", text, cost=round(cost, 2), device_hours=round(found.device_hours, 3))
     return lines
+
+
+def _output(found: Estimate) -> str:
+    """Say how much is written; where no sampled pair passed, the bound of 95% (rule of three)."""
+    if found.share:
+        share = f"{found.share:.3%} of the pairs"
+        return f"{_size(found.bytes)}: {share}, as {found.sampled:,} of them say"
+    most = min(1.0, 3 / found.sampled)
+    return f"not known: none of {found.sampled:,} pairs passed, so at most {most:.2%} do"
 
 
 def _size(size: int) -> str:

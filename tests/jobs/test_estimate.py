@@ -53,6 +53,11 @@ def test_hits_are_at_most_those_asked_for(capsys: pytest.CaptureFixture[str]) ->
     assert found["share"] * found["pairs"] <= 120 * 3 * 2
 
 
+def test_where_none_passes_bytes_are_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["estimate", "in.fa", "--min-score", "9999"]) == 0
+    assert "not known: none of" in capsys.readouterr().err
+
+
 def test_more_devices_take_less_and_cost_is_theirs(capsys: pytest.CaptureFixture[str]) -> None:
     one = estimate(capsys, "--devices", "core", "--price", "3600")
     eight = estimate(capsys, "--devices", "core:8", "--price", "3600")

@@ -13,6 +13,7 @@ import pytest
 from commands import TIMEOUT_SECONDS, write_random_set
 
 from pairalign.cli.main import main
+from pairalign.cli.program import build_parser
 
 DOCS = Path(__file__).parents[2] / "docs/scale.md"
 PARTS = 12
@@ -72,3 +73,25 @@ def test_snakemake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("all.paf.gz").unlink()
     assert re.search(r"^shard +1$", snakemake(), re.MULTILINE)
     assert Path("all.paf.gz").read_bytes() == Path("one.paf.gz").read_bytes()
+
+
+@pytest.mark.slow
+def test_the_snakefile_of_the_recipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planned, with the threads, memory and GPU of each job."""
+    program = find_snakemake()
+    monkeypatch.chdir(tmp_path)
+    write_random_set(Path("proteins.fa"), 10, 20)
+    recipe = DOCS.parents[1] / "recipes" / "snakemake" / "Snakefile"
+    words = ["--snakefile", str(recipe), "--cores", "8", "--resources", "mem_mb=9000", "gpu=1"]
+    done = subprocess.run(
+        [program, *words, "--config", "shards=3", "gpus=1", "-n", "-p"],
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")},
+        capture_output=True,
+        text=True,
+        timeout=4 * TIMEOUT_SECONDS,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    commands = re.findall(r"pairalign (align .*)", done.stdout)
+    options = [build_parser().parse_args(command.split()) for command in commands]
+    assert sorted(one.shard for one in options) == [(1, 3), (2, 3), (3, 3)]
+    assert {(one.threads, one.memory, one.device) for one in options} == {(4, 8000 << 20, "cuda")}
