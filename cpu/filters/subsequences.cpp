@@ -26,7 +26,8 @@ const SubsequenceKernel* choose_subsequences(const char* name) {
     return nullptr;
 }
 
-MatchMasks::MatchMasks(const pairalign_set& set, int32_t definite, int32_t threads) : definite_(definite) {
+MatchMasks::MatchMasks(const pairalign_set& set, int32_t definite, int32_t threads)
+    : definite_(definite), lengths_(set.lengths) {
     const int32_t groups = (set.count + LANES - 1) / LANES;
     size_t start = 0;
     for (int32_t g = 0; g < groups; g++) {
@@ -67,7 +68,10 @@ void SubsequenceLooker::run_waiting(const Text& text, int32_t first, uint8_t* ma
     uint64_t* masks = aligned(gathered_);
     for (int k = 0; k < waiting_; k++) masks_.copy(positions_[k], masks, words, k);
     for (int k = waiting_; k < LANES; k++) least_[k] = NEVER_NEEDED;
-    run({masks, words}, text, least_,
+    int32_t unmatched = 0;
+    for (int k = 0; k < waiting_; k++)
+        unmatched = std::max(unmatched, masks_.length(positions_[k]) - least_[k]);
+    run({masks, words}, text, least_, unmatched,
         [&](int lane, bool has) { mask[positions_[lane] - first] = has ? LOOKED_AT : 0; });
     waiting_ = 0;
 }

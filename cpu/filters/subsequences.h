@@ -10,9 +10,17 @@
 // stand in the lanes of vectors. Where few of a group are left to be looked at, eight of several groups are
 // put together.
 //
+// A window is enough. Let K matches be needed of a pattern of P residues and a text of T. Before a match of
+// the pattern's residue i with the text's residue j, i - j residues of the pattern at least have no match,
+// and it has at most P - K such; the same of the text: so -(T - K) <= i - j <= P - K for each match of an
+// alignment that has K. Where the others are left out, a common subsequence of K residues is still found, and
+// nothing that is found is longer than the longest: P + T - 2K + 1 residues of the pattern are looked at for
+// each of the text, which is few where K is nearly P, as of identity `shorter`.
+//
 // H. Hyyro: Bit-parallel LCS-length computation revisited. AWOCA 2004.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -37,11 +45,12 @@ struct Text {
     int32_t length, definite;  // codes from `definite` on match nothing
 };
 
-// memory: words * LANES of room.
+// memory: words * LANES of room. unmatched: the most residues that a pattern which is looked at may have
+// without a match.
 struct SubsequenceKernel {
     const char* name;
-    void (*count_common)(const MaskGroup& group, const Text& text, const int32_t* needed, int32_t* common,
-                         uint64_t* memory);
+    void (*count_common)(const MaskGroup& group, const Text& text, const int32_t* needed, int32_t unmatched,
+                         int32_t* common, uint64_t* memory);
 };
 
 // The kernel of an instruction set; the best there is if the name is null or empty. Null: there is none.
@@ -57,11 +66,13 @@ public:
         const size_t k = static_cast<size_t>(number);
         return {masks_.data() + starts_[k], words_[k]};
     }
+    int32_t length(int32_t position) const { return lengths_[position]; }
     // Copies the bits of a sequence into a lane of a group of so many words.
     void copy(int32_t position, uint64_t* masks, int32_t words, int lane) const;
 
 private:
     int32_t definite_;
+    const int32_t* lengths_;
     std::vector<size_t> starts_;
     std::vector<int32_t> words_;
     std::vector<uint64_t> masks_;
@@ -80,7 +91,11 @@ public:
     // NEVER_NEEDED for those that are not looked at. Calls tell(lane, has as many) for each of the others.
     template <class Tell>
     void look_at_group(int32_t group, const Text& text, const int32_t* least, const Tell& tell) {
-        run(masks_.group(group), text, least, tell);
+        int32_t unmatched = 0;
+        for (int lane = 0; lane < LANES; lane++)
+            if (least[lane] != NEVER_NEEDED)
+                unmatched = std::max(unmatched, masks_.length(group * LANES + lane) - least[lane]);
+        run(masks_.group(group), text, least, unmatched, tell);
     }
 
     // Of the sequences first <= position < stop that mask[position - first] names, needed says how many
@@ -102,10 +117,11 @@ public:
 
 private:
     template <class Tell>
-    void run(const MaskGroup& group, const Text& text, const int32_t* least, const Tell& tell) {
+    void run(const MaskGroup& group, const Text& text, const int32_t* least, int32_t unmatched,
+             const Tell& tell) {
         int32_t common[LANES];
         state_.resize(static_cast<size_t>(group.words) * LANES + LANES);
-        kernel_.count_common(group, text, least, common, aligned(state_));
+        kernel_.count_common(group, text, least, unmatched, common, aligned(state_));
         for (int lane = 0; lane < LANES; lane++)
             if (least[lane] != NEVER_NEEDED) tell(lane, common[lane] >= least[lane]);
     }

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relatives import relatives
+from relatives import change, relatives
 
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines.cpu.engine import instruction_sets
@@ -85,6 +85,35 @@ def test_what_is_dropped(isa: str, data: st.DataObject) -> None:
         assert after.mask.tolist() == wanted.tolist()
     else:  # too few of a sample would have been dropped, or none is to be
         assert after.mask.tolist() == before.mask.tolist()
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 1 << 30),
+    length=st.integers(64, 330),
+    share=st.sampled_from([*map(Fraction, ("0.93", "0.95", "0.97", "0.99"))]),
+    whole=st.sampled_from(["shorter", "longer"]),
+)
+def test_in_a_window(isa: str, seed: int, length: int, share: Fraction, whole: str) -> None:
+    """Few residues may be without a match: so few of the pattern are looked at for each."""
+    rng = np.random.default_rng(seed)
+    origin = "".join(rng.choice(list("ACGT"), length))
+    rate = 1 - float(share)
+    made = [change(rng, "ACGTN", origin, rate * rng.uniform(0.5, 2)) for _ in range(14)]
+    made += [one[rng.integers(0, 30) :] for one in made[:6]] + [made[0], origin]
+    made += ["".join(rng.choice(list("ACGT"), length)) for _ in range(6)]
+    given = SequenceSet.from_strings(made, alphabet="dna")
+    window = Window(0, 0, len(given), 0, len(given), True)
+    taken = given, None, make_scoring("dna"), PairThresholds(share, whole), None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PAIRALIGN_ISA", isa)
+        looking = PairFilter(*taken, threads=1, subsequences=True, grams=False)
+    found = looking.choose(window)
+    assert found.left < found.sharing
+    possible = PairFilter(*taken, threads=1, grams=False).choose(window).mask
+    wanted = possible & np.array(expected(given, None, window, share, whole), bool)
+    assert found.mask.tolist() == wanted.tolist()
 
 
 def test_unrelated_proteins_are_not_aligned() -> None:
