@@ -332,6 +332,8 @@ struct ByteKernels {
     static void align_any(ByteBatch& batch) {
         if (!batch.own) return align(batch);
         if (batch.own->classes) return ByteKernels<V, Scores::CLASSES>::align(batch);
+        if constexpr (V::LOOKUP)
+            if (batch.own->few.count) return ByteKernels<V, Scores::FEW_ROWS>::align(batch);
         ByteKernels<V, Scores::LINES>::align(batch);
     }
 
@@ -370,6 +372,7 @@ struct ByteKernels {
                 Own::bytes,
                 Own::prepare,
                 align_any,
+                V::LOOKUP,
                 Classes::find_bounds,
                 Classes::fill_corridor,
                 ByteRuns<V>::write};

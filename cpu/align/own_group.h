@@ -4,6 +4,9 @@
 // CLASSES: where scores depend on the letters' classes alone, as those of DNA mostly do, a class of a row and
 // one of a column differ (by XOR) in a number below 16, and a table of 16 scores says the rest.
 //
+// FEW_ROWS: where the lanes have few sequences, a lookup finds the scores of two of them, for which the
+// columns' letters say which of the two it is: those of the second are CODES more.
+//
 // LINES: a band needs one score of each lane side by side. Of each lane they are taken in a line along its
 // columns, by a lookup of the columns' letters, or, where that takes more than one instruction, from a
 // profile (the scores of each letter against all columns). Then 16 columns of all lanes are turned at a time.
@@ -84,24 +87,36 @@ private:
         turn_letters(true, definite);
         turn_letters(false, as_they_are);
         make_tables();
+        if (own_.few.count) {
+            for (int l = 0; l < LANES; l++)
+                memory_[layout_.others + static_cast<size_t>(l)] = own_.few.of[lane(l)] > 1 ? 255 : 0;
+            return;
+        }
         if (!V::LOOKUP) make_profiles();
         make_offsets();
     }
 
+    // Lanes that are not used have what the last one has.
+    int lane(int l) const { return l < group_.used ? l : group_.used - 1; }
+
     // Letters as `map` has them, a sequence after the other and then side by side.
     void turn_letters(bool rows, const uint8_t* map) {
-        alignas(64) uint8_t table[TABLE_BYTES];
-        for (size_t k = 0; k < TABLE_BYTES; k++) table[k] = map[k % CODES];
+        alignas(64) uint8_t tables[2][TABLE_BYTES];
+        for (size_t k = 0; k < TABLE_BYTES; k++) {
+            tables[0][k] = tables[1][k] = map[k % CODES];
+            if (map[k % CODES] < CODES) tables[1][k] += CODES;
+        }
         const size_t stride = layout_.line_stride;
         uint8_t* const lines = memory_ + layout_.lines;
         for (int l = 0; l < LANES; l++) {
-            const int from = l < group_.used ? l : group_.used - 1;
+            const int from = lane(l);
+            const uint8_t* const table = tables[own_.few.count ? own_.few.of[from] % 2 : 0];
             const uint8_t* codes = rows ? own_.codes[from] : group_.codes[from];
             const size_t length = static_cast<size_t>(rows ? own_.lengths[from] : group_.lengths[from]);
             uint8_t* const line = lines + static_cast<size_t>(l) * stride;
             for (size_t k = 0; k < length; k += LANES)
                 V::lookup(table, V::index(V::load_any(codes + k))).store_any(line + k);
-            memset(line + length, map[PAD], stride - length);
+            memset(line + length, table[PAD], stride - length);
         }
         uint8_t* out = memory_ + (rows ? layout_.rows : layout_.codes);
         if (!rows) {
@@ -152,14 +167,14 @@ private:
             count += has_row_letter(a);
         }
         for (int l = 0; l < LANES; l++) {
-            const int from = l < group_.used ? l : group_.used - 1;
-            const uint32_t lane =
+            const int from = lane(l);
+            const uint32_t profile =
                 V::LOOKUP ? 0 : static_cast<uint32_t>(l) * static_cast<uint32_t>(layout_.profile_bytes);
             uint32_t* const out = reinterpret_cast<uint32_t*>(memory_ + layout_.offsets);
             const auto put = [&](int32_t row, int letter) {
                 constexpr int IN_BLOCK = OwnLayout::IN_BLOCK;
                 out[(static_cast<size_t>(row / IN_BLOCK) * LANES + static_cast<size_t>(l)) * IN_BLOCK +
-                    static_cast<size_t>(row % IN_BLOCK)] = lane + of_letter[letter];
+                    static_cast<size_t>(row % IN_BLOCK)] = profile + of_letter[letter];
             };
             for (int32_t row = 0; row < own_.rows; row++)
                 put(row, row < own_.lengths[from] ? own_.codes[from][row] : PAD);

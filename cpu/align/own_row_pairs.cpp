@@ -25,8 +25,6 @@ OwnRowPairs::OwnRowPairs(pairalign_engine& engine, pairalign_result& result, boo
 void OwnRowPairs::take(std::vector<Task>& tasks) {
     if (few_ == 0) return;
     take_pairs(tasks);
-    if (pairs_.empty()) return;
-    order_by_lengths();
     cut_batches();
 }
 
@@ -42,9 +40,7 @@ void OwnRowPairs::take_overflowed() {
     pairs_ = std::move(above_);
     above_.clear();
     batches_.clear();
-    if (pairs_.empty()) return;
     std::sort(pairs_.begin(), pairs_.end(), in_order);
-    order_by_lengths();
     cut_batches();
 }
 
@@ -73,7 +69,8 @@ bool OwnRowPairs::may_align() const {
 // Where a row fills fewer, so many are idle that own rows are quicker.
 int OwnRowPairs::least_lanes() const {
     if (engine_.own_rows == ALWAYS) return std::numeric_limits<int>::max();
-    return static_cast<int>(static_cast<double>(lanes_) / own_rows_factor(has_classes_));
+    const OwnScores best = takes_few_rows() ? OwnScores::FEW_ROWS : usual();
+    return static_cast<int>(static_cast<double>(lanes_) / own_rows_factor(best));
 }
 
 void OwnRowPairs::take_pairs(std::vector<Task>& tasks) {
@@ -123,60 +120,116 @@ BytePlan OwnRowPairs::plan(int32_t rows, int32_t columns) const {
                       engine_.least_bits);
 }
 
-// So that pairs of a batch are alike in both lengths: by rows into as many stretches as these are cut into
-// batches by columns.
-void OwnRowPairs::order_by_lengths() {
+// Those from `first` on, so that pairs of a batch are alike in both lengths: by rows into as many stretches
+// as these are cut into batches by columns.
+void OwnRowPairs::cut_by_lengths(size_t first) {
     const auto longer_rows = [this](const PairPosition& a, const PairPosition& b) {
         return rows(a) > rows(b);
     };
     const auto longer_columns = [this](const PairPosition& a, const PairPosition& b) {
         return columns(a) > columns(b);
     };
-    const size_t batches = (pairs_.size() - 1) / lanes_ + 1;
+    if (first == pairs_.size()) return;
+    const size_t batches = (pairs_.size() - first - 1) / lanes_ + 1;
     const size_t across =
         std::max<size_t>(1, static_cast<size_t>(std::lround(std::sqrt(static_cast<double>(batches)))));
     const size_t stretch = (batches + across - 1) / across * lanes_;
-    std::stable_sort(pairs_.begin(), pairs_.end(), longer_rows);
-    for (size_t begin = 0; begin < pairs_.size(); begin += stretch) {
-        const auto at = [this](size_t k) {
-            return pairs_.begin() + static_cast<std::ptrdiff_t>(std::min(k, pairs_.size()));
-        };
+    const auto at = [this](size_t k) {
+        return pairs_.begin() + static_cast<std::ptrdiff_t>(std::min(k, pairs_.size()));
+    };
+    std::stable_sort(at(first), pairs_.end(), longer_rows);
+    for (size_t begin = first; begin < pairs_.size(); begin += stretch)
         std::stable_sort(at(begin), at(begin + stretch), longer_columns);
-    }
+    for (size_t begin = first; begin < pairs_.size(); begin += lanes_)
+        add_batch(begin, std::min(begin + lanes_, pairs_.size()));
 }
 
 // Batches of pairs_, but for what does not fit or pay.
 void OwnRowPairs::cut_batches() {
-    const ByteKernel& kernel = engine_.bytes();
-    Group group{};
-    OwnRows own{};
-    for (size_t begin = 0; begin < pairs_.size(); begin += lanes_) {
-        const PairPosition* const pairs = pairs_.data() + begin;
-        const int count = static_cast<int>(std::min(lanes_, pairs_.size() - begin));
-        describe(pairs, count, group, own);
-        const BytePlan how = plan(own.rows, group.columns);
-        const size_t bytes = how.bytes + kernel.own_bytes(own, group.columns);
-        const bool fits =
-            bytes <= engine_.share() && (!floors_ || engine_.may_use_floors(own.rows, group.columns));
-        if (fits && pays(pairs, count, how)) batches_.push_back({begin, count, how});
-        else left_[floors_].insert(left_[floors_].end(), pairs, pairs + count);
-    }
+    if (pairs_.empty()) return;
+    if (takes_few_rows()) cut_few_rows();
+    else cut_by_lengths(0);
 }
 
-// Whether it is quicker than to align pairs one by one.
-bool OwnRowPairs::pays(const PairPosition* pairs, int count, const BytePlan& plan) const {
+// Pairs of few rows in the order of these; then, by lengths, those for which that does not pay.
+void OwnRowPairs::cut_few_rows() {
+    const auto at = [this](size_t k) { return pairs_.begin() + static_cast<std::ptrdiff_t>(k); };
+    const auto longer_columns = [this](const PairPosition& a, const PairPosition& b) {
+        return columns(a) > columns(b);
+    };
+    std::vector<PairPosition> others;
+    size_t kept = 0;
+    for (size_t begin = 0, end; begin < pairs_.size(); begin = end) {
+        end = few_rows_end(begin);
+        if (!are_better_than_lines(begin, end)) {
+            others.insert(others.end(), at(begin), at(end));
+            continue;
+        }
+        std::stable_sort(at(begin), at(end), longer_columns);
+        if (kept < begin) std::copy(at(begin), at(end), at(kept));
+        add_batch(kept, kept + end - begin);
+        kept += end - begin;
+    }
+    std::copy(others.begin(), others.end(), at(kept));
+    cut_by_lengths(kept);
+}
+
+// The end of a batch of few rows.
+size_t OwnRowPairs::few_rows_end(size_t begin) const {
+    const size_t most = std::min(pairs_.size(), begin + lanes_);
+    size_t end = begin + 1;
+    for (int rows = 1; end < most; end++) {
+        const PairPosition &pair = pairs_[end], &before = pairs_[end - 1];
+        rows += pair.row != before.row || pair.flipped != before.flipped;
+        if (rows > FewRows::MOST) break;
+    }
+    return end;
+}
+
+// By the cells filled, where LINES is taken to fill no more than it has to.
+bool OwnRowPairs::are_better_than_lines(size_t begin, size_t end) const {
+    double cells = 0;
+    int32_t most_rows = 0, most_columns = 0;
+    for (size_t k = begin; k < end; k++) {
+        cells += double{1} * rows(pairs_[k]) * columns(pairs_[k]);
+        most_rows = std::max(most_rows, rows(pairs_[k]));
+        most_columns = std::max(most_columns, columns(pairs_[k]));
+    }
+    return double{1} * most_rows * most_columns * own_rows_factor(OwnScores::FEW_ROWS) <
+           cells / static_cast<double>(lanes_) * own_rows_factor(OwnScores::LINES);
+}
+
+void OwnRowPairs::add_batch(size_t begin, size_t end) {
+    const ByteKernel& kernel = engine_.bytes();
+    const PairPosition* const pairs = pairs_.data() + begin;
+    const int count = static_cast<int>(end - begin);
+    Group group{};
+    OwnRows own{};
+    describe(pairs, count, group, own);
+    const BytePlan how = plan(own.rows, group.columns);
+    const size_t bytes = how.bytes + kernel.own_bytes(own, group.columns);
+    const bool fits =
+        bytes <= engine_.share() && (!floors_ || engine_.may_use_floors(own.rows, group.columns));
+    const OwnScores scores = own.few.count ? OwnScores::FEW_ROWS : usual();
+    if (fits && pays(pairs, count, how.cost * own_rows_factor(scores)))
+        batches_.push_back({begin, count, how});
+    else left_[floors_].insert(left_[floors_].end(), pairs, pairs + count);
+}
+
+// Whether that is quicker than to align pairs one by one.
+bool OwnRowPairs::pays(const PairPosition* pairs, int count, double cost) const {
     if (engine_.own_rows == ALWAYS || engine_.long_pairs == NEVER) return true;
-    const double at_once = plan.cost * own_rows_factor(has_classes_);
     double one_by_one = 0;
-    for (int l = 0; l < count && one_by_one <= at_once; l++)
+    for (int l = 0; l < count && one_by_one <= cost; l++)
         one_by_one +=
             plan_long_pair(engine_.set->long_pair, rows(pairs[l]), columns(pairs[l]), trace_, engine_.share())
                 .cost;
-    return at_once < one_by_one;
+    return cost < one_by_one;
 }
 
 void OwnRowPairs::describe(const PairPosition* pairs, int count, Group& group, OwnRows& own) const {
     set_lanes(result_, pairs, count, has_classes_ ? &classes_ : nullptr, group, own);
+    if (takes_few_rows()) find_few_rows(pairs, count, own.few);
 }
 
 void OwnRowPairs::Worker::skip(const PairPosition* pairs, int count) {

@@ -69,16 +69,22 @@ private:
     };
 
     bool may_align() const;
+    bool takes_few_rows() const { return !has_classes_ && engine_.bytes().takes_few_rows; }
+    OwnScores usual() const { return has_classes_ ? OwnScores::CLASSES : OwnScores::LINES; }
     int least_lanes() const;
     void take_pairs(std::vector<Task>& tasks);
     void take_task(Task& task);
     bool overflows(int64_t number) const;
     bool mostly_overflow() const;
     BytePlan plan(int32_t rows, int32_t columns) const;
-    void order_by_lengths();
     void cut_batches();
+    void cut_few_rows();
+    size_t few_rows_end(size_t begin) const;
+    bool are_better_than_lines(size_t begin, size_t end) const;
+    void cut_by_lengths(size_t first);
+    void add_batch(size_t begin, size_t end);
     void describe(const PairPosition* pairs, int count, Group& group, OwnRows& own) const;
-    bool pays(const PairPosition* pairs, int count, const BytePlan& plan) const;
+    bool pays(const PairPosition* pairs, int count, double cost) const;
 
     int32_t rows(const PairPosition& pair) const { return result_.rows_of(pair.flipped).length(pair.row); }
     int32_t columns(const PairPosition& pair) const {

@@ -16,7 +16,7 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 // How a fill finds scores.
-enum class Scores { ONE_ROW, CLASSES, LINES };
+enum class Scores { ONE_ROW, CLASSES, FEW_ROWS, LINES };
 
 // The scores of ROWS rows from `row` on. Columns are gone through in stretches: reach(j, stop, ...) makes
 // those from j on ready and says the last of them; column(letters) is what the rows of a column have in
@@ -46,6 +46,45 @@ public:
 private:
     const V table_;
     const uint8_t* const rows_;
+};
+
+// A table has the scores of two letters, those of the first half of the sequences and of the second.
+template <class V, int ROWS>
+class RowScores<V, Scores::FEW_ROWS, ROWS> {
+public:
+    using Column = typename V::Index;
+    PAIRALIGN_INLINE RowScores(const ByteWork<V>& w, int32_t row)
+        : others_(V::eq(V::load(w.own_group + w.own.others), V::set(255))),
+          rows_(w.own_rows + static_cast<size_t>(row) * V::LANES) {
+        const OwnRows& own = *w.batch.own;
+        const uint8_t* const tables = w.own_group + w.own.tables;
+        for (int k = 0; k < ROWS; k++) {
+            V of[FewRows::MOST];
+            for (int s = 0; s < FewRows::MOST; s++) {
+                const int lane = own.few.first_lanes[s];
+                const int code = row + k < own.lengths[lane] ? own.codes[lane][row + k] : PAD;
+                of[s] = V::load(tables + static_cast<size_t>(code) * OwnLayout::TABLE_BYTES);
+            }
+            V::join(of[0], of[1]).store(tables_[k][0]);
+            V::join(of[2], of[3]).store(tables_[k][1]);
+        }
+    }
+    PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop) { return stop; }
+    PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop, const int32_t*) { return stop; }
+    static PAIRALIGN_INLINE Column column(V letters) { return V::index(letters); }
+    template <int K>
+    PAIRALIGN_INLINE V of(Column column, int32_t) const {
+        return V::lookup_where(others_, tables_[K][1], column, V::lookup(tables_[K][0], column));
+    }
+    template <int K>
+    PAIRALIGN_INLINE typename V::Mask same(V letters) const {
+        return V::eq(letters, V::load(rows_ + K * V::LANES));
+    }
+
+private:
+    const typename V::Mask others_;  // lanes whose sequence is the third or fourth
+    const uint8_t* const rows_;
+    alignas(64) uint8_t tables_[ROWS][2][V::LANES];
 };
 
 template <class V, int ROWS>

@@ -29,6 +29,14 @@ struct LetterClasses {
     }
 };
 
+// The sequences of which the lanes of a batch have one each, where these are few.
+struct FewRows {
+    static constexpr int MOST = 4;
+    int count;              // 0: there are more
+    int first_lanes[MOST];  // a lane that has it
+    uint8_t of[MAX_LANES];  // its number
+};
+
 // Row sequences of a batch in which every lane has its own, as Group has the columns.
 struct OwnRows {
     const uint8_t* codes[MAX_LANES];
@@ -36,7 +44,8 @@ struct OwnRows {
     int32_t rows;                  // of the longest
     uint32_t row_codes;            // bit set of the letters, with PAD
     int definite;                  // codes below it are letters that can be equal
-    const LetterClasses* classes;  // null: lanes have profiles
+    const LetterClasses* classes;  // null: lanes have profiles, or share few sequences
+    FewRows few;
 };
 
 // Where the group of such a batch keeps what, see own_group.h. `lookup`: scores are looked up, no profiles
@@ -47,7 +56,8 @@ struct OwnLayout {
     static constexpr int IN_BLOCK = 16;  // rows whose offsets stand together, of each lane
     size_t line_stride = 0, stride = 0;  // of sequences; of the letters of a profile
     size_t profile_bytes = 0;            // of a lane
-    size_t codes = 0, rows = 0, lines = 0, tables = 0, offsets = 0, taken = 0, scores = 0, profiles = 0;
+    size_t codes = 0, rows = 0, others = 0, lines = 0, tables = 0, offsets = 0, taken = 0, scores = 0,
+           profiles = 0;
     size_t bytes = 0;  // of all
 
     OwnLayout() = default;
@@ -58,10 +68,12 @@ struct OwnLayout {
                      width = round(static_cast<size_t>(columns), 16);
         line_stride = round(height > width ? height : width, 64) + 2 * AT_ONCE;
         rows = (width + 1) * lanes;
-        lines = rows + height * lanes;
+        others = rows + height * lanes;
+        lines = others + lanes;
         bytes = tables = lines + line_stride * lanes;
         if (own.classes) return;
-        offsets = tables + CODES * TABLE_BYTES;
+        bytes = offsets = tables + CODES * TABLE_BYTES;
+        if (own.few.count) return;
         taken = offsets + height * lanes * sizeof(uint32_t);
         scores = taken + AT_ONCE * lanes;
         bytes = profiles = scores + 8 * AT_ONCE * lanes;
@@ -188,6 +200,7 @@ struct ByteKernel {
     size_t (*own_bytes)(const OwnRows& own, int32_t columns);
     void (*prepare_own)(const Scheme& scheme, Group& group, const OwnRows& own);
     void (*align)(ByteBatch& batch);
+    bool takes_few_rows;  // or own rows are all different to it
     // The same of lanes of similar sequences, those of `done`: first bounds by a beam, then paths.
     void (*find_bounds)(ByteBatch& batch, LaneCorridor& corridor);
     void (*fill_corridor)(ByteBatch& batch, LaneCorridor& corridor);

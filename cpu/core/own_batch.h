@@ -34,6 +34,26 @@ void set_lanes(const pairalign_result& result, const Pair* pairs, int count, con
     }
     own.definite = result.engine->definite;
     own.classes = classes;
+    own.few.count = 0;
+}
+
+// Numbers the row sequences of pairs, if they are few.
+template <class Pair>
+void find_few_rows(const Pair* pairs, int count, FewRows& few) {
+    few = {};
+    const auto same_row = [pairs](int l, int m) {
+        return pairs[l].flipped == pairs[m].flipped && pairs[l].row == pairs[m].row;
+    };
+    for (int l = 0; l < count; l++) {
+        int s = 0;
+        while (s < few.count && !same_row(l, few.first_lanes[s])) s++;
+        if (s == FewRows::MOST) {
+            few.count = 0;
+            return;
+        }
+        if (s == few.count) few.first_lanes[few.count++] = l;
+        few.of[l] = static_cast<uint8_t>(s);
+    }
 }
 
 // A batch and the memory that it works in.

@@ -46,8 +46,9 @@ BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t c
 // The same of local mode above floors.
 BytePlan plan_floors(const ByteKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
 
-// How many times as much it costs when each lane has its own row sequence.
-double own_rows_factor(bool classes);
+// How many times as much it costs when lanes have row sequences of their own, whose scores are found so.
+enum class OwnScores { CLASSES, FEW_ROWS, LINES };
+double own_rows_factor(OwnScores scores);
 
 // How one pair is filled by the kernel for long pairs: of the tiles that fit, the one that costs least.
 struct LongPlan {

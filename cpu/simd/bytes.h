@@ -23,6 +23,8 @@
 //   vectors in turns, of the lower half of each 16 bytes interleave_high the same of the upper half
 //   table_of_16     16 bytes, for lookup_16: those whose numbers, below 16, a vector holds, and 0 for numbers
 //                   from 128 to 143
+//   lookup_where    with LOOKUP: the same where a mask is set, another vector elsewhere
+//   join            the first halves of two vectors
 //   LOOKUP          true: scores are looked up; false: they come from a profile in memory, as in vector.h
 #pragma once
 

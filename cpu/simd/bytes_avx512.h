@@ -120,6 +120,16 @@ struct BytesOf {
         return {_mm512_or_si512(_mm512_shuffle_epi8(_mm512_broadcast_i32x4(halves[0]), index.low),
                                 _mm512_shuffle_epi8(_mm512_broadcast_i32x4(halves[1]), index.high))};
     }
+    static PAIRALIGN_INLINE BytesOf lookup_where(Mask m, const uint8_t* table, Index index,
+                                                 BytesOf elsewhere) {
+        asm("vpermb %3, %1, %0 %{%2%}"
+            : "+v"(elsewhere.v)
+            : "v"(index.low), "Yk"(m), "m"(*reinterpret_cast<const __m512i*>(table)));
+        return elsewhere;
+    }
+    static PAIRALIGN_INLINE BytesOf join(BytesOf a, BytesOf b) {
+        return {_mm512_inserti64x4(a.v, _mm512_castsi512_si256(b.v), 1)};
+    }
 };
 
 using Bytes = BytesOf<false>;
