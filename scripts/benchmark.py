@@ -143,6 +143,9 @@ def add_cpu_commands(commands: argparse._SubParsersAction[argparse.ArgumentParse
     timed = commands.add_parser("cpu", parents=[common], help="the CPU engine: verify, then time")
     timed.add_argument("--repeat", type=int, default=7, help="rounds of each comparison (7)")
     timed.add_argument("--threads", type=int, default=os.cpu_count(), help="of the command")
+    timed.add_argument(
+        "--sets", type=int, nargs="+", metavar="N", help="samples of these sizes, peers alone"
+    )
     timed.add_argument("--no-command", action="store_true", help="leave out FASTA to PAF")
     timed.add_argument("--rounds-of-command", type=int, default=3, metavar="N")
     timed.add_argument(

@@ -44,7 +44,7 @@ struct OwnRows {
     int32_t rows;                  // of the longest
     uint32_t row_codes;            // bit set of the letters, with PAD
     int definite;                  // codes below it are letters that can be equal
-    const LetterClasses* classes;  // null: lanes have profiles, or share few sequences
+    const LetterClasses* classes;  // null: scores are looked up or come from profiles
     FewRows few;
 };
 

@@ -64,7 +64,7 @@ double own_rows_factor(OwnScores scores) {
         case OwnScores::CLASSES:
             return 1.25;
         case OwnScores::FEW_ROWS:
-            return 1.15;
+            return 1.2;
         default:
             return 2.4;
     }

@@ -46,15 +46,18 @@ def run_verify(options: Namespace) -> tuple[list[Row], list[str]]:
 
 def run_cpu(options: Namespace) -> tuple[list[Row], list[str]]:
     """Verify, then time: one thread against the peers, then threads, ISAs and the command."""
-    sample = take_sample(options.data, options.sequences)
-    trial = take_sample(options.data, min(TRIAL_SEQUENCES, options.sequences))
-    larger = take_sample(options.data, 4 * options.sequences)
     peers, notes = available()
     clock = CLOCKS[options.clock]
-    notes.insert(0, sample.describe())
     rows: list[Row] = []
-    for mode in options.mode:
-        rows += _against_peers(sample, trial, mode, peers, options.repeat, clock, notes)
+    for number in options.sets or [options.sequences]:
+        sample = take_sample(options.data, number)
+        trial = take_sample(options.data, min(TRIAL_SEQUENCES, number))
+        notes.append(sample.describe())
+        for mode in options.mode:
+            rows += _against_peers(sample, trial, mode, peers, options.repeat, clock, notes)
+    if options.sets:
+        return rows, notes
+    larger = take_sample(options.data, 4 * options.sequences)
     for mode in options.mode:
         rows += _threads(larger, mode, options.repeat)
         rows += _instruction_sets(larger, mode, options.repeat, clock)
@@ -122,7 +125,8 @@ def _rows_of(mode: str, cigar: bool, sample: Sample, seconds: dict[str, list[flo
         times = ratio(seconds[name], mine)
         rows.append(
             Row(
-                f"{mode}, {'scores and CIGARs' if cigar else 'scores only'}, one thread",
+                f"{len(sample.sequences)} proteins, {mode}, "
+                f"{'scores and CIGARs' if cigar else 'scores only'}, one thread",
                 f"{gcups(sample.cells, mine):.1f} GCUPS",
                 name,
                 f"{gcups(sample.cells, seconds[name]):.2f} GCUPS",

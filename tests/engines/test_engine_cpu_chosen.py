@@ -146,6 +146,21 @@ def test_of_these_few_pass(mode: str) -> None:
             assert_chosen(problem, 0.5, 7, Want(Detail.CIGAR, minimum), long_pairs="never")
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_a_few_rows_share_lanes(mode: str) -> None:
+    """Proteins near the diagonal and at a set's end, some alike, with residues that equal none."""
+    family = genes(25, 160, 17, "ACDEFGHIKLMNPQRSTVWYX", 0.3)
+    first, second = (*proteins(50, 150, seed=18), *family), (*proteins(30, 130, seed=19), *family)
+    scoring = blosum_like(mode)
+    for problem in (Problem(first, None, scoring), Problem(first, second, scoring)):
+        for want in (Want(Detail.SCORE), Want(Detail.CIGAR), Want(Detail.CIGAR, 40)):
+            assert_chosen(problem, 1, 0, want, threads=2, long_pairs="never")
+            assert_chosen(problem, 0.5, 20, want, long_pairs="never")
+    if mode == "local":
+        options = {"long_pairs": "never", "floors": "always"}
+        assert_chosen(Problem(first, None, scoring), 1, 0, Want(Detail.CIGAR), **options)
+
+
 def test_single_letters() -> None:
     sequences = ("A", "C", "A", "N", "ACGTACGT", "A" * 40, "G")
     for mode in MODES:
