@@ -34,7 +34,8 @@ FullCost cost_in_full(const pairalign_engine& engine, int32_t rows, int32_t colu
         const BytePlan plan =
             plan_bytes(kernel, scheme.mode, rows, columns, trace, engine.byte_share(), engine.least_bits);
         if (plan.bytes <= engine.byte_share())
-            return {plan.cost * own_rows_factor(classes ? OwnScores::CLASSES : OwnScores::LINES), alone, kernel.lanes};
+            return {plan.cost * own_rows_factor(classes ? OwnScores::CLASSES : OwnScores::LINES), alone,
+                    kernel.lanes};
     }
     const Kernel& kernel = engine.set->narrow;
     if (!fits_narrow(scheme, rows, columns)) return {IMPOSSIBLE, alone, kernel.lanes};
