@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 import pytest
@@ -52,7 +52,9 @@ def test_a_few_letters(problem: Problem, name: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_hard_cases(case: str) -> None:
-    for problem in CASES[case]("global"):
+    # Fronts of such scores reach far: a problem takes 0.1 s, and there are 165 that are alike.
+    step = 5 if case == "just_fits_or_not" else 1
+    for problem in islice(CASES[case]("global"), 0, None, step):
         assert_same(
             run(open_cpu, problem, pruning=WAVEFRONTS), run(open_cpu, problem), note=problem
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -96,9 +97,15 @@ def test_every_path_spells_a_sequence(
         assert int(line[5]) + in_container <= len(spelled[line[1] + "+"])
 
 
+@functools.cache
+def words_of(genome: str) -> dict[str, int]:
+    """Where in the circle each word of 20 bases begins."""
+    return {(2 * genome)[k : k + 20]: k for k in range(LETTERS)}
+
+
 def in_circle(path: str, genome: str) -> bool:
     """Whether a path is a stretch of the circle, but for adapters, each in place of bases."""
-    words = {(3 * genome)[k : k + 20]: k for k in range(LETTERS)}
+    words = words_of(genome)
     for letters in (path, other_strand(path)):
         at = [
             (k, words[w]) for k in range(len(letters) - 19) if (w := letters[k : k + 20]) in words

@@ -33,10 +33,18 @@ def canonical(sequences: dict[str, str]) -> list[str]:
     return sorted(sequences, key=lambda name: (-len(sequences[name]), of[name], name))
 
 
-def plain_values(sequences: dict[str, str], scoring: Scoring, identity: str) -> Values:
-    """Identity and coverage of each pair, first in canonical order first."""
-    given = SequenceSet.from_strings(sequences, alphabet=scoring.alphabet)
-    codes = {name: given.codes_of(k).tolist() for k, name in enumerate(given.names)}
+_found: dict[str, dict[tuple[str, str], reference.Expected]] = {}
+"""Alignments of the reference, by what was aligned: each identity is of the same ones."""
+
+
+def plain_alignments(
+    sequences: dict[str, str], scoring: Scoring
+) -> dict[tuple[str, str], reference.Expected]:
+    """The alignment of each pair by the reference, first in canonical order first."""
+    key = f"{sequences} {scoring}"
+    if key in _found:
+        return _found[key]
+    codes = codes_by_name(sequences, scoring)
     costs = reference.Costs(
         scoring.matrix.tolist(),
         int(scoring.gap_open),
@@ -44,11 +52,25 @@ def plain_values(sequences: dict[str, str], scoring: Scoring, identity: str) -> 
         scoring.mode,
         scoring.alphabet.definite,
     )
-    values: Values = {}
-    for one, other in combinations(canonical(sequences), 2):
-        found = reference.align(codes[one], codes[other], costs)
-        values[one, other] = identity_of(found, identity, scoring.mode, codes[one], codes[other])
-    return values
+    _found[key] = {
+        (one, other): reference.align(codes[one], codes[other], costs)
+        for one, other in combinations(canonical(sequences), 2)
+    }
+    return _found[key]
+
+
+def codes_by_name(sequences: dict[str, str], scoring: Scoring) -> dict[str, list[int]]:
+    given = SequenceSet.from_strings(sequences, alphabet=scoring.alphabet)
+    return {name: given.codes_of(k).tolist() for k, name in enumerate(given.names)}
+
+
+def plain_values(sequences: dict[str, str], scoring: Scoring, identity: str) -> Values:
+    """Identity and coverage of each pair, first in canonical order first."""
+    codes = codes_by_name(sequences, scoring)
+    return {
+        (one, other): identity_of(found, identity, scoring.mode, codes[one], codes[other])
+        for (one, other), found in plain_alignments(sequences, scoring).items()
+    }
 
 
 def identity_of(

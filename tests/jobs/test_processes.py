@@ -70,12 +70,12 @@ def test_a_forked_process_aligns_while_threads_of_its_parent_do() -> None:
     expected = digest(8)
     codes = []
     with others_align():
-        for _ in range(60):
+        for _ in range(30):
             child = os.fork()
             if not child:
                 os._exit(0 if digest(8) == expected else 1)
             codes.append(ended(child))
-    assert codes == [0] * 60
+    assert codes == [0] * 30
 
 
 def test_a_lock_is_not_inherited_held() -> None:

@@ -109,7 +109,7 @@ def test_the_device_leaves_out_what_cannot_pass(
     device: Any, memory_bytes: int | None, both: bool
 ) -> None:
     scoring = PRESETS["short"].scoring()
-    reads = similar_reads(5, 120, 90)
+    reads = similar_reads(5, 90, 90)
     thresholds = replace(THRESHOLDS, all_strands=both)
     expected, on_cpu = overlaps_of(open_cpu([reads], scoring), reads, thresholds, None)
     gpu = open_on(device, [reads], scoring, family=Packed.name, memory_bytes=memory_bytes)

@@ -72,18 +72,29 @@ def cpp_layout(
     defines: Mapping[str, int | str] | None = None,
 ) -> Layout:
     """Where C++ puts the fields that Python declares; it does not compile where one has no such."""
-    names = list(declared_layout(declaration))
+    return cpp_layouts([(declaration, struct)], includes, folder, defines)[0]
+
+
+def cpp_layouts(
+    structs: Sequence[tuple[Declaration, str]],
+    includes: Sequence[Path],
+    folder: Path,
+    defines: Mapping[str, int | str] | None = None,
+) -> list[Layout]:
+    """`cpp_layout` of several structs of a source, which is compiled once."""
+    names = [list(declared_layout(declaration)) for declaration, _ in structs]
     expressions = [
         one
-        for name in names
+        for (_, struct), fields in zip(structs, names, strict=True)
+        for name in fields
         for one in (
             (f"offsetof({struct}, {name})", f"sizeof((({struct}*)0)->{name})")
             if name
             else ("0", f"sizeof({struct})")
         )
     ]
-    values = cpp_values(includes, expressions, folder, defines)
-    return dict(zip(names, zip(values[::2], values[1::2], strict=True), strict=True))
+    values = iter(cpp_values(includes, expressions, folder, defines))
+    return [{name: (next(values), next(values)) for name in fields} for fields in names]
 
 
 def opencl_layout(declaration: Declaration, struct: str, source: str, device: Any) -> Layout:
