@@ -62,6 +62,15 @@ def read_blocks(path: str, size: int | None = None) -> Iterator[bytes]:
             yield block
 
 
+def read_range(path: str, start: int, stop: int) -> Iterator[bytes]:
+    """Read some bytes of a file, from one up to another; OSError if that cannot be."""
+    with open(path, "rb", buffering=0) as file:
+        file.seek(start)
+        while start < stop and (block := file.read(min(_BLOCK_BYTES, stop - start))):
+            start += len(block)
+            yield block
+
+
 def measure_file(path: str, size: int | None = None) -> tuple[int, int]:
     """Return how many bytes `read_blocks` reads, and their CRC-32; OSError as there."""
     found, checksum = 0, 0

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any, Protocol
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import PartsError
 from pairalign.cli.console import log
-from pairalign.cli.parts import PartPlace
+from pairalign.cli.parts import End, PartPlace
 from pairalign.formats.journal import Commit
-from pairalign.formats.output import Output
+from pairalign.formats.output import Output, open_output
 from pairalign.formats.resumable import Join, Resumable, remove_leftovers
-from pairalign.formats.writer import WHOLE, Piece
+from pairalign.formats.writer import WHOLE
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.run_identity import describe_run
 
@@ -84,19 +86,24 @@ class Destination:
         self.is_done = self.is_resumed = False
         self._resumable: Resumable | None = None
         self._number = self.piece.number
+        self._counts = list(accumulate(one.pairs for one in job.pieces))
+        self._ends: list[End] = []
+        self._joined = join is not None
         if options.resume:
             self._resume(options, join)
         else:
             replace_leftovers(options.output)
         if place is not None:
             place.begin(self._described, format)
+            if len(job.pieces) > 1 and self.output is None and not self.is_done:
+                self.output = open_output(options.output)
 
     def _resume(self, options: argparse.Namespace, join: Join | None) -> None:
         is_compressed = options.output.endswith(COMPRESSED_SUFFIXES)
         described = {
             **self._described,
             "shard": self.job.shard,
-            "pairs": (self.job.first_pair, self._pairs),
+            "pairs": (self.job.pieces[0].start if self.job.pieces else 0, self._pairs),
             "gz": is_compressed,
         }
         resumable = Resumable(
@@ -118,11 +125,17 @@ class Destination:
             self._number = last.number
             self.piece = replace(self.piece, first=False, number=last.number, left=resumable.left)
             say_resumed(last.pairs, self._pairs)
+            self._ends = self._ends_before(resumable)
             if not self.is_done:
                 self.job = self._left_by(resumable, last)
         self.is_resumed = last is not None
         self._resumable = resumable
         self.output = resumable.output
+
+    def _ends_before(self, resumable: Resumable) -> list[End]:
+        """Return where the pieces end that were written before: each was committed."""
+        commits = {one.pairs: End(one.bytes, one.number) for one in reversed(resumable.history)}
+        return [commits[count] for count in self._counts[:-1] if count in commits]
 
     def _left_by(self, resumable: Resumable, last: Commit) -> AlignmentJob:
         """Return the job that begins where a commit was."""
@@ -146,8 +159,20 @@ class Destination:
 
     def wrote(self, writer: Written) -> None:
         """Commit, if it is time, what the job has given so far, all of which was written."""
-        if self._resumable is not None and self._resumable.is_due:
+        ended = self.job.pairs_done in self._counts[len(self._ends) : -1]
+        if self._resumable is not None and (ended or self._resumable.is_due):
             self._commit(writer)
+        if ended:
+            self._ends.append(self._end(writer))
+
+    def _end(self, writer: Written) -> End:
+        """Return where the output is; rows of tables are counted, which end by themselves."""
+        if self._joined:
+            return End(0, self.piece.number + writer.shown)
+        number = writer.flush()
+        descriptor = None if self.output is None else self.output.descriptor
+        size = 0 if descriptor is None else os.lseek(descriptor, 0, os.SEEK_CUR)
+        return End(size, number)
 
     def wrote_all(self, writer: Written) -> None:
         """Commit what is left; before the writer is closed."""
@@ -165,14 +190,9 @@ class Destination:
     def finish(self) -> None:
         """Write the manifest of a part, which is in its place."""
         if self._place is not None:
-            start: Piece = self._start
-            self._place.finish(
-                self._described,
-                self._format,
-                (self.job.first_pair, self.job.first_pair + self._pairs),
-                number=start.number,
-                shown=self._number - start.number,
-            )
+            ends = [*self._ends, *([End(0, self._number)] if self.job.pieces else [])]
+            number = self._start.number
+            self._place.finish(self._described, self._format, self.job.pieces, ends, number=number)
 
     def take_back(self) -> Resumable:
         """Return what was written, for other results to be made of."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pairalign.base.arguments import Shard
 from pairalign.base.run_files import remove_regular
@@ -24,6 +25,14 @@ from pairalign.formats.parts import (
 )
 from pairalign.formats.writer import Piece
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.blocks import Pairs
+
+
+class End(NamedTuple):
+    """Where a piece ends: bytes of the part up to there, and the number of the next pair."""
+
+    bytes: int
+    number: int
 
 
 @dataclass(frozen=True)
@@ -46,7 +55,8 @@ class PartPlace:
     def piece(self, job: AlignmentJob) -> Piece:
         """Return which part of the whole file it is."""
         number, shards = self.shard
-        return Piece(number == 1, number == shards, job.first_pair + 1)
+        first = job.pieces[0].start + 1 if job.pieces else 1
+        return Piece(number == 1, number == shards, first)
 
     @property
     def manifest(self) -> str:
@@ -79,25 +89,28 @@ class PartPlace:
         self,
         run: dict[str, Any],
         format: str,
-        pairs: tuple[int, int],
+        pieces: Sequence[Pairs],
+        ends: Sequence[End],
         *,
         number: int = 1,
-        shown: int = 0,
     ) -> None:
-        """Write the manifest of the part, which is complete; `pairs`: where it begins and ends."""
-        start, stop = pairs
+        """Write the manifest of the part, which is complete, with what is known of its pieces."""
         size, checksum = checksum_of(self.path)
+        cuts = [[*pair, end.bytes, end.number] for pair, end in zip(pieces, ends, strict=True)]
+        if cuts:
+            cuts[-1][2] = size
         Manifest(
             run,
             format,
             *self.shard,
-            start=start,
-            pairs=stop - start,
+            start=pieces[0].start if pieces else 0,
+            pairs=sum(piece.pairs for piece in pieces),
             bytes=size,
             checksum=checksum,
             number=number,
-            shown=shown,
+            shown=ends[-1].number - number if ends else 0,
             command=self.command,
+            pieces=cuts if len(cuts) > 1 else [],
         ).write(self.manifest)
         remove_regular(self.begun)
 

@@ -16,7 +16,13 @@ import numpy.typing as npt
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.base.errors import PartsError
 from pairalign.formats.output import Output
-from pairalign.formats.parts import Manifest, check_parts, checked_blocks, part_path
+from pairalign.formats.parts import (
+    Manifest,
+    check_parts,
+    ordered_pieces,
+    part_path,
+    piece_blocks,
+)
 from pairalign.formats.schemas import DISTANCES, DISTANCES_HEAD, SchemaError, read_object
 from pairalign.pairs.windows import plan_windows
 from pairalign.sequences.sets import SequenceSet
@@ -54,7 +60,7 @@ class DistanceWriter:
         self.shown = 0
         if first:
             head = {
-                "names": sequences.names,
+                "names": list(sequences.names),
                 "order": sequences.order.tolist(),
                 "measure": measure,
                 "window": window,
@@ -85,9 +91,9 @@ def merge_distances(folder: str, manifests: list[Manifest]) -> DistanceMatrix:
     if manifests[0].format != FORMAT:
         raise PartsError(f"'{folder}': parts of {manifests[0].format}, expected distances")
     check_parts(folder, manifests, SUFFIX)
-    paths = [part_path(folder, one.shard, one.shards, SUFFIX) for one in manifests]
-    parts = zip(paths, manifests, strict=True)
-    blocks = (block for path, one in parts for block in checked_blocks(path, one))
+    parts = {part_path(folder, one.shard, one.shards, SUFFIX): one for one in manifests}
+    pieces = ordered_pieces(list(parts.items()))
+    blocks = (block for piece in pieces for block in piece_blocks(piece, parts[piece.path]))
     return read_values(blocks, sum(one.bytes for one in manifests))
 
 

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pairalign.formats import WRITERS
 from pairalign.formats.output import Output, Path, map_file, open_output
-from pairalign.formats.parts import Manifest, check_parts, checked_blocks, part_path
-from pairalign.formats.writer import Writer
+from pairalign.formats.parts import (
+    Manifest,
+    PartPiece,
+    check_parts,
+    checked_blocks,
+    ordered_pieces,
+    part_path,
+    piece_blocks,
+)
+from pairalign.formats.writer import Rows, Writer
 
 _TYPES = {writer.name: writer for writer in WRITERS}
 _PAIR_NUMBER = re.compile(rb"^(>\S+ pair=|#=GF ID pair)(\d+)", re.MULTILINE)
@@ -54,36 +62,48 @@ def merge_files(
     threads: int = 1,
 ) -> None:
     """Write the whole that parts belong to into an output, which stays open."""
+    parts = dict(zip(paths, manifests, strict=True))
+    pieces = ordered_pieces(list(parts.items()))
     if writer.joined:
-        writer.join_files(_checked_files(paths, manifests), output, threads)
+        writer.join_files(_checked_files(pieces, parts), output, threads)
     else:
-        _copy(paths, manifests, writer, output)
+        _copy(pieces, parts, writer, output)
 
 
-def _checked_files(paths: list[str], manifests: Sequence[Manifest]) -> Iterator[memoryview]:
-    for path, manifest in zip(paths, manifests, strict=True):
-        for _ in checked_blocks(path, manifest):
-            pass
-        yield map_file(path)
+def _checked_files(
+    pieces: Sequence[PartPiece], parts: Mapping[str, Manifest]
+) -> Iterator[memoryview | Rows]:
+    for piece in pieces:
+        manifest = parts[piece.path]
+        if not manifest.pieces:
+            for _ in checked_blocks(piece.path, manifest):
+                pass
+            yield map_file(piece.path)
+            continue
+        first, last = piece.number - manifest.number, piece.next - manifest.number
+        yield Rows(map_file(piece.path), first, last)
 
 
 def _copy(
-    paths: list[str], manifests: Sequence[Manifest], writer: type[Writer], output: Output
+    pieces: Sequence[PartPiece],
+    parts: Mapping[str, Manifest],
+    writer: type[Writer],
+    output: Output,
 ) -> None:
-    """Write parts one after the other, amended where they could not know what comes before them.
+    """Write pieces one after the other, amended where they could not know what comes before them.
 
     FASTA and Stockholm number their pairs: where some were left out, by a threshold or because
     nothing was aligned, numbers are counted again. SAM says which record of a query is the first.
     """
     number = 1
     seen: set[bytes] = set()
-    for path, manifest in zip(paths, manifests, strict=True):
-        blocks = checked_blocks(path, manifest)
-        if writer.numbers and number != manifest.number:
-            blocks = _renumbered(blocks, number - manifest.number)
+    for piece in pieces:
+        blocks = piece_blocks(piece, parts[piece.path])
+        if writer.numbers and number != piece.number:
+            blocks = _renumbered(blocks, number - piece.number)
         elif writer.name == "sam":
             blocks = _with_first_records(blocks, seen)
-        number += manifest.shown
+        number += piece.next - piece.number
         for block in blocks:
             output.write(block)
 

@@ -17,7 +17,7 @@ from pairalign.base.errors import FormatError, PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.parquet_footer import MAGIC, EncodedGroup, FooterBuilder, split_file
 from pairalign.formats.schemas import SchemaError, check_parquet
-from pairalign.formats.writer import Content, Writer
+from pairalign.formats.writer import Content, Rows, Writer
 from pairalign.pairs.want import Detail
 from pairalign.statistics.statements import statistics_by_name
 
@@ -79,7 +79,9 @@ class ParquetWriter(Writer):
             ) from error
 
     @classmethod
-    def join_files(cls, files: Iterable[memoryview], output: Output, threads: int = 1) -> None:
+    def join_files(
+        cls, files: Iterable[memoryview | Rows], output: Output, threads: int = 1
+    ) -> None:
         """Write one table of several that come one after the other; does not close it.
 
         Raises
@@ -111,6 +113,7 @@ class ParquetWriter(Writer):
             raise
 
     def _write(self, alignments: Alignments) -> None:
+        self.shown += len(alignments)
         for start, stop, ends in self._groups.cut(len(alignments), alignments.cigar_offsets):
             self._parts.append(alignments[start:stop])
             if ends:
@@ -279,18 +282,24 @@ def _is_dictionary(type: pa.DataType) -> bool:
     return bool(pa.types.is_dictionary(type))
 
 
-def _read_groups(files: Iterable[memoryview]) -> Iterator[pa.Table]:
+def _read_groups(files: Iterable[memoryview | Rows]) -> Iterator[pa.Table]:
     """Read the row groups of some files; of one without any, a table without rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    for data in files:
+    for one in files:
+        data, first, last = one if isinstance(one, Rows) else (one, 0, 2**63)
         file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(data)))
         schema = _as_written(file.schema_arrow)
         check_parquet(schema)
         yield schema.empty_table()
+        before = 0
         for number in range(file.num_row_groups):
-            yield file.read_row_group(number).cast(schema)
+            rows = file.metadata.row_group(number).num_rows
+            start, stop = max(first - before, 0), min(last - before, rows)
+            before += rows
+            if start < stop:
+                yield file.read_row_group(number).cast(schema)[start:stop]
 
 
 def _as_written(schema: pa.Schema) -> pa.Schema:

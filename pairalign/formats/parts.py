@@ -1,13 +1,14 @@
 """Parts of a result in a folder: each a file and a manifest, made by whoever and in any order.
 
-``part-03-of-64.paf`` are the bytes that the third of 64 parts adds to the whole file: the first has
-its header, the last its footer. ``part-03-of-64.json``, its manifest, comes when the part is
+``part-03-of-64.paf`` are the bytes that the third of 64 parts adds to the whole file, in pieces that
+the manifest tells: the first has its header, the last its footer. ``part-03-of-64.json``, its manifest, comes when the part is
 complete: which run it belongs to, how many bytes it has, and their checksum. Before that there is a
 manifest of another name, ``.part-03-of-64.begun``, so a part without either is never pairalign's.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import os
@@ -16,9 +17,9 @@ import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks
+from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks, read_range
 from pairalign.base.errors import OutputError, PartsError
 from pairalign.base.run_files import (
     is_name_of_part,
@@ -47,7 +48,7 @@ class Manifest:
     shard, shards : int
         Which part of how many, counted from 1.
     start, pairs : int
-        Pairs of the pair matrix that come before it, and that it covers.
+        Pairs of the pair matrix that come before its first one, and that it covers.
     bytes : int
         Size of the part.
     checksum : str
@@ -57,6 +58,9 @@ class Manifest:
         number them.
     command : list of str
         The arguments of the program that wrote it.
+    pieces : list of list of int
+        Of a part whose pairs do not all follow one another, for each piece: pairs that come before
+        it, pairs that it covers, where it ends in the file, and the number of the pair after it.
     """
 
     run: dict[str, Any]
@@ -70,6 +74,7 @@ class Manifest:
     number: int = 1
     shown: int = 0
     command: list[str] = field(default_factory=list)
+    pieces: list[list[int]] = field(default_factory=list)
 
     def write(self, path: str) -> None:
         """Write it: `manifest_path` says that the part is complete, `begun_path` that it is begun.
@@ -79,6 +84,42 @@ class Manifest:
         text = json.dumps(asdict(self), indent=1) + "\n"
         with open_output(path) as output:
             output.write(text.encode())
+
+
+class PartPiece(NamedTuple):
+    """Pairs of a part that follow one another.
+
+    Attributes
+    ----------
+    path : str
+        The part.
+    start, pairs : int
+        Pairs of the pair matrix that come before it, and that it covers.
+    first, last : int
+        Bytes of the part: from one up to another.
+    number, next : int
+        Numbers of its first pair, and of the one after it, as they were written.
+    """
+
+    path: str
+    start: int
+    pairs: int
+    first: int
+    last: int
+    number: int
+    next: int
+
+
+def pieces_of(path: str, manifest: Manifest) -> list[PartPiece]:
+    """Return the pieces of a part, in its order."""
+    end = manifest.number + manifest.shown
+    whole = [[manifest.start, manifest.pairs, manifest.bytes, end]] if manifest.pairs else []
+    pieces: list[PartPiece] = []
+    first, number = 0, manifest.number
+    for start, pairs, last, after in manifest.pieces or whole:
+        pieces.append(PartPiece(path, start, pairs, first, last, number, after))
+        first, number = last, after
+    return pieces
 
 
 def part_path(folder: str, shard: int, shards: int, suffix: str) -> str:
@@ -323,20 +364,61 @@ def check_parts(folder: str, manifests: Sequence[Manifest], suffix: str) -> None
             f"{describe_shards(missing)}; --plan says how to make them"
         )
     end = 0
+    paths = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
+    found = map(pieces_of, paths, manifests)
+    for piece in sorted(itertools.chain(*found), key=lambda piece: piece.start):
+        if piece.start != end:
+            raise PartsError(
+                f"'{piece.path}' has pairs from {piece.start + 1:,} on, and what comes before them "
+                f"ends with pair {end:,}: another version has cut it; make it again"
+            )
+        end += piece.pairs
     for manifest in manifests:
         path = part_path(folder, manifest.shard, manifest.shards, suffix)
-        if manifest.start != end:
-            raise PartsError(
-                f"'{path}' begins with pair {manifest.start + 1:,}, and the part before it ends "
-                f"with pair {end:,}: another version has cut it; make it again"
-            )
-        end += manifest.pairs
         try:
             size = os.path.getsize(path)
         except OSError as error:
             raise PartsError(f"'{path}': {error.strerror}; make it again") from error
         if size != manifest.bytes:
             raise PartsError(_damaged(path, f"{size:,} bytes, expected {manifest.bytes:,}"))
+
+
+def ordered_pieces(parts: Sequence[tuple[str, Manifest]]) -> list[PartPiece]:
+    """Return what parts hold in the order of output: their pieces, and what has no pairs.
+
+    Parts of several pieces are read, and checked, here: each piece alone has no checksum.
+
+    Parameters
+    ----------
+    parts : sequence of (str, Manifest)
+        All of a whole, in the order of their numbers; each with its path.
+
+    Raises
+    ------
+    PartsError
+        A part is not what was written.
+    """
+    pieces: list[PartPiece] = []
+    begins: list[PartPiece] = []
+    ends: list[PartPiece] = []
+    for path, manifest in parts:
+        found = pieces_of(path, manifest)
+        if len(found) > 1:
+            for _ in checked_blocks(path, manifest):
+                pass
+        if not found and manifest.bytes:
+            number = manifest.number
+            empty = PartPiece(path, 0, 0, 0, manifest.bytes, number, number)
+            (begins if manifest.shard == 1 else ends).append(empty)
+        pieces += found
+    return [*begins, *sorted(pieces, key=lambda piece: piece.start), *ends]
+
+
+def piece_blocks(piece: PartPiece, manifest: Manifest) -> Iterator[bytes]:
+    """Read a piece; PartsError in the end if it is a whole part that is not what was written."""
+    if (piece.first, piece.last) == (0, manifest.bytes):
+        return checked_blocks(piece.path, manifest)
+    return read_range(piece.path, piece.first, piece.last)
 
 
 def checked_blocks(path: str, manifest: Manifest) -> Iterator[bytes]:

@@ -41,7 +41,7 @@ from pairalign.formats.output import (
 )
 from pairalign.formats.schemas import GZIP_STATE, check_object
 
-Join = Callable[[Iterable[memoryview], Output], None]
+Join = Callable[[Iterable[Any], Output], None]
 
 
 class ResumableFile(Output):
@@ -169,6 +169,11 @@ class ResumableFile(Output):
         for start, stop in pairwise(ends):
             if start < stop:
                 yield map_file(self._part)[start:stop]
+
+    @property
+    def history(self) -> list[Commit]:
+        """All commits so far, in order."""
+        return list(self._journal.history)
 
     @property
     def left(self) -> tuple[dict[str, Any], ...]:
@@ -387,6 +392,11 @@ class Resumable:
     def left(self) -> tuple[dict[str, Any], ...]:
         """What writers have left for the one that goes on."""
         return self._file.left
+
+    @property
+    def history(self) -> list[Commit]:
+        """All commits so far, in order."""
+        return self._file.history
 
     @property
     def is_due(self) -> bool:

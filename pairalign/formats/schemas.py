@@ -83,6 +83,11 @@ _CRC = Kind(
     lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{8}", value) is not None,
 )
 
+_PIECE = Kind(
+    "four whole numbers",
+    lambda value: isinstance(value, list) and len(value) == 4 and all(map(_COUNT.fits, value)),
+)
+
 MANIFEST: Schema = {
     "run": Field(_OBJECT),
     "format": Field(_one_of(*FORMAT_NAMES, *OVERLAP_FORMAT_NAMES, DISTANCES)),
@@ -95,6 +100,7 @@ MANIFEST: Schema = {
     "number": Field(_FROM_ONE, required=False),
     "shown": Field(_COUNT, required=False),
     "command": Field(_list_of(_TEXT), required=False),
+    "pieces": Field(_list_of(_PIECE), required=False),
 }
 """A part's manifest: `pairalign.formats.parts.Manifest`."""
 

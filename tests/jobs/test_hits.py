@@ -387,8 +387,8 @@ def test_shards_cover_all_queries_once() -> None:
     job = job_of(proteins(40, 16), None, "local", max_hits=2)
     for shards in (1, 3, 7, 64):
         parts = [replace(job, shard=(k, shards)) for k in range(1, shards + 1)]
-        assert [part.first_pair for part in parts[1:]] == [
-            part.first_pair + part.pairs for part in parts[:-1]
+        assert [part.pieces[0].start for part in parts[1:]] == [
+            part.pieces[0].start + part.pairs for part in parts[:-1]
         ]
         assert sum(part.pairs for part in parts) == job.pairs == 40 * 39
 

@@ -20,6 +20,7 @@ from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
 from pairalign.jobs.run import schedule
 from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
+from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.handing_out import HandingEngine, Users
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import default_bytes
@@ -84,10 +85,10 @@ class AlignmentJob:
     pair_list : PairList or None
         Only these pairs are aligned.
     shard : (int, int) or None
-        ``(3, 64)``: only the third of 64 parts of the order of output, which take about the same
-        time; one after the other they are the whole.
-    first_pair : int
-        Pairs of the whole that come before the shard's, in the order of output.
+        ``(3, 64)``: only the third of 64 parts, which take about the same time; each touches some
+        rows and some columns of the pair matrix, see `pairalign.jobs.run.blocks`.
+    pieces : list of Pairs
+        Which pairs of the whole the shard has, in the order of output; of the whole, all.
     pairs_done : int
         Pairs of those planned whose results have been given.
     pair_thresholds : PairThresholds
@@ -166,11 +167,10 @@ class AlignmentJob:
         self._planned = self._plan(
             *(one.lengths[one.order] for one in (self.queries, problem.others))
         )
-        self.first_pair = 0
+        self.pieces = [Pairs(0, len(self._planned))]
         self.pairs_done = 0
         if self.shard is not None:
-            self.first_pair, stop = self._planned.shard_range(check_shard(self.shard))
-            self._planned = self._planned.part(self.first_pair, stop)
+            self._planned, self.pieces = self._planned.shard(check_shard(self.shard))
 
     @cached_property
     def problem(self) -> Problem:

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arguments import Shard
+from pairalign.jobs.run.blocks import Pairs, cut_shard
 from pairalign.jobs.run.seeded_slabs import cut_seeded
-from pairalign.jobs.run.shards import shard_range
 from pairalign.jobs.run.slabs import cut_windows
 from pairalign.pairs.windows import UNLIMITED, Lengths, Window, count_cells, restrict_windows
 
@@ -44,8 +44,8 @@ class PlannedPairs(Protocol):
     def part(self, start: int, stop: int) -> PlannedPairs:
         """Return some of the pairs, those from `start` up to `stop`."""
 
-    def shard_range(self, shard: Shard) -> tuple[int, int]:
-        """Find the pairs of a shard."""
+    def shard(self, shard: Shard) -> tuple[PlannedPairs, list[Pairs]]:
+        """Return the pairs of a shard, and which of all they are."""
 
     def split(
         self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
@@ -94,11 +94,15 @@ class AllPairs:
 
     def part(self, start: int, stop: int) -> AllPairs:
         """Return some of the pairs, those from `start` up to `stop`."""
-        return AllPairs(list(restrict_windows(self._windows, start, stop)), *self._lengths)
+        return self._with(list(restrict_windows(self._windows, start, stop)))
 
-    def shard_range(self, shard: Shard) -> tuple[int, int]:
-        """Find the pairs of a shard, see `pairalign.jobs.run.shards.shard_range`."""
-        return shard_range(self._windows, *self._lengths, shard)
+    def shard(self, shard: Shard) -> tuple[AllPairs, list[Pairs]]:
+        """Return the pairs of a shard, see `pairalign.jobs.run.blocks.cut_shard`."""
+        windows, pieces = cut_shard(self._windows, *self._lengths, shard)
+        return self._with(windows), pieces
+
+    def _with(self, windows: list[Window]) -> AllPairs:
+        return AllPairs(windows, *self._lengths)
 
     def split(
         self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
@@ -143,9 +147,7 @@ class PairsOfQueries(AllPairs):
         others = self._others if slab.triangular else self._lengths[1]
         return super().cells_of(slab) - count_cells(slab, self._others, others)
 
-    def part(self, start: int, stop: int) -> PairsOfQueries:
-        """Return some of the pairs, those from `start` up to `stop`."""
-        windows = list(restrict_windows(self._windows, start, stop))
+    def _with(self, windows: list[Window]) -> PairsOfQueries:
         return PairsOfQueries(windows, *self._lengths, self._are_queries)
 
     def mask_of(self, slab: Window) -> npt.NDArray[np.bool_] | None:

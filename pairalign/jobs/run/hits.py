@@ -35,6 +35,7 @@ from pairalign.base.arrays import Int32s
 from pairalign.base.choices import LIST_WINDOW, RANKS
 from pairalign.base.errors import CapacityError, PartsError, ScoringError
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.problem_checks import whole_number
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
 from pairalign.jobs.run.slabs import result_bytes, slab_cells
@@ -92,7 +93,7 @@ class HitsJob(AlignmentJob):
         others = len(self.problem.others) - self._one_set
         self.max_hits = min(whole_number("max_hits", self.max_hits, others), others)
         self._first, self._stop = self._range_of_shard()
-        self.first_pair = int(self._ends[self._first])
+        self.pieces = [Pairs(int(self._ends[self._first]), self.pairs)]
         self._block = self._scored = 0
         self._written = self._first
         self._best: BestHits | None = None

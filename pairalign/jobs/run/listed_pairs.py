@@ -16,6 +16,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arguments import Shard
 from pairalign.engines import Engine
+from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.lists import SortedPairs
@@ -88,15 +89,15 @@ class ListedPairs:
         some = replace(pairs, rows=pairs.rows[start:stop], columns=pairs.columns[start:stop])
         return ListedPairs(some, *self._lengths, triangular=self._triangular)
 
-    def shard_range(self, shard: Shard) -> tuple[int, int]:
-        """Find the pairs of a shard, as `pairalign.jobs.run.shards.shard_range` does."""
+    def shard(self, shard: Shard) -> tuple[ListedPairs, list[Pairs]]:
+        """Return the pairs of a shard, one piece of the list, and which of all they are."""
         number, shards = shard
         rows, columns = map(weigh_letters, self._lengths)
         cells = np.cumsum(rows[self._pairs.rows] * columns[self._pairs.columns])
         costs = np.concatenate([[0], cells + PAIR_CELLS * np.arange(1, len(self) + 1)])
         cuts = [int(costs[-1]) * k // shards for k in (number - 1, number)]
         start, stop = np.searchsorted(costs, cuts).tolist()
-        return start, stop
+        return self.part(start, stop), [Pairs(start, stop - start)] if start < stop else []
 
     def mask_of(self, slab: Window) -> npt.NDArray[np.bool_] | None:
         """Return which pairs of a slab's rectangle are in the list; None: all."""

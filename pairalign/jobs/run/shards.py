@@ -1,4 +1,4 @@
-"""Shards: contiguous parts of the order of output that take about the same time.
+"""Shards: contiguous parts of windows in some order that take about the same time.
 
 Where the cuts are follows from the lengths, the windows and the number of shards alone, in exact
 integers: whoever computes them gets the same, without talking to anybody.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from bisect import bisect_left
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from dataclasses import fields, replace
+from itertools import accumulate
 from typing import Any, Protocol
 
 from pairalign.alignments.alignments import Alignments, concatenate
@@ -57,23 +59,28 @@ def align_on(executor: Executor, job: Shardable) -> list[Alignments]:
     tasks = min(MOST_TASKS, job.pairs)
     waiting = [executor.submit(_align_shard, pickled, (k, tasks)) for k in range(1, tasks + 1)]
     try:
+        found = [piece for task in waiting for piece in task.result()]
         return [
             Alignments(
                 queries=job.queries, targets=job.problem.others, scoring=job.scoring, **columns
             )
-            for columns in (task.result() for task in waiting)
-            if columns is not None
+            for _, columns in sorted(found, key=lambda piece: piece[0])
         ]
     finally:
         for task in waiting:
             task.cancel()
 
 
-def _align_shard(pickled: bytes, shard: Shard) -> _Columns | None:
-    """Align a shard; None if it has no pairs. What comes back has no sequences in it."""
+def _align_shard(pickled: bytes, shard: Shard) -> list[tuple[int, _Columns]]:
+    """Align a shard; return its pieces, and where each begins, without sequences."""
     job: Any = replace(pickle.loads(pickled), shard=shard)
-    parts: list[Alignments] = list(job)
-    if not parts:
-        return None
-    found = concatenate(parts)
+    ends = list(accumulate(piece.pairs for piece in job.pieces))
+    parts: dict[int, list[Alignments]] = {}
+    for found in job:
+        start = job.pieces[bisect_left(ends, job.pairs_done)].start
+        parts.setdefault(start, []).append(found)
+    return [(start, _columns_of(concatenate(some))) for start, some in parts.items()]
+
+
+def _columns_of(found: Alignments) -> _Columns:
     return {one.name: getattr(found, one.name) for one in fields(found) if one.name not in _SHARED}
