@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Simulate shards on many workers: failures, stragglers, retries. Seeded; standard library alone.
 
-    python scripts/simulate_shards.py --workers 1000 --shards 8000 --hours 1.3
+    python scripts/simulate_shards.py --workers 1000 --shards 16000 --hours 1.3
 
 A shard takes the same work as any other (the plan sees to that); a worker's speed differs from the
 mean by a few percent, some are stragglers, and workers die at random, which loses what they had
@@ -18,7 +18,10 @@ import heapq
 import random
 from collections import deque
 from dataclasses import dataclass
+from itertools import product
 
+STARTS = {"store": 3, "FASTA": 20}
+"""Assumed seconds until a task aligns, of what its sequences are read from."""
 GOAL = 1.15
 """Times the ideal, of the worst seed."""
 
@@ -112,18 +115,19 @@ def simulate(cluster: Cluster, seed: int) -> Outcome:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workers", type=int, default=1000)
-    parser.add_argument("--shards", type=int, default=8000)
+    parser.add_argument("--shards", type=int, default=16000)
     parser.add_argument("--hours", type=float, default=1.3, help="of work for each worker")
     parser.add_argument("--failures", type=float, default=0.01, help="of a worker in an hour")
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
-    print("workers shards resume  hours/ideal (worst of seeds)  failures  work lost  goal")
-    for commit in (float("inf"), 10 / 3600):
+    print("workers shards start resume  hours/ideal (worst of seeds)  failures  work lost  goal")
+    for start, commit in product(STARTS.values(), (float("inf"), 10 / 3600)):
         cluster = Cluster(
             options.workers,
             options.shards,
             options.hours * options.workers,
             failures=options.failures,
+            start=start / 3600,
             commit=commit,
         )
         found = [simulate(cluster, seed) for seed in range(options.seeds)]
@@ -131,7 +135,7 @@ def main() -> None:
         lost = sum(one.lost for one in found) / len(found) / cluster.work
         failures = sum(one.failures for one in found) / len(found)
         print(
-            f"{cluster.workers:7} {cluster.shards:6} {'no' if commit > 1 else 'yes':>6}"
+            f"{cluster.workers:7} {cluster.shards:6} {start:3} s {'no' if commit > 1 else 'yes':>6}"
             f"  {sum(hours) / len(hours):11.3f} ({max(hours):.3f}) {failures:17.1f}"
             f"  {100 * lost:8.3f}%  {'met' if max(hours) <= GOAL else 'missed'}"
         )

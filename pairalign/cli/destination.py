@@ -123,7 +123,8 @@ class Destination:
             )
         if last is not None:
             self._number = last.number
-            self.piece = replace(self.piece, first=False, number=last.number, left=resumable.left)
+            left = tuple(one.left for one in resumable.history if one.left)
+            self.piece = replace(self.piece, first=False, number=last.number, left=left)
             say_resumed(last.pairs, self._pairs)
             self._ends = self._ends_before(resumable)
             if not self.is_done:

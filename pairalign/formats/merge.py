@@ -10,13 +10,14 @@ from pairalign.formats.output import Output, Path, map_file, open_output
 from pairalign.formats.parts import (
     Manifest,
     PartPiece,
+    Rows,
     check_parts,
     checked_blocks,
     ordered_pieces,
     part_path,
     piece_blocks,
 )
-from pairalign.formats.writer import Rows, Writer
+from pairalign.formats.writer import Writer
 
 _TYPES = {writer.name: writer for writer in WRITERS}
 _PAIR_NUMBER = re.compile(rb"^(>\S+ pair=|#=GF ID pair)(\d+)", re.MULTILINE)

@@ -16,8 +16,9 @@ from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table
 from pairalign.base.errors import FormatError, PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.parquet_footer import MAGIC, EncodedGroup, FooterBuilder, split_file
+from pairalign.formats.parts import Rows
 from pairalign.formats.schemas import SchemaError, check_parquet
-from pairalign.formats.writer import Content, Rows, Writer
+from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
 from pairalign.statistics.statements import statistics_by_name
 

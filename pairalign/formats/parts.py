@@ -1,9 +1,10 @@
 """Parts of a result in a folder: each a file and a manifest, made by whoever and in any order.
 
-``part-03-of-64.paf`` are the bytes that the third of 64 parts adds to the whole file, in pieces that
-the manifest tells: the first has its header, the last its footer. ``part-03-of-64.json``, its manifest, comes when the part is
-complete: which run it belongs to, how many bytes it has, and their checksum. Before that there is a
-manifest of another name, ``.part-03-of-64.begun``, so a part without either is never pairalign's.
+``part-03-of-64.paf`` are the bytes that the third of 64 parts adds to the whole file, in pieces:
+the first part has its header, the last its footer. ``part-03-of-64.json``, its manifest, comes when
+the part is complete: which run it belongs to, how many bytes it has, their checksum, and where its
+pieces are. Before that there is a manifest of another name, ``.part-03-of-64.begun``, so a part
+without either is never pairalign's.
 """
 
 from __future__ import annotations
@@ -84,6 +85,14 @@ class Manifest:
         text = json.dumps(asdict(self), indent=1) + "\n"
         with open_output(path) as output:
             output.write(text.encode())
+
+
+class Rows(NamedTuple):
+    """Some rows of a table in a file: from one up to another."""
+
+    data: memoryview
+    start: int
+    stop: int
 
 
 class PartPiece(NamedTuple):

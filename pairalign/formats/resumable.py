@@ -175,11 +175,6 @@ class ResumableFile(Output):
         """All commits so far, in order."""
         return list(self._journal.history)
 
-    @property
-    def left(self) -> tuple[dict[str, Any], ...]:
-        """What writers have left for the one that goes on, in order."""
-        return tuple(commit.left for commit in self._journal.history if commit.left)
-
     def commit(
         self,
         pairs: int,
@@ -387,11 +382,6 @@ class Resumable:
     def is_done(self) -> bool:
         """Whether the file was complete, and has its name now."""
         return self._file.is_done
-
-    @property
-    def left(self) -> tuple[dict[str, Any], ...]:
-        """What writers have left for the one that goes on."""
-        return self._file.left
 
     @property
     def history(self) -> list[Commit]:

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -58,14 +58,6 @@ class Piece:
 
 
 WHOLE = Piece()
-
-
-class Rows(NamedTuple):
-    """Some rows of a table in a file: from one up to another."""
-
-    data: memoryview
-    start: int
-    stop: int
 
 
 class Confidence(Protocol):
@@ -224,9 +216,7 @@ class Writer(Abortable):
         """Append at least one pair."""
 
     @classmethod
-    def join_files(
-        cls, files: Iterable[memoryview | Rows], output: Output, threads: int = 1
-    ) -> None:
+    def join_files(cls, files: Iterable[Any], output: Output, threads: int = 1) -> None:
         """Make one file of several, in order, where the format is `joined`; does not close it."""
         raise NotImplementedError
 

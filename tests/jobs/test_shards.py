@@ -22,7 +22,6 @@ from pairalign.base.arguments import parse_shard
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS, parquet
 from pairalign.formats.parts import describe_shards
-from pairalign.jobs.run.blocks import cut_shard, in_blocks
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.shards import PAIR_CELLS, shard_range, weigh_letters
 from pairalign.pairs.windows import Window, count_cells, plan_windows, restrict_windows
@@ -437,51 +436,3 @@ def test_what_is_no_shard(text: str) -> None:
 def test_numbers_for_job_arrays() -> None:
     assert describe_shards([3, 17, 18, 19, 20, 22]) == "3,17-20,22"
     assert parse_shard("3/64") == (3, 64)
-
-
-@settings(max_examples=examples(60), deadline=None)
-@given(
-    rows=st.lists(st.integers(1, 5000), min_size=2, max_size=60),
-    columns=st.one_of(st.none(), st.lists(st.integers(1, 5000), min_size=1, max_size=40)),
-    size=st.integers(1, 20),
-    shards=st.integers(1, 40),
-)
-def test_blocks(rows: list[int], columns: list[int] | None, size: int, shards: int) -> None:
-    """Each pair is in one shard, in the place that its piece says; work is that of any shard."""
-    first = np.sort(np.array(rows, np.int32))[::-1]
-    other = first if columns is None else np.sort(np.array(columns, np.int32))[::-1]
-    windows = plan_windows(len(rows), None if columns is None else len(columns), size)
-    whole = [pair for window in windows for pair in zip(*window.positions(), strict=True)]
-    seen = np.zeros(len(whole), np.int64)
-    costs, heaviest = [], cost(windows, first, other) / shards
-    for k in range(1, shards + 1):
-        own, pieces = cut_shard(windows, first, other, (k, shards))
-        pairs = [pair for window in own for pair in zip(*window.positions(), strict=True)]
-        places = [place for start, count in pieces for place in range(start, start + count)]
-        assert pairs == [whole[place] for place in places]
-        assert places == sorted(places)
-        assert all(a + b < c for (a, b), (c, _) in pairwise(pieces))
-        seen[places] += 1
-        costs.append(cost(own, first, other))
-    assert (seen == 1).all()
-    pair = int(weigh_letters(first)[0]) * int(weigh_letters(other)[0]) + PAIR_CELLS
-    assert max(costs) <= heaviest + 2 * pair
-    blocked = in_blocks(windows, first, other, shards)
-    assert (blocked[0], blocked[-1]) == (windows[0], windows[-1])
-
-
-@pytest.mark.parametrize("shards", [64, 1000])
-def test_a_shard_touches_a_block(shards: int) -> None:
-    lengths = np.sort(np.random.default_rng(1).gamma(2, 180, 60_000).astype(np.int32) + 1)[::-1]
-    windows = plan_windows(len(lengths), None, 256)
-    sums = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    mean = cost(windows, lengths, lengths) / shards
-    for k in range(1, shards + 1, 1 + shards // 12):
-        own, _ = cut_shard(windows, lengths, lengths, (k, shards))
-        assert cost(own, lengths, lengths) <= 1.03 * mean
-        touched = np.zeros(len(lengths), np.bool_)
-        for window in own:
-            touched[window.row_start : window.row_stop] = True
-            touched[window.column_start : window.column_stop] = True
-        # a square block has the root of 1 / 2N of the residues on either side
-        assert sums[-1] * (2 / shards) ** 0.5 * 2.1 > lengths[touched].sum(dtype=np.int64)
