@@ -127,7 +127,7 @@ def share_of_letters(queries: SequenceSet, targets: SequenceSet | None) -> float
     """
     other = queries if targets is None else targets
     for one in (queries, other):
-        if len(one) < 2 or len(one.codes) < _LONG * len(one):
+        if len(one) < 2 or one.total_residues < _LONG * len(one):
             return 1.0
     rows = np.linspace(0, len(queries) - 1, _SAMPLED_PAIRS).astype(np.int64)
     steps = 1 + 7919 * np.arange(_SAMPLED_PAIRS) % (len(other) - 1)
