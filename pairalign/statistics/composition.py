@@ -1,10 +1,13 @@
 """What the residues of a pair do to lambda: E-values of sequences with an unusual composition.
 
 Lambda is that of sequences with the usual residues. Two that are rich in the same ones reach higher
-scores by chance. As in BLAST's first mode of composition-based statistics [1]_, lambda of a pair is
-that of all times the ratio of two lambdas without gaps, which are exact: of the residues that the
-two sequences have, and of the usual ones. Here the ratio may exceed 1, up to `MOST_RATIO`: without
-that, E-values of short sequences, whose composition varies most, would be too large on average.
+scores by chance. As in BLAST's first mode of composition-based statistics [1]_, lambda of a pair
+follows from two lambdas without gaps, which are exact: of the residues that the two sequences have,
+and of the usual ones. BLAST multiplies lambda by their ratio. Here their difference is added: gaps
+take from lambda what they cost, whatever the residues. Otherwise E-values of pairs that are rich in
+the same residues are too small, and those of others too large, the more so the less gaps cost. The
+ratio of a pair's lambda to that of all may exceed 1, up to `MOST_RATIO`: without that, E-values of
+short sequences, whose composition varies most, would be too large on average.
 
 Few residues say little of a composition: each sequence is given `PSEUDOCOUNTS` usual ones more, as
 in the composition-based matrix adjustment of BLAST [2]_, which has 20 and no variance. How many was
@@ -48,7 +51,7 @@ Numbers = npt.NDArray[np.integer[Any]]
 LETTERS = {"protein": 20, "dna": 4}
 """Codes of residues that have a share: the ambiguous and the rare ones are left out."""
 
-PSEUDOCOUNTS = 5
+PSEUDOCOUNTS = 10
 """Usual residues that each sequence is given beside its own."""
 
 MOST_RATIO, LEAST_RATIO = 1.25, 0.05
@@ -73,6 +76,8 @@ class PairComposition:
         Shares of the usual residues of queries and of targets, by code.
     usual_lambda : float
         Lambda without gaps, of raw scores, of sequences with the usual residues.
+    gapped_lambda : float
+        Their lambda with gaps.
     """
 
     def __init__(
@@ -82,6 +87,7 @@ class PairComposition:
         targets: SequenceSet,
         usual: tuple[Doubles, Doubles],
         usual_lambda: float,
+        gapped_lambda: float,
     ) -> None:
         residues = LETTERS[scoring.alphabet.name]
         matrix = scoring.matrix[:residues, :residues]
@@ -89,7 +95,7 @@ class PairComposition:
         self._scores = scores.astype(np.float64)
         self._places = np.ascontiguousarray(places.reshape(matrix.shape), np.int32)
         self._sets = (queries, usual[0]), (targets, usual[1])
-        self._usual = usual_lambda
+        self._usual, self._gapped = usual_lambda, gapped_lambda
 
     @cached_property
     def _shares(self) -> list[tuple[Doubles, Doubles]]:
@@ -125,12 +131,12 @@ class PairComposition:
             *(one.ctypes.data for one in (first, second, noise, noise2)),
             *(len(self._places), self._places.ctypes.data),
             *(self._scores.ctypes.data, len(self._scores)),
-            *(LEAST_RATIO * self._usual, MOST_RATIO * self._usual),
+            *(self._usual + (ratio - 1) * self._gapped for ratio in (LEAST_RATIO, MOST_RATIO)),
             *(lambdas.ctypes.data, variances.ctypes.data, thirds.ctypes.data),
         )
-        ratios: Doubles = np.round(lambdas / self._usual, _DECIMALS)
+        ratios: Doubles = np.round(1 + (lambdas - self._usual) / self._gapped, _DECIMALS)
         second, third = (
-            np.round(one / self._usual**order, _COST_DECIMALS)
+            np.round(one / self._gapped**order, _COST_DECIMALS)
             for order, one in ((2, variances), (3, thirds))
         )
         return ratios, second, third

@@ -10,7 +10,7 @@ from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import LETTERS, Doubles, PairComposition
 from pairalign.statistics.gumbel_fit import ungapped_lambda
 from pairalign.statistics.published import BACKGROUND
-from pairalign.statistics.significance import find_gumbel
+from pairalign.statistics.significance import Gumbel, find_gumbel
 
 _SHARES = 1000
 
@@ -39,6 +39,7 @@ def chosen_composition(
     scoring: Scoring,
     queries: SequenceSet,
     targets: SequenceSet | None = None,
+    gumbel: Gumbel | None = None,
 ) -> PairComposition | None:
     """Return what the residues of each pair do to lambda, if that is looked at.
 
@@ -48,19 +49,25 @@ def chosen_composition(
         1: yes; 0: no; None: of proteins.
     scoring : Scoring
     queries, targets : SequenceSet
+    gumbel : Gumbel, optional
+        Parameters of the scoring; default: published ones.
     """
     by_default = scoring.alphabet.name == "protein"
     if not (by_default if chosen is None else chosen):
         return None
-    return pair_composition(scoring, queries, targets)
+    return pair_composition(scoring, queries, targets, gumbel)
 
 
 def pair_composition(
-    scoring: Scoring, queries: SequenceSet, targets: SequenceSet | None = None
+    scoring: Scoring,
+    queries: SequenceSet,
+    targets: SequenceSet | None = None,
+    gumbel: Gumbel | None = None,
 ) -> PairComposition:
     """Return what the residues of each pair do to lambda of a scoring.
 
     Usual are the residues of proteins that published parameters are for, else those of the sets.
+    Without parameters (`gumbel`, or published ones) lambda is that of alignments without gaps.
 
     Raises
     ------
@@ -74,4 +81,6 @@ def pair_composition(
         shares = usual / usual.sum(), usual / usual.sum()
     residues = len(shares[0])
     lambda_ = ungapped_lambda(scoring.matrix[:residues, :residues], *shares)
-    return PairComposition(scoring, queries, other, shares, lambda_)
+    gumbel = gumbel or find_gumbel(scoring)
+    gapped = lambda_ if gumbel is None else gumbel.lambda_
+    return PairComposition(scoring, queries, other, shares, lambda_, gapped)

@@ -48,6 +48,9 @@ CHANCE = {
 }
 """Scorings whose hits are counted: matrix, or match and mismatch; our costs of gaps."""
 
+HALVES = ("even", "odd")
+"""Places in a file, from 0: constants are chosen on the one half and judged on the other."""
+
 
 def add_command(commands: Any) -> None:
     parser = commands.add_parser("statistics", help="lambda and K, estimated and published")
@@ -58,6 +61,11 @@ def add_command(commands: Any) -> None:
     )
     parser.add_argument("--longest", type=int, default=3000, help="leave out longer ones (3,000)")
     parser.add_argument("--against", type=int, help="these many of the file instead, unshuffled")
+    parser.add_argument(
+        "--half",
+        choices=HALVES,
+        help="only every other sequence of the file: from its first, or its second",
+    )
     parser.add_argument(
         "--seed", type=int, nargs="+", default=[1], help="hits of all are added (1)"
     )
@@ -76,7 +84,12 @@ def add_command(commands: Any) -> None:
 
 
 def shuffled(
-    path: Path, count: int, longest: int, seed: int, against: int | None = None
+    path: Path,
+    count: int,
+    longest: int,
+    seed: int,
+    against: int | None = None,
+    half: str | None = None,
 ) -> tuple[SequenceSet, SequenceSet]:
     """Sequences of a file, each with its residues in random order, and targets for them.
 
@@ -85,6 +98,8 @@ def shuffled(
     rng = np.random.default_rng(seed)
     every = read_fasta(path)
     usable = np.flatnonzero((every.lengths > 20) & (every.lengths <= longest))
+    if half is not None:
+        usable = usable[usable % 2 == HALVES.index(half)]
     chosen = rng.permutation(usable)[: 2 * count]
     letters = ["".join(rng.permutation(list(every[int(k)].letters))) for k in chosen]
     if against is not None:
@@ -107,7 +122,7 @@ def count_chance_hits(
     """Hits with small E-values, and how many are expected: one a query for each unit of E."""
     gumbel = find_or_estimate_gumbel(scoring, queries, targets, threads)
     found = align(queries, targets, scoring=scoring, detail="score", device="cpu", threads=threads)
-    composition = pair_composition(scoring, queries, targets) if by_composition else None
+    composition = pair_composition(scoring, queries, targets, gumbel) if by_composition else None
     significance = find_significance(scoring, queries, targets, None, gumbel, composition)
     evalues = significance.evalues(found)
     return {
@@ -124,7 +139,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.data is None:
         return _compare_with_published(options.threads)
     chosen = (options.data, options.sequences, options.longest)
-    every_seed = [shuffled(*chosen, seed, options.against) for seed in options.seed]
+    every_seed = [shuffled(*chosen, seed, options.against, options.half) for seed in options.seed]
     alphabet = every_seed[0][0].alphabet.name
     for row in CHANCE[alphabet]:
         *letters, opening, extension = row

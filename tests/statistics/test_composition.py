@@ -24,6 +24,7 @@ SCORING = make_scoring("protein", mode="local", gap_open=12)
 LETTERS = list(PROTEIN.letters[:20])
 USUAL_SHARES = background(), background()
 USUAL = ungapped_lambda(SCORING.matrix[:20, :20], background(), background())
+OF_SCORING = 0.267
 
 
 def biased(count, length, seed, spread):
@@ -36,15 +37,16 @@ def biased(count, length, seed, spread):
 
 
 def shares_of(sequences, index):
-    """As the letters are, and five usual ones more."""
-    counts = np.bincount(sequences.codes_of(index), minlength=20)[:20] + 5 * background()
+    """As the letters are, and ten usual ones more."""
+    counts = np.bincount(sequences.codes_of(index), minlength=20)[:20] + 10 * background()
     return counts / counts.sum()
 
 
 def test_ratios_are_those_of_exact_lambdas():
     queries, targets = biased(12, 200, 1, 15), biased(9, 150, 2, 15)
     query, target = (x.ravel() for x in np.meshgrid(np.arange(12), np.arange(9)))
-    found = PairComposition(SCORING, queries, targets, USUAL_SHARES, USUAL).ratios(query, target)
+    of_pairs = PairComposition(SCORING, queries, targets, USUAL_SHARES, USUAL, OF_SCORING)
+    found = of_pairs.ratios(query, target)
     expected = []
     for q, t in zip(query, target, strict=True):
         try:
@@ -53,7 +55,7 @@ def test_ratios_are_those_of_exact_lambdas():
             )
         except ScoringError:  # letters that score 0 or more on average
             one = 0.0
-        expected.append(min(1.25, max(0.05, one / USUAL)))
+        expected.append(min(1.25, max(0.05, 1 + (one - USUAL) / OF_SCORING)))
     assert found == pytest.approx(expected, abs=2e-6)
     assert 5 < sum(one > 1 for one in expected) < len(expected) - 20
     assert {min(expected) < 0.8, max(expected) == 1.25} == {True}
@@ -85,14 +87,14 @@ def by_differences(query, target, step=1e-5):
 def test_variances_are_those_of_the_delta_method():
     queries, targets = biased(3, 60, 1, 40), biased(3, 45, 2, 40)
     query, target = (x.ravel() for x in np.meshgrid(np.arange(3), np.arange(3)))
-    of_pairs = PairComposition(SCORING, queries, targets, USUAL_SHARES, USUAL)
+    of_pairs = PairComposition(SCORING, queries, targets, USUAL_SHARES, USUAL, OF_SCORING)
     ratios, variances, _ = of_pairs.ratios_and_costs(query, target)
-    a, b = 60 / 65**2, 45 / 50**2
+    a, b = 60 / 70**2, 45 / 55**2
     compared = 0
     for q, t, ratio, variance in zip(query, target, ratios, variances, strict=True):
         first, second, both = by_differences(shares_of(queries, q), shares_of(targets, t))
         if ratio < 1.25:
-            expected = (a * first + b * second - a * b * both) / USUAL**2
+            expected = (a * first + b * second - a * b * both) / OF_SCORING**2
             assert variance == pytest.approx(expected, rel=1e-3)
             compared += 1
     assert compared > 4
@@ -184,10 +186,10 @@ def test_as_many_chance_hits_as_expected_of_short_sequences():
 
 def test_sequences_without_letters_that_have_scores():
     sequences = SequenceSet.from_strings(["XXXX", 500 * "W", "MKV"], alphabet="protein")
-    ratios = PairComposition(SCORING, sequences, sequences, USUAL_SHARES, USUAL)
+    ratios = PairComposition(SCORING, sequences, sequences, USUAL_SHARES, USUAL, OF_SCORING)
     assert ratios.ratios(np.array([0, 1]), np.array([1, 1])).tolist()[1] == 0.05
     alone = SequenceSet.from_strings(["X"], alphabet="protein")
-    usual = PairComposition(SCORING, alone, alone, USUAL_SHARES, USUAL)
+    usual = PairComposition(SCORING, alone, alone, USUAL_SHARES, USUAL, OF_SCORING)
     assert usual.ratios(np.array([0]), np.array([0])).tolist() == [1.0]
 
 

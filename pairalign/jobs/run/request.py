@@ -303,7 +303,7 @@ def find_statistics(request: AlignRequest, problem: Problem) -> Statistics:
                 raise
             reason = str(error)
     if gumbel is not None or find_gumbel(scoring) is not None:
-        composition = chosen_composition(request.comp_based_stats, scoring, *sets)
+        composition = chosen_composition(request.comp_based_stats, scoring, *sets, gumbel)
     space = request.search_space
     mask = request.mask if request.is_masked else MASKS[0]
     found = find_significance(scoring, *sets, request.db_size, gumbel, composition, space, mask)
