@@ -28,7 +28,7 @@ def add_command(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--new", type=int, default=100, help="that are added (100)")
     parser.add_argument("--length", type=int, default=100, help="residues of a sequence (100)")
     parser.add_argument("--case", default="", help="only cases with these words")
-    parser.add_argument("--pairs", type=int, default=2_000_000, help="to write (2000000)")
+    parser.add_argument("--write", type=int, default=2_000_000, help="pairs to write (2000000)")
     parser.add_argument("--rounds", type=int, default=1)
     parser.set_defaults(run=run)
 

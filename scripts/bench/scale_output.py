@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> None:
     )
     for name in ("parquet", "paf", "paf.zst", "paf.gz"):
         for threads in (1, 2):
-            report(name, threads, found, options.pairs)
+            report(name, threads, found, options.write)
 
 
 def report(name: str, threads: int, found, pairs: int) -> None:
