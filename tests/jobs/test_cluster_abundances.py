@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import run
-from test_clusters import canonical, plain_values
+from plain_clusters import canonical, plain_values
 
 from pairalign import SequenceSet, cluster, make_scoring
 from pairalign.base.errors import FastaError
