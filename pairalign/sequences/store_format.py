@@ -1,6 +1,6 @@
 """The bytes of a store of sequences (``.pairset``): its header, its sections and their checksums.
 
-docs/formats.md describes them byte by byte. All numbers are little-endian. What is read is checked
+docs/pairset.md describes them byte by byte. All numbers are little-endian. What is read is checked
 here: a header that is accepted says nothing that the file's size contradicts. Whether a chunk is
 what was written, `pairalign.sequences.stored_set` checks when it is first read.
 """
