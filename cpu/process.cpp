@@ -19,3 +19,11 @@ PAIRALIGN_API void pairalign_keep_freed_memory([[maybe_unused]] int64_t bytes) {
     mallopt(M_TRIM_THRESHOLD, static_cast<int>(std::clamp<int64_t>(bytes, 128 << 10, MOST)));
 #endif
 }
+
+// All threads allocate from one heap: each of several would keep at its end what its thread has freed. Holds
+// for threads that have not allocated yet. Nothing is done where the C library is not glibc.
+PAIRALIGN_API void pairalign_share_heap() {
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 1);
+#endif
+}

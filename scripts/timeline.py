@@ -36,7 +36,7 @@ STEPS = (
     ("pairalign.cli.program", "build_parser", "parser"),
     ("pairalign.cli.align", "run_align", "align"),
     ("pairalign.cli.overlaps", "run_overlap", "overlap"),
-    ("pairalign.sequences.reading", "_read_files", "FASTA is read and sorted"),
+    ("pairalign.sequences.reading", "_read_input", "FASTA is read and sorted"),
     ("pairalign.cli.align", "plan_alignment", "job is planned"),
     ("pairalign.engines.selection", "open_engines", "engines are opened"),
     ("pairalign.engines.cuda.devices", "_import_driver", "PyCUDA is loaded"),

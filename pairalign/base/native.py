@@ -37,3 +37,12 @@ def keep_freed_memory(memory_bytes: int) -> None:
         What the program may use; a sixteenth of it may be kept.
     """
     library.pairalign_keep_freed_memory(memory_bytes // 16)
+
+
+def share_heap() -> None:
+    """Let all threads to come allocate from one heap; glibc alone.
+
+    For programs that do nothing else: it holds for the process. Engines free much before a tree
+    takes as much again, and the heaps of their threads would keep it.
+    """
+    library.pairalign_share_heap()

@@ -121,6 +121,7 @@ SIGNATURES = {
     "posteriors": "pointer*2 double int32*2 text pointer*2 -> int32",
     # cpu/process.cpp
     "keep_freed_memory": "int64 -> none",
+    "share_heap": "-> none",
     # cpu/pruned/words_in_place.h
     "words_in_place": "pointer int32 pointer int32*2 -> int32",
     # cpu/records/check.cpp

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES, TREE_SUFFIXES
 from pairalign.base.errors import FormatError
+from pairalign.base.native import share_heap
 from pairalign.cli.console import log
 from pairalign.cli.dask_cluster import check_cluster
 from pairalign.cli.distance_parts import (
@@ -86,6 +87,7 @@ class _Report(Lines):
 
 def run_distance(options: argparse.Namespace) -> None:
     """Carry out ``pairalign distance``."""
+    share_heap()
     if options.max_drop is not None or options.max_edits is not None:
         run_near(options)
         return
@@ -187,6 +189,7 @@ def _check_kind(options: argparse.Namespace) -> None:
 
 def run_tree(options: argparse.Namespace) -> None:
     """Carry out ``pairalign tree``."""
+    share_heap()
     if options.program is not None:
         options.default_format = None  # that of the program
     choose_output(options)

@@ -161,7 +161,7 @@ def test_a_few_rows_share_lanes(mode: str) -> None:
     scoring = blosum_like(mode)
     for problem in (Problem(first, None, scoring), Problem(first, second, scoring)):
         for want in (Want(Detail.SCORE), Want(Detail.CIGAR), Want(Detail.CIGAR, 40)):
-            assert_chosen(problem, 1, 0, want, threads=2, long_pairs="never")
+            assert_chosen(problem, 1, 0, want, threads=(2,), long_pairs="never")
             assert_chosen(problem, 0.5, 20, want, long_pairs="never")
     if mode == "local":
         options = {"long_pairs": "never", "floors": "always"}

@@ -1,4 +1,4 @@
-"""What sequences that are added can change of the results of the others: the table of growing.md."""
+"""What sequences that are added can change of the results of others: the table of growing.md."""
 
 from __future__ import annotations
 
