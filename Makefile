@@ -19,7 +19,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 SETUP := setup.py setup.cfg pyproject.toml
-NATIVE := $(wildcard cpu/*.h cpu/*/*.cpp cpu/*/*.h common/*.h)
+NATIVE := $(wildcard cpu/*.h cpu/*.cpp cpu/*/*.cpp cpu/*/*.h common/*.h)
 NATIVE_SOURCES = $(shell find common cpu cuda opencl tests/cuda_on_host tests/native -name '*.h' -o -name '*.cpp' -o -name '*.c[ul]*')
 # All cores; a file's tests stay together, since they share what they set up, and files begin in
 # their order, those that take longest first (tests/support/left_out.py).
