@@ -13,6 +13,8 @@ from pairalign.trees.distance_matrix import number_of_pairs
 _NO_LIMIT = 1 << 60
 _LEAST_DEFAULT = 64 << 20
 _LEAST_WORK = 16 << 20
+_KEPT_BY_HEAPS = 16 << 20
+"""Of what engines have freed, while something else is made of their results."""
 
 PAIR_BYTES = 4
 """A distance."""
@@ -55,6 +57,8 @@ def bytes_beside_distances(
     if memory_bytes is None:
         return max((free_bytes() - held) // 2, _LEAST_DEFAULT)
     needed = pair_bytes * number_of_pairs(count) + _LEAST_WORK
+    if pair_bytes > PAIR_BYTES:
+        needed += _KEPT_BY_HEAPS
     if needed > memory_bytes:
         raise _too_many_pairs(
             count, needed, f"{_mebibytes(memory_bytes)} are allowed", memory_bytes
