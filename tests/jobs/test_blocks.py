@@ -9,15 +9,11 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shard_costs import cost
 
 from pairalign.jobs.run.blocks import cut_shard, in_blocks
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
-from pairalign.pairs.windows import Window, count_cells, plan_windows
-
-
-def cost(windows: list[Window], rows: np.ndarray, columns: np.ndarray) -> int:
-    rows, columns = weigh_letters(rows), weigh_letters(columns)
-    return sum(count_cells(w, rows, columns) + PAIR_CELLS * w.pairs for w in windows)
+from pairalign.pairs.windows import plan_windows
 
 
 @settings(max_examples=examples(60), deadline=None)

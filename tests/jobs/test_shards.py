@@ -16,6 +16,7 @@ from align_command import align
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shard_costs import cost
 
 from pairalign import AlignmentJob, CapacityError, make_scoring, read_fasta
 from pairalign.base.arguments import parse_shard
@@ -24,7 +25,7 @@ from pairalign.formats import FORMATS, parquet
 from pairalign.formats.parts import describe_shards
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.shards import PAIR_CELLS, shard_range, weigh_letters
-from pairalign.pairs.windows import Window, count_cells, plan_windows, restrict_windows
+from pairalign.pairs.windows import count_cells, plan_windows, restrict_windows
 
 SEVERAL = [name for name in FORMATS if name != "a3m"]  # of one query: below
 SHARDS = 5
@@ -353,11 +354,6 @@ def ended_after(count: int, run: Callable[..., Any]) -> Callable[..., Any]:
 # Cuts
 
 
-def cost(windows: list[Window], rows: np.ndarray, columns: np.ndarray) -> int:
-    rows, columns = weigh_letters(rows), weigh_letters(columns)
-    return sum(count_cells(w, rows, columns) + PAIR_CELLS * w.pairs for w in windows)
-
-
 @settings(max_examples=examples(100), deadline=None)
 @given(
     rows=st.lists(st.integers(1, 50_000), min_size=2, max_size=40),
@@ -377,7 +373,7 @@ def test_cuts(rows: list[int], columns: list[int] | None, size: int, shards: int
     mean = cost(windows, first, other) / shards
     for start, stop in ranges:
         assert start <= stop
-        part = cost(list(restrict_windows(windows, start, stop)), first, other)
+        part = cost(restrict_windows(windows, start, stop), first, other)
         assert abs(part - mean) <= largest
 
 
