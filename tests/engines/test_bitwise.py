@@ -340,7 +340,7 @@ def check_independent_pairs(device: object, scoring: Scoring) -> None:
     costs = Costs(scoring.matrix, scoring.gap_open, scoring.gap_extend, "local")
     for k in range(pairs):
         one, other = row_codes[k, : row_lengths[k]], column_codes[k, : column_lengths[k]]
-        assert found[k] == fill_by_rows(one, other, costs)[0].max()
+        assert found[k] == fill_by_rows([(one, other)], costs)[0][0].max()
 
 
 def test_kernels_on_this_cpu() -> None:

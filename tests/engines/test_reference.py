@@ -299,12 +299,12 @@ def test_plain_and_by_rows_agree(mode: str) -> None:
         gap_open = rng.randrange(8)
         costs = simple(rng.randint(0, 5), rng.randint(-5, 1), gap_open, 0, mode)
         costs = Costs(costs.matrix, gap_open, rng.randint(0, gap_open), mode)
-        rows = [rng.randrange(3) for _ in range(rng.randrange(30))]
-        columns = [rng.randrange(3) for _ in range(rng.randrange(30))]
-        for plain, by_rows in zip(
-            fill_plain(rows, columns, costs), fill_by_rows(rows, columns, costs), strict=True
-        ):
-            assert np.array_equal(np.asarray(plain), by_rows)
+        pairs = [
+            tuple([rng.randrange(3) for _ in range(rng.randrange(30))] for _ in range(2))
+            for _ in range(rng.randrange(1, 4))
+        ]
+        for pair, by_rows in zip(pairs, fill_by_rows(pairs, costs), strict=True):
+            assert np.array_equal(np.array(fill_plain(*pair, costs)), np.array(by_rows))
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import reference
@@ -25,6 +25,8 @@ STATS_FIELDS = (
 )
 CIGAR_FIELDS = ("cigar", "cigar_offsets")
 CIGAR_CODES = "MIDNSHP=X"
+CELLS_AT_ONCE = 1 << 18
+"""Of the reference's matrices of pairs."""
 
 
 def windows_of(rows: int, columns: int | None, size: int) -> Iterator[Window]:
@@ -129,6 +131,26 @@ def assert_every_pair(problem: Problem, found: Alignments) -> None:
     assert set(pairs) == expected
 
 
+def align_pairs(
+    pairs: Sequence[tuple[reference.Codes, reference.Codes]], costs: reference.Costs
+) -> list[reference.Expected]:
+    """`reference.align` of each pair, with their matrices filled together."""
+    found: dict[int, reference.Expected] = {}
+    for swapped in (False, True):
+        numbers = [k for k, pair in enumerate(pairs) if reference.is_swapped(*pair) == swapped]
+        numbers.sort(key=lambda k: max(map(len, pairs[k])))
+        turned = costs.turned() if swapped else costs
+        while numbers:
+            count = max(1, CELLS_AT_ONCE // (1 + max(map(len, pairs[numbers[-1]]))) ** 2)
+            numbers, batch = numbers[:-count], numbers[-count:]
+            sides = [pairs[k][::-1] if swapped else pairs[k] for k in batch]
+            for k, side, filled in zip(
+                batch, sides, reference.fill_by_rows(sides, turned), strict=True
+            ):
+                found[k] = reference.read_out(filled, *side, turned, swapped)
+    return [found[k] for k in range(len(pairs))]
+
+
 _expected: dict[tuple[bytes, bytes, bytes], reference.Expected] = {}
 """What the reference has found before: every engine goes through the same examples."""
 
@@ -144,14 +166,14 @@ def assert_as_reference(problem: Problem, found: Alignments, at_most: int = 300)
     chosen = np.arange(len(found))
     if len(chosen) > at_most:
         chosen = np.random.default_rng(len(found)).choice(chosen, at_most, replace=False)
-    for k in chosen.tolist():
-        i, j = int(found.query[k]), int(found.target[k])
-        query, target = sets[0].codes_of(i), sets[-1].codes_of(j)
-        key = (query.tobytes(), target.tobytes(), scoring)
-        expected = _expected.get(key)
-        if expected is None:
-            expected = _expected[key] = reference.align(query, target, costs)
-        assert found_alignment(found, k) == expected, (
+    pairs = [(int(found.query[k]), int(found.target[k])) for k in chosen.tolist()]
+    codes = [(sets[0].codes_of(i), sets[-1].codes_of(j)) for i, j in pairs]
+    keys = [(query.tobytes(), target.tobytes(), scoring) for query, target in codes]
+    unknown = {key: pair for key, pair in zip(keys, codes, strict=True) if key not in _expected}
+    expected = align_pairs(list(unknown.values()), costs)
+    _expected.update(zip(unknown, expected, strict=True))
+    for k, (i, j), key in zip(chosen.tolist(), pairs, keys, strict=True):
+        assert found_alignment(found, k) == _expected[key], (
             f"pair {i}, {j}: {sets[0][i].letters!r} against {sets[-1][j].letters!r} in {problem!r}"
         )
 

@@ -6,9 +6,9 @@ end cells is taken, which of several equally good ways back. Every engine must r
 what `align` does.
 
 There are two fills of the same three matrices: `fill_plain` spells the recurrences out cell by
-cell and is what the other one is checked against; `fill_by_rows` does a row at a time with NumPy,
-so that tests can afford sequences of some hundred letters. `test_reference.py` proves both by
-enumerating every alignment of tiny sequences.
+cell and is what the other one is checked against; `fill_by_rows` does a row of many pairs at a time
+with NumPy, so that tests can afford some hundred sequences of some hundred letters.
+`test_reference.py` proves both by enumerating every alignment of tiny sequences.
 
 Mode end-gaps: a gap before the first or after the last letter of a sequence costs what
 `Costs.ends` says of the letters of the other one that are opposite, which is never more than
@@ -33,6 +33,8 @@ import numpy as np
 
 IMPOSSIBLE = -(10**15)
 """Stands for minus infinity: far below any score, far above where int64 wraps around."""
+Codes = Sequence[int]
+Matrices = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,8 @@ class Expected:
 
 
 def align(
-    query: Sequence[int],
-    target: Sequence[int],
+    query: Codes,
+    target: Codes,
     costs: Costs,
     used: frozenset[tuple[int, int]] = frozenset(),
     swapped: bool | None = None,
@@ -100,26 +102,41 @@ def align(
     """Align two sequences of codes; `query` is the one that comes earlier in the input.
 
     The longer sequence runs along the rows, of two equally long ones that whose codes come first
-    (`is_swapped`). What comes back does not depend on that: the query
-    is the query, and a gap that consumes it is an ``I``. Letters of row i and column j, counted
+    (`is_swapped`). In what comes back the query is the query all the same, and a gap that consumes
+    it is an ``I``. Letters of row i and column j, counted
     from 1, are not put together where (i, j) is in `used`. `swapped` says which sequence runs along
     the rows where that is not to be seen from these two: one of them was reverse-complemented.
     """
     if swapped is None:
         swapped = is_swapped(query, target)
     rows, columns = (target, query) if swapped else (query, target)
-    if swapped:
-        costs = costs.turned()
-    fill = fill_plain if len(rows) * len(columns) < 200 else fill_by_rows
-    h, e, f = fill_plain(rows, columns, costs, used) if used else fill(rows, columns, costs)
+    costs = costs.turned() if swapped else costs
+    if used:
+        h, e, f = map(np.asarray, fill_plain(rows, columns, costs, used))
+        filled = h, e, f
+    else:
+        (filled,) = fill_by_rows([(rows, columns)], costs)
+    return read_out(filled, rows, columns, costs, swapped, used)
+
+
+def read_out(
+    filled: Matrices,
+    rows: Codes,
+    columns: Codes,
+    costs: Costs,
+    swapped: bool,
+    used: frozenset[tuple[int, int]] = frozenset(),
+) -> Expected:
+    """The alignment that filled matrices hold; `swapped`: the target runs along the rows."""
+    h, _, _ = filled
     at_end = less_end_gaps(h, costs)
     if costs.ties == "vsearch":
         end = end_cell_of_vsearch(at_end, swapped)
-        start, path = trace_as_vsearch(h, e, f, end, rows, columns, costs, swapped)
+        start, path = trace_as_vsearch(filled, end, rows, columns, costs, swapped)
     else:
         end = end_cell(at_end, costs.mode)
-        start, path = trace(h, e, f, end, rows, columns, costs, used)
-    score = int(at_end[end[0]][end[1]])
+        start, path = trace(filled, end, rows, columns, costs, used)
+    score = int(at_end[end])
     start, path, end = with_end_gaps(start, path, end, (len(rows), len(columns)), costs)
     if not path:
         start = end = (0, 0)
@@ -140,14 +157,12 @@ def align(
     )
 
 
-def is_swapped(query: Sequence[int], target: Sequence[int]) -> bool:
+def is_swapped(query: Codes, target: Codes) -> bool:
     """Whether the target runs along the rows: it is longer, or as long and its codes come first."""
     return (-len(target), list(target)) < (-len(query), list(query))
 
 
-def align_all(
-    query: Sequence[int], target: Sequence[int], costs: Costs, most: int
-) -> list[Expected]:
+def align_all(query: Codes, target: Codes, costs: Costs, most: int) -> list[Expected]:
     """The best alignment, then the best that puts no two letters together which one before did.
 
     After Waterman and Eggert 1987. Each follows the rules of `align`, over the cells that are left:
@@ -174,8 +189,8 @@ def align_all(
 
 
 def fill_plain(
-    rows: Sequence[int],
-    columns: Sequence[int],
+    rows: Codes,
+    columns: Codes,
     costs: Costs,
     used: frozenset[tuple[int, int]] = frozenset(),
 ) -> tuple[list[list[int]], list[list[int]], list[list[int]]]:
@@ -257,69 +272,81 @@ def _impossible_again(matrix: list[list[int]]) -> list[list[int]]:
     return [[IMPOSSIBLE if cell < IMPOSSIBLE // 2 else cell for cell in row] for row in matrix]
 
 
-def fill_by_rows(
-    rows: Sequence[int], columns: Sequence[int], costs: Costs
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same matrices as `fill_plain`, a row (or, where that is fewer, a column) at a time.
+def fill_by_rows(pairs: Sequence[tuple[Codes, Codes]], costs: Costs) -> list[Matrices]:
+    """The matrices of `fill_plain` of rows and columns, a row of all pairs at a time.
+
+    Where columns are fewer, a column at a time. Shorter sequences are filled up with code 0: no
+    cell depends on those below it or right of it.
+    """
+    rows, columns = (_side_by_side([pair[side] for pair in pairs]) for side in (0, 1))
+    if columns.shape[1] < rows.shape[1]:
+        turned = _fill_by_rows(columns, rows, costs.turned(), np.asarray(costs.matrix).T)
+        h, f, e = (matrix.transpose(2, 1, 0) for matrix in turned)
+    else:
+        h, e, f = _fill_by_rows(rows, columns, costs, np.asarray(costs.matrix))
+    within = [np.s_[: len(one) + 1, k, : len(other) + 1] for k, (one, other) in enumerate(pairs)]
+    return [(h[cells], e[cells], f[cells]) for cells in within]
+
+
+def _side_by_side(sequences: list[Codes]) -> np.ndarray:
+    found = np.zeros((len(sequences), max(map(len, sequences))), dtype=np.int64)
+    for row, sequence in zip(found, sequences, strict=True):
+        row[: len(sequence)] = sequence
+    return found
+
+
+def _fill_by_rows(
+    rows: np.ndarray, columns: np.ndarray, costs: Costs, matrix: np.ndarray
+) -> Matrices:
+    """Fill matrices by row, pair and column; rows and columns: a row a pair.
 
     Within a row E(i,j) is the largest of H(i,k) - open - (j-1-k) * extend over all k < j, a running
     maximum; an H(i,k) that itself ends in such a gap can be left out because open >= extend.
     """
-    if len(columns) < len(rows):
-        h, e, f = _fill_by_rows(columns, rows, costs.turned(), np.asarray(costs.matrix).T)
-        return h.T, f.T, e.T
-    return _fill_by_rows(rows, columns, costs, np.asarray(costs.matrix))
-
-
-def _fill_by_rows(
-    rows: Sequence[int], columns: Sequence[int], costs: Costs, matrix: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    shape = (len(rows) + 1, len(columns) + 1)
+    shape = (rows.shape[1] + 1, len(rows), columns.shape[1] + 1)
     h = np.zeros(shape, dtype=np.int64)
     e = np.full(shape, IMPOSSIBLE, dtype=np.int64)
     f = np.full(shape, IMPOSSIBLE, dtype=np.int64)
     if costs.mode == "global":
-        h[0, 1:] = -costs.gap_open - costs.gap_extend * np.arange(shape[1] - 1)
-        h[1:, 0] = -costs.gap_open - costs.gap_extend * np.arange(shape[0] - 1)
-        e[0, 1:] = h[0, 1:]
-        f[1:, 0] = h[1:, 0]
+        h[0, :, 1:] = -costs.gap_open - costs.gap_extend * np.arange(shape[2] - 1)
+        h[1:, :, 0] = -costs.gap_open - costs.gap_extend * np.arange(shape[0] - 1)[:, None]
+        e[0, :, 1:] = h[0, :, 1:]
+        f[1:, :, 0] = h[1:, :, 0]
     if costs.mode == "end-gaps":
-        h[0] = [border(0, j, costs) for j in range(shape[1])]
-        h[:, 0] = [border(i, 0, costs) for i in range(shape[0])]
-    scores = matrix.astype(np.int64)[:, np.asarray(columns, dtype=np.int64)]
-    ramp = costs.gap_extend * np.arange(shape[1], dtype=np.int64)
+        h[0] = [border(0, j, costs) for j in range(shape[2])]
+        h[:, :, 0] = [[border(i, 0, costs)] for i in range(shape[0])]
+    scores = matrix.astype(np.int64)[:, columns]
+    ramp = costs.gap_extend * np.arange(shape[2], dtype=np.int64)
+    pairs = np.arange(len(rows))
     for i in range(1, shape[0]):
-        f[i, 1:] = np.maximum(f[i - 1, 1:] - costs.gap_extend, h[i - 1, 1:] - costs.gap_open)
-        h[i, 1:] = np.maximum(h[i - 1, :-1] + scores[rows[i - 1]], f[i, 1:])
+        above = h[i - 1]
+        f[i, :, 1:] = np.maximum(f[i - 1, :, 1:] - costs.gap_extend, above[:, 1:] - costs.gap_open)
+        h[i, :, 1:] = np.maximum(above[:, :-1] + scores[rows[:, i - 1], pairs], f[i, :, 1:])
         if costs.mode == "local":
             h[i] = np.maximum(h[i], 0)
-        best_before = np.maximum.accumulate(h[i] + ramp)[:-1]
-        e[i, 1:] = best_before - costs.gap_open - ramp[:-1]
+        best_before = np.maximum.accumulate(h[i] + ramp, axis=1)[:, :-1]
+        e[i, :, 1:] = best_before - costs.gap_open - ramp[:-1]
         h[i] = np.maximum(h[i], e[i])
     return h, e, f
 
 
-def end_cell(h: Any, mode: str) -> tuple[int, int]:
+def end_cell(h: np.ndarray, mode: str) -> tuple[int, int]:
     """Where the alignment ends: the best score, then the smallest column, then the smallest row."""
-    h = np.asarray(h)
     last_row, last_column = h.shape[0] - 1, h.shape[1] - 1
     if mode == "global":
         return last_row, last_column
-    allowed = np.ones(h.shape, dtype=bool)
     if mode in ("semiglobal", "end-gaps"):
-        allowed[:last_row, :last_column] = False
-    best = h[allowed].max()
-    found_columns, found_rows = np.nonzero(((h == best) & allowed).T)  # in order of columns
+        h = h.copy()
+        h[:last_row, :last_column] = IMPOSSIBLE
+    found_columns, found_rows = np.nonzero((h == h.max()).T)  # in order of columns
     return int(found_rows[0]), int(found_columns[0])
 
 
 def trace(
-    h: Any,
-    e: Any,
-    f: Any,
+    filled: Matrices,
     end: tuple[int, int],
-    rows: Sequence[int],
-    columns: Sequence[int],
+    rows: Codes,
+    columns: Codes,
     costs: Costs,
     used: frozenset[tuple[int, int]] = frozenset(),
 ) -> tuple[tuple[int, int], str]:
@@ -335,12 +362,13 @@ def trace(
     path : str
         One of ``=XEF`` a column of the alignment, first column first.
     """
+    h, e, f = filled
     i, j = end
     path = []
     state = "H"
     while True:
         if state == "H":
-            if costs.mode == "local" and h[i][j] == 0:
+            if costs.mode == "local" and h[i, j] == 0:
                 break
             if costs.mode in ("semiglobal", "end-gaps") and (i == 0 or j == 0):
                 break
@@ -348,22 +376,22 @@ def trace(
                 break
             if i > 0 and j > 0 and (i, j) not in used:
                 row, column = int(rows[i - 1]), int(columns[j - 1])
-                if h[i][j] == h[i - 1][j - 1] + costs.matrix[row][column]:
+                if h[i, j] == h[i - 1, j - 1] + costs.matrix[row][column]:
                     path.append("=" if row == column and row < costs.definite else "X")
                     i, j = i - 1, j - 1
                     continue
-            state = "E" if h[i][j] == e[i][j] else "F"
-            assert state == "E" or h[i][j] == f[i][j]
+            state = "E" if h[i, j] == e[i, j] else "F"
+            assert state == "E" or h[i, j] == f[i, j]
         elif state == "E":
             path.append("E")
-            if e[i][j] != e[i][j - 1] - costs.gap_extend:
-                assert e[i][j] == h[i][j - 1] - costs.gap_open
+            if e[i, j] != e[i, j - 1] - costs.gap_extend:
+                assert e[i, j] == h[i, j - 1] - costs.gap_open
                 state = "H"
             j -= 1
         else:
             path.append("F")
-            if f[i][j] != f[i - 1][j] - costs.gap_extend:
-                assert f[i][j] == h[i - 1][j] - costs.gap_open
+            if f[i, j] != f[i - 1, j] - costs.gap_extend:
+                assert f[i, j] == h[i - 1, j] - costs.gap_open
                 state = "H"
             i -= 1
     return (i, j), "".join(reversed(path))
@@ -382,33 +410,32 @@ def end_cell_of_vsearch(h: np.ndarray, swapped: bool) -> tuple[int, int]:
 
 
 def trace_as_vsearch(
-    h: Any,
-    e: Any,
-    f: Any,
+    filled: Matrices,
     end: tuple[int, int],
-    rows: Sequence[int],
-    columns: Sequence[int],
+    rows: Codes,
+    columns: Codes,
     costs: Costs,
     swapped: bool,
 ) -> tuple[tuple[int, int], str]:
     """As `trace`, with the ties of vsearch."""
+    h, e, f = filled
     i, j = end
     path = []
     state = "H"
     values = {"E": e, "F": f}
     while i > 0 and j > 0:
         row, column = int(rows[i - 1]), int(columns[j - 1])
-        if state == "H" and h[i][j] == h[i - 1][j - 1] + costs.matrix[row][column]:
+        if state == "H" and h[i, j] == h[i - 1, j - 1] + costs.matrix[row][column]:
             path.append("=" if row == column and row < costs.definite else "X")
             i, j = i - 1, j - 1
             continue
         if state == "H":
             first, second = "EF" if swapped else "FE"
-            state = first if values[first][i][j] == h[i][j] else second
-            assert values[state][i][j] == h[i][j]
+            state = first if values[first][i, j] == h[i, j] else second
+            assert values[state][i, j] == h[i, j]
         path.append(state)
-        value = values[state][i][j]
+        value = values[state][i, j]
         i, j = (i, j - 1) if state == "E" else (i - 1, j)
-        if value == h[i][j] - costs.gap_open:
+        if value == h[i, j] - costs.gap_open:
             state = "H"
     return (i, j), "".join(reversed(path))
