@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "../export.h"
+#include "../threads.h"
 #include "pair_filter.h"
 
 // The sequences of a set, by sorted position. Null: q-grams, or letters, are not looked at.
@@ -22,6 +23,7 @@ struct pairalign_length_bound {
     int64_t least_best;  // what the letters of either sequence must be able to score
     int32_t grams[2];    // that they must share; -1: the pair cannot pass
     int32_t score[2];    // that a pair which passes has at least
+    int32_t matches[2];  // of which it must have as many
 };
 
 namespace {
@@ -45,23 +47,30 @@ PAIRALIGN_API void pairalign_filtered_set_of(const pairalign_filter* filter, int
               set.given.count};
 }
 
+// Whether longest common subsequences are looked at.
+PAIRALIGN_API int32_t pairalign_filter_has_subsequences(const pairalign_filter* filter) {
+    return filter->row_masks != nullptr;
+}
+
 // Fills in bounds[row_lengths][column_lengths].
 PAIRALIGN_API void pairalign_bound_lengths(const pairalign_filter* filter, int32_t row_count,
                                            const int32_t* row_lengths, int32_t column_count,
                                            const int32_t* column_lengths, pairalign_length_bound* bounds) {
     const pairalign_column_scores& scores = filter->scores;
-    for (int32_t r = 0; r < row_count; r++) {
-        for (int32_t c = 0; c < column_count; c++, bounds++) {
+    on_threads(row_count, filter->threads, [&](int32_t r) {
+        pairalign_length_bound* bound = bounds + static_cast<int64_t>(r) * column_count;
+        for (int32_t c = 0; c < column_count; c++, bound++) {
             const int32_t a = row_lengths[r], b = column_lengths[c];
-            bounds->least_best = NO_BOUND;
+            bound->least_best = NO_BOUND;
             if (scores.has_minimum)
-                bounds->least_best = scores.minimum - most_score(filter->thresholds, scores, 0, 0,
-                                                                 std::min(a, b), std::max(a, b));
+                bound->least_best = scores.minimum - most_score(filter->thresholds, scores, 0, 0,
+                                                                std::min(a, b), std::max(a, b));
             for (int row_first = 0; row_first < 2; row_first++) {
                 const Bounds found = filter->bounds_of(a, b, row_first != 0, filter->q);
-                bounds->grams[row_first] = found.is_possible ? std::max(0, clamp(found.grams)) : -1;
-                bounds->score[row_first] = clamp(found.score);
+                bound->grams[row_first] = found.is_possible ? std::max(0, clamp(found.grams)) : -1;
+                bound->score[row_first] = clamp(found.score);
+                bound->matches[row_first] = clamp(found.matches);
             }
         }
-    }
+    });
 }

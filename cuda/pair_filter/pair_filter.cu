@@ -17,7 +17,6 @@ constexpr int TILE = 64, SIDE = 16, EACH = TILE / SIDE, THREADS = SIDE * SIDE;
 constexpr int CHUNK = 8;         // words; every set has a multiple of it
 constexpr int PITCH = TILE + 1;  // so that words of a row are in different banks
 constexpr int CANNOT = -1;       // else: how many q-grams a pair must share
-constexpr int NO_SCORE = 0x7fffffff;
 
 struct Staged {
     uint64_t words[CHUNK][PITCH];
@@ -75,16 +74,6 @@ __device__ __forceinline__ void count_common(const Staged& rows, const Staged& c
 __device__ __forceinline__ int lost_of(const GramSet& a, const GramSet& b) {
     if (a.words != b.words) return a.words < b.words ? a.lost : b.lost;
     return min(a.lost, b.lost);
-}
-
-__device__ __forceinline__ const LengthBound& bound_of(const FilterArguments& a, int32_t row,
-                                                       int32_t column) {
-    return a.bounds[(int64_t)a.classes[0][row - a.row_start] * a.column_classes +
-                    a.classes[1][column - a.column_start]];
-}
-
-__device__ __forceinline__ bool row_is_query(const FilterArguments& a, int32_t row, int32_t column) {
-    return !a.one_set || a.order[0][row] < a.order[1][column];
 }
 
 // How many q-grams a pair must share; CANNOT by its lengths or letters, or as it is none of the window.
@@ -150,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) filter_pairs(const Filt
     for (int i = 0; i < EACH; ++i) {
         const int32_t r = row + y + SIDE * i;
         if (r >= a.row_stop) continue;
-        const int32_t first = a.triangular ? max(a.column_start, r + 1) : a.column_start;
+        const int32_t first = first_column(a, r);
         uint8_t* const mask = a.mask + a.row_offsets[r - a.row_start];
 #pragma unroll
         for (int j = 0; j < EACH; ++j) {
@@ -171,7 +160,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) filter_pairs(const Filt
     __syncthreads();
     if (threadIdx.x == 0 && possible) {
         atomicAdd(&a.counts->possible, (unsigned long long)possible);
-        atomicAdd(&a.counts->left, (unsigned long long)left);
-        atomicMin(&a.counts->score, least_score);
+        atomicAdd(&a.counts->sharing, (unsigned long long)left);
+        if (!a.looks) atomicMin(&a.counts->score, least_score);
     }
 }

@@ -38,6 +38,7 @@ SIGNATURES = {
     "has_crc32": "-> int32",
     # cpu/filters/device_tables.cpp
     "bound_lengths": "pointer int32 pointer int32 pointer*2 -> none",
+    "filter_has_subsequences": "pointer -> int32",
     "filtered_set_of": "pointer int32 pointer -> none",
     # cpu/filters/pair_filter.cpp
     "close_filter": "pointer -> none",

@@ -10,14 +10,21 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relatives import COSTS, LETTERS, relatives
+from relatives import COSTS, LETTERS, change, relatives
 
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
 from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
 from pairalign.engines.cuda import pair_filter as cuda_filter
+from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.engine import CudaEngine
-from pairalign.engines.cuda.pair_filter import KERNEL, SOURCE
+from pairalign.engines.cuda.pair_filter import (
+    KERNEL,
+    LONGEST_TEXT,
+    SOURCE,
+    SUBSEQUENCES_KERNEL,
+    SUBSEQUENCES_SOURCE,
+)
 from pairalign.errors import KernelBuildError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.stages import threshold_engine
@@ -41,18 +48,30 @@ def patience() -> Iterator[None]:
 def assert_same(found: PairsLeft, expected: PairsLeft) -> None:
     np.testing.assert_array_equal(found.mask, expected.mask)
     counts = [
-        (one.looked_at, one.possible, one.left, one.min_raw_score) for one in (found, expected)
+        (one.looked_at, one.possible, one.sharing, one.left, one.min_raw_score)
+        for one in (found, expected)
     ]
     assert counts[0] == counts[1]
 
 
+def compile_kernels(device: Any) -> None:
+    """Until they have been compiled, the host looks at pairs."""
+    with device.current():
+        device.load_modules([ModuleRequest(one, {}) for one in (SOURCE, SUBSEQUENCES_SOURCE)])
+
+
 def check(
-    device: Any, sets: Sets, scoring: Scoring, wanted: PairThresholds, least: int | None, side: int
+    device: Any,
+    sets: Sets,
+    scoring: Scoring,
+    wanted: PairThresholds,
+    least: int | None,
+    side: int,
+    **looks_at: bool,
 ) -> list[PairsLeft]:
     """Compare both filters on all windows; return what is left of each."""
-    host = PairFilter(*sets, scoring, wanted, least, threads=1)
-    with device.current():
-        device.load_module(SOURCE, {})  # until it has been compiled, the host looks at pairs
+    host = PairFilter(*sets, scoring, wanted, least, threads=1, **looks_at)
+    compile_kernels(device)
     engine = CudaEngine(device, *sets, scoring)
     on_device = engine.open_pair_filter(host, pairs_a_bound=0)
     chosen = []
@@ -87,7 +106,8 @@ def test_the_same_pairs_as_on_the_cpu(device: Any, data: st.DataObject) -> None:
         draw(st.sampled_from(list(COVERAGES))),
     )
     least = draw(st.sampled_from([None, 1, 60, 200]))
-    check(device, (queries, targets), scoring, wanted, least, draw(st.sampled_from([37, 1024])))
+    side, looks = draw(st.sampled_from([37, 1024])), draw(st.booleans())
+    check(device, (queries, targets), scoring, wanted, least, side, subsequences=looks)
 
 
 @pytest.mark.parametrize("share", ["90%", "97%"])
@@ -103,6 +123,42 @@ def test_sets_of_several_sizes_are_folded(device: Any, share: str) -> None:
     wanted = make_pair_thresholds(share, "columns", "80%", "shorter")
     (chosen,) = check(device, (queries, None), scoring, wanted, None, 1024)
     assert 0 < chosen.left < chosen.possible
+
+
+# Patterns of 1 to 16 words in registers, of more in strips, and in a few words that move along.
+@pytest.mark.parametrize(
+    ("alphabet", "length"),
+    [
+        *(("dna", length) for length in (1, 32, 33, 128, 250, 500, 1040)),
+        *(("protein", length) for length in (31, 129, 390, 513)),
+    ],
+)
+@pytest.mark.parametrize("share", ["45%", "90%", "97%"])
+def test_common_subsequences(device: Any, alphabet: str, length: int, share: str) -> None:
+    rng = np.random.default_rng(length)
+    letters = LETTERS[alphabet]
+    origin = "".join(rng.choice(list(letters), length))
+    rate = 1 - float(share[:-1]) / 100
+    made = [origin, origin[1:], origin[length // 3 :]]
+    made += [change(rng, letters, origin, rate * rng.uniform(0.3, 1.6)) for _ in range(14)]
+    made += ["".join(rng.choice(list(letters), length)) for _ in range(3)]
+    queries = SequenceSet.from_strings([one or letters[0] for one in made], alphabet=alphabet)
+    scoring = make_scoring(alphabet)
+    wanted = make_pair_thresholds(share, "shorter")
+    check(device, (queries, None), scoring, wanted, None, 15, subsequences=True, grams=False)
+
+
+def test_of_pairs_of_long_sequences_the_host_looks_at_subsequences(device: Any) -> None:
+    rng = np.random.default_rng(6)
+    origin = "".join(rng.choice(list("ACGT"), LONGEST_TEXT + 60))
+    made = [change(rng, "ACGT", origin, rate) for rate in (0.01, 0.3)]
+    made += ["".join(rng.choice(list("ACGT"), LONGEST_TEXT + 9)), origin[:-60]]
+    made += [change(rng, "ACGT", origin[at : at + 700], 0.1) for at in (0, 900)]
+    queries = SequenceSet.from_strings(made, alphabet="dna")
+    wanted = make_pair_thresholds("75%", "shorter")
+    taken = (queries, None), make_scoring("dna"), wanted, None, 20
+    (chosen,) = check(device, *taken, subsequences=True, grams=False)
+    assert 0 < chosen.left < chosen.sharing
 
 
 def test_the_host_looks_where_the_kernel_cannot_be_had(device: Any) -> None:
@@ -176,7 +232,10 @@ def job_on(queries: SequenceSet, engine: CudaEngine | None, **thresholds: Any) -
     return [np.concatenate(one).tolist() for one in zip(*found, strict=True)], job.steps
 
 
-@pytest.mark.parametrize("thresholds", [{"min_identity": "97%"}, {"least": 180}])
+@pytest.mark.parametrize(
+    "thresholds",
+    [{"min_identity": "97%"}, {"min_identity": "75%", "identity_of": "shorter"}, {"least": 180}],
+)
 def test_a_job_counts_what_it_counts_on_the_cpu(
     device: Any, thresholds: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,17 +245,20 @@ def test_a_job_counts_what_it_counts_on_the_cpu(
     reads = [origins[k % 4][: 90 + k % 5] + rng.choice(list("ACGT")) for k in range(90)]
     queries = SequenceSet.from_strings(reads, alphabet="dna")
     expected, counted = job_on(queries, None, **dict(thresholds))
-    with device.current():
-        device.load_module(SOURCE, {})  # until it has been compiled, the host looks at pairs
+    compile_kernels(device)
     engine = CudaEngine(device, queries, None, make_scoring("dna"))
+    before = len(device.driver.memory.launches) if hasattr(device.driver, "memory") else 0
     found, steps = job_on(queries, engine, **dict(thresholds))
     assert found == expected
     assert len(found[0]) > 0
-    assert counted.pairs > counted.sharing
-    for name in ("pairs", "possible", "sharing", "passing", "gram"):
+    assert counted.pairs > counted.common
+    for name in ("pairs", "possible", "sharing", "common", "passing", "gram"):
         assert getattr(steps, name) == getattr(counted, name)
     if device.name == "cuda:0" and hasattr(device.driver, "memory"):
-        assert KERNEL in device.driver.memory.launches
+        launches = device.driver.memory.launches[before:]
+        assert KERNEL in launches
+        assert (SUBSEQUENCES_KERNEL in launches) == ("identity_of" in thresholds)
+        assert (counted.common < counted.sharing) == ("identity_of" in thresholds)
 
 
 def test_a_least_score_alone_is_not_worth_a_filter_on_a_gpu_for_small_sets(device: Any) -> None:

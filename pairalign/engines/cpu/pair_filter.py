@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,9 @@ class NativeFilteredSet(Structure):
 GRAM_SET = np.dtype([("start", "<i8"), ("words", "<i4"), ("lost", "<i4")])
 """Where the bits of a sequence are: ``GramSet`` of ``cpu/filters/grams.h``."""
 
-LENGTH_BOUND = np.dtype([("least_best", "<i8"), ("grams", "<i4", 2), ("score", "<i4", 2)])
+LENGTH_BOUND = np.dtype(
+    [("least_best", "<i8"), *((name, "<i4", 2) for name in ("grams", "score", "matches"))]
+)
 """What lengths say of a pair: ``pairalign_length_bound`` of ``cpu/filters/device_tables.cpp``."""
 
 
@@ -86,6 +89,26 @@ class FilteredSet:
     bits: npt.NDArray[np.uint64]
     grams: npt.NDArray[np.void]
     best: npt.NDArray[np.int64]
+
+
+class LengthClasses:
+    """Sequences of a set by their lengths.
+
+    Attributes
+    ----------
+    lengths : ndarray of int32
+        Each once, longest first.
+    of_sequence : ndarray of int32
+        Which of them each sequence has, by sorted position.
+    """
+
+    def __init__(self, lengths: npt.NDArray[np.int32]) -> None:
+        changes = np.flatnonzero(np.diff(lengths)) + 1
+        firsts = np.concatenate(([0], changes))[: len(lengths)]
+        self.lengths = np.ascontiguousarray(lengths[firsts], np.int32)
+        self.of_sequence = np.zeros(len(lengths), np.int32)
+        self.of_sequence[changes] = 1
+        np.cumsum(self.of_sequence, out=self.of_sequence)
 
 
 @dataclass(frozen=True)
@@ -143,7 +166,6 @@ class PairFilter:
     threads : int
     subsequences : bool
         Whether longest common subsequences are looked at as well, where they drop some of a sample.
-        GPUs do not, and their filters drop the same pairs as one that does not.
     seeds : bool or int
         Whether pairs are found by an index of seeds instead of q-grams, where that takes less time;
         or of how many residues the seeds are.
@@ -178,9 +200,10 @@ class PairFilter:
         seeds: bool | int = False,
         grams: bool = True,
     ) -> None:
+        self._sets = (queries, queries if targets is None else targets)
         self._first = SharedSet(queries)
         self._second = None if targets is None else SharedSet(targets)
-        scores = _column_scores(queries, queries if targets is None else targets, scoring)
+        scores = _column_scores(*self._sets, scoring)
         scores.has_minimum = min_raw_score is not None
         scores.minimum = min_raw_score or 0
         taken = (
@@ -264,16 +287,21 @@ class PairFilter:
             _view(found.best, found.count if found.best else 0, np.dtype(np.int64)),
         )
 
-    def bound_lengths(
-        self, rows: npt.NDArray[np.int32], columns: npt.NDArray[np.int32]
-    ) -> npt.NDArray[np.void]:
-        """Return what lengths say of pairs, `LENGTH_BOUND` of shape (rows, columns).
+    @property
+    def has_subsequences(self) -> bool:
+        """Whether longest common subsequences are looked at."""
+        return bool(library.pairalign_filter_has_subsequences(self._handle))
 
-        Parameters
-        ----------
-        rows, columns : ndarray of int32
-            Lengths, contiguous.
-        """
+    @cached_property
+    def length_classes(self) -> tuple[LengthClasses, LengthClasses]:
+        """The sequences of the rows and of the columns by their lengths."""
+        first, second = (LengthClasses(one.sorted_lengths) for one in self._sets)
+        return first, second
+
+    @cached_property
+    def length_bounds(self) -> npt.NDArray[np.void]:
+        """What lengths say of pairs: `LENGTH_BOUND`, a row and a column a length."""
+        rows, columns = (one.lengths for one in self.length_classes)
         bounds = np.empty((len(rows), len(columns)), LENGTH_BOUND)
         library.pairalign_bound_lengths(
             self._handle,

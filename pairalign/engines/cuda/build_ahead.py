@@ -14,6 +14,7 @@ from pairalign.engines.cuda.ahead_files import ALL_CODES, Codes, drop_others, pa
 from pairalign.engines.cuda.build import AHEAD_FOLDER, compile_ahead, resources
 from pairalign.engines.cuda.engine import FAMILIES
 from pairalign.engines.cuda.pair_filter import SOURCE as FILTER_SOURCE
+from pairalign.engines.cuda.pair_filter import SUBSEQUENCES_SOURCE
 from pairalign.engines.cuda.posterior import SOURCE as POSTERIOR_SOURCE
 from pairalign.engines.cuda.reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.kernels import find_kernel
@@ -48,7 +49,8 @@ def main() -> None:
     except ValueError as error:
         parser.error(str(error))
     variants = [variant for family in FAMILIES.values() for variant in family().variants()]
-    variants += [(STRAND_SOURCE, {}), (FILTER_SOURCE, {}), (POSTERIOR_SOURCE, {})]
+    others = (STRAND_SOURCE, FILTER_SOURCE, SUBSEQUENCES_SOURCE, POSTERIOR_SOURCE)
+    variants += [(source, {}) for source in others]
     current = []
     try:
         built = compile_ahead(variants, codes_of=lambda source: useful_codes(source, codes))

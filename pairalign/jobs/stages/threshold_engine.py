@@ -272,13 +272,14 @@ def _open_filter(
     are_all: bool = False,
 ) -> AnyFilter:
     on_gpu = any(engine.is_gpu for engine in engines)
+    on_devices = all(engine.on_device is not None for engine in engines)
     open_filter = partial(
         PairFilter,
         scoring=scoring,
         thresholds=thresholds,
         min_raw_score=min_raw_score,
         threads=threads,
-        subsequences=not on_gpu,
+        subsequences=not on_gpu or (on_devices and not both_strands),
     )
     if not both_strands:
         seeds = are_all and not on_gpu and _may_have_seeds(sets, thresholds)
