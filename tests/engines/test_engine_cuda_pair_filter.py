@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,19 @@ def test_common_subsequences(device: Any, alphabet: str, length: int, share: str
     scoring = make_scoring(alphabet)
     wanted = make_pair_thresholds(share, "shorter")
     check(device, (queries, None), scoring, wanted, None, 15, subsequences=True, grams=False)
+
+
+@pytest.mark.parametrize("unmatched", [31, 32, 33, 37, 63, 64, 65, 96, 97])
+def test_matches_on_the_outermost_diagonals(device: Any, unmatched: int) -> None:
+    """Words that move hold the first and the last diagonal that can have all matches."""
+    rng = np.random.default_rng(unmatched)
+    origin, others = "".join(rng.choice(list("ACGT"), 400)), "N" * unmatched
+    made = [origin, others + origin[:-unmatched], origin[unmatched:] + others]
+    queries = SequenceSet.from_strings([*made, "".join(rng.choice(list("ACGT"), 400))])
+    wanted = make_pair_thresholds(Fraction(400 - unmatched, 400), "shorter")
+    taken = (queries, None), make_scoring(queries.alphabet), wanted, None, 10
+    (chosen,) = check(device, *taken, subsequences=True, grams=False)
+    assert chosen.left == 2
 
 
 def test_of_pairs_of_long_sequences_the_host_looks_at_subsequences(device: Any) -> None:
