@@ -11,7 +11,6 @@ import numpy as np
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.errors import FormatError
-from pairalign.cli.destination import replace_leftovers
 from pairalign.cli.files import check_files
 from pairalign.cli.kept_results import kept_results
 from pairalign.cli.lines import Lines, say_summary
@@ -42,12 +41,8 @@ def run_msa(options: argparse.Namespace) -> None:
     for path in outputs:
         check_writable(path)
     started = time.perf_counter()
-    if options.add is not None:
-        replace_leftovers(options.output)
-        alignment = _extend(options, format)
-        _write(options, format, alignment)
-    else:
-        alignment = _align(options, format)
+    make = _align if options.add is None else _extend
+    alignment = make(options, format)
     if not options.quiet:
         say_summary(options, _summary(alignment, outputs, time.perf_counter() - started))
 
@@ -84,30 +79,34 @@ def _check_inputs(options: argparse.Namespace) -> None:
             raise FormatError(f"{option} needs a guide tree, but {reason}")
     if options.add is not None and options.confidence_of is not None:
         raise FormatError("--add and --confidence-of: leave one out")
-    if options.add is not None and options.resume:
-        raise FormatError("--resume is for families that are aligned or scored: leave --add out")
 
 
 def _extend(options: argparse.Namespace, format: str) -> MultipleAlignment:
-    """Add sequences to an alignment."""
+    """Add sequences to an alignment, and write it."""
     options.input, options.input2 = options.to, options.add
     degap, options.degap = options.degap, True  # of the alignment
     old, new = read_sequences(options)
     options.degap = degap
     assert new is not None
     columns, width = read_aligned_fasta(options.to, old)
+    given = {"partners": options.partners, "seed": options.seed}
+    decided = {"old": old, "sequences": new, "confidence": format in WITH_CONFIDENCE, **given}
     nothing = np.zeros(old.total_residues), np.zeros(old.total_residues, np.int32)
-    return extend_multiple(
-        MultipleAlignment(old, columns, width, *nothing, None),
-        new,
-        confidence=format in WITH_CONFIDENCE,
-        partners=options.partners,
-        seed=options.seed,
-        device=options.device,
-        threads=options.threads,
-        memory_bytes=options.memory,
-        progress=progress_of(options),
-    )
+    with kept_results(options, "msa --add", **decided, columns=columns, width=width) as kept:
+        alignment = extend_multiple(
+            MultipleAlignment(old, columns, width, *nothing, None),
+            new,
+            confidence=format in WITH_CONFIDENCE,
+            partners=options.partners,
+            seed=options.seed,
+            device=options.device,
+            threads=options.threads,
+            memory_bytes=options.memory,
+            progress=progress_of(options),
+            kept=kept,
+        )
+        _write(options, format, alignment)
+    return alignment
 
 
 def _align(options: argparse.Namespace, format: str) -> MultipleAlignment:
@@ -121,7 +120,7 @@ def _align(options: argparse.Namespace, format: str) -> MultipleAlignment:
     given |= {"memory_bytes": options.memory, "progress": progress_of(options)}
     if options.confidence_of is not None:
         columns, width = read_aligned_fasta(options.confidence_of, sequences)
-        with kept_results(options, "confidence", **decided, columns=columns) as kept:
+        with kept_results(options, "confidence", **decided, columns=columns, width=width) as kept:
             alignment = score_multiple(sequences, columns, width, kept=kept, **given)
             _write(options, format, alignment)
         return alignment

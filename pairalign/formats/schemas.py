@@ -135,6 +135,7 @@ KEPT_RESULTS: Mapping[str, Mapping[str, str]] = {
         **{"children": "int64", "lengths": "float64", "linkage": "float64"},
     },
     "joins": {"node": "int64", "first": "int32", "second": "int32", "width": "int64"},
+    "added": {"first": "int64", "fits": "int32"},
 }
 """Arrays of the results that `pairalign.formats.kept` keeps, by phase: their types."""
 

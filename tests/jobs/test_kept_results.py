@@ -10,6 +10,7 @@ import pytest
 
 from pairalign.cli.main import main
 from pairalign.engines.cpu.posterior import PosteriorEngine
+from pairalign.jobs.msa import adding
 from pairalign.jobs.posterior import posterior as job
 
 LETTERS = list("ARNDCQEGHILKMFPSTWYV")
@@ -147,7 +148,66 @@ def test_without_the_option_what_was_kept_is_replaced(
     assert {path.name for path in tmp_path.iterdir()} == {"family.fa", "a.afa"}
 
 
-def test_standard_output_and_additions_cannot_be_resumed(
+@pytest.mark.parametrize("format", ["afa", "sto"])
+def test_additions_go_on_where_they_were_ended(
+    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, computed: dict[str, Any]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(adding, "_AT_ONCE", 4)
+    write_family(tmp_path / "family.fa", 8)
+    assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
+    added = (tmp_path / "family.fa").read_text().replace(">s", ">new")
+    (tmp_path / "new.fa").write_text(added + added.replace(">new", ">newer"))
+    command = ["msa", "--add", "new.fa", "--to", "made.afa", "-q", "--device", "cpu", "-o"]
+    computed["calls"] = 0
+    assert main([*command, f"whole.{format}"]) == 0
+    calls, out = computed["calls"], f"out.{format}"
+    assert calls == 4 if format == "afa" else calls > 8
+    resumed = [*command, out, "--resume", "--commit-every", "0"]
+    ends = (1, 2, calls) if format == "afa" else (2, 4, calls)  # the last in confidence
+    for until in ends:
+        computed["calls"], computed["until"] = 0, until
+        try:
+            assert main(resumed) == 0
+            break
+        except Killed:
+            assert Path(f"{out}.part").exists()
+            assert not Path(out).exists()
+    assert computed["calls"] == calls - ends[0] - ends[1]
+    assert Path(out).read_bytes() == Path(f"whole.{format}").read_bytes()
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"family.fa", "new.fa", "made.afa", out, f"whole.{format}"}
+
+
+def test_additions_to_another_alignment_are_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    computed: dict[str, Any],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(adding, "_AT_ONCE", 4)
+    write_family(tmp_path / "family.fa", 8)
+    assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
+    (tmp_path / "new.fa").write_text((tmp_path / "family.fa").read_text().replace(">s", ">new"))
+    command = ["msa", "--add", "new.fa", "--to", "made.afa", "-q", "--device", "cpu", "-o", "o.afa"]
+    computed["calls"], computed["until"] = 0, 1
+    with pytest.raises(Killed):
+        main([*command, "--resume", "--commit-every", "0"])
+    computed["until"] = None
+    made = Path("made.afa").read_text()
+    Path("made.afa").write_text(
+        "".join(line + "-" * (line[0] != ">") + "\n" for line in made.split())
+    )
+    assert main([*command, "--resume"]) != 0
+    assert "o.afa" in capsys.readouterr().err
+    Path("made.afa").write_text(made)
+    assert main(command) == 0
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"family.fa", "new.fa", "made.afa", "o.afa"}
+
+
+def test_standard_output_cannot_be_resumed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fasta = tmp_path / "family.fa"
@@ -155,15 +215,3 @@ def test_standard_output_and_additions_cannot_be_resumed(
     for command in (["posterior", str(fasta)], ["msa", str(fasta)]):
         assert main([*command, "-o", "-", "--resume", "-q"]) != 0
         assert "output that is a file" in capsys.readouterr().err
-    added = [
-        "msa",
-        "--add",
-        str(fasta),
-        "--to",
-        str(fasta),
-        "-o",
-        str(tmp_path / "o.afa"),
-        "--resume",
-    ]
-    assert main(added) != 0
-    assert "leave --add out" in capsys.readouterr().err

@@ -22,6 +22,7 @@ from pairalign.engines.cpu.msa import join_columns
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.aligned_fasta import read_aligned_fasta
+from pairalign.formats.kept import KeptResults
 from pairalign.jobs.msa.grouping import Indices, ScoreDistances
 from pairalign.jobs.msa.msa import score_multiple
 from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets
@@ -49,6 +50,7 @@ def extend_multiple(
     threads: int | None = None,
     memory_bytes: int | None = None,
     progress: Progress = False,
+    kept: KeptResults | None = None,
 ) -> MultipleAlignment:
     """Add sequences to a multiple alignment; its columns are kept.
 
@@ -64,6 +66,9 @@ def extend_multiple(
         For the confidence, see `score_multiple`.
     device, threads, memory_bytes, progress
         See `align_multiple`.
+    kept : KeptResults, optional
+        Where new sequences are, and posteriors, that were kept are taken from there, others are
+        kept.
 
     Returns
     -------
@@ -74,6 +79,8 @@ def extend_multiple(
     ------
     AlignmentFileError, FastaError
         The alignment is none, or a new sequence has the name of one that is in it.
+    PartsError
+        What was kept is damaged.
 
     Notes
     -----
@@ -86,29 +93,9 @@ def extend_multiple(
     old, new, columns, width = _read(alignment, sequences)
     both = _together(old, new)
     fits = _Fits(width, len(new))
-    distances = ScoreDistances(both, threads, memory_bytes)
-    added = np.arange(len(old), len(both))
-    nearest = np.argsort(distances.between(added, np.arange(len(old))), axis=1, kind="stable")
-    nearest = np.sort(nearest[:, :NEAREST], axis=1)
-    lengths = both.lengths.astype(np.int64)
-    cells = int((lengths[nearest].sum(axis=1) * lengths[added]).sum())
-    engine = open_posterior_engine(
-        device,
-        both,
-        threads=threads,
-        memory_bytes=memory_bytes,
-        cells=cells,
-    )
-    with closing(engine), show_progress(cells, progress, doing="aligning") as meter:
-        for start in range(0, len(new), _AT_ONCE):
-            own = slice(start, start + _AT_ONCE)
-            partners_of = nearest[own]
-            targets = np.repeat(added[own], partners_of.shape[1]).astype(np.int32)
-            found = engine.compute(partners_of.ravel().astype(np.int32), targets)
-            for place in range(len(partners_of)):
-                fit = _join(found, place, partners_of, both, columns, width)
-                fits.add(start + place, fit)
-            meter.update(int((lengths[partners_of].sum(axis=1) * lengths[added[own]]).sum()))
+    if kept is not None:
+        fits.take(kept, new.lengths)
+    _fit(fits, both, columns, device, threads, memory_bytes, progress, kept)
     all_columns, all_width = fits.columns(columns)
     if not confidence:
         nothing = np.zeros(both.total_residues), np.zeros(both.total_residues, np.int32)
@@ -123,7 +110,47 @@ def extend_multiple(
         threads=threads,
         memory_bytes=memory_bytes,
         progress=progress,
+        kept=kept,
     )
+
+
+def _fit(
+    fits: _Fits,
+    both: SequenceSet,
+    columns: npt.NDArray[np.int32],
+    device: str,
+    threads: int,
+    memory_bytes: int,
+    progress: Progress,
+    kept: KeptResults | None,
+) -> None:
+    """Join each new sequence that has no fit yet to the alignment."""
+    old = len(both) - fits.count
+    added = np.arange(old + fits.known, len(both))
+    if not len(added):
+        return
+    distances = ScoreDistances(both, threads, memory_bytes).between(added, np.arange(old))
+    nearest = np.sort(np.argsort(distances, axis=1, kind="stable")[:, :NEAREST], axis=1)
+    lengths = both.lengths.astype(np.int64)
+    cells = int((lengths[nearest].sum(axis=1) * lengths[added]).sum())
+    engine = open_posterior_engine(
+        device, both, threads=threads, memory_bytes=memory_bytes, cells=cells
+    )
+    with closing(engine), show_progress(cells, progress, doing="aligning") as meter:
+        for start in range(0, len(added), _AT_ONCE):
+            own, partners = added[start : start + _AT_ONCE], nearest[start : start + _AT_ONCE]
+            targets = np.repeat(own, partners.shape[1]).astype(np.int32)
+            found = engine.compute(partners.ravel().astype(np.int32), targets)
+            made = [
+                _join(found, place, partners, both, columns, fits.width)
+                for place in range(len(own))
+            ]
+            if kept is not None:
+                arrays = {"first": np.array(fits.known), "fits": np.concatenate(made)}
+                kept.add("added", arrays, len(targets))
+            for fit in made:
+                fits.add(fit)
+            meter.update(int((lengths[partners].sum(axis=1) * lengths[own]).sum()))
 
 
 def _read(
@@ -190,12 +217,28 @@ class _Fits:
     count: int
 
     def __post_init__(self) -> None:
-        self._fits: list[npt.NDArray[np.int32]] = [np.zeros(0, np.int32)] * self.count
+        self._fits: list[npt.NDArray[np.int32]] = []
         self._most = np.zeros(self.width + 1, np.int64)  # residues before each column, and behind
 
-    def add(self, number: int, fit: npt.NDArray[np.int32]) -> None:
-        """Take a new sequence, as `_join` gives it."""
-        self._fits[number] = fit
+    @property
+    def known(self) -> int:
+        """How many of the new sequences, the first ones, have a fit."""
+        return len(self._fits)
+
+    def take(self, kept: KeptResults, lengths: npt.NDArray[np.int32]) -> None:
+        """Take what was kept of sequences of some lengths."""
+        for arrays in kept.before("added"):
+            left, first = arrays["fits"], self.known
+            while len(left) and self.known < self.count:
+                length = int(lengths[self.known])
+                self.add(left[:length])
+                left = left[length:]
+            if int(arrays["first"]) != first or len(left):
+                raise kept.damaged("fits of other sequences")
+
+    def add(self, fit: npt.NDArray[np.int32]) -> None:
+        """Take the next new sequence, as `_join` gives it."""
+        self._fits.append(fit)
         inserted = np.bincount(~fit[fit < 0], minlength=self.width + 1)
         np.maximum(self._most, inserted, out=self._most)
 
