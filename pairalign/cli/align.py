@@ -5,41 +5,66 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pairalign.base.choices import RANKS
+from pairalign.base.choices import ORIENTS, RANKS
 from pairalign.base.native import keep_freed_memory
-from pairalign.cli.align_table import Table, table_of
-from pairalign.cli.confidence import confidence_of
+from pairalign.cli.align_table import Table, confidence_of, table_of
 from pairalign.cli.console import log, say
-from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
-from pairalign.cli.destination import Destination
+from pairalign.cli.dask_cluster import WorkersRequest, run_on_cluster, workers_of
+from pairalign.cli.destination import Destination, OutputRequest, output_of
 from pairalign.cli.files import check_files
-from pairalign.cli.lines import say_summary, written_pairs
-from pairalign.cli.networks import OF_STATISTICS
-from pairalign.cli.parts import choose_part
+from pairalign.cli.lines import Lines, say_summary, written_pairs
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
-    read_problem,
+    problem_request,
+    read_asked,
     resources_of,
     result_seconds,
+    thresholds_of,
 )
-from pairalign.cli.report import check_report, finish_report, make_collector
+from pairalign.cli.report import ReportRequest, finish_report, make_collector, report_of
 from pairalign.cli.summary import Summary, describe_steps
-from pairalign.cli.thresholds import thresholds_of
-from pairalign.formats import (
-    open_writer,
-)
-from pairalign.formats.output import check_writable
+from pairalign.formats import open_writer
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.inputs import ProblemRequest
 from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
-from pairalign.pairs.lists import read_pair_list
 from pairalign.statistics.statements import describe_mask, describe_statistics
 
 if TYPE_CHECKING:
     from pairalign.jobs.report.report import ReportCollector
+
+
+@dataclass(frozen=True)
+class _Command:
+    """What is asked; what carries it out knows of no options.
+
+    Attributes
+    ----------
+    problem : ProblemRequest
+    request : AlignRequest
+    orient : str
+        One of `ORIENTS`.
+    table : Table
+    output : OutputRequest
+    workers : WorkersRequest or None
+    report : ReportRequest or None
+    explain, quiet : bool
+        Say what each step has left; say nothing.
+    """
+
+    problem: ProblemRequest
+    request: AlignRequest
+    orient: str
+    table: Table
+    output: OutputRequest
+    workers: WorkersRequest | None
+    report: ReportRequest | None
+    explain: bool
+    quiet: bool
 
 
 def run_align(options: argparse.Namespace) -> None:
@@ -47,64 +72,30 @@ def run_align(options: argparse.Namespace) -> None:
     choose_output(options)
     table = table_of(options)  # wrong usage is said before anything is read
     check_files(options)
-    check_cluster(options)
-    check_report(options)
+    workers, report = workers_of(options), report_of(options)
     check_scoring(options)
-    place = choose_part(options, table.writer_type.suffixes[0])
-    check_writable(options.output)
-    plan = plan_of(options, table)
-    run = plan.job
-    started = time.perf_counter()
-    decided = decided_by(options, table)
-    if options.dask is not None:
-        run_on_cluster(options, run, table.writer_type, **decided)
-        say_summary(options, written_pairs("alignments", run.pairs, options.output))
-        return
-    destination = Destination(
-        options, run, table.writer_type.name, place, join=table.join, **decided
+    writer = table.writer_type
+    command = _Command(
+        problem_request(options),
+        align_request(options, table),
+        options.orient,
+        table,
+        output_of(options, writer.name, writer.suffixes[0], table.join),
+        workers,
+        report,
+        options.explain,
+        options.quiet,
     )
-    run = destination.job
-    summary = _summary_of(plan.request, run)
-    collector = None
-    if options.report is not None:
-        collector = make_collector(run.problem, plan.significance)
-    if not destination.is_done:
-        keep_freed_memory(run.memory_bytes)
-        shown = {**table.shown(), "significance": plan.significance}
-        shown["confidence"] = confidence_of(options, table, run)
-        with destination.held():
-            _write(options, run, destination, summary, collector, shown)
-    destination.finish()
-    if options.explain:
-        say(describe_steps(run.steps, run.pairs))
-    lines = summary.lines(time.perf_counter() - started, options.output)
-    if collector is not None:
-        facts = lines.text()
-        if plan.significance is not None:
-            facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
-        finish_report(options, collector, facts, devices=run.devices, realign=plan.realign)
-    say_summary(options, lines)
+    say_summary(options, _carry_out(command))
 
 
-def decided_by(options: argparse.Namespace, table: Table) -> dict[str, Any]:
-    """Return what decides the bytes besides the job, see `describe_run`."""
-    decided = table.decided()
-    decided |= {"max_evalue": options.max_evalue, "db_size": options.db_size}
-    decided |= {"comp_based_stats": options.comp_based_stats, "space": options.search_space}
-    decided |= {"mask": options.mask, "mask_scores": options.mask_scores}
-    return decided | {"objective": options.objective}
-
-
-def plan_of(options: argparse.Namespace, table: Table) -> AlignmentPlan:
-    """Read the sequences and the list of pairs, and plan the run."""
-    problem = read_problem(options)
-    if options.orient == "canonical":
-        problem = problem.in_order(problem.queries.canonical_order())
-    request = AlignRequest(
+def align_request(options: argparse.Namespace, table: Table) -> AlignRequest:
+    """Return what the options ask of the pairs."""
+    return AlignRequest(
         result_seconds=result_seconds(options),
         resources=resources_of(options),
         thresholds=thresholds_of(options),
-        pair_list=None if options.pairs is None else read_pair_list(options.pairs, *problem.sets),
+        pair_list=options.pairs,
         detail=table.detail,
         min_score=options.min_score,
         strand=options.strand,
@@ -117,29 +108,78 @@ def plan_of(options: argparse.Namespace, table: Table) -> AlignmentPlan:
         rank=options.rank or RANKS[0],
         once=table.writer_type.pairs_once,
         both_ways=options.both_ways,
-        statistics=options.weight in OF_STATISTICS
-        or (options.report is not None and problem.scoring.mode == "local")
-        or table.shows_statistics,
+        statistics=table.shows_statistics
+        or (options.report is not None and options.mode == "local"),
         db_size=options.db_size,
         search_space=options.search_space,
         comp_based_stats=options.comp_based_stats,
         mask=options.mask,
         mask_scores=options.mask_scores,
     )
+
+
+def plan_of(
+    asked: ProblemRequest, request: AlignRequest, orient: str = ORIENTS[0], *, quiet: bool
+) -> AlignmentPlan:
+    """Read the sequences and the list of pairs, and plan the run."""
+    problem = read_asked(asked)
+    if orient == "canonical":
+        problem = problem.in_order(problem.queries.canonical_order())
     plan = plan_alignment(request, problem)
-    if options.mask_scores and not options.quiet:
-        say(describe_mask(problem, plan.job.problem, options.mask))
+    if request.mask_scores and not quiet:
+        say(describe_mask(problem, plan.job.problem, request.mask))
     if plan.statistics.reason is not None:
         log.warning("evalue and bits are nan: %s", plan.statistics.reason)
-    if plan.statistics.are_shown and plan.significance is not None and not options.quiet:
+    if plan.statistics.are_shown and plan.significance is not None and not quiet:
         say(f"E-values: {describe_statistics(plan.significance, plan.job.scoring)}")
     if plan.job.left_out:
         log.warning(
             "%s: %s pairs left out, which came again or were sequences with themselves",
-            options.pairs,
+            request.pair_list,
             f"{plan.job.left_out:,}",
         )
     return plan
+
+
+def decided_by(request: AlignRequest, table: Table) -> dict[str, Any]:
+    """Return what decides the bytes besides the job, see `describe_run`."""
+    names = ("max_evalue", "db_size", "comp_based_stats", "mask", "mask_scores", "objective")
+    asked = {name: getattr(request, name) for name in names}
+    return {**table.decided(), **asked, "space": request.search_space}
+
+
+def _carry_out(command: _Command) -> Lines:
+    """Align, and write; return the summary."""
+    asked, output, table = command.request, command.output, command.table
+    plan = plan_of(command.problem, asked, command.orient, quiet=command.quiet)
+    run, started = plan.job, time.perf_counter()
+    decided = decided_by(asked, table)
+    if command.workers is not None:
+        run_on_cluster(command.workers, output.path, run, table.writer_type, **decided)
+        return written_pairs("alignments", run.pairs, output.path)
+    destination = Destination(output, run, **decided)
+    run = destination.job
+    summary = _summary_of(asked, run)
+    collector = None
+    if command.report is not None:
+        collector = make_collector(run.problem, plan.significance)
+    if not destination.is_done:
+        keep_freed_memory(run.memory_bytes)
+        shown = {**table.shown(), "significance": plan.significance}
+        shown["confidence"] = confidence_of(table, asked, run)
+        with destination.held():
+            _write(run, destination, summary, collector, shown)
+    destination.finish()
+    if command.explain:
+        say(describe_steps(run.steps, run.pairs))
+    lines = summary.lines(time.perf_counter() - started, output.path)
+    if command.report is not None:
+        assert collector is not None
+        facts = lines.text()
+        if plan.significance is not None:
+            facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
+        finish_report(command.report, collector, facts, devices=run.devices, realign=plan.realign)
+    return lines
 
 
 def _summary_of(request: AlignRequest, run: AlignmentJob) -> Summary:
@@ -156,7 +196,6 @@ def _summary_of(request: AlignRequest, run: AlignmentJob) -> Summary:
 
 
 def _write(
-    options: argparse.Namespace,
     run: AlignmentJob,
     destination: Destination,
     summary: Summary,
@@ -167,8 +206,8 @@ def _write(
     with (
         run.open() as results,
         open_writer(
-            options.output,
-            options.format,
+            destination.path,
+            destination.format,
             run.queries,
             run.problem.others,
             run.scoring,

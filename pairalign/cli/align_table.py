@@ -6,16 +6,25 @@ import argparse
 from dataclasses import dataclass
 from typing import Any
 
-from pairalign.alignments.fields import Field, parse_fields
-from pairalign.base.choices import MASKS
+from pairalign.alignments.fields import FIELDS, Field, parse_fields
+from pairalign.alignments.tables import COLUMNS
+from pairalign.base.choices import MASKS, OBJECTIVES, STRANDS, WEIGHTS
 from pairalign.base.errors import FormatError
 from pairalign.cli.masks import check_masks
-from pairalign.cli.networks import check_network
-from pairalign.cli.objective import check_objective, shown_fields, shown_tags
+from pairalign.cli.networks import OF_STATISTICS, check_hits
 from pairalign.cli.tags import tags_of
+from pairalign.engines.kernels import AUTO
 from pairalign.formats import NETWORK_FORMATS, Writer, check_shown, find_format
 from pairalign.formats.resumable import Join
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.request import AlignRequest
+from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
 from pairalign.pairs.want import Detail
+
+_TAG, _FIELD = "pp", "confidence"
+"""What shows how sure columns are."""
+_WEIGHTED = ("abc", "gexf")
+"""Networks whose edges have a weight."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +54,9 @@ class Table:
 
     @property
     def shows_statistics(self) -> bool:
-        """Whether a column is a bit score or an E-value."""
+        """Whether a column, or the weight of edges, is a bit score or an E-value."""
         shown = self.fields or self.writer_type.default_fields or ()
-        return any(field.of_statistics for field in shown)
+        return self.weight in OF_STATISTICS or any(field.of_statistics for field in shown)
 
     @property
     def join(self) -> Join | None:
@@ -78,15 +87,18 @@ def table_of(options: argparse.Namespace) -> Table:
         The message says what to leave out or add.
     """
     writer_type = find_format(options.output, options.format)
-    check_network(options, writer_type.name, once=writer_type.pairs_once)
-    check_objective(options)
+    check_hits(options)
+    if writer_type.pairs_once:
+        _check_hits_once(options, writer_type.name)
+    _check_weight(options, writer_type.name)
+    _check_objective(options)
     fields = () if options.columns is None else parse_fields(options.columns)
-    fields = shown_fields(options, writer_type, fields)
+    fields = _shown_fields(options, writer_type, fields)
     _check_local(options, writer_type.name)
     if options.orient == "canonical" and options.input2 is not None:
         raise FormatError("--orient canonical is of one set: of two, the first has the queries")
     detail = _detail(options, writer_type, fields)
-    tags = shown_tags(options, writer_type, tags_of(options, options.hsps), detail)
+    tags = _shown_tags(options, writer_type, tags_of(options, options.hsps), detail)
     table = Table(writer_type, detail, fields, options.both_ways, tags, options.weight)
     check_shown(
         writer_type,
@@ -97,6 +109,42 @@ def table_of(options: argparse.Namespace) -> Table:
         strand=options.strand,
     )
     return table
+
+
+def _check_hits_once(options: argparse.Namespace, format: str) -> None:
+    """Refuse parts of the hits of a set with itself where each pair is written once.
+
+    Raises
+    ------
+    FormatError
+        A part does not know whether a pair is a hit of the other sequence as well.
+    """
+    if options.max_hits is None or options.input2 is not None:
+        return
+    for name in ("shard", "dask"):
+        if getattr(options, name, None):
+            raise FormatError(
+                f"{format} has each pair once: --max-hits needs all hits, so leave --{name} out"
+            )
+
+
+def _check_weight(options: argparse.Namespace, format: str) -> None:
+    """Refuse ``--weight`` where edges have none, or where it is not known.
+
+    Raises
+    ------
+    FormatError
+        The format has no weights, or E-values are not of the mode.
+    """
+    if options.weight == WEIGHTS[0]:
+        return
+    if format not in _WEIGHTED:
+        raise FormatError(
+            f"--weight is for {' and '.join(_WEIGHTED)}, but the format is {format}"
+            + ("; its edges have all of them" if format in NETWORK_FORMATS else "")
+        )
+    if options.weight in OF_STATISTICS and options.mode != "local":
+        raise FormatError(f"--weight {options.weight} needs --mode local, not {options.mode}")
 
 
 def _check_local(options: argparse.Namespace, format: str) -> None:
@@ -127,3 +175,70 @@ def _detail(options: argparse.Namespace, writer: type[Writer], fields: tuple[Fie
         return Detail.STATS
     fields = fields or writer.default_fields or ()
     return max([writer.needs, *(field.detail for field in fields)]) if fields else Detail.CIGAR
+
+
+def _check_objective(options: argparse.Namespace) -> None:
+    """Refuse what alignments by expected accuracy cannot have, before anything is read.
+
+    Raises
+    ------
+    FormatError
+        The mode is not global, or other alignments of a pair are asked for.
+    """
+    if not _is_by_accuracy(options):
+        return
+    if options.mode != "global":
+        raise FormatError(f"--objective mea needs --mode global, but the mode is {options.mode}")
+    refused = {
+        "--hsps": options.hsps > 1,
+        "--max-hits": options.max_hits is not None,
+        "--strand both": options.strand != STRANDS[0],
+        "--kernel": options.kernel != AUTO,
+    }
+    for option, given in refused.items():
+        if given:
+            raise FormatError(
+                f"--objective mea gives one alignment of a pair by posteriors: leave {option} out"
+            )
+
+
+def _is_by_accuracy(options: argparse.Namespace) -> bool:
+    """Whether alignments are those of the highest expected accuracy."""
+    return bool(options.objective == OBJECTIVES[1])
+
+
+def _shown_fields(
+    options: argparse.Namespace, writer: type[Writer], fields: tuple[Field, ...]
+) -> tuple[Field, ...]:
+    """Return the columns of a table; where none are chosen, confidence is one if it is known."""
+    if fields or writer.name != "tsv" or options.score_only or not _is_by_accuracy(options):
+        return fields
+    return tuple(FIELDS[name] for name in (*COLUMNS[Detail.CIGAR], _FIELD))
+
+
+def _shown_tags(
+    options: argparse.Namespace, writer: type[Writer], tags: frozenset[str], detail: Detail
+) -> frozenset[str]:
+    """Return the tags of a format: with confidence, where it is known and can be shown."""
+    known = _TAG in writer.known_tags and detail == Detail.CIGAR
+    return tags | {_TAG} if known and _is_by_accuracy(options) else tags
+
+
+def confidence_of(
+    table: Table, request: AlignRequest, job: AlignmentJob
+) -> ColumnConfidence | None:
+    """Return what computes how sure columns are; None: the format does not show it.
+
+    Raises
+    ------
+    FormatError
+        It is asked for of alignments of either strand.
+    """
+    is_shown = table.writer_type.shows_confidence and table.detail == Detail.CIGAR
+    by_itself = is_shown and request.is_by_accuracy
+    in_table = any(field.name == _FIELD for field in table.fields)
+    if _TAG not in table.tags and not by_itself and not in_table:
+        return None
+    if request.strand != STRANDS[0]:
+        raise FormatError("how sure columns are is known of alignments on strand plus alone")
+    return ColumnConfidence(request.resources.device, job.threads, job.memory_bytes, job.cells)

@@ -18,9 +18,9 @@ from pairalign.cli.planning import (
     problem_of,
     read_sequences,
     resources_of,
+    thresholds_of,
 )
 from pairalign.cli.summary import describe_steps
-from pairalign.cli.thresholds import thresholds_of
 from pairalign.formats.groups import read_groups
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 
-from pairalign.cli.report import finish_report
+from pairalign.cli.report import ReportRequest, finish_report
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats.report import Table
 from pairalign.jobs.report.report import Histogram, ReportCollector
@@ -29,7 +27,7 @@ class _ClusterCollector(ReportCollector):
 
 
 def report_clusters(
-    options: argparse.Namespace, clusters: Clusters, devices: tuple[str, ...], summary: str
+    asked: ReportRequest, clusters: Clusters, devices: tuple[str, ...], summary: str
 ) -> None:
     """Write the report of clusters."""
     sequences = clusters.sequences
@@ -37,7 +35,7 @@ def report_clusters(
     collector.clusters = clusters
     collector.which = "members and their representatives"
     collector.add(clusters.alignments)
-    finish_report(options, collector, summary, [_clusters_table(clusters)], devices=devices)
+    finish_report(asked, collector, summary, [_clusters_table(clusters)], devices=devices)
 
 
 def _clusters_table(clusters: Clusters) -> Table:

@@ -18,10 +18,10 @@ from pairalign.cli.planning import (
     choose_output,
     read_problem,
     resources_of,
+    thresholds_of,
 )
-from pairalign.cli.report import check_report
+from pairalign.cli.report import report_of
 from pairalign.cli.summary import describe_steps
-from pairalign.cli.thresholds import thresholds_of
 from pairalign.clusters.clusters import Clusters
 from pairalign.engines.selection import usable_cores
 from pairalign.formats import NETWORK_FORMATS
@@ -50,7 +50,7 @@ def run_cluster(options: argparse.Namespace) -> None:
     check_scoring(options)
     for path in outputs:
         check_writable(path)
-    check_report(options)
+    report = report_of(options)
     if options.order != CLUSTER_ORDERS[0] and options.linkage != LINKAGES[0]:
         raise FormatError(f"--order {options.order} is for --linkage greedy, not {options.linkage}")
     problem = read_problem(options)
@@ -81,10 +81,10 @@ def run_cluster(options: argparse.Namespace) -> None:
     if options.explain:
         say(describe_steps(job.steps, number_of_pairs(len(sequences))))
     summary = _describe(clusters, problem, seconds, outputs)
-    if options.report is not None:
+    if report is not None:
         from pairalign.cli.cluster_report import report_clusters
 
-        report_clusters(options, clusters, job.devices, summary.text())
+        report_clusters(report, clusters, job.devices, summary.text())
     say_summary(options, summary)
 
 

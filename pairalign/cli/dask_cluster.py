@@ -62,14 +62,70 @@ class Workers(Protocol):
         """Make parts; yield each shard when its part is there."""
 
 
+@dataclass(frozen=True)
+class WorkersRequest:
+    """What is asked of a cluster.
+
+    Attributes
+    ----------
+    address : str
+        Of the Dask scheduler, or ``local:N``.
+    device, threads
+        As for `pairalign.jobs.run.resources.Resources`.
+    resume : bool
+        Take the parts that an earlier run has left.
+    command : list of str
+        The program's arguments.
+    """
+
+    address: str
+    device: str
+    threads: int | None
+    resume: bool
+    command: list[str]
+
+    @property
+    def is_local(self) -> bool:
+        """Whether workers are processes on this machine."""
+        return self.address.startswith(_LOCAL)
+
+    @property
+    def local_workers(self) -> int:
+        """How many there are on this machine."""
+        return int(self.address.removeprefix(_LOCAL))
+
+    @property
+    def gpus_here(self) -> list[str]:
+        """Numbers of the GPUs that workers here share, one each; none: they use the CPU."""
+        framework, _, numbers = self.device.partition(":")
+        if framework not in ("auto", "cuda"):
+            return []
+        if numbers:
+            return list(numbers.split(","))
+        names = [device.name for device in list_devices() if device.usable]
+        return [name.partition(":")[2] for name in names if name.startswith("cuda:")]
+
+    @property
+    def resources_of_a_task(self) -> list[str]:
+        """Arguments that share this machine between its workers; others have their own."""
+        if not self.is_local:
+            return []
+        more = ["--device", "cuda"] if self.gpus_here else []
+        if self.threads is None:
+            more += ["--threads", str(max(1, usable_cores() // self.local_workers))]
+        return more
+
+
 def run_on_cluster(
-    options: argparse.Namespace, job: AlignmentJob, format: type[Writer], **more: Any
+    asked: WorkersRequest, path: str, job: AlignmentJob, format: type[Writer], **more: Any
 ) -> None:
     """Do a command on a cluster and write its output.
 
     Parameters
     ----------
-    options : argparse.Namespace
+    asked : WorkersRequest
+    path : str
+        Of the output.
     job : AlignmentJob
         Only planned.
     format : type of Writer
@@ -83,13 +139,13 @@ def run_on_cluster(
     DeviceError
         A task failed again and again; the message has what it said.
     """
-    command = without_option(options.given, "--dask", values=1)
+    command = without_option(asked.command, "--dask", values=1)
     command = without_option(command, "--log", values=1)
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
     parts = Parts(format.name, format.suffixes[0], command)
-    folder = make_parts(options, job, parts, **more)
+    folder = make_parts(asked, path, job, parts, **more)
     manifests = read_manifests(folder)
-    merge_alignments(folder, manifests, options.output, job.threads)
+    merge_alignments(folder, manifests, path, job.threads)
     clear_parts(folder, manifests[0].run)
 
 
@@ -110,8 +166,8 @@ class Parts:
     command: list[str]
 
 
-def check_cluster(options: argparse.Namespace) -> None:
-    """Refuse, before any work, what cannot be done on a cluster.
+def workers_of(options: argparse.Namespace) -> WorkersRequest | None:
+    """Return what ``--dask`` asks for; refuse, before any work, what cannot be done on a cluster.
 
     Raises
     ------
@@ -121,20 +177,24 @@ def check_cluster(options: argparse.Namespace) -> None:
         An input cannot be read by workers, or only a part is asked for.
     """
     if options.dask is None:
-        return
+        return None
     if getattr(options, "shard", None) is not None:
         raise FormatError("--dask makes shards itself: leave --shard out")
     check_resumable(options.output)
     if "-" in (options.input, getattr(options, "input2", None), *options.also):
         raise FormatError("--dask needs files as input: workers do not see standard input")
+    given, resume = options.given, options.resume
+    return WorkersRequest(options.dask, options.device, options.threads, resume, given)
 
 
-def make_parts(options: argparse.Namespace, job: AlignmentJob, parts: Parts, **more: Any) -> str:
+def make_parts(
+    asked: WorkersRequest, path: str, job: AlignmentJob, parts: Parts, **more: Any
+) -> str:
     """Make all parts of a result on a cluster.
 
     Parameters
     ----------
-    options, job, **more
+    asked, path, job, **more
         As for `run_on_cluster`.
     parts : Parts
 
@@ -143,16 +203,16 @@ def make_parts(options: argparse.Namespace, job: AlignmentJob, parts: Parts, **m
     str
         The folder they are in, ``OUT.parts``, which the caller removes when it has used them.
     """
-    folder = parts_folder_of(options.output)
+    folder = parts_folder_of(path)
     described = json.loads(json.dumps(describe_run(job, format=parts.format, **more)))
     check_folder(folder, described)
-    with _open_workers(options) as workers:
+    with _open_workers(asked) as workers:
         tasks = min(MOST_TASKS, TASKS_A_WORKER * workers.count, job.pairs)
-        tasks, done = _reusable(folder, described, parts, tasks) if options.resume else (tasks, [])
+        tasks, done = _reusable(folder, described, parts, tasks) if asked.resume else (tasks, [])
         if not done:
             clear_parts(folder, described)
         prepare_folder(folder)
-        command = [*parts.command, *_resources_of_a_task(options)]
+        command = [*parts.command, *asked.resources_of_a_task]
         shards = [(k, tasks) for k in range(1, tasks + 1) if k not in done]
         _run_tasks(workers, command, shards, folder, job)
     return folder
@@ -170,28 +230,6 @@ def _reusable(
         return tasks, []
     log.warning("resumed: %s of %s parts are there", len(done), manifests[0].shards)
     return manifests[0].shards, done
-
-
-def _resources_of_a_task(options: argparse.Namespace) -> list[str]:
-    """Arguments that share this machine between its workers; those of others have it for them."""
-    if not options.dask.startswith(_LOCAL):
-        return []
-    more = ["--device", "cuda"] if _gpus_here(options) else []
-    if options.threads is None:
-        workers = int(options.dask.removeprefix(_LOCAL))
-        more += ["--threads", str(max(1, usable_cores() // workers))]
-    return more
-
-
-def _gpus_here(options: argparse.Namespace) -> list[str]:
-    """Numbers of the GPUs that workers on this machine share, one each; none: they use the CPU."""
-    framework, _, numbers = options.device.partition(":")
-    if framework not in ("auto", "cuda"):
-        return []
-    if numbers:
-        return list(numbers.split(","))
-    names = [device.name for device in list_devices() if device.usable]
-    return [name.partition(":")[2] for name in names if name.startswith("cuda:")]
 
 
 def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
@@ -283,11 +321,11 @@ def _needed_resources(device: str, workers: Iterable[dict[str, Any]]) -> dict[st
 
 
 @contextmanager
-def _open_workers(options: argparse.Namespace) -> Iterator[Workers]:
+def _open_workers(asked: WorkersRequest) -> Iterator[Workers]:
     """Find the workers that ``--dask`` names; they are let go in the end."""
-    address = options.dask
-    if address.startswith(_LOCAL):
-        yield LocalWorkers(int(address.removeprefix(_LOCAL)), _gpus_here(options), _RETRIES)
+    address = asked.address
+    if asked.is_local:
+        yield LocalWorkers(asked.local_workers, asked.gpus_here, _RETRIES)
         return
     try:
         from distributed import Client
@@ -300,4 +338,4 @@ def _open_workers(options: argparse.Namespace) -> Iterator[Workers]:
     except (ValueError, OSError) as error:
         raise DeviceError(f"--dask {address}: {error}") from error
     with client:
-        yield _DaskWorkers(client, options.device)
+        yield _DaskWorkers(client, asked.device)

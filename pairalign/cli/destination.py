@@ -6,16 +6,16 @@ import argparse
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Protocol
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import PartsError
 from pairalign.cli.console import log
-from pairalign.cli.parts import End, PartPlace
+from pairalign.cli.parts import End, PartPlace, choose_part
 from pairalign.formats.journal import Commit
-from pairalign.formats.output import Output, open_output
+from pairalign.formats.output import Output, check_writable, open_output
 from pairalign.formats.resumable import Join, Resumable, remove_leftovers
 from pairalign.formats.writer import WHOLE
 from pairalign.jobs.run.align import AlignmentJob
@@ -36,19 +36,55 @@ class Written(Protocol):
         """Return what a writer that goes on must know, see `pairalign.formats.writer.Writer`."""
 
 
+@dataclass(frozen=True)
+class OutputRequest:
+    """Where the results of a command are to go.
+
+    Attributes
+    ----------
+    path : str
+        Of a part, its own.
+    format : str
+    resume : bool
+        Whether the output can be resumed, and goes on where an earlier run was ended.
+    commit_seconds : float
+        Commit interval, with `resume`.
+    place : PartPlace or None
+        Where a part goes, with ``--shard``.
+    join : callable, optional
+        As for `pairalign.formats.resumable.Resumable`.
+    """
+
+    path: str
+    format: str
+    resume: bool
+    commit_seconds: float
+    place: PartPlace | None = None
+    join: Join | None = None
+
+
+def output_of(
+    options: argparse.Namespace, format: str, suffix: str, join: Join | None = None
+) -> OutputRequest:
+    """Return where the options say that results go; `suffix` is that of a part.
+
+    Raises
+    ------
+    OutputError, PartsError
+        They cannot go there.
+    """
+    place = choose_part(options, suffix)
+    check_writable(options.output)
+    return OutputRequest(options.output, format, options.resume, options.commit_every, place, join)
+
+
 class Destination:
     """Where the results of a job go, and how far they have come.
 
     Parameters
     ----------
-    options : argparse.Namespace
-        With `output`, `resume` and `commit_every`.
+    asked : OutputRequest
     job : AlignmentJob
-    format : str
-    place : PartPlace or None
-        Where a part goes, with ``--shard``.
-    join : callable, optional
-        As for `pairalign.formats.resumable.Resumable`.
     **more
         What else decides the bytes, see `pairalign.jobs.run.run_identity.describe_run`.
 
@@ -62,25 +98,20 @@ class Destination:
         Where to, if it can be resumed.
     is_done, is_resumed : bool
         All, or some, was written before.
+    path, format : str
+        As they were asked for.
     """
 
-    def __init__(
-        self,
-        options: argparse.Namespace,
-        job: AlignmentJob,
-        format: str,
-        place: PartPlace | None,
-        *,
-        join: Join | None = None,
-        **more: Any,
-    ) -> None:
+    def __init__(self, asked: OutputRequest, job: AlignmentJob, **more: Any) -> None:
+        place = asked.place
         self.job = job
-        self._format = format
+        self._asked = asked
+        self.path, self.format = asked.path, asked.format
         self._place = place
         self._pairs = job.pairs
         self._described: dict[str, Any] = {}
-        if options.resume or place is not None:  # it digests the sets
-            self._described = describe_run(job, format=format, **more)
+        if asked.resume or place is not None:  # it digests the sets
+            self._described = describe_run(job, format=asked.format, **more)
         self.piece = self._start = WHOLE if place is None else place.piece(job)
         self.output: Output | None = None
         self.is_done = self.is_resumed = False
@@ -88,37 +119,36 @@ class Destination:
         self._number = self.piece.number
         self._counts = list(accumulate(one.pairs for one in job.pieces))
         self._ends: list[End] = []
-        self._joined = join is not None
-        if options.resume:
-            self._resume(options, join)
+        if asked.resume:
+            self._resume()
         else:
-            replace_leftovers(options.output)
+            replace_leftovers(asked.path)
         if place is not None:
-            place.begin(self._described, format)
+            place.begin(self._described, asked.format)
             if len(job.pieces) > 1 and self.output is None and not self.is_done:
-                self.output = open_output(options.output)
+                self.output = open_output(asked.path)
 
-    def _resume(self, options: argparse.Namespace, join: Join | None) -> None:
-        is_compressed = options.output.endswith(COMPRESSED_SUFFIXES)
+    def _resume(self) -> None:
+        asked = self._asked
         described = {
             **self._described,
             "shard": self.job.shard,
             "pairs": (self.job.pieces[0].start if self.job.pieces else 0, self._pairs),
-            "gz": is_compressed,
+            "gz": asked.path.endswith(COMPRESSED_SUFFIXES),
         }
         resumable = Resumable(
-            options.output,
+            asked.path,
             described,
             threads=self.job.threads,
-            seconds=options.commit_every,
-            join=join,
+            seconds=asked.commit_seconds,
+            join=asked.join,
         )
         last = resumable.last
         self.is_done = resumable.is_done
         if last is not None and last.pairs > self._pairs:
             resumable.output.abort()
             raise PartsError(
-                f"'{options.output}.journal' is damaged: it has more pairs than there are; leave "
+                f"'{asked.path}.journal' is damaged: it has more pairs than there are; leave "
                 "--resume out to begin anew"
             )
         if last is not None:
@@ -168,7 +198,7 @@ class Destination:
 
     def _end(self, writer: Written) -> End:
         """Return where the output is; rows of tables are counted, which end by themselves."""
-        if self._joined:
+        if self._asked.join is not None:
             return End(0, self.piece.number + writer.shown)
         number = writer.flush()
         descriptor = None if self.output is None else self.output.descriptor
@@ -193,7 +223,8 @@ class Destination:
         if self._place is not None:
             ends = [*self._ends, *([End(0, self._number)] if self.job.pieces else [])]
             number = self._start.number
-            self._place.finish(self._described, self._format, self.job.pieces, ends, number=number)
+            pieces, format = self.job.pieces, self._asked.format
+            self._place.finish(self._described, format, pieces, ends, number=number)
 
     def take_back(self) -> Resumable:
         """Return what was written, for other results to be made of."""

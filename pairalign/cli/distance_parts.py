@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 
 from pairalign.base.errors import FormatError
-from pairalign.cli.dask_cluster import Parts, make_parts
-from pairalign.cli.destination import Destination, replace_leftovers
+from pairalign.cli.dask_cluster import Parts, make_parts, workers_of
+from pairalign.cli.destination import (
+    Destination,
+    OutputRequest,
+    output_of,
+    replace_leftovers,
+)
 from pairalign.cli.lines import say_summary, written_pairs
-from pairalign.cli.parts import choose_part
 from pairalign.cli.planning import problem_of
 from pairalign.formats.distance_parts import (
     FORMAT,
@@ -45,16 +49,16 @@ def write_part(
     """Compute the distances of a shard and write them into its folder."""
     measure = request.chosen_measure
     check_alphabet(measure, sequences)
-    place = choose_part(options, SUFFIX)
+    asked = output_of(options, FORMAT, SUFFIX)
     run = plan_distances(request, problem_of(options, sequences))
     check_names(sequences.names, sequences.source)
-    destination = Destination(options, run, FORMAT, place, measure=measure.name)
+    destination = Destination(asked, run, measure=measure.name)
     if not destination.is_done:
-        output = destination.output or open_output(options.output)
+        output = destination.output or open_output(asked.path)
         with destination.held(), output:
             _write(destination, output, measure)
     destination.finish()
-    say_summary(options, written_pairs("distances", run.pairs, options.output))
+    say_summary(options, written_pairs("distances", run.pairs, asked.path))
 
 
 def measure_resumed(
@@ -66,7 +70,8 @@ def measure_resumed(
     """
     check_resumable(options.output)
     check_names(run.queries.names, run.queries.source)
-    destination = Destination(_beside(options), run, FORMAT, None, measure=measure.name)
+    asked = OutputRequest(_beside(options.output), FORMAT, True, options.commit_every)
+    destination = Destination(asked, run, measure=measure.name)
     assert destination.output is not None
     options.distances = destination.take_back()
     with destination.held():
@@ -80,7 +85,9 @@ def measure_on_cluster(
     """Compute all distances on a cluster; parts are kept until `forget_distances`."""
     check_names(run.queries.names, run.queries.source)
     parts = Parts(FORMAT, SUFFIX, _command_of_a_part(options, measure))
-    options.parts = make_parts(options, run, parts, measure=measure.name)
+    asked = workers_of(options)
+    assert asked is not None
+    options.parts = make_parts(asked, options.output, run, parts, measure=measure.name)
     return merge_distances(options.parts, read_manifests(options.parts))
 
 
@@ -111,11 +118,11 @@ def forget_distances(options: argparse.Namespace) -> None:
 
 def replace_distances(options: argparse.Namespace) -> None:
     """Say, and remove, what a dead run with ``--resume`` has left."""
-    replace_leftovers(_beside(options).output)
+    replace_leftovers(_beside(options.output))
 
 
-def _beside(options: argparse.Namespace) -> argparse.Namespace:
-    return argparse.Namespace(**{**vars(options), "output": f"{options.output}{SUFFIX}"})
+def _beside(output: str) -> str:
+    return f"{output}{SUFFIX}"
 
 
 def _write(destination: Destination, output: Output, measure: Measure) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.cli.align import plan_of
+from pairalign.cli.align import align_request, plan_of
 from pairalign.cli.align_table import table_of
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.planning import check_scoring, resources_of
+from pairalign.cli.planning import check_scoring, problem_request
 from pairalign.jobs.estimate.estimate import START_SECONDS, Estimate, estimate_run
 from pairalign.jobs.estimate.rates import SOURCES, parse_devices
 
@@ -24,14 +24,15 @@ def run_estimate(options: argparse.Namespace) -> None:
     table = table_of(options)
     check_scoring(options)
     options.progress = options.resume = False
-    plan = plan_of(options, table)
+    request = align_request(options, table)
+    plan = plan_of(problem_request(options), request, options.orient, quiet=options.quiet)
     found = estimate_run(
         plan,
         devices,
         format=table.writer_type.name,
         sample=options.sample,
         shown=table.shown(),
-        resources=resources_of(options),
+        resources=request.resources,
     )
     lines = _lines_of(found, options)
     if options.quiet:

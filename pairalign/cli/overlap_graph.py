@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MUTUAL
 from pairalign.base.errors import FormatError
-from pairalign.cli.report import make_collector
+from pairalign.cli.report import ReportRequest, make_collector, report_of
 from pairalign.formats.gfa import GfaWriter, write_unitigs
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.writer import Writer
@@ -31,25 +32,66 @@ _REMOVING = ("remove_weak", "mutual", "remove_contained", "remove_transitive")
 _NEEDING_ALL = ("read_report", "trim", "trimmed", "unitigs", *_REMOVING)
 
 
-def check_graph(options: argparse.Namespace, writer_type: type[Writer]) -> None:
-    """Refuse, before any work, what cannot be done or written.
+@dataclass(frozen=True)
+class GraphRequest:
+    """What is asked of all overlaps of a run.
+
+    Attributes
+    ----------
+    remove_weak, mutual, remove_contained, remove_transitive
+        See `pairalign.reads.string_graph.Reduction`.
+    unitigs : bool
+        Write unitigs instead of overlaps.
+    trim : bool
+        Cut the reads first.
+    sources : tuple of str
+        Files of the reads, which have the qualities of reads that are cut.
+    trimmed, read_report : str or None
+        Where reads that are cut, and the report on reads, are to go.
+    report : ReportRequest or None
+    """
+
+    remove_weak: bool
+    mutual: str
+    remove_contained: bool
+    remove_transitive: bool
+    unitigs: bool
+    trim: bool
+    sources: tuple[str, ...]
+    trimmed: str | None
+    read_report: str | None
+    report: ReportRequest | None
+
+    @property
+    def removes(self) -> bool:
+        """Whether reads or overlaps are removed."""
+        return self.mutual != MUTUAL[0] or (
+            self.remove_weak or self.remove_contained or self.remove_transitive
+        )
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether reads or overlaps that others contain are removed."""
+        return self.remove_contained or self.remove_transitive
+
+
+def graph_of(options: argparse.Namespace, writer_type: type[Writer]) -> GraphRequest:
+    """Return what is asked for; refuse, before any work, what cannot be done or written.
 
     Raises
     ------
     FormatError
         The run does not see all overlaps, or the format has no unitigs.
     OutputError
-        The table cannot be written.
+        The table, or the report, cannot be written.
     """
     for needing in _NEEDING_ALL:
         for name in ("shard", "resume", "dask"):
             if _is_asked(options, needing) and getattr(options, name, None):
                 option = needing.replace("_", "-")
                 raise FormatError(f"--{option} needs all overlaps of a run: leave --{name} out")
-    if options.unitigs:
-        if writer_type is not GfaWriter:
-            raise FormatError("--unitigs are GFA: name the output OUT.gfa, or give --format gfa")
-        options.remove_contained = options.remove_transitive = True
+    if options.unitigs and writer_type is not GfaWriter:
+        raise FormatError("--unitigs are GFA: name the output OUT.gfa, or give --format gfa")
     for path in (options.read_report, options.trimmed):
         if path is not None:
             check_writable(path)
@@ -57,7 +99,18 @@ def check_graph(options: argparse.Namespace, writer_type: type[Writer]) -> None:
         is_fastq = options.trimmed.lower().endswith(FASTQ_SUFFIXES)
         if is_fastq and "-" in (options.input, *options.also):
             raise FormatError("--trimmed reads qualities again: write FASTA, or name the reads")
-        options.trim = True
+    return GraphRequest(
+        options.remove_weak,
+        options.mutual,
+        options.remove_contained or options.unitigs,
+        options.remove_transitive or options.unitigs,
+        options.unitigs,
+        options.trim or options.trimmed is not None,
+        (options.input, *options.also),
+        options.trimmed,
+        options.read_report,
+        report_of(options),
+    )
 
 
 def _is_asked(options: argparse.Namespace, name: str) -> bool:
@@ -69,7 +122,7 @@ class OverlapWatcher:
 
     Parameters
     ----------
-    options : argparse.Namespace
+    asked : GraphRequest
     problem : Problem
         Of one set, the reads.
     overhang : int
@@ -82,26 +135,23 @@ class OverlapWatcher:
         Of the overlaps that are written.
     report : ReportCollector or None
         Of ``--report``.
-    removing : bool
-        Whether reads or overlaps are removed.
     kept : ndarray of bool, shape (reads,), or None
         Reads that are left, after `reduce`; None: all.
     """
 
-    def __init__(self, options: argparse.Namespace, problem: Problem, overhang: int) -> None:
+    def __init__(self, asked: GraphRequest, problem: Problem, overhang: int) -> None:
         reads = problem.queries
         self.overlapping = np.zeros(len(reads), np.bool_)
         self.advice = AssemblyAdvice(reads)
         self.report: ReportCollector | None = None
-        if options.report is not None:
+        if asked.report is not None:
             self.report = make_collector(problem, no_map="overlaps are of few of the pairs")
-        self.removing = any(_is_asked(options, name) for name in _REMOVING)
         self.kept: npt.NDArray[np.bool_] | None = None
-        self._options = options
+        self._asked = asked
         self._overhang = overhang
         self._found = 0
         self._reads: ReadCollector | None = None
-        if options.read_report is not None or options.report is not None:
+        if asked.read_report is not None or asked.report is not None:
             from pairalign.jobs.overlaps.read_report import ReadCollector
 
             self._reads = ReadCollector(reads)
@@ -116,7 +166,7 @@ class OverlapWatcher:
                 self.report.add(found)
             if self._reads is not None:
                 self._reads.add(found, classify(found, self._overhang))
-            if not self.removing:
+            if not self._asked.removes:
                 self.advice.add(found)
             yield found
             del found  # or they would stay in memory while the next ones are waited for
@@ -125,7 +175,7 @@ class OverlapWatcher:
         """Return what is left of all overlaps; `kept` is known then."""
         from pairalign.reads.string_graph import Reduction
 
-        wanted = self._options
+        wanted = self._asked
         found, _, self.kept = Reduction(
             wanted.remove_weak, wanted.mutual, wanted.remove_contained, wanted.remove_transitive
         ).apply(concatenate(list(results)), self._overhang, self._overhang)
@@ -154,7 +204,7 @@ class OverlapWatcher:
     def describe_advice(self) -> list[tuple[str, str]]:
         """Return lines of the summary: what to give miniasm, and what to leave out before."""
         lines = [("miniasm", self.advice.miniasm())]
-        if self.advice.are_old and not self._options.remove_weak:
+        if self.advice.are_old and not self._asked.remove_weak:
             lines.append(("weak", "--remove-weak leaves out what misleads an assembler"))
         return [*lines, *self.advice.warnings()]
 
@@ -166,5 +216,5 @@ class OverlapWatcher:
 
     def write_reads(self) -> None:
         """Write the report on reads, if one is wanted."""
-        if self._options.read_report is not None:
-            self.read_report.write(self._options.read_report)
+        if self._asked.read_report is not None:
+            self.read_report.write(self._asked.read_report)

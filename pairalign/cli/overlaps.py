@@ -4,39 +4,41 @@ from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from pairalign.alignments.alignments import concatenate
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log
-from pairalign.cli.dask_cluster import check_cluster, run_on_cluster
-from pairalign.cli.destination import Destination
+from pairalign.cli.dask_cluster import WorkersRequest, run_on_cluster, workers_of
+from pairalign.cli.destination import Destination, OutputRequest, output_of
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary, written_pairs
-from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
-from pairalign.cli.parts import choose_part
+from pairalign.cli.loading import no_collection
+from pairalign.cli.overlap_graph import GraphRequest, OverlapWatcher, graph_of
 from pairalign.cli.planning import (
     choose_output,
-    read_sequences,
     resources_of,
     result_seconds,
+    sequences_request,
 )
-from pairalign.cli.report import check_report, finish_report
+from pairalign.cli.report import finish_report
 from pairalign.cli.tags import tags_of
 from pairalign.formats import (
     OVERLAP_FORMATS,
+    Writer,
     check_shown,
     find_format,
     open_overlap_writer,
 )
-from pairalign.formats.output import check_writable
 from pairalign.jobs.overlaps.overlaps import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.plan import AskedThresholds
 from pairalign.jobs.overlaps.request import OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
+from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.pairs.want import Detail
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
@@ -47,6 +49,46 @@ _FEW = 0.5
 """A warning when a smaller share of the reads has an overlap."""
 
 
+@dataclass(frozen=True)
+class _Command:
+    """What is asked; what carries it out knows of no options.
+
+    Attributes
+    ----------
+    reads : ProblemRequest
+        Less their scoring.
+    request : OverlapRequest
+    graph : GraphRequest
+    output : OutputRequest
+    writer_type : type of Writer
+    dual, cigars : bool
+        As for `pairalign.formats.open_overlap_writer`.
+    tags : frozenset of str
+    workers : WorkersRequest or None
+    """
+
+    reads: ProblemRequest
+    request: OverlapRequest
+    graph: GraphRequest
+    output: OutputRequest
+    writer_type: type[Writer]
+    dual: bool
+    cigars: bool
+    tags: frozenset[str]
+    workers: WorkersRequest | None
+
+    def decided(self, run: OverlapJob, overhang: int) -> dict[str, Any]:
+        """Return what decides the bytes besides the job, see `describe_run`."""
+        return {
+            "max_overhang": overhang,
+            "dual": self.dual,
+            "cigars": self.cigars,
+            "tags": sorted(self.tags),
+            "thresholds": run.thresholds,
+            "candidates": run.candidates,
+        }
+
+
 def run_overlap(options: argparse.Namespace) -> None:
     """Carry out ``pairalign overlap``."""
     choose_output(options)
@@ -54,59 +96,67 @@ def run_overlap(options: argparse.Namespace) -> None:
     tags, detail = tags_of(options), Detail.STATS if options.no_cigar else Detail.CIGAR
     check_shown(writer_type, detail, both_ways=options.dual, tags=tags, overlaps=True)
     check_files(options)
-    check_cluster(options)
+    workers = workers_of(options)
     request = _request_of(options)
     request.check()
-    check_graph(options, writer_type)
-    check_report(options)
-    place = choose_part(options, writer_type.suffixes[0])
-    check_writable(options.output)
-    if options.candidates == MAPPY:
+    command = _Command(
+        sequences_request(options),
+        request,
+        graph_of(options, writer_type),
+        output_of(options, writer_type.name, writer_type.suffixes[0]),
+        writer_type,
+        options.dual,
+        not options.no_cigar,
+        tags,
+        workers,
+    )
+    say_summary(options, _carry_out(command))
+
+
+def _carry_out(command: _Command) -> Lines:
+    """Find overlaps, and write them; return the summary."""
+    request, graph, output = command.request, command.graph, command.output
+    if request.candidates == MAPPY:
         import_mappy()
-    reads, _ = read_sequences(options)
+    with no_collection():
+        reads, _ = read_sets(command.reads)
     started = time.perf_counter()
     run = _plan(request, reads)
     overhang = run.preset.max_overhang
-    if options.trim:
+    if graph.trim:
         run, trimmed = _trim(request, run)
         reads = trimmed.reads
-        if options.trimmed is not None:
-            trimmed.write(options.trimmed, options.input, *options.also)
-    decided = {"max_overhang": overhang, "dual": options.dual, "cigars": not options.no_cigar}
-    decided |= {"tags": sorted(tags)}
-    decided |= {"thresholds": run.thresholds, "candidates": run.candidates}
-    job = run.alignment
-    if options.dask is not None:
-        run_on_cluster(options, job, writer_type, **decided)
-        say_summary(options, written_pairs("overlaps", job.pairs, options.output))
-        return
-    destination = Destination(options, job, writer_type.name, place, **decided)
-    seen = OverlapWatcher(options, job.problem, overhang)
+        if graph.trimmed is not None:
+            trimmed.write(graph.trimmed, *graph.sources)
+    job, decided = run.alignment, command.decided(run, overhang)
+    if command.workers is not None:
+        run_on_cluster(command.workers, output.path, job, command.writer_type, **decided)
+        return written_pairs("overlaps", job.pairs, output.path)
+    destination = Destination(output, job, **decided)
+    seen = OverlapWatcher(graph, job.problem, overhang)
     counts, writing = np.zeros(INTERNAL + 1, np.int64), 0.0
     keep_freed_memory(job.memory_bytes)
     if not destination.is_done:
         with destination.held():
-            counts, writing = _write(options, destination, overhang, seen, tags)
+            counts, writing = _write(command, destination, overhang, seen)
     seconds = time.perf_counter() - started
     destination.finish()
-    if not destination.is_resumed and options.shard is None:
-        _warn_of_few(seen.overlapping)
     seen.write_reads()
-    run = replace(run, alignment=destination.job)
-    lines = _summary(run, reads, counts, (seconds, writing), options.output)
-    if seen.removing:
+    lines = _summary(
+        replace(run, alignment=destination.job), reads, counts, (seconds, writing), output.path
+    )
+    if graph.removes:
         lines.add("left", seen.describe_left(int(counts.sum())))
-    sees_all = not destination.is_resumed and options.shard is None
-    is_whole = sees_all and not options.remove_contained and not options.remove_transitive
-    if counts.sum() and run.preset.mode == "local" and is_whole:
-        for title, advice in seen.describe_advice():
-            lines.add(title, advice)
-    if seen.report is not None:
+    if not destination.is_resumed and request.shard is None:
+        _warn_of_few(seen.overlapping)
+        if counts.sum() and run.preset.mode == "local" and not graph.is_reduced:
+            for title, advice in seen.describe_advice():
+                lines.add(title, advice)
+    if graph.report is not None and seen.report is not None:
         reports = seen.read_report.columns()
-        finish_report(
-            options, seen.report, lines.text(), devices=destination.job.devices, reads=reports
-        )
-    say_summary(options, lines)
+        devices = destination.job.devices
+        finish_report(graph.report, seen.report, lines.text(), devices=devices, reads=reports)
+    return lines
 
 
 def _request_of(options: argparse.Namespace) -> OverlapRequest:
@@ -161,29 +211,25 @@ def _trim(request: OverlapRequest, run: OverlapJob) -> tuple[OverlapJob, Trimmed
 
 
 def _write(
-    options: argparse.Namespace,
-    destination: Destination,
-    overhang: int,
-    seen: OverlapWatcher,
-    tags: frozenset[str],
+    command: _Command, destination: Destination, overhang: int, seen: OverlapWatcher
 ) -> tuple[np.ndarray, float]:
     """Find and write; return how many there are of each kind, and seconds of writing."""
     run, writing = destination.job, 0.0
     with run.open() as results:
         watched = seen.watch(results)
-        if seen.removing:  # nothing can be written before everything is known
-            if options.unitigs:
-                return seen.write_unitigs(watched, options.output), writing
+        if command.graph.removes:  # nothing can be written before everything is known
+            if command.graph.unitigs:
+                return seen.write_unitigs(watched, destination.path), writing
             watched = seen.reduce(watched)
         with open_overlap_writer(
-            options.output,
-            options.format,
+            destination.path,
+            destination.format,
             run.queries,
             run.scoring,
             max_overhang=overhang,
-            dual=options.dual,
-            cigars=not options.no_cigar,
-            tags=tags,
+            dual=command.dual,
+            cigars=command.cigars,
+            tags=command.tags,
             kept=seen.kept,
             threads=run.threads,
             piece=destination.piece,

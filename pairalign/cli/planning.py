@@ -1,15 +1,17 @@
-"""What the commands make of their parsed options: a `Problem`, `Resources`."""
+"""What the commands make of their parsed options: a `Problem`, thresholds, `Resources`."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from pairalign.alignments.problem import Problem
+from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.errors import FormatError
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
+from pairalign.jobs.run import inputs
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
@@ -45,32 +47,36 @@ def choose_output(options: argparse.Namespace) -> None:
         options.format = options.default_format
 
 
-def read_sequences(
+def sequences_request(
     options: argparse.Namespace, rules: InputRules | None = None
-) -> tuple[SequenceSet, SequenceSet | None]:
-    """Read ``options.input``, and ``options.input2`` if there is one.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        With `input`, `input2` (or None) and what `add_input` added.
-    rules : InputRules, optional
-        Default: those of the options.
-
-    Raises
-    ------
-    FastaError, AlphabetError
-        When a file cannot be read.
-    """
-    asked = ProblemRequest(
+) -> ProblemRequest:
+    """Return what the options say of the sequences; `rules`: instead of those of the options."""
+    return ProblemRequest(
         options.input,
         options.input2,
         alphabet=_alphabet_of(options),
         also=tuple(options.also),
         rules=rules or rules_of(options),
     )
+
+
+def problem_request(options: argparse.Namespace) -> ProblemRequest:
+    """Return what the options say of the sequences, and of how they are scored."""
+    return replace(sequences_request(options), scoring=scoring_request(options))
+
+
+def read_sequences(
+    options: argparse.Namespace, rules: InputRules | None = None
+) -> tuple[SequenceSet, SequenceSet | None]:
+    """Read the sequences, see `sequences_request`.
+
+    Raises
+    ------
+    FastaError, AlphabetError
+        When a file cannot be read.
+    """
     with no_collection():
-        return read_sets(asked)
+        return read_sets(sequences_request(options, rules))
 
 
 def rules_of(options: argparse.Namespace) -> InputRules:
@@ -89,15 +95,35 @@ def problem_of(
         There is no such matrix, or costs are out of bounds.
     """
     problem = Problem(queries, targets, scoring_request(options).scoring(queries.alphabet))
-    message = problem.replaced_message
-    if message:
-        log.warning("%s", message)
+    _warn_of_replaced(problem)
     return problem
 
 
 def read_problem(options: argparse.Namespace) -> Problem:
-    """Read what is to be aligned; see `read_sequences` and `problem_of`."""
-    return problem_of(options, *read_sequences(options))
+    """Read what is to be aligned, see `problem_request`."""
+    return read_asked(problem_request(options))
+
+
+def read_asked(request: ProblemRequest) -> Problem:
+    """Read what is to be aligned; warn once of residues that are scored as others.
+
+    Raises
+    ------
+    FastaError, AlphabetError
+        When a file cannot be read.
+    ScoringError
+        There is no such matrix, or costs are out of bounds.
+    """
+    with no_collection():
+        problem = inputs.read_problem(request)
+    _warn_of_replaced(problem)
+    return problem
+
+
+def _warn_of_replaced(problem: Problem) -> None:
+    message = problem.replaced_message
+    if message:
+        log.warning("%s", message)
 
 
 def scoring_request(options: argparse.Namespace) -> ScoringRequest:
@@ -114,6 +140,13 @@ def check_scoring(options: argparse.Namespace) -> None:
 
 def _alphabet_of(options: argparse.Namespace) -> str | None:
     return None if options.alphabet == "auto" else options.alphabet
+
+
+def thresholds_of(options: argparse.Namespace) -> PairThresholds:
+    """Return the thresholds of identity and coverage that are asked for."""
+    return make_pair_thresholds(
+        options.min_identity, options.identity_of, options.min_coverage, options.coverage_of
+    )
 
 
 def progress_of(options: argparse.Namespace) -> Progress:

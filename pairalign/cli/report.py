@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import datetime
 import shlex
-import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pairalign.base.errors import FormatError
@@ -25,6 +25,25 @@ if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
     from pairalign.trees.tree import GuideTree
 
 
+@dataclass(frozen=True)
+class ReportRequest:
+    """What is asked of a report.
+
+    Attributes
+    ----------
+    path : str
+    inputs, command : list of str
+        What is read; the program's arguments.
+    device : str
+        As it was asked for.
+    """
+
+    path: str
+    inputs: list[str]
+    command: list[str]
+    device: str
+
+
 def make_collector(
     problem: Problem, significance: Significance | None = None, no_map: str = ""
 ) -> ReportCollector:
@@ -37,8 +56,8 @@ def make_collector(
     return ReportCollector(problem.queries, problem.others, significance, no_map)
 
 
-def check_report(options: argparse.Namespace) -> None:
-    """Refuse, before any work, a report that cannot be made or written.
+def report_of(options: argparse.Namespace) -> ReportRequest | None:
+    """Return the report that is asked for; refuse, before any work, what cannot be made or written.
 
     Raises
     ------
@@ -48,7 +67,7 @@ def check_report(options: argparse.Namespace) -> None:
         The file cannot be written.
     """
     if options.report is None:
-        return
+        return None
     for name in ("shard", "resume", "dask"):
         if getattr(options, name, None):
             raise FormatError(f"a report needs all pairs of a run: leave --{name} out")
@@ -56,10 +75,13 @@ def check_report(options: argparse.Namespace) -> None:
 
     check_jinja()
     check_writable(options.report)
+    files = options.input, *options.also, getattr(options, "input2", None)
+    inputs = [path for path in files if path]
+    return ReportRequest(options.report, inputs, options.given, options.device)
 
 
 def report_distances(
-    options: argparse.Namespace,
+    asked: ReportRequest,
     matrix: DistanceMatrix,
     problem: Problem,
     request: AlignRequest,
@@ -75,11 +97,11 @@ def report_distances(
     def realign(pairs: PairList) -> Iterable[Alignments]:
         return plan_alignment(request.again(pairs), problem).job
 
-    finish_report(options, collector, summary, devices=devices, realign=realign)
+    finish_report(asked, collector, summary, devices=devices, realign=realign)
 
 
 def finish_report(
-    options: argparse.Namespace,
+    asked: ReportRequest,
     collector: ReportCollector,
     summary: str,
     tables: Sequence[Table] = (),
@@ -92,7 +114,7 @@ def finish_report(
 
     Parameters
     ----------
-    options : argparse.Namespace
+    asked : ReportRequest
     collector : ReportCollector
     summary : str
         The lines of the summary, "title  text" each.
@@ -108,40 +130,31 @@ def finish_report(
     from pairalign.formats.report import Report, write_report
     from pairalign.jobs.report.page import page_data
 
-    files = options.input, *options.also, getattr(options, "input2", None)
-    inputs = [path for path in files if path]
-    names = " and ".join("standard input" if path == "-" else path for path in inputs)
+    names = " and ".join("standard input" if path == "-" else path for path in asked.inputs)
     heat_map = collector.heat_map()
     if collector.no_map:
-        log.warning("%s: no heat map: %s", options.report, collector.no_map)
+        log.warning("%s: no heat map: %s", asked.path, collector.no_map)
     report = Report(
         title=f"pairalign: {names}",
-        facts=_facts(options, devices, summary),
+        facts=_facts(asked, devices, summary),
         data=page_data(collector, collector.offered(realign), heat_map, reads),
         tables=tables,
     )
-    write_report(options.report, report)
+    write_report(asked.path, report)
 
 
-def _facts(
-    options: argparse.Namespace, devices: Sequence[str], summary: str
-) -> list[tuple[str, str]]:
+def _facts(asked: ReportRequest, devices: Sequence[str], summary: str) -> list[tuple[str, str]]:
     """Return titles and texts of what was run."""
     from pairalign.base.version import __version__  # looks the version up
 
     now = datetime.datetime.now().astimezone()
     facts = [
-        ("command", shlex.join(["pairalign", *_command(options)])),
+        ("command", shlex.join(["pairalign", *asked.command])),
         ("version", __version__),
         ("date", f"{now:%Y-%m-%d %H:%M:%S %z}"),
-        ("device", ", ".join(devices) or options.device),
+        ("device", ", ".join(devices) or asked.device),
     ]
     for line in summary.splitlines():
         title, _, text = line.strip().partition("  ")
         facts.append((title, text.strip()))
     return facts
-
-
-def _command(options: argparse.Namespace) -> list[str]:
-    given = getattr(options, "given", None)
-    return list(given) if given else sys.argv[1:]

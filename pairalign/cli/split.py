@@ -15,10 +15,10 @@ from pairalign.cli.planning import (
     choose_output,
     read_problem,
     resources_of,
+    thresholds_of,
 )
-from pairalign.cli.report import check_report
+from pairalign.cli.report import report_of
 from pairalign.cli.summary import describe_steps
-from pairalign.cli.thresholds import thresholds_of
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
 from pairalign.jobs.splits.split import SplitRequest, choose_nearest, plan_folds, run_split
@@ -39,7 +39,7 @@ def run_split_command(options: argparse.Namespace) -> None:
     outputs = [path for path in (options.output, options.removed) if path is not None]
     for path in outputs:
         check_writable(path)
-    check_report(options)
+    report = report_of(options)
     problem = read_problem(options)
     sequences = problem.queries
     started = time.perf_counter()
@@ -49,10 +49,10 @@ def run_split_command(options: argparse.Namespace) -> None:
     write_split(options.output, split)
     if options.removed is not None:
         write_removed(options.removed, split)
-    if options.report is not None:
+    if report is not None:
         from pairalign.cli.split_report import report_split
 
-        report_split(options, split, problem, pairs.devices, request.resources, summary.text())
+        report_split(report, split, problem, pairs.devices, request.resources, summary.text())
     if options.explain:
         say(describe_steps(pairs.steps, number_of_pairs(len(sequences))))
     say_summary(options, summary)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 
 from pairalign.alignments.problem import Problem
-from pairalign.cli.report import finish_report
+from pairalign.cli.report import ReportRequest, finish_report
 from pairalign.formats.report import Table
 from pairalign.jobs.report.report import Histogram, ReportCollector
 from pairalign.jobs.run.resources import Resources
@@ -40,7 +38,7 @@ class _SplitCollector(ReportCollector):
 
 
 def report_split(
-    options: argparse.Namespace,
+    asked: ReportRequest,
     split: Split,
     problem: Problem,
     devices: tuple[str, ...],
@@ -57,7 +55,7 @@ def report_split(
         for found in align_pairs(problem, pairs, resources):
             collector.add(found)
     tables = _folds_table(split), _clusters_table(split)
-    finish_report(options, collector, summary, tables, devices=devices)
+    finish_report(asked, collector, summary, tables, devices=devices)
 
 
 def _closest(split: Split) -> PairList:

@@ -12,7 +12,7 @@ from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES, 
 from pairalign.base.errors import FormatError
 from pairalign.base.native import share_heap
 from pairalign.cli.console import log
-from pairalign.cli.dask_cluster import check_cluster
+from pairalign.cli.dask_cluster import workers_of
 from pairalign.cli.distance_parts import (
     check_part_options,
     forget_distances,
@@ -34,7 +34,7 @@ from pairalign.cli.planning import (
     rules_of,
     scoring_request,
 )
-from pairalign.cli.report import check_report, report_distances
+from pairalign.cli.report import ReportRequest, report_distances, report_of
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.distance_parts import merge_distances
 from pairalign.formats.distances import read_distances, write_distances
@@ -107,11 +107,11 @@ def run_distance(options: argparse.Namespace) -> None:
     check_files(options)
     outputs = [path for path in (options.output, options.plot) if path is not None]
     options.output = outputs[0]  # what messages name
-    check_cluster(options)
+    workers_of(options)  # says what cannot be
     check_scoring(options)
     for path in outputs if options.shard is None else ():
         check_writable(path)
-    check_report(options)
+    page = report_of(options)
     request = DistanceRequest(
         options.measure,
         options.strand,
@@ -132,7 +132,8 @@ def run_distance(options: argparse.Namespace) -> None:
         return
     report = _Report()
     matrix = _measure(options, sequences, request, report)
-    _write_report(options, matrix, sequences, request, report)
+    if page is not None:
+        _write_report(page, options, matrix, sequences, request, report)
     if format is not None:
         _write_distances(options, outputs[0], matrix, format)
     if options.plot is not None:
@@ -199,22 +200,23 @@ def run_tree(options: argparse.Namespace) -> None:
         check_matplotlib()
     _check_rename(options, format)
     check_files(options)
-    check_cluster(options)
+    workers_of(options)  # says what cannot be
     check_scoring(options)
     outputs = [path for path in (options.output, options.rename) if path is not None]
     for path in outputs:
         check_writable(path)
-    check_report(options)
+    page = report_of(options)
     report = _Report()
     request = TreeRequest(
         options.method, options.measure, resources_of(options), result_seconds(options)
     )
     matrix, sequences = _matrix_of(options, request, report, format)
-    if options.report is not None and sequences is None:
+    if page is not None and sequences is None:
         raise FormatError(_NO_SEQUENCES)
     started = time.perf_counter()
     tree = build_tree(matrix, options.method, sequences)
-    _write_report(options, matrix, sequences, request.distances(), report, tree)
+    if page is not None:
+        _write_report(page, options, matrix, sequences, request.distances(), report, tree)
     if options.rename is None:
         _write(options.output, _tree_text(tree, format, options))
     else:
@@ -374,6 +376,7 @@ def _write(path: str, text: bytes) -> None:
 
 
 def _write_report(
+    asked: ReportRequest,
     options: argparse.Namespace,
     matrix: DistanceMatrix,
     sequences: SequenceSet | None,
@@ -381,13 +384,11 @@ def _write_report(
     report: _Report,
     tree: GuideTree | None = None,
 ) -> None:
-    if options.report is None:
-        return
     assert sequences is not None
     scoring = scoring_request(options).scoring(sequences.alphabet)
     problem = Problem(sequences, None, scoring)
-    asked = request.alignment()
-    report_distances(options, matrix, problem, asked, report.text(), tree, report.devices)
+    alignment = request.alignment()
+    report_distances(asked, matrix, problem, alignment, report.text(), tree, report.devices)
 
 
 def _finish(options: argparse.Namespace, report: _Report, outputs: list[str]) -> None:

@@ -14,14 +14,13 @@ import numpy as np
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import FormatError, PartsError
 from pairalign.base.native import keep_freed_memory
-from pairalign.cli.align import decided_by, plan_of
-from pairalign.cli.align_table import Table, table_of
-from pairalign.cli.confidence import confidence_of
-from pairalign.cli.destination import Destination
+from pairalign.cli.align import align_request, decided_by, plan_of
+from pairalign.cli.align_table import Table, confidence_of, table_of
+from pairalign.cli.destination import Destination, output_of
 from pairalign.cli.files import refuse_inputs
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.networks import OF_STATISTICS
-from pairalign.cli.parts import choose_part, without_option
+from pairalign.cli.parts import without_option
+from pairalign.cli.planning import problem_request
 from pairalign.cli.program import build_parser
 from pairalign.formats import WRITERS, open_writer
 from pairalign.formats.held import HeldOutput
@@ -30,7 +29,6 @@ from pairalign.formats.merge import merge_files
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import (
     Output,
-    check_writable,
     map_file,
     open_output,
 )
@@ -98,13 +96,10 @@ def run_update(options: argparse.Namespace) -> None:
     refuse_inputs(options.output, [*map(str, Path(options.parts).glob("part-*")), *options.new])
     align = _options_of_align(options, manifests)
     table = table_of(align)
-    place = choose_part(align, table.writer_type.suffixes[0])
-    if place is None:
-        check_writable(align.output)
+    output = output_of(align, table.writer_type.name, table.writer_type.suffixes[0])
     update = _plan_update(align, table, options, manifests)
-    destination = Destination(
-        align, update.plan.job, table.writer_type.name, place, **decided_by(align, table)
-    )
+    plan = update.plan
+    destination = Destination(output, plan.job, **decided_by(plan.request, table))
     with destination.held():
         _write(update, destination)
     destination.finish()
@@ -175,9 +170,10 @@ def _plan_update(
     check_parts(options.parts, manifests, suffix)
     before = copy(align)
     before.also = align.also[: len(align.also) - len(options.new)]
-    before.quiet, before.shard = True, None
-    old = plan_of(before, table)
-    described = describe_run(old.job, format=manifests[0].format, **decided_by(before, table))
+    before.shard = None
+    old = plan_of(problem_request(before), align_request(before, table), quiet=True)
+    decided = decided_by(old.request, table)
+    described = describe_run(old.job, format=manifests[0].format, **decided)
     differences = find_differences(manifests[0].run, described)
     if differences:
         raise PartsError(
@@ -186,15 +182,13 @@ def _plan_update(
         )
     align = copy(align)
     align.shard = None
-    plan = plan_of(align, table)
-    _check_statistics(align, table, old, plan)
+    plan = plan_of(problem_request(align), align_request(align, table), quiet=align.quiet)
+    _check_statistics(table, old, plan)
     parts = [part_path(options.parts, one.shard, one.shards, suffix) for one in manifests]
     return _Update(align, table, plan, len(old.job.queries), parts, manifests)
 
 
-def _check_statistics(
-    align: argparse.Namespace, table: Table, old: AlignmentPlan, plan: AlignmentPlan
-) -> None:
+def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> None:
     """Refuse bits and E-values that another database changes.
 
     Raises
@@ -202,16 +196,16 @@ def _check_statistics(
     FormatError
         The message names ``--search-space``.
     """
+    asked = plan.request
     shown = table.shows_statistics or table.writer_type.name in _WITH_STATISTICS
-    shown = shown or align.max_evalue is not None or align.weight in OF_STATISTICS
-    shown = shown or plan.request.ranks_by_statistics
+    shown = shown or asked.max_evalue is not None or asked.ranks_by_statistics
     if not shown or plan.significance is None or old.significance is None:
         return
     found = [
         {
             key: value
             for key, value in statistics_by_name(one, plan.job.scoring).items()
-            if align.search_space is None or not key.startswith("database")
+            if asked.search_space is None or not key.startswith("database")
         }
         for one in (old.significance, plan.significance)
     ]
@@ -314,7 +308,7 @@ def _align(update: _Update, plan: AlignmentPlan, output: Output, destination: De
             threads=job.threads,
             output=output,
             significance=update.plan.significance,
-            confidence=confidence_of(options, update.table, job),
+            confidence=confidence_of(update.table, update.plan.request, job),
             **update.table.shown(),
         ) as writer,
     ):

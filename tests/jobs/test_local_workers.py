@@ -7,7 +7,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from argparse import Namespace
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -153,12 +152,12 @@ def test_each_process_sees_one_gpu(
 ) -> None:
     gpus = [DeviceInfo(f"cuda:{k}", True, "") for k in (0, 1)]
     monkeypatch.setattr(dask_cluster, "list_devices", lambda: [DeviceInfo("cpu", True, ""), *gpus])
-    options = Namespace(dask="local:2", device=device, threads=None)
-    arguments = dask_cluster._resources_of_a_task(options)
+    asked = dask_cluster.WorkersRequest("local:2", device, None, resume=False, command=[])
+    arguments = asked.resources_of_a_task
     assert arguments[:2] == ["--device", "cuda"]
     write = "import os; open(os.environ['CUDA_VISIBLE_DEVICES'] + '.' + str(os.getpid()), 'w')"
     replace_command(monkeypatch, [sys.executable, "-c", write])
-    with dask_cluster._open_workers(options) as workers:
+    with dask_cluster._open_workers(asked) as workers:
         assert workers.count == 2
         assert sorted(workers.run([], [(k, 4) for k in range(1, 5)], ".")) == [
             (k, 4) for k in range(1, 5)

@@ -6,6 +6,7 @@ The command makes an `AlignRequest` of its options, `pairalign.align` of its arg
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from pairalign.jobs.run.hits import OF_STATISTICS, HitsJob
 from pairalign.jobs.run.problem_checks import check_problem
 from pairalign.jobs.run.procedure import AccuracyProcedure
 from pairalign.jobs.run.resources import Resources
-from pairalign.pairs.lists import PairList
+from pairalign.pairs.lists import PairList, read_pair_list
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
 from pairalign.statistics.low_complexity import mask_problem
@@ -68,7 +69,9 @@ class AlignRequest:
         One of `STRANDS`.
     objective : str
         What an alignment is the best by, one of `OBJECTIVES`.
-    pair_list, hsps, window, shard, result_seconds, only
+    pair_list : PairList, path or None
+        Only these pairs; see `pairalign.pairs.lists.read_pair_list` for files.
+    hsps, window, shard, result_seconds, only
         As for `pairalign.jobs.run.align.AlignmentJob`; None: its default.
     resources : Resources
     """
@@ -89,7 +92,7 @@ class AlignRequest:
     once: bool = False
     strand: str = STRANDS[0]
     objective: str = OBJECTIVES[0]
-    pair_list: PairList | None = None
+    pair_list: PairList | str | os.PathLike[str] | None = None
     hsps: int = 1
     window: int | None = None
     shard: Shard | None = None
@@ -211,6 +214,9 @@ def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
     FastaError, AlphabetError, ScoringError, PairListError, ValueError, TypeError
         See `AlignmentJob`; ScoringError too where `max_evalue` needs what is not known.
     """
+    pair_list = request.pair_list
+    if isinstance(pair_list, (str, os.PathLike)):
+        pair_list = read_pair_list(pair_list, *problem.sets)
     if request.mask_scores:
         problem = mask_problem(problem, request.mask)
     want = Want(
@@ -243,7 +249,7 @@ def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
         problem.scoring,
         want,
         window=default_window(has_list) if request.window is None else request.window,
-        pair_list=request.pair_list,
+        pair_list=pair_list,
         shard=request.shard,
         only=request.only,
         pair_thresholds=request.thresholds,
