@@ -147,25 +147,44 @@ struct PrunedKernel {
 // The front of a cost: of diagonals low .. high, how many rows have been reached; see wavefronts.h.
 struct WaveFront {
     int32_t low, high;
-    size_t at;  // in rows_reached
+    int32_t* rows;  // of m, e and f, `padding` more on both sides
+};
+
+// Fronts of costs that follow one another: that of a cost is fronts[cost & mask].
+struct WaveTable {
+    WaveFront* fronts;
+    int32_t mask;
 };
 
 constexpr int32_t WAVE_PADDING = 16;  // bytes before and after letters that differ from all others
 
-struct WavePair {
+// What has been reached from one end of both sequences: from their begins, or of both reversed.
+struct WaveSide {
     const uint8_t *row, *column;  // letters, WAVE_PADDING more on both sides; only equal bytes match
+    WaveTable ring;               // the last fronts
+    int32_t cost, farthest;       // of the last one; the antidiagonal that is reached, at least
+    // Fronts from which others can be filled once more: of each of `saved_count` costs, that cost's and those
+    // before it which the next ones depend on.
+    WaveFront* saved;
+    int32_t* saved_costs;
+    int32_t saved_count;
+};
+
+struct WavePair {
+    WaveSide sides[2];
     int32_t row_count, column_count;
     int32_t mismatch, open, extend;  // costs: of a gap of g letters, open + g * extend
+    int32_t depth;                   // a front depends on so many before it
     int32_t most;                    // cost that is worth going on to
     bool gives_up;                   // when the cost would come to more, if it went on as it began
     int32_t padding;                 // diagonals beside a front that may be read; some vectors may be written
     int32_t counting[16];            // 0, 1, 2, ..
+    int32_t save_every;              // costs; of a box's table at most, with `depth` more
     const std::atomic<bool>* cancelled;
 
-    WaveFront* fronts;      // [most + 1]
-    int32_t* none;          // [4 * padding + 1]: a front before the first one
-    int32_t* rows_reached;  // [room]
-    size_t room, used;
+    WaveTable box;    // fronts that are filled once more
+    int32_t* memory;  // [room]: of fronts, up to `used`; and from `box_at` on, those of the box
+    size_t room, used, box_at;
     int64_t cells;
     int32_t cost;  // found
 };
@@ -173,8 +192,9 @@ struct WavePair {
 struct WaveKernel {
     uint32_t (*letters_of)(const uint8_t* codes, int32_t length);
     int32_t (*mark)(const uint8_t* codes, int32_t length, uint32_t others, uint8_t mark, uint8_t* out);
+    // Sets `cost`.
     Progress (*fill)(WavePair& pair);
-    bool (*trace)(const WavePair& pair, const Scheme& scheme, Path& path);
+    Progress (*trace)(WavePair& pair, const Scheme& scheme, Path& path);
 };
 
 struct PrunedKernels {

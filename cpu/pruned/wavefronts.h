@@ -14,6 +14,17 @@
 // the least s whose front has reached it. That is all that the traceback asks for, and the path is that of
 // the full matrix.
 //
+// Fronts go out from both ends until they meet (Marco-Sola et al. 2023), which fills half as many. Where one
+// of cost a and one of cost b overlap, there is an alignment of cost a + b; if both are within the same gap,
+// it is opened once. `fill` finds the least such sum, and keeps few fronts:
+//
+//     begin  |----x----x----x--- a | b --x----x----|  end        x: saved fronts, `depth` of them
+//
+// Beyond the meeting, only fronts from the begin say which path is the canonical one. They are filled up to
+// the end in boxes, of diagonals that alignments of the pair's cost can take: those on which the saved fronts
+// of the other side overlap. `trace` fills each box once more, of diagonals that the path can have taken to
+// the cell that it has come to.
+//
 // What an alignment of cost `most` cannot pass is left out: a diagonal is `extend` away from the next.
 #pragma once
 
@@ -28,37 +39,21 @@ namespace PAIRALIGN_ISA {
 
 struct Wavefronts {
     static constexpr int32_t NONE = -(1 << 30);
-
-    // Rows that have been reached, of diagonals low - padding .. high + padding; m, then e, then f.
-    static int32_t* front(const WavePair& p, const WaveFront& w, int state) {
-        const size_t width = static_cast<size_t>(w.high - w.low + 1 + 2 * p.padding);
-        return p.rows_reached + w.at + static_cast<size_t>(state) * width + p.padding - w.low;
-    }
-    static const int32_t* front_of_cost(const WavePair& p, int32_t cost, int state) {
-        return cost < 0 ? p.none + 2 * p.padding : front(p, p.fronts[cost], state);
-    }
     enum State { M, E, F };
 
     static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
     static int32_t smaller(int32_t a, int32_t b) { return a < b ? a : b; }
 
-    // Makes room for a front. False: there is none.
-    static bool lay_out(WavePair& p, int32_t cost) {
-        const int32_t spread = cost < p.open + p.extend ? 0 : (cost - p.open) / p.extend;
-        const int32_t left = (p.most - cost) / p.extend + 1, end = p.row_count - p.column_count;
-        WaveFront& w = p.fronts[cost];
-        w.low = larger(larger(-spread, -p.column_count), end - left);
-        w.high = smaller(smaller(spread, p.row_count), end + left);
-        w.at = p.used;
-        const size_t width = static_cast<size_t>(w.high - w.low + 1 + 2 * p.padding);
-        p.used += 3 * width;
-        if (p.used > p.room) return false;
-        for (int state = M; state <= F; state++) {
-            int32_t* const reached = front(p, w, state);
-            for (int32_t k = 1; k <= p.padding; k++) reached[w.low - k] = NONE;
-        }
-        return true;
+    static WaveFront& of(const WaveTable& table, int32_t cost) { return table.fronts[cost & table.mask]; }
+    static size_t width_of(const WavePair& p, const WaveFront& w) {
+        return static_cast<size_t>(w.high - w.low + 1 + 2 * p.padding);
     }
+    // By diagonal, from low - padding to high + padding.
+    static int32_t* rows_of(const WavePair& p, const WaveFront& w, int state) {
+        return w.rows + static_cast<size_t>(state) * width_of(p, w) + p.padding - w.low;
+    }
+
+    // ---------------------------------------------------------------- letters
 
     // Which codes occur, a bit each.
     static uint32_t letters_of(const uint8_t* codes, int32_t length) {
@@ -78,16 +73,45 @@ struct Wavefronts {
         return count;
     }
 
+    // ---------------------------------------------------------------- a front
+
+    static void lay_out(const WavePair& p, WaveFront& w, int32_t low, int32_t high) {
+        w.low = low;
+        w.high = high;
+        for (int state = M; state <= F; state++) {
+            int32_t* const reached = rows_of(p, w, state);
+            for (int32_t k = 1; k <= p.padding; k++) reached[low - k] = NONE;
+        }
+    }
+
+    // What another front has of a front's diagonals.
+    static void copy(const WavePair& p, const WaveFront& from, const WaveFront& to) {
+        for (int state = M; state <= F; state++) {
+            const int32_t* const source = rows_of(p, from, state);
+            int32_t* const target = rows_of(p, to, state);
+            const int32_t low = larger(from.low, to.low), high = smaller(from.high, to.high);
+            for (int32_t k = to.low - p.padding; k <= to.high + p.padding; k++)
+                target[k] = k < low || k > high ? NONE : source[k];
+        }
+    }
+
+    // A front that has reached nothing.
+    static void clear(const WavePair& p, WaveFront& w, int32_t low, int32_t high) {
+        w.low = low;
+        w.high = high;
+        for (size_t k = 0; k < 3 * width_of(p, w); k++) w.rows[k] = NONE;
+    }
+
     // The front of a cost before it goes on over equal letters.
-    static __attribute__((noinline)) void step(const WavePair& p, int32_t cost) {
-        const WaveFront& w = p.fronts[cost];
-        int32_t *const m = front(p, w, M), *const e = front(p, w, E), *const f = front(p, w, F);
-        const int32_t *const m1 = front_of_cost(p, cost - 1, M), *const e1 = front_of_cost(p, cost - 1, E),
-                             *const f1 = front_of_cost(p, cost - 1, F);
-        const int32_t* const mx = front_of_cost(p, cost - p.mismatch, M);
-        const int32_t* const mo = front_of_cost(p, cost - p.open - p.extend, M);
-        const int32_t *const ee = front_of_cost(p, cost - p.extend, E), *const fe = front_of_cost(
-                                                                            p, cost - p.extend, F);
+    static __attribute__((noinline)) void step(const WavePair& p, const WaveTable& table, int32_t cost) {
+        const WaveFront& w = of(table, cost);
+        const auto before = [&](int32_t by, State state) -> const int32_t* {
+            return rows_of(p, of(table, cost - by), state);
+        };
+        int32_t *const m = rows_of(p, w, M), *const e = rows_of(p, w, E), *const f = rows_of(p, w, F);
+        const int32_t *const m1 = before(1, M), *const e1 = before(1, E), *const f1 = before(1, F);
+        const int32_t *const mx = before(p.mismatch, M), *const mo = before(p.open + p.extend, M);
+        const int32_t *const ee = before(p.extend, E), *const fe = before(p.extend, F);
         const Wide one = Wide::set(1), rows = Wide::set(p.row_count);
         Wide beyond_columns = Wide::add(load_any<Wide>(p.counting), Wide::set(p.column_count + w.low));
         const auto within = [](Wide reached, Wide end) __attribute__((always_inline)) {
@@ -120,21 +144,103 @@ struct Wavefronts {
         return letters;
     }
 
-    // Goes on over equal letters; returns the antidiagonal that is reached, at least.
-    static __attribute__((noinline)) int32_t go_on(const WavePair& p, int32_t cost) {
-        const WaveFront& w = p.fronts[cost];
-        int32_t* const m = front(p, w, M);
+    // Goes on over equal letters, where the front of one less, `before`, has not gone as far; returns the
+    // antidiagonal that is reached by them, at least.
+    static __attribute__((noinline)) int32_t go_on(const WavePair& p, const WaveSide& side,
+                                                   const WaveFront& w, const WaveFront& before) {
+        constexpr int32_t AT_ONCE = 256;
+        int32_t moved[AT_ONCE];
+        int32_t *const m = rows_of(p, w, M), *const was = rows_of(p, before, M);
         int32_t farthest = 0;
-        for (int32_t k = w.low; k <= w.high; k++) {
-            const int32_t i = m[k];
-            if (i < 0) continue;
-            const uint8_t *a = p.row + i, *b = p.column + (i - k);
-            uint64_t difference;
-            while ((difference = eight(a) ^ eight(b)) == 0) a += 8, b += 8;
-            m[k] = static_cast<int32_t>(a - p.row) + (__builtin_ctzll(difference) >> 3);
-            farthest = larger(farthest, 2 * m[k] - k);
+        for (int32_t low = w.low; low <= w.high; low += AT_ONCE) {
+            const int32_t high = smaller(low + AT_ONCE - 1, w.high);
+            int32_t count = 0;
+            for (int32_t k = low; k <= high; k++) {  // without a branch: some have moved, some have not
+                moved[count] = k;
+                count += m[k] != was[k];
+            }
+            for (int32_t q = 0; q < count; q++) {
+                const int32_t k = moved[q], i = m[k];
+                if (i < 0) continue;
+                const uint8_t *a = side.row + i, *b = side.column + (i - k);
+                uint64_t difference;
+                while ((difference = eight(a) ^ eight(b)) == 0) a += 8, b += 8;
+                m[k] = static_cast<int32_t>(a - side.row) + (__builtin_ctzll(difference) >> 3);
+                farthest = larger(farthest, 2 * m[k] - k);
+            }
         }
         return farthest;
+    }
+
+    // Fills the front of a cost, whose memory is there.
+    static int32_t fill_front(WavePair& p, const WaveSide& side, const WaveTable& table, int32_t cost,
+                              int32_t low, int32_t high) {
+        WaveFront& w = of(table, cost);
+        lay_out(p, w, low, high);
+        p.cells += high - low + 1;
+        step(p, table, cost);
+        if (cost == 0) rows_of(p, w, M)[0] = 0;
+        return go_on(p, side, w, of(table, cost - 1));
+    }
+
+    // ---------------------------------------------------------------- saved fronts
+
+    // The first of the fronts that were saved, of costs saved_costs[number] - depth + 1 and so on.
+    static WaveFront* saved_fronts(const WavePair& p, const WaveSide& side, int32_t number) {
+        return side.saved + static_cast<size_t>(number) * static_cast<size_t>(p.depth);
+    }
+
+    // Saves the fronts up to a cost, of diagonals low .. high. False: there is no room.
+    static bool save(WavePair& p, WaveSide& side, const WaveTable& table, int32_t cost, int32_t low,
+                     int32_t high) {
+        WaveFront* const fronts = saved_fronts(p, side, side.saved_count);
+        for (int32_t q = 0; q < p.depth; q++) {
+            const WaveFront& from = of(table, cost - p.depth + 1 + q);
+            WaveFront& to = fronts[q];
+            to.low = larger(from.low, low);
+            to.high = larger(smaller(from.high, high), to.low);
+            to.rows = p.memory + p.used;
+            if (p.used + 3 * width_of(p, to) > p.box_at) return false;
+            p.used += 3 * width_of(p, to);
+            copy(p, from, to);
+        }
+        side.saved_costs[side.saved_count++] = cost;
+        return true;
+    }
+
+    // Fills fronts up to a cost once more, of diagonals low .. high, from those that were saved on; -1: from
+    // the begin on. False: there is no room.
+    static bool fill_box(WavePair& p, const WaveSide& side, int32_t number, int32_t cost, int32_t low,
+                         int32_t high) {
+        low = larger(low, -p.column_count);
+        high = smaller(high, p.row_count);
+        const size_t front = 3 * static_cast<size_t>(high - low + 1 + 2 * p.padding),
+                     size = front * static_cast<size_t>(p.box.mask + 1);
+        if (p.used + size > p.room) return false;
+        p.box_at = p.room - size;
+        for (int32_t c = 0; c <= p.box.mask; c++)
+            p.box.fronts[c].rows = p.memory + p.box_at + static_cast<size_t>(c) * front;
+        const int32_t begin = number < 0 ? -1 : side.saved_costs[number];
+        for (int32_t q = 0; q < p.depth; q++) {
+            WaveFront& w = of(p.box, begin - p.depth + 1 + q);
+            clear(p, w, low, high);
+            if (number >= 0) copy(p, saved_fronts(p, side, number)[q], w);
+        }
+        for (int32_t c = begin + 1; c <= cost; c++) fill_front(p, side, p.box, c, low, high);
+        return true;
+    }
+
+    // ---------------------------------------------------------------- the meeting
+
+    // Fills the next front of a side. False: there is no room to save it.
+    static bool grow(WavePair& p, WaveSide& side) {
+        const int32_t cost = ++side.cost, end = p.row_count - p.column_count;
+        const int32_t spread = cost < p.open + p.extend ? 0 : (cost - p.open) / p.extend;
+        const int32_t left = larger(p.most - cost, 0) / p.extend + 1;
+        const int32_t low = larger(larger(-spread, -p.column_count), end - left),
+                      high = smaller(smaller(spread, p.row_count), end + left);
+        side.farthest = larger(side.farthest, fill_front(p, side, side.ring, cost, low, high));
+        return cost == 0 || cost % p.save_every || save(p, side, side.ring, cost, low, high);
     }
 
     // Whether costs that go on as they began come to more than `most`: to twice as much in the first quarter,
@@ -145,79 +251,173 @@ struct Wavefronts {
         return farthest * most * eighths < cost * last * 8;
     }
 
+    // Whether a front of each side overlap, on any alignment or within a gap.
+    static bool overlap(const WavePair& p, int32_t cost, int32_t other_cost, bool in_gap) {
+        const WaveFront &w = of(p.sides[0].ring, cost), &other = of(p.sides[1].ring, other_cost);
+        const int32_t end = p.row_count - p.column_count;
+        const int32_t low = larger(w.low, end - other.high), high = smaller(w.high, end - other.low);
+        for (int state = in_gap ? E : M; state <= (in_gap ? F : M); state++) {
+            const int32_t *const reached = rows_of(p, w, state), *const from_end = rows_of(p, other, state);
+            for (int32_t k = low; k <= high; k++)
+                if (reached[k] + from_end[end - k] >= p.row_count) return true;
+        }
+        return false;
+    }
+
+    // Up to which cost the other side's fronts have to go, so that they overlap an alignment of a cost in all
+    // of the last `depth` fronts of the first side, or beyond: an alignment within a gap costs `open` more.
+    static int32_t other_cost(const WavePair& p, int32_t cost, int32_t at) {
+        return cost + p.open - at + p.depth - 1;
+    }
+
     // Sets p.cost. TOO_MANY: it is more than p.most, or will be if it goes on as it began.
     static Progress fill(WavePair& p) {
-        const int32_t end = p.row_count - p.column_count, last = p.row_count + p.column_count;
-        for (int32_t k = 0; k < 4 * p.padding + 1; k++) p.none[k] = NONE;
-        p.used = 0;
+        WaveSide &near = p.sides[0], &far = p.sides[1];
+        const int32_t last = p.row_count + p.column_count;
         p.cells = 0;
-        int32_t farthest = 0;
-        for (int32_t cost = 0; cost <= p.most; cost++) {
-            if (*p.cancelled) return Progress::CANCELLED;
-            if (!lay_out(p, cost)) return Progress::MORE;
-            const WaveFront& w = p.fronts[cost];
-            p.cells += w.high - w.low + 1;
-            step(p, cost);
-            if (cost == 0) front(p, w, M)[0] = 0;
-            farthest = larger(farthest, go_on(p, cost));
-            if (end >= w.low && end <= w.high && front(p, w, M)[end] >= p.row_count) {
-                p.cost = cost;
-                return Progress::DONE;
-            }
-            if (p.gives_up && looks_hopeless(cost, p.most, farthest, last)) return Progress::TOO_MANY;
+        p.cost = INT32_MAX;
+        for (WaveSide* side : {&near, &far}) {
+            side->cost = -1;
+            side->farthest = side->saved_count = 0;
+            for (int32_t c = 1; c <= p.depth; c++) clear(p, of(side->ring, -c), 0, 0);
         }
-        return Progress::TOO_MANY;
+        do {
+            if (*p.cancelled) return Progress::CANCELLED;
+            if (!grow(p, near.cost <= far.cost ? near : far)) return Progress::MORE;
+            const int32_t cost = near.cost + far.cost;
+            if (cost > p.most) return Progress::TOO_MANY;
+            if (p.gives_up && looks_hopeless(cost, p.most, near.farthest + far.farthest, last))
+                return Progress::TOO_MANY;
+        } while (far.cost < 0 || near.farthest + far.farthest < last ||
+                 !overlap(p, near.cost, far.cost, false));
+        // An alignment of less cost may have its overlap beyond, where it loses much at once.
+        const int32_t first = larger(0, near.cost - p.depth + 1);
+        int32_t least[2] = {near.cost + 1, near.cost + 1};  // that overlap; the second one within a gap
+        for (int32_t c = larger(0, far.cost - p.depth + 1);; c++) {
+            if (c > far.cost && !grow(p, far)) return Progress::MORE;
+            for (int gap = 0; gap < 2; gap++) {
+                while (least[gap] > first && overlap(p, least[gap] - 1, c, gap)) least[gap]--;
+                if (least[gap] <= near.cost) p.cost = smaller(p.cost, least[gap] + c - gap * p.open);
+            }
+            if (p.cost < INT32_MAX && c >= other_cost(p, p.cost, near.cost)) break;
+        }
+        return Progress::DONE;
+    }
+
+    // ---------------------------------------------------------------- beyond the meeting
+
+    struct Diagonals {
+        int32_t low, high;
+    };
+
+    // The diagonals that an alignment of the pair's cost can have in the last fronts up to `cost`. `others`:
+    // the other side's up to other_cost(p, p.cost, cost).
+    template <class Others>
+    static Diagonals alive(const WavePair& p, const WaveTable& table, int32_t cost, Others others) {
+        const int32_t end = p.row_count - p.column_count;
+        Diagonals found{INT32_MAX, INT32_MIN};
+        for (int32_t q = 0; q < p.depth; q++) {
+            const WaveFront &w = of(table, cost - q), &other = others(q);
+            const int32_t *const m = rows_of(p, w, M), *const from_end = rows_of(p, other, M);
+            for (int32_t k = larger(w.low, end - other.high); k <= smaller(w.high, end - other.low); k++) {
+                if (m[k] + from_end[end - k] < p.row_count) continue;
+                found.low = smaller(found.low, k);
+                found.high = larger(found.high, k);
+            }
+        }
+        return found;
+    }
+
+    // Saves fronts of the first side up to the pair's cost.
+    static Progress go_to_the_end(WavePair& p) {
+        WaveSide &near = p.sides[0], &far = p.sides[1];
+        int32_t at = near.cost, number = far.saved_count;
+        if (far.cost != other_cost(p, p.cost, at)) return Progress::LOST;
+        Diagonals d = alive(p, near.ring, at, [&](int32_t q) -> const WaveFront& {
+            return of(far.ring, far.cost - p.depth + 1 + q);
+        });
+        if (d.low > d.high) return Progress::LOST;
+        if (!save(p, near, near.ring, at, d.low, d.high)) return Progress::MORE;
+        while (number > 0) {
+            if (*p.cancelled) return Progress::CANCELLED;
+            const int32_t next = p.cost + p.open + p.depth - 1 - far.saved_costs[--number];
+            if (next <= at) continue;
+            if (next >= p.cost) break;
+            const int32_t spread = (next - at) / p.extend + 2;
+            if (!fill_box(p, near, near.saved_count - 1, next, d.low - spread, d.high + spread))
+                return Progress::MORE;
+            d = alive(p, p.box, next,
+                      [&](int32_t q) -> const WaveFront& { return saved_fronts(p, far, number)[q]; });
+            if (d.low > d.high) return Progress::LOST;
+            if (!save(p, near, p.box, next, d.low, d.high)) return Progress::MORE;
+            at = next;
+        }
+        return Progress::DONE;
     }
 
     static bool reaches(const WavePair& p, int32_t cost, State state, int32_t k, int32_t row) {
         if (cost < 0) return false;
-        const WaveFront& w = p.fronts[cost];
-        return k >= w.low && k <= w.high && front(p, w, state)[k] >= row;
+        const WaveFront& w = of(p.box, cost);
+        return k >= w.low && k <= w.high && rows_of(p, w, state)[k] >= row;
     }
 
     // How many letters before row i and column j are equal. Those before both sequences differ.
     static int32_t equal_before(const WavePair& p, int32_t i, int32_t j) {
-        const uint8_t *a = p.row + i - 8, *b = p.column + j - 8;
+        const uint8_t *a = p.sides[0].row + i - 8, *b = p.sides[0].column + j - 8;
         uint64_t difference;
         int32_t count = 0;
         for (; (difference = eight(a) ^ eight(b)) == 0; count += 8) a -= 8, b -= 8;
         return count + (__builtin_clzll(difference) >> 3);
     }
 
-    // False: the fronts contradict one another.
-    static bool trace(const WavePair& p, const Scheme& scheme, Path& path) {
+    // LOST: the fronts contradict one another.
+    static Progress trace(WavePair& p, const Scheme& scheme, Path& path) {
+        const Progress progress = go_to_the_end(p);
+        if (progress != Progress::DONE) return progress;
+        const WaveSide& near = p.sides[0];
         Walker w{p.row_count, p.column_count, 0, 0, DIAGONAL_STEP, Walker::IN_H};
         int32_t &i = w.row, &j = w.column, cost = p.cost;
+        int32_t number = near.saved_count, begin = p.cost;  // of the box: the cost of the fronts before it
         path.run_count = 0;
-        while (i > 0 && j > 0) {
-            const int32_t equal = equal_before(p, i, j);
-            if (equal) emit(path, w, DIAGONAL_STEP, static_cast<uint32_t>(equal));
-            i -= equal;
-            j -= equal;
-            if (i == 0 || j == 0) break;
-            if (reaches(p, cost - p.mismatch, M, i - j, i - 1)) {
+        for (;;) {
+            if (w.state == Walker::IN_H) {
+                const int32_t equal = equal_before(p, i, j);
+                if (equal) emit(path, w, DIAGONAL_STEP, static_cast<uint32_t>(equal));
+                i -= equal;
+                j -= equal;
+                if (i == 0 || j == 0) break;
+            }
+            if (cost <= begin) {
+                while (number >= 0 && begin >= cost) begin = --number < 0 ? -1 : near.saved_costs[number];
+                const int32_t spread = (cost - begin) / p.extend + 2;
+                if (!fill_box(p, near, number, cost, i - j - spread, i - j + spread)) return Progress::MORE;
+            }
+            const bool in_e = w.state == Walker::IN_E;
+            if (w.state != Walker::IN_H) {
+                int32_t& moving = in_e ? j : i;
+                moving--;
+                emit(path, w, in_e ? COLUMN_GAP : ROW_GAP, 1);
+                cost -= p.extend;
+                if (moving > 0 && reaches(p, cost, in_e ? E : F, i - j, i)) continue;
+                cost -= p.open;
+                w.state = Walker::IN_H;
+                if (moving == 0) break;
+            } else if (reaches(p, cost - p.mismatch, M, i - j, i - 1)) {
                 emit(path, w, DIAGONAL_STEP, 1);
                 i--;
                 j--;
                 cost -= p.mismatch;
-                continue;
+            } else if (reaches(p, cost, E, i - j, i)) {
+                w.state = Walker::IN_E;
+            } else if (reaches(p, cost, F, i - j, i)) {
+                w.state = Walker::IN_F;
+            } else {
+                return Progress::LOST;
             }
-            const bool in_e = reaches(p, cost, E, i - j, i);
-            if (!in_e && !reaches(p, cost, F, i - j, i)) return false;
-            int32_t &moving = in_e ? j : i, letters = 0;
-            bool goes_on = true;
-            while (goes_on) {
-                moving--;
-                letters++;
-                goes_on = moving > 0 && reaches(p, cost - p.extend, in_e ? E : F, i - j, i);
-                cost -= p.extend;
-            }
-            cost -= p.open;
-            emit(path, w, in_e ? COLUMN_GAP : ROW_GAP, static_cast<uint32_t>(letters));
         }
         const int32_t rest = i + j, expected = rest ? p.open + rest * p.extend : 0;
         finish(scheme, w, path, true);
-        return cost == expected;
+        return cost == expected ? Progress::DONE : Progress::LOST;
     }
 
     static constexpr WaveKernel kernel() { return {letters_of, mark, fill, trace}; }

@@ -11,9 +11,12 @@ namespace {
 // Nanoseconds: of an entry of a front, and of an antidiagonal of a corridor and its beam, a vector wide.
 // Their ratio decides up to which cost fronts are tried, which may take this share of a corridor's time, or
 // this one where the corridor is one of many pairs at a time.
-constexpr double WAVE_ENTRY = 4, CORRIDOR_VECTOR = 12, SHARE = 0.5, SHARE_OF_LANES = 0.35;
+constexpr double WAVE_ENTRY = 4, CORRIDOR_VECTOR = 12, SHARE = 0.8, SHARE_OF_LANES = 0.35;
 constexpr double CORRIDOR_MARGIN = 3;  // vectors, beside those that the cost asks for
 constexpr int32_t MOST_PADDING = 64, LANES_AT_ONCE = 16;
+// Fronts that are filled once more at a time, at least, and how many diagonals more there is room for than
+// one alignment can take.
+constexpr int64_t LEAST_BOX = 128, WIDE_BOX = 512;
 
 // Letters with what surrounds them.
 uint8_t* letter_room(Buffer& buffer, int32_t length, uint8_t beyond) {
@@ -24,7 +27,70 @@ uint8_t* letter_room(Buffer& buffer, int32_t length, uint8_t beyond) {
     return room + WAVE_PADDING;
 }
 
+// The same from the last to the first.
+const uint8_t* reversed(Buffer& buffer, const uint8_t* letters, int32_t length) {
+    const size_t bytes = static_cast<size_t>(length) + 2 * WAVE_PADDING;
+    uint8_t* const room = static_cast<uint8_t*>(buffer.need(bytes));
+    std::reverse_copy(letters - WAVE_PADDING, letters - WAVE_PADDING + bytes, room);
+    return room + WAVE_PADDING;
+}
+
 }  // namespace
+
+// How many fronts there are, and how many rows they have.
+struct Waves::Layout {
+    int64_t depth, open, extend, padding, antidiagonals;
+    int64_t ring = 1, box = LEAST_BOX;  // fronts, powers of two
+
+    Layout(const Costs& c, int32_t padding_, int64_t antidiagonals_)
+        : depth(std::max(c.mismatch, c.open + c.extend)),
+          open(c.open),
+          extend(c.extend),
+          padding(padding_),
+          antidiagonals(antidiagonals_) {
+        while (ring <= depth) ring *= 2;
+        while (box < 16 * depth) box *= 2;
+    }
+    int64_t save_every() const { return box - depth; }
+    // How far a side goes if the pair has a cost; and how often it is saved, with what lies beyond.
+    int64_t half(int64_t cost) const { return cost / 2 + 2 * depth + open + 2; }
+    int64_t saves(int64_t cost) const { return (cost + half(cost)) / save_every() + 4; }
+
+    int64_t rows_of_front(int64_t spread) const {
+        return 3 * (std::min(2 * spread + 3, antidiagonals + 1) + 2 * padding);
+    }
+    int64_t rows_of_slot(int64_t cost) const { return rows_of_front(half(cost) / extend); }
+    int64_t room_for(int64_t cost) const {
+        const int64_t halves = 2 * (half(cost) / save_every() + 1),
+                      beyond = rows_of_front(save_every() / extend + WIDE_BOX);
+        return 2 * ring * rows_of_slot(cost) + halves * depth * rows_of_front(half(cost) / extend / 2) +
+               saves(cost) * depth * beyond + box * rows_of_front(2 * (save_every() / extend) + WIDE_BOX);
+    }
+};
+
+// Sets what fronts need of memory.
+void Waves::lay_out(const Layout& layout, WavePair& pair) {
+    pair.depth = static_cast<int32_t>(layout.depth);
+    pair.save_every = static_cast<int32_t>(layout.save_every());
+    pair.room = static_cast<size_t>(layout.room_for(pair.most));
+    pair.memory = static_cast<int32_t*>(reached_.need(pair.room * sizeof(int32_t)));
+    pair.box_at = pair.room;
+    const size_t ring = static_cast<size_t>(layout.ring), box = static_cast<size_t>(layout.box),
+                 slot = static_cast<size_t>(layout.rows_of_slot(pair.most)),
+                 saves = static_cast<size_t>(layout.saves(pair.most)),
+                 saved = saves * static_cast<size_t>(layout.depth);
+    WaveFront* fronts = static_cast<WaveFront*>(fronts_.need((2 * (ring + saved) + box) * sizeof(WaveFront)));
+    int32_t* saved_costs = static_cast<int32_t*>(costs_saved_.need(2 * saves * sizeof(int32_t)));
+    for (WaveSide& side : pair.sides) {
+        side.ring = {fronts, static_cast<int32_t>(ring) - 1};
+        for (size_t k = 0; k < ring; k++, pair.used += slot) fronts[k].rows = pair.memory + pair.used;
+        side.saved = fronts + ring;
+        side.saved_costs = saved_costs;
+        saved_costs += saves;
+        fronts += ring + saved;
+    }
+    pair.box = {fronts, static_cast<int32_t>(box) - 1};
+}
 
 void Waves::choose_costs(uint32_t row_letters, uint32_t column_letters) {
     Costs c{};
@@ -81,13 +147,11 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     const int64_t antidiagonals = int64_t{rows} + columns,
                   worst = 2 * int64_t{c.open} + antidiagonals * c.extend;
     const int32_t padding = std::max(c.mismatch, c.open + c.extend) / c.extend + 2 + 2 * LANES_AT_ONCE;
-    const auto room_for = [&](int64_t cost) {
-        return 3 * ((cost * cost) / (2 * c.extend) + (2 * padding + 4) * cost + 64);
-    };
+    const Layout layout(c, padding, antidiagonals);
     int64_t most = std::min(worst, forced ? worst : most_cost(antidiagonals, share));
     const int64_t room = static_cast<int64_t>(room_ / sizeof(int32_t));
-    if (room_for(most) > room)
-        most = static_cast<int64_t>(std::sqrt(static_cast<double>(room) * c.extend / 3));
+    while (most > 0 && layout.room_for(most) > room) most -= most / 8 + 1;
+    if (layout.room_for(most) > room) return Progress::TOO_MANY;
     const int64_t unavoidable = int64_t{c.extend} * std::abs(rows - columns);
     if (unavoidable + (rows == columns ? 0 : c.open) > most) return Progress::TOO_MANY;
 
@@ -99,8 +163,6 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
         return Progress::TOO_MANY;
 
     WavePair pair{};
-    pair.row = a;
-    pair.column = b;
     pair.row_count = rows;
     pair.column_count = columns;
     pair.mismatch = c.mismatch;
@@ -111,19 +173,21 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     pair.padding = padding;
     for (int32_t k = 0; k < 16; k++) pair.counting[k] = k;
     pair.cancelled = cancelled_;
-    pair.room = static_cast<size_t>(std::min(room, room_for(most)));
-    pair.fronts = static_cast<WaveFront*>(fronts_.need(static_cast<size_t>(most + 1) * sizeof(WaveFront)));
-    pair.none = static_cast<int32_t*>(none_.need(static_cast<size_t>(4 * padding + 1) * sizeof(int32_t)));
-    pair.rows_reached = static_cast<int32_t*>(reached_.need(pair.room * sizeof(int32_t)));
-    const Progress progress = kernel_.fill(pair);
+    lay_out(layout, pair);
+    pair.sides[0].row = a;
+    pair.sides[0].column = b;
+    pair.sides[1].row = reversed(row_from_end_, a, rows);
+    pair.sides[1].column = reversed(column_from_end_, b, columns);
+    Progress progress = kernel_.fill(pair);
+    if (progress == Progress::DONE && trace) progress = kernel_.trace(pair, scheme_, path);
     cells += pair.cells;
     if (progress != Progress::DONE) return progress;
     path.score =
         static_cast<int32_t>((int64_t{c.match} * antidiagonals - int64_t{pair.cost} * c.divisor) / 2);
     path.end_row = rows;
     path.end_column = columns;
-    path.start_row = path.start_column = path.run_count = 0;
-    return !trace || kernel_.trace(pair, scheme_, path) ? Progress::DONE : Progress::LOST;
+    if (!trace) path.start_row = path.start_column = path.run_count = 0;
+    return progress;
 }
 
 }  // namespace pairalign

@@ -37,6 +37,8 @@ private:
     };
     void choose_costs(uint32_t row_letters, uint32_t column_letters);
     int64_t most_cost(int64_t antidiagonals, double share) const;
+    struct Layout;
+    void lay_out(const Layout& layout, WavePair& pair);
 
     const Scheme& scheme_;
     const WaveKernel& kernel_;
@@ -44,7 +46,7 @@ private:
     const size_t room_;
     const std::atomic<bool>* cancelled_;
     Costs costs_{};
-    Buffer row_, column_, fronts_, none_, reached_;
+    Buffer row_, column_, row_from_end_, column_from_end_, fronts_, costs_saved_, reached_;
 };
 
 }  // namespace pairalign
