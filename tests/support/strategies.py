@@ -141,7 +141,8 @@ def small_problems(draw: st.DrawFn) -> Problem:
     """A few short sequences, drawn letter by letter."""
     alphabet = draw(st.sampled_from([DNA, PROTEIN]))
     letters = draw(st.sampled_from(LETTERS[alphabet.name]))
-    sequences = st.text(letters, min_size=1, max_size=12)
+    # Stops alone are no sequence.
+    sequences = st.text(letters, min_size=1, max_size=12).filter(lambda text: text.strip("*"))
     first = draw(st.lists(sequences, min_size=2, max_size=5))
     second = draw(st.one_of(st.none(), st.lists(sequences, min_size=1, max_size=3)))
     longest = max(map(len, first + (second or [])))
