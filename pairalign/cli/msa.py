@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -47,10 +48,14 @@ def run_msa(options: argparse.Namespace) -> None:
         say_summary(options, _summary(alignment, outputs, time.perf_counter() - started))
 
 
+_LINES_AT_ONCE = 1024  # a write each takes longer than the lines
+
+
 def _write(options: argparse.Namespace, format: str, alignment: MultipleAlignment) -> None:
     with open_output(options.output) as output:
-        for line in MSA_LINES[format](alignment, alignment.order(options.order)):
-            output.write(line.encode())
+        lines = MSA_LINES[format](alignment, alignment.order(options.order))
+        while some := list(islice(lines, _LINES_AT_ONCE)):
+            output.write("".join(some).encode())
         if alignment.tree is not None and options.tree_out is not None:
             with open_output(options.tree_out) as tree:
                 tree.write(alignment.tree.newick().encode())
