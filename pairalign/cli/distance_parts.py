@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 
 from pairalign.base.errors import FormatError
 from pairalign.cli.dask_cluster import Parts, make_parts, workers_of
@@ -29,6 +31,9 @@ from pairalign.jobs.distances.measures import Measure, check_alphabet
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, check_names
+
+Forget = Callable[[], None]
+"""Removes what was kept of distances, when the results are there."""
 
 
 def check_part_options(options: argparse.Namespace) -> None:
@@ -63,32 +68,33 @@ def write_part(
 
 def measure_resumed(
     options: argparse.Namespace, run: AlignmentJob, measure: Measure
-) -> tuple[DistanceMatrix, AlignmentJob]:
+) -> tuple[DistanceMatrix, AlignmentJob, Forget]:
     """Compute all distances, from where a run that was ended had got to; also return what was left.
 
-    They are kept beside the output (``OUT.distances.part``) until `forget_distances`.
+    They are kept beside the output (``OUT.distances.part``) until they are forgotten.
     """
     check_resumable(options.output)
     check_names(run.queries.names, run.queries.source)
     asked = OutputRequest(_beside(options.output), FORMAT, True, options.commit_every)
     destination = Destination(asked, run, measure=measure.name)
     assert destination.output is not None
-    options.distances = destination.take_back()
+    kept = destination.take_back()
     with destination.held():
         _write(destination, destination.output, measure)
-    return read_values(options.distances.blocks(), options.distances.size), destination.job
+    return read_values(kept.blocks(), kept.size), destination.job, kept.discard
 
 
 def measure_on_cluster(
     options: argparse.Namespace, run: AlignmentJob, measure: Measure
-) -> DistanceMatrix:
-    """Compute all distances on a cluster; parts are kept until `forget_distances`."""
+) -> tuple[DistanceMatrix, Forget]:
+    """Compute all distances on a cluster; parts are kept until they are forgotten."""
     check_names(run.queries.names, run.queries.source)
     parts = Parts(FORMAT, SUFFIX, _command_of_a_part(options, measure))
     asked = workers_of(options)
     assert asked is not None
-    options.parts = make_parts(asked, options.output, run, parts, measure=measure.name)
-    return merge_distances(options.parts, read_manifests(options.parts))
+    folder = make_parts(asked, options.output, run, parts, measure=measure.name)
+    manifests = read_manifests(folder)
+    return merge_distances(folder, manifests), partial(clear_parts, folder, manifests[0].run)
 
 
 def _command_of_a_part(options: argparse.Namespace, measure: Measure) -> list[str]:
@@ -104,16 +110,6 @@ def _command_of_a_part(options: argparse.Namespace, measure: Measure) -> list[st
             command.append(f"--{name.replace('_', '-')}={value}")
     command += [f"--also={path}" for path in options.also]
     return [*command, *(["--degap"] if options.degap else [])]
-
-
-def forget_distances(options: argparse.Namespace) -> None:
-    """Remove what `measure_resumed` or `measure_on_cluster` has kept: the results are there."""
-    kept = getattr(options, "distances", None)
-    if kept is not None:
-        kept.discard()
-    parts = getattr(options, "parts", None)
-    if parts is not None:
-        clear_parts(parts, read_manifests(parts)[0].run)
 
 
 def replace_distances(options: argparse.Namespace) -> None:

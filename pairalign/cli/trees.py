@@ -14,8 +14,8 @@ from pairalign.base.native import share_heap
 from pairalign.cli.console import log
 from pairalign.cli.dask_cluster import workers_of
 from pairalign.cli.distance_parts import (
+    Forget,
     check_part_options,
-    forget_distances,
     measure_on_cluster,
     measure_resumed,
     replace_distances,
@@ -76,9 +76,10 @@ _NO_SEQUENCES = "a report needs the sequences: give --names with their file"
 
 
 class _Report(Lines):
-    """The summary, and the devices that were used."""
+    """The summary, the devices that were used, and what forgets distances that were kept."""
 
     devices: tuple[str, ...] = ()
+    forget: Forget | None = None
 
 
 # ---------------------------------------------------------------------------------------------
@@ -322,9 +323,9 @@ def _measure(
     run = plan_distances(request, problem_of(options, sequences))
     started = time.perf_counter()
     if options.dask is not None:
-        matrix = measure_on_cluster(options, run, measure)
+        matrix, report.forget = measure_on_cluster(options, run, measure)
     elif options.resume:
-        matrix, run = measure_resumed(options, run, measure)
+        matrix, run, report.forget = measure_resumed(options, run, measure)
     else:
         replace_distances(options)
         matrix = measure_run(run, measure, request.known)
@@ -392,6 +393,7 @@ def _write_report(
 
 
 def _finish(options: argparse.Namespace, report: _Report, outputs: list[str]) -> None:
-    forget_distances(options)
+    if report.forget is not None:
+        report.forget()
     report.add_outputs(outputs)
     say_summary(options, report)
