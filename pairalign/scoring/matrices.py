@@ -207,6 +207,7 @@ def _find_name(matrix: str) -> str | None:
     return known.get(wanted) or known.get(wanted.removeprefix("E"))
 
 
+@cache
 def _load_named(name: str) -> Table:
     return _load_file(_folder() / name)
 

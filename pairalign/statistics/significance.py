@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import MASKS
 from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import MOST_FACTOR, MOST_RATIO, PairComposition
 from pairalign.statistics.finite_size import LengthLaw, published_law, skewed_law
@@ -312,8 +313,7 @@ def find_gumbel(scoring: Scoring) -> Gumbel | None:
         return _published_for_dna(scoring, costs)
     if scoring.matrix_name not in PUBLISHED:
         return None
-    named = make_scoring(scoring.alphabet, mode="local", matrix=scoring.matrix_name)
-    if not np.array_equal(named.matrix, scoring.matrix):
+    if not np.array_equal(_matrix_of(scoring.alphabet, scoring.matrix_name), scoring.matrix):
         return None
     for *found, lambda_, k, a, b, alpha, sigma in PUBLISHED[scoring.matrix_name]:
         if tuple(found) == costs:
@@ -321,6 +321,11 @@ def find_gumbel(scoring: Scoring) -> Gumbel | None:
             passage = skewed_law(*FIRST_PASSAGE[scoring.matrix_name][costs])
             return Gumbel(lambda_, k, a, b, "published", law, passage)
     return None
+
+
+@cache
+def _matrix_of(alphabet: Alphabet, name: str) -> Int32s:
+    return make_scoring(alphabet, mode="local", matrix=name).matrix
 
 
 def _published_for_dna(scoring: Scoring, costs: tuple[int, int]) -> Gumbel | None:
