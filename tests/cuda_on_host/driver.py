@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import functools
 import hashlib
 import re
 import subprocess
@@ -21,6 +22,8 @@ import numpy as np
 
 HERE = Path(__file__).parent
 SOURCES = HERE.parent.parent / "cuda"
+ENTRIES_AT_ONCE = 10  # compiling a source for one more costs less than compiling it again
+COMPILER = ("g++", "-std=c++17", "-O1", "-fPIC", "-fwrapv", "-U_FORTIFY_SOURCE")
 
 
 class Error(Exception):
@@ -200,58 +203,79 @@ class Function:
             self.launch(sizes, packed)
 
 
+@functools.cache
+def _header(folder: Path) -> Path:
+    """A copy of cuda_on_host.h with its compiled form, which each kernel would compile anew."""
+    text = (HERE / "cuda_on_host.h").read_bytes()
+    header = folder / f"cuda_on_host-{hashlib.sha256(text).hexdigest()[:16]}.h"
+    with open(header.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not header.exists():
+            mine = header.with_suffix(".part.h")
+            mine.write_bytes(text)
+            command = ["-x", "c++-header", "-w", "-o", f"{header}.gch", str(mine)]
+            subprocess.run([*COMPILER, *command], check=True)
+            mine.replace(header)
+    return header
+
+
 class Module:
-    """One kernel source compiled as C++."""
+    """One kernel source compiled as C++; of many entries, those near one that is asked for."""
 
     def __init__(self, source: str, defines: Mapping[str, int | str], folder: Path) -> None:
+        self.source, self.folder = source, folder
         read = {*SOURCES.rglob("*.cu*"), SOURCES / source}
-        text = "".join(p.read_text() for p in sorted(read))
-        text += (HERE / "cuda_on_host.h").read_text()
-        flags = [f"-D{name}={value}" for name, value in sorted(defines.items())]
+        self.text = "".join(p.read_text() for p in sorted(read))
+        self.text += (HERE / "cuda_on_host.h").read_text()
+        self.flags = [f"-D{name}={value}" for name, value in sorted(defines.items())]
         kernels = re.findall(
             r"(?:__global__\s+void(?:\s+__launch_bounds__\([^)]*\))?|^ENTRY(?:\([^)]*\))?)\s+(?!__launch)(\w+)\s*\(",
             (SOURCES / source).read_text(),
             re.MULTILINE,
         )
-        kernels = [name for name in kernels if name != "NAME"]  # of a macro
-        kernels += re.findall(r"\bENTRY\((\w+),", str(defines.get("PAIRALIGN_ENTRIES", "")))
-        digest = hashlib.sha256(repr((source, kernels, flags, text)).encode()).hexdigest()[:16]
-        library = folder / f"{Path(source).stem}-{digest}.so"
+        self.kernels = [name for name in kernels if name != "NAME"]  # of a macro
+        entries = str(defines.get("PAIRALIGN_ENTRIES", ""))
+        self.entries = dict(re.findall(r"\b(?=ENTRY\((\w+),)(ENTRY\([^)]*\))", entries))
+        self.libraries: dict[int, ctypes.CDLL] = {}
+
+    def _load(self, part: int) -> ctypes.CDLL:
+        """Load the kernels of some entries, and compile them before if nobody has."""
+        names = list(self.entries)[part * ENTRIES_AT_ONCE :][:ENTRIES_AT_ONCE]
+        flags = [flag for flag in self.flags if not flag.startswith("-DPAIRALIGN_ENTRIES=")]
+        if names:
+            flags.append("-DPAIRALIGN_ENTRIES=" + " ".join(self.entries[name] for name in names))
+        kernels = [*self.kernels, *names]
+        digest = hashlib.sha256(repr((self.source, kernels, flags, self.text)).encode())
+        library = self.folder / f"{Path(self.source).stem}-{digest.hexdigest()[:16]}.so"
         # Other workers of the tests may need the same: one compiles, the others wait for it.
         with open(library.with_suffix(".lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not library.exists():
-                self._compile(source, kernels, flags, library)
-        self.library = ctypes.CDLL(str(library))
+                self._compile(self.source, kernels, flags, library)
+        return ctypes.CDLL(str(library))
 
     @staticmethod
     def _compile(source: str, kernels: list[str], flags: list[str], library: Path) -> None:
         mine = library.with_suffix(".part.so")  # until it is whole
         wrapper = library.with_suffix(".cpp")
         wrapper.write_text(
-            f'#include "{HERE}/cuda_on_host.h"\n#include "{SOURCES / source}"\n'
+            f'#include "{_header(library.parent)}"\n#include "{SOURCES / source}"\n'
             + "".join(
                 f'extern "C" void launch_{name}(const uint32_t* sizes, const char* packed) '
                 f"{{ emulated::launch({name}, sizes, packed); }}\n"
                 for name in kernels
             )
         )
-        command = [
-            "g++",
-            "-std=c++17",
-            "-O1",
-            "-shared",
-            "-fPIC",
-            "-fwrapv",
-            "-U_FORTIFY_SOURCE",
-        ]
-        command += [*flags, "-Wno-unknown-pragmas", "-o", str(mine), str(wrapper)]
-        subprocess.run(command, check=True)
+        shared = [*flags, "-shared", "-Wno-unknown-pragmas", "-o", str(mine), str(wrapper)]
+        subprocess.run([*COMPILER, *shared], check=True)
         mine.replace(library)
 
     def get_function(self, name: str) -> Function:
+        part = list(self.entries).index(name) // ENTRIES_AT_ONCE if name in self.entries else 0
+        if part not in self.libraries:
+            self.libraries[part] = self._load(part)
         try:
-            launch = self.library[f"launch_{name}"]
+            launch = self.libraries[part][f"launch_{name}"]
         except AttributeError:
             raise LogicError(
                 f"cuModuleGetFunction failed: named symbol not found: {name}"
