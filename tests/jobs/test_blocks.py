@@ -47,9 +47,9 @@ def test_blocks(rows: list[int], columns: list[int] | None, size: int, shards: i
     assert (blocked[0], blocked[-1]) == (windows[0], windows[-1])
 
 
-@pytest.mark.parametrize("shards", [64, 1000])
+@pytest.mark.parametrize("shards", [64, 300])
 def test_a_shard_touches_a_block(shards: int) -> None:
-    lengths = np.sort(np.random.default_rng(1).gamma(2, 180, 60_000).astype(np.int32) + 1)[::-1]
+    lengths = np.sort(np.random.default_rng(1).gamma(2, 180, 20_000).astype(np.int32) + 1)[::-1]
     windows = plan_windows(len(lengths), None, 256)
     sums = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
     mean = cost(windows, lengths, lengths) / shards
@@ -61,4 +61,4 @@ def test_a_shard_touches_a_block(shards: int) -> None:
             touched[window.row_start : window.row_stop] = True
             touched[window.column_start : window.column_stop] = True
         # a square block has the root of 1 / 2N of the residues on either side
-        assert sums[-1] * (2 / shards) ** 0.5 * 2.1 > lengths[touched].sum(dtype=np.int64)
+        assert sums[-1] * (2 / shards) ** 0.5 * 1.5 > lengths[touched].sum(dtype=np.int64)

@@ -95,7 +95,7 @@ def test_an_executor_of_dask(dask, here: str) -> None:
         check_executor(client.get_executor())
 
 
-def test_workers_on_this_machine(capfd: pytest.CaptureFixture[str]) -> None:
+def test_workers_on_this_machine(few_tasks: None, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["align", "in.fa", "-o", "one.fasta.gz", "-q", "--mode", "local"]) == 0
     command = ["align", "in.fa", "-o", "all.fasta.gz", "-q", "--mode", "local"]
     assert main([*command, "--dask", "local:2", "--device", "cpu"]) == 0
@@ -206,7 +206,7 @@ def test_wrong_clusters() -> None:
 # GPUs, without one
 
 
-def test_one_task_a_gpu(dask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_task_a_gpu(dask, few_tasks: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers of four threads that declare one GPU do one task of a GPU at a time."""
     real = dask_cluster.run_shard
 
