@@ -62,8 +62,9 @@ int32_t span_of_like(const pairalign_filter& filter, int32_t row) {
     return std::max<int32_t>(64, static_cast<int32_t>(next - (lengths + row)) - 1);
 }
 
-// Pairs that lengths do not rule out, drawn at random; always the same ones.
-std::vector<std::pair<int32_t, int32_t>> draw_pairs(const pairalign_filter& filter) {
+}  // namespace
+
+std::vector<std::pair<int32_t, int32_t>> pairalign::draw_pairs(const pairalign_filter& filter) {
     std::mt19937 random(1);
     std::vector<std::pair<int32_t, int32_t>> drawn;
     const auto rows = static_cast<uint32_t>(filter.rows.given.count);
@@ -85,6 +86,8 @@ std::vector<std::pair<int32_t, int32_t>> draw_pairs(const pairalign_filter& filt
     }
     return drawn;
 }
+
+namespace {
 
 // A pair of the sample and its q-grams, sorted.
 struct Sampled {

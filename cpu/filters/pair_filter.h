@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "../core/sets.h"
@@ -83,3 +84,10 @@ struct pairalign_filter {
                                      std::max(a, b)) >= scores.minimum;
     }
 };
+
+namespace pairalign {
+
+// Pairs that lengths do not rule out, drawn at random; always the same ones. Of one set the row comes first.
+std::vector<std::pair<int32_t, int32_t>> draw_pairs(const pairalign_filter& filter);
+
+}  // namespace pairalign

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
+#include <numeric>
 
 #include "../threads.h"
 #include "seed_shape.h"
@@ -57,10 +58,7 @@ public:
                 found_++;
                 add(row, column, 0, candidates);
             }
-        std::sort(candidates.begin() + begin, candidates.end(), [](const Candidate& a, const Candidate& b) {
-            const int64_t one = a.part * b.whole, other = b.part * a.whole;
-            return one != other ? one > other : a.row < b.row;
-        });
+        sort_candidates(candidates.begin() + begin, candidates.end());
     }
 
 private:
@@ -257,7 +255,7 @@ pairalign_growing_index::pairalign_growing_index(const pairalign_filter* of, con
     letters.assign(MARGIN, ROW_MARGIN);
 }
 
-void pairalign_growing_index::add(int32_t row, SeedChooser& chooser) {
+void pairalign_growing_index::add_one(int32_t row, SeedChooser& chooser) {
     const uint8_t* codes = filter->rows.codes(row);
     const int32_t length = filter->rows.length(row);
     starts[static_cast<size_t>(row)] = static_cast<int64_t>(letters.size());
@@ -288,8 +286,36 @@ void pairalign_growing_index::add(int32_t row, SeedChooser& chooser) {
     }
 }
 
-PAIRALIGN_API pairalign_growing_index* pairalign_open_growing(const pairalign_filter* filter,
-                                                              int32_t letters) {
+void pairalign_growing_index::add(const int32_t* rows, int32_t count) {
+    SeedChooser chooser(shape, counts);
+    for (int32_t k = 0; k < count; k++) add_one(rows[k], chooser);
+}
+
+void pairalign_growing_index::drop(const int32_t* rows, int32_t count) {
+    for (int32_t k = 0; k < count; k++) starts[static_cast<size_t>(rows[k])] = -1;
+}
+
+int64_t pairalign_growing_index::find(int32_t first, int32_t stop, int32_t least_row,
+                                      const pairalign_best_rows& best) {
+    const int32_t threads = std::max(1, std::min(filter->threads, (stop - first) / 16));
+    std::vector<std::vector<Candidate>> parts(static_cast<size_t>(threads));
+    std::vector<int64_t> counts(static_cast<size_t>(threads));
+    on_threads(threads, threads, [&](int32_t part) {
+        Finder finder(*this, best, least_row);
+        const auto own = static_cast<size_t>(part);
+        const auto of = [=](int32_t k) {
+            return first + static_cast<int32_t>(int64_t{stop - first} * k / threads);
+        };
+        for (int32_t column = of(part); column < of(part + 1); column++) finder.find(column, parts[own]);
+        counts[own] = finder.found();
+    });
+    candidates.clear();
+    for (const auto& part : parts) candidates.insert(candidates.end(), part.begin(), part.end());
+    return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+}
+
+PAIRALIGN_API pairalign_representatives* pairalign_open_growing(const pairalign_filter* filter,
+                                                                int32_t letters) {
     const SeedRule rule = seed_rule(filter->thresholds);
     if (rule == SeedRule::NONE || filter->other) return nullptr;
     if (rule == SeedRule::INSIDE && filter->thresholds.mode == 2) return nullptr;  // they end anywhere
@@ -303,60 +329,6 @@ PAIRALIGN_API pairalign_growing_index* pairalign_open_growing(const pairalign_fi
     }
 }
 
-PAIRALIGN_API void pairalign_close_growing(pairalign_growing_index* index) { delete index; }
-
-PAIRALIGN_API int32_t pairalign_growing_letters(const pairalign_growing_index* index) {
-    return index->shape.letters;
-}
-
-PAIRALIGN_API int32_t pairalign_add_rows(pairalign_growing_index* index, int32_t count, const int32_t* rows) {
-    try {
-        SeedChooser chooser(index->shape, index->counts);
-        for (int32_t k = 0; k < count; k++) index->add(rows[k], chooser);
-        return 0;
-    } catch (const std::bad_alloc&) {
-        return 1;
-    }
-}
-
-PAIRALIGN_API void pairalign_drop_rows(pairalign_growing_index* index, int32_t count, const int32_t* rows) {
-    for (int32_t k = 0; k < count; k++) index->starts[static_cast<size_t>(rows[k])] = -1;
-}
-
-PAIRALIGN_API int64_t pairalign_find_candidates(pairalign_growing_index* index, int32_t first, int32_t stop,
-                                                int32_t least_row, const pairalign_best_rows* best,
-                                                int64_t* found) {
-    try {
-        const int32_t threads = std::max(1, std::min(index->filter->threads, (stop - first) / 16));
-        std::vector<std::vector<Candidate>> parts(static_cast<size_t>(threads));
-        std::vector<int64_t> counts(static_cast<size_t>(threads));
-        on_threads(threads, threads, [&](int32_t part) {
-            Finder finder(*index, *best, least_row);
-            const auto own = static_cast<size_t>(part);
-            const auto of = [=](int32_t k) {
-                return first + static_cast<int32_t>(int64_t{stop - first} * k / threads);
-            };
-            for (int32_t column = of(part); column < of(part + 1); column++) finder.find(column, parts[own]);
-            counts[own] = finder.found();
-        });
-        index->candidates.clear();
-        for (const auto& part : parts)
-            index->candidates.insert(index->candidates.end(), part.begin(), part.end());
-        for (const int64_t count : counts) *found += count;
-        return static_cast<int64_t>(index->candidates.size());
-    } catch (const std::bad_alloc&) {
-        return -1;
-    }
-}
-
-PAIRALIGN_API void pairalign_take_candidates(const pairalign_growing_index* index, int32_t* rows,
-                                             int32_t* columns, int64_t* parts, int64_t* wholes,
-                                             uint8_t* are_known) {
-    for (const Candidate& one : index->candidates) {
-        *rows++ = one.row;
-        *columns++ = one.column;
-        *parts++ = one.part;
-        *wholes++ = one.whole;
-        *are_known++ = one.is_known;
-    }
+PAIRALIGN_API int32_t pairalign_growing_letters(const pairalign_representatives* index) {
+    return static_cast<const pairalign_growing_index*>(index)->shape.letters;
 }

@@ -33,16 +33,10 @@
 
 #include "../export.h"
 #include "edit_distance.h"
+#include "representatives.h"
 #include "seed_index.h"
 
 namespace pairalign {
-
-// A row and a column that may pass. The identity is at most part / whole, or that if it is known.
-struct Candidate {
-    int32_t row, column;
-    int64_t part, whole;
-    bool is_known;
-};
 
 // A seed of a row that a column has.
 struct SeedHit {
@@ -66,14 +60,7 @@ private:
 
 }  // namespace pairalign
 
-// What a column's best representative so far is: identities best_parts / best_wholes, 0 of none, and which
-// row it is. [columns of the set]
-struct pairalign_best_rows {
-    const int64_t *parts, *wholes;
-    const int32_t* rows;
-};
-
-struct pairalign_growing_index {
+struct pairalign_growing_index : pairalign_representatives {
     // A seed of a row, and the entry of the same bucket before it.
     struct Entry {
         uint32_t check;
@@ -94,29 +81,18 @@ struct pairalign_growing_index {
     std::vector<uint8_t> is_definite;
     int32_t longest = 0;
     pairalign::WithoutGaps without_gaps;
-    int64_t found = 0;  // pairs that share a seed, since it was opened
-    std::vector<pairalign::Candidate> candidates;
 
     pairalign_growing_index(const pairalign_filter* of, const pairalign::SeedShape& seeds);
-    void add(int32_t row, pairalign::SeedChooser& chooser);
+    void add(const int32_t* rows, int32_t count) override;
+    void drop(const int32_t* rows, int32_t count) override;
+    int64_t find(int32_t first, int32_t stop, int32_t least_row, const pairalign_best_rows& best) override;
+
+private:
+    void add_one(int32_t row, pairalign::SeedChooser& chooser);
 };
 
 // Of the rows of a filter of one set, which stays open; with seeds of so many letters, 0 chooses. Null: the
 // thresholds permit no seeds, or all sequences have the same ones, or there is no memory.
-PAIRALIGN_API pairalign_growing_index* pairalign_open_growing(const pairalign_filter* filter,
-                                                              int32_t letters);
-PAIRALIGN_API void pairalign_close_growing(pairalign_growing_index* index);
-PAIRALIGN_API int32_t pairalign_growing_letters(const pairalign_growing_index* index);
-// Puts rows in, ascending; takes rows out. Returns 0, or 1 where there is no memory.
-PAIRALIGN_API int32_t pairalign_add_rows(pairalign_growing_index* index, int32_t count, const int32_t* rows);
-PAIRALIGN_API void pairalign_drop_rows(pairalign_growing_index* index, int32_t count, const int32_t* rows);
-// Finds the pairs of the columns first <= column < stop with rows of the index, from least_row on and before
-// the column, that may pass and may be better than the best. Sorted by column, the best first, then by row.
-// Adds to found the pairs that share a seed. Returns their number, or -1 where there is no memory.
-PAIRALIGN_API int64_t pairalign_find_candidates(pairalign_growing_index* index, int32_t first, int32_t stop,
-                                                int32_t least_row, const pairalign_best_rows* best,
-                                                int64_t* found);
-// Copies what was found last.
-PAIRALIGN_API void pairalign_take_candidates(const pairalign_growing_index* index, int32_t* rows,
-                                             int32_t* columns, int64_t* parts, int64_t* wholes,
-                                             uint8_t* are_known);
+PAIRALIGN_API pairalign_representatives* pairalign_open_growing(const pairalign_filter* filter,
+                                                                int32_t letters);
+PAIRALIGN_API int32_t pairalign_growing_letters(const pairalign_representatives* index);

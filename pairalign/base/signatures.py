@@ -64,13 +64,15 @@ SIGNATURES = {
     "place_pairs": "pointer -> int32",
     # cpu/gpu_plan/packed_plan.cpp
     "plan_packed": "pointer -> int32",
-    # cpu/index/growing_index.h
-    "add_rows": "pointer int32 pointer -> int32",
-    "close_growing": "pointer -> none",
-    "drop_rows": "pointer int32 pointer -> none",
-    "find_candidates": "pointer int32*3 pointer*2 -> int64",
+    # cpu/index/growing_index.h, lane_index.h
     "growing_letters": "pointer -> int32",
     "open_growing": "pointer int32 -> pointer",
+    "open_lanes": "pointer text int32 -> pointer",
+    # cpu/index/representatives.h
+    "add_rows": "pointer int32 pointer -> int32",
+    "close_representatives": "pointer -> none",
+    "drop_rows": "pointer int32 pointer -> int32",
+    "find_candidates": "pointer int32*3 pointer*2 -> int64",
     "take_candidates": "pointer*6 -> none",
     # cpu/index/seed_index.h
     "close_seed_index": "pointer -> none",

@@ -174,9 +174,12 @@ def describe_steps(steps: Steps | None, pairs: int) -> str:
 
 def _rows_of_greedy(steps: Steps) -> list[tuple[str, int, int]]:
     """Return what greedy clusters that align the most similar first have dropped and left."""
+    first, second = (
+        (f"{steps.seed}-base seeds", "differences") if steps.seed else ("lengths", "subsequences")
+    )
     return [
-        (f"{steps.seed}-base seeds", steps.pairs, steps.possible),
-        ("differences", steps.possible, steps.common),
+        (first, steps.pairs, steps.possible),
+        (second, steps.possible, steps.common),
         ("best found", steps.common, steps.beatable),
         ("no gaps", steps.beatable, steps.scoring),
         ("alignments", steps.scoring, steps.passing),

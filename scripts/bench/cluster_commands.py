@@ -1,26 +1,35 @@
-"""Whole commands that cluster, in interleaved rounds on a core: their CPU seconds and clusters."""
+"""Whole commands that cluster, in interleaved rounds on a core: CPU seconds, memory, clusters.
+
+Where more sequences are asked for than a file has, copies follow, each of the file's in turn, in
+which every residue is another one with a probability of 1%.
+"""
 
 from __future__ import annotations
 
 import argparse
 import os
+import random
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
+
+_CHANGED = 0.01
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a command took: CPU seconds of it and its children; and its clusters."""
+    """What a command took: CPU seconds of it and its children, memory; and its clusters."""
 
     seconds: float
+    gigabytes: float
     clusters: int
 
 
@@ -42,15 +51,26 @@ def run(options: argparse.Namespace) -> None:
     for path in options.data:
         every = read_fasta(path)
         for number in options.sequences:
-            print(f"\n{path.name}: the first {min(number, len(every)):,}, {options.min_identity}")
+            print(f"\n{path.name}: the first {number:,}, {options.min_identity}")
             with tempfile.TemporaryDirectory(prefix="pairalign-benchmark-") as name:
                 folder = Path(name)
-                text = "".join(
-                    f">{every.names[k]}\n{every[k].letters}\n"
-                    for k in range(min(number, len(every)))
-                )
-                (folder / "in.fa").write_text(text)
+                with (folder / "in.fa").open("w") as file:
+                    file.writelines(records(every, number))
                 compare(folder, programs(every.alphabet.name, options), options.rounds)
+
+
+def records(every: SequenceSet, number: int) -> Iterator[str]:
+    """FASTA records of the first sequences, and of copies of them with other residues."""
+    drawn = random.Random(1)
+    symbols = "ACGT" if every.alphabet.name == "dna" else "ARNDCQEGHILKMFPSTWYV"
+    for k in range(number):
+        name, letters = every.names[k % len(every)], every[k % len(every)].letters
+        if k >= len(every):
+            name += f".{k // len(every)}"
+            letters = "".join(
+                drawn.choice(symbols) if drawn.random() < _CHANGED else one for one in letters
+            )
+        yield f">{name}\n{letters}\n"
 
 
 def compare(folder: Path, known: dict[str, Program], rounds: int) -> None:
@@ -63,7 +83,7 @@ def compare(folder: Path, known: dict[str, Program], rounds: int) -> None:
         seconds = sorted(one.seconds for one in some)
         print(
             f"{name:34} {statistics.median(seconds):7.2f} s ({seconds[0]:.2f}-{seconds[-1]:.2f})"
-            f"  {some[0].clusters:7,} clusters",
+            f"  {max(one.gigabytes for one in some):5.2f} GB  {some[0].clusters:7,} clusters",
             flush=True,
         )
 
@@ -80,7 +100,7 @@ def measure(folder: Path, program: Program) -> Run:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"{' '.join(arguments)}: {(folder / 'said.txt').read_text()[-500:]}")
-    return Run(usage.ru_utime + usage.ru_stime, count(folder))
+    return Run(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1e6, count(folder))
 
 
 def programs(alphabet: str, options: argparse.Namespace) -> dict[str, Program]:

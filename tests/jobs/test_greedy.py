@@ -14,6 +14,9 @@ from relatives import COSTS, change, relatives
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.clusters.edges import GreedyLinkage
+from pairalign.engines.cpu import growing_index
+from pairalign.engines.cpu.engine import instruction_set_of, instruction_sets
+from pairalign.engines.cpu.growing_index import Representatives
 from pairalign.engines.cpu.pair_filter import PairFilter
 from pairalign.jobs.clusters import greedy
 from pairalign.jobs.clusters.clusters import cluster
@@ -62,10 +65,20 @@ def problems(draw: st.DrawFn) -> tuple[SequenceSet, Scoring, PairThresholds]:
 def test_candidates(problem: tuple[SequenceSet, Scoring, PairThresholds], letters: int) -> None:
     """All pairs that pass are candidates; none is more similar than its bound, or than is known."""
     sequences, scoring, thresholds = problem
-    count = len(sequences)
     pair_filter = PairFilter(sequences, None, scoring, thresholds, None, threads=1, grams=False)
-    index = pair_filter.open_growing(letters)
+    index = pair_filter.open_representatives(letters)
+    assert index is not None
     assert index.letters == letters
+    compare_candidates(index, *problem)
+    index.close()
+    pair_filter.close()
+
+
+def compare_candidates(
+    index: Representatives, sequences: SequenceSet, scoring: Scoring, thresholds: PairThresholds
+) -> None:
+    """All pairs that pass are candidates; bounds and what is known hold."""
+    count = len(sequences)
     index.add(np.arange(count, dtype=np.int32))
     nothing = GreedyLinkage(count)
     found = index.find(0, count, 0, nothing.best, nothing.leaders())
@@ -88,6 +101,38 @@ def test_candidates(problem: tuple[SequenceSet, Scoring, PairThresholds], letter
             part, whole = bounds[row, column]
             assert place in passing
             assert parts[place] * whole == part * wholes[place]
+
+
+@st.composite
+def problems_of_lanes(draw: st.DrawFn) -> tuple[SequenceSet, Scoring, PairThresholds]:
+    alphabet = draw(st.sampled_from(["dna", "protein"]))
+    whole = draw(st.sampled_from(["shorter", "longer", "mean", "full", "columns"]))
+    mode = draw(st.sampled_from(["global", "semiglobal", "local"]))
+    coverage = draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(9, 10)]))
+    thresholds = PairThresholds(draw(st.sampled_from(SHARES)), whole, coverage, "aligned")
+    costs = draw(st.sampled_from(DNA_COSTS if alphabet == "dna" else COSTS))
+    longest = draw(st.sampled_from([30, 90, 140]))  # residues: one word, a window, and words
+    given = near(
+        draw(st.integers(0, 1 << 30)), alphabet, longest, draw(st.sampled_from([0.05, 0.2]))
+    )
+    return given, make_scoring(alphabet, mode=mode, **costs), thresholds
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+@settings(max_examples=40, deadline=None)
+@given(problem=problems_of_lanes())
+def test_candidates_in_lanes(
+    isa: str, problem: tuple[SequenceSet, Scoring, PairThresholds]
+) -> None:
+    """As by seeds; a sequence that is a start and an end of another is known to match."""
+    sequences, scoring, thresholds = problem
+    pair_filter = PairFilter(sequences, None, scoring, thresholds, None, threads=2, grams=False)
+    assert pair_filter._handle
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(growing_index, "LEAST_DROPPED", 0)
+        index = growing_index.open_lane_index(pair_filter._handle, isa)
+    assert index is not None
+    compare_candidates(index, *problem)
     index.close()
     pair_filter.close()
 
@@ -144,6 +189,54 @@ def test_same_clusters_as_by_definition(
     assert steps.scoring >= steps.passing
 
 
+@pytest.mark.parametrize("isa", instruction_sets())
+@settings(max_examples=40, deadline=None)
+@given(
+    problem=problems_of_lanes(),
+    block=st.sampled_from([1, 3, 8, 1000]),
+    pairs=st.sampled_from([1, 40, 1 << 22]),
+)
+def test_same_clusters_by_lanes(
+    isa: str, problem: tuple[SequenceSet, Scoring, PairThresholds], block: int, pairs: int
+) -> None:
+    sequences, scoring, thresholds = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PAIRALIGN_ISA", isa)
+        patch.setattr(growing_index, "LEAST_DROPPED", 0)
+        patch.setattr(greedy, "_BLOCK", block)
+        patch.setattr(greedy, "_MOST_PAIRS", pairs)
+        patch.setattr(PairFilter, "open_representatives", open_lanes)
+        resources = Resources("cpu", threads=2, memory_bytes=1 << 28)
+        made = GreedyClustering(sequences, scoring, thresholds, Detail.STATS, resources)
+        leaders = made.find_leaders()
+    assert leaders is not None
+    assert leaders.tolist() == plainly(*problem)
+    steps = made.steps
+    assert steps.pairs >= steps.possible >= steps.common >= steps.beatable
+    assert steps.beatable == steps.known + steps.scoring
+
+
+def open_lanes(pair_filter: PairFilter, letters: int) -> Representatives | None:
+    assert pair_filter._handle
+    return growing_index.open_lane_index(pair_filter._handle, instruction_set_of(None))
+
+
+def test_what_subsequences_do_not_drop_is_not_for_lanes() -> None:
+    """Half of the residues in common is what unrelated DNA has."""
+    rng = np.random.default_rng(4)
+    made = ["".join(rng.choice(list("ACGT"), 90)) for _ in range(60)]
+    given = SequenceSet.from_strings(made, alphabet="dna")
+    for share, is_open in ((Fraction(1, 2), False), (Fraction(9, 10), True)):
+        thresholds = PairThresholds(share, "shorter")
+        taken = given, None, make_scoring("dna"), thresholds, None
+        pair_filter = PairFilter(*taken, threads=1, grams=False)
+        index = pair_filter.open_representatives()
+        assert (index is not None) == is_open
+        if index is not None:
+            index.close()
+        pair_filter.close()
+
+
 def test_the_best_come_first() -> None:
     """A copy of a representative is aligned with no other; nor is what differs in two bases."""
     rng = np.random.default_rng(3)
@@ -169,10 +262,12 @@ def test_local_ends_have_no_bound() -> None:
     """A local alignment ends where it likes, so that errors beside a seed say nothing."""
     given = near(1, "dna", 40, 0.1)
     thresholds = PairThresholds(Fraction(97, 100), "columns", Fraction(9, 10), "aligned")
-    made = GreedyClustering(
-        given, make_scoring("dna", mode="local"), thresholds, Detail.STATS, Resources("cpu")
-    )
-    assert made.find_leaders(4) is None
+    scoring = make_scoring("dna", mode="local")
+    made = GreedyClustering(given, scoring, thresholds, Detail.STATS, Resources("cpu"))
+    leaders = made.find_leaders(4)
+    assert leaders is not None
+    assert leaders.tolist() == plainly(given, scoring, thresholds)
+    assert made.steps.seed == 0  # by common subsequences
 
 
 @pytest.mark.parametrize("rule", [("columns", None), ("internal", "0.9"), ("shorter", None)])
@@ -200,5 +295,6 @@ def test_it_is_for_cores_and_high_identities() -> None:
     assert greedy.may_be_greedy(many, sure, replace(on_cores, kernel="auto"))
     assert not greedy.may_be_greedy(given, sure, on_cores)
     assert not greedy.may_be_greedy(many, PairThresholds(Fraction(94, 100)), on_cores)
+    assert greedy.may_be_greedy(many, PairThresholds(Fraction(94, 100), "shorter"), on_cores)
     assert not greedy.may_be_greedy(many, sure, Resources("opencl"))
     assert not greedy.may_be_greedy(many, sure, replace(on_cores, kernel="byte"))

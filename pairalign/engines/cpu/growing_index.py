@@ -1,6 +1,7 @@
-"""Candidates of greedy clusters: an index of the seeds of representatives alone.
+"""Candidates of greedy clusters among the representatives: by their seeds, or in lanes of vectors.
 
-The source, with the proofs of what it says of identities, is in ``cpu/index/growing_index.h``.
+The sources, with the proofs of what they say of identities, are ``cpu/index/growing_index.h`` and
+``cpu/index/lane_index.h``.
 
 References
 ----------
@@ -27,6 +28,12 @@ class NativeBestRows(Structure):
     """What columns have so far: ``pairalign_best_rows``."""
 
     _fields_ = (("parts", c_void_p), ("wholes", c_void_p), ("rows", c_void_p))
+
+
+LEAST_DROPPED = 50
+"""Percent of a sample of pairs that common subsequences drop, or all may as well be aligned."""
+
+_NO_MEMORY = "out of memory for the representatives of clusters"
 
 
 @dataclass(frozen=True)
@@ -63,32 +70,30 @@ class Candidates:
         )
 
 
-class GrowingIndex:
-    """An index that rows are put into; finds which of them a column may pass with.
+class Representatives:
+    """What rows are put into; finds which of them a column may pass with.
 
     Parameters
     ----------
-    pair_filter : int
-        The handle of a filter of one set, which stays open.
+    handle : int or None
+        Of native memory, which `close` frees; None: there is none.
     letters : int
-        Of a seed; 0: what takes the least time by a sample.
+        Of a seed; 0: common subsequences are looked at.
 
     Attributes
     ----------
-    letters : int
-        0: there is no index.
     found : int
-        Pairs that share a seed, of all that was looked for.
+        Pairs that share a seed, or whose lengths let them pass, of all that was looked for.
     """
 
-    def __init__(self, pair_filter: int, letters: int = 0) -> None:
-        self._handle: int | None = library.pairalign_open_growing(pair_filter, letters)
-        self.letters: int = library.pairalign_growing_letters(self._handle) if self._handle else 0
+    def __init__(self, handle: int | None, letters: int = 0) -> None:
+        self._handle = handle
+        self.letters = letters
         self._found = np.zeros(1, np.int64)
 
     @property
     def found(self) -> int:
-        """Pairs that share a seed."""
+        """Pairs that share a seed, or whose lengths let them pass."""
         return int(self._found[0])
 
     def add(self, rows: Int32s) -> None:
@@ -101,12 +106,19 @@ class GrowingIndex:
         """
         rows = np.ascontiguousarray(rows, np.int32)
         if library.pairalign_add_rows(self._handle, len(rows), rows.ctypes.data):
-            raise CapacityError("out of memory for an index of seeds")
+            raise CapacityError(_NO_MEMORY)
 
     def drop(self, rows: Int32s) -> None:
-        """Take rows out."""
+        """Take rows out, ascending, that were put in last.
+
+        Raises
+        ------
+        CapacityError
+            Out of memory.
+        """
         rows = np.ascontiguousarray(rows, np.int32)
-        library.pairalign_drop_rows(self._handle, len(rows), rows.ctypes.data)
+        if library.pairalign_drop_rows(self._handle, len(rows), rows.ctypes.data):
+            raise CapacityError(_NO_MEMORY)
 
     def find(
         self, first: int, stop: int, least_row: int, best: tuple[Int64s, Int64s], rows: Int32s
@@ -117,7 +129,7 @@ class GrowingIndex:
         ----------
         first, stop : int
         least_row : int
-            The rows are those of the index from here on that come before the column.
+            The rows are those put in, from here on, that come before the column.
         best : two ndarray of int64, shape (sequences,)
             Identities, part by whole, that a column has already, 0: none: candidates may have more,
             or the same and come before its row.
@@ -134,7 +146,7 @@ class GrowingIndex:
             self._handle, first, stop, least_row, ctypes.byref(native), self._found.ctypes.data
         )
         if count < 0:
-            raise CapacityError("out of memory while seeds are looked up")
+            raise CapacityError(_NO_MEMORY)
         found = Candidates(
             np.empty(count, np.int32),
             np.empty(count, np.int32),
@@ -147,10 +159,37 @@ class GrowingIndex:
         return found
 
     def close(self) -> None:
-        """Free what the index holds, before the filter is closed."""
+        """Free what is held, before the filter is closed."""
         handle, self._handle = self._handle, None
         if handle:
-            library.pairalign_close_growing(handle)
+            library.pairalign_close_representatives(handle)
 
     def __del__(self) -> None:
         self.close()
+
+
+def open_growing_index(pair_filter: int, letters: int = 0) -> Representatives | None:
+    """Return an index of seeds; None where it is of no use.
+
+    Parameters
+    ----------
+    pair_filter : int
+        The handle of a filter of one set, which stays open.
+    letters : int
+        Residues of a seed; 0 chooses.
+    """
+    handle = library.pairalign_open_growing(pair_filter, letters)
+    return Representatives(handle, library.pairalign_growing_letters(handle)) if handle else None
+
+
+def open_lane_index(pair_filter: int, instruction_set: str) -> Representatives | None:
+    """Return what compares common subsequences; None where these drop few pairs of a sample.
+
+    Parameters
+    ----------
+    pair_filter : int
+        The handle of a filter of one set, longest first, which stays open.
+    instruction_set : str
+    """
+    handle = library.pairalign_open_lanes(pair_filter, instruction_set.encode(), LEAST_DROPPED)
+    return Representatives(handle) if handle else None

@@ -25,7 +25,11 @@ from pairalign.base.byte_counts import count_bytes
 from pairalign.base.errors import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.engine import SharedSet, instruction_set_of
-from pairalign.engines.cpu.growing_index import GrowingIndex
+from pairalign.engines.cpu.growing_index import (
+    Representatives,
+    open_growing_index,
+    open_lane_index,
+)
 from pairalign.engines.cpu.native_structs import NativeWindow
 from pairalign.engines.cpu.seed_index import SeedIndex, open_seed_index
 from pairalign.pairs.demand import Demand, Wanted
@@ -265,16 +269,24 @@ class PairFilter:
         before = {"seedless": seedless, "unwanted": looked_at - asked_for}
         return PairsLeft.of(mask, looked_at + seedless, *left, **before)
 
-    def open_growing(self, letters: int = 0) -> GrowingIndex:
-        """Return an index that sequences of the set are put into; it is closed before the filter.
+    def open_representatives(self, letters: int = 0) -> Representatives | None:
+        """Return what sequences of the set are put into; it is closed before the filter.
 
         Parameters
         ----------
         letters : int
-            As for `GrowingIndex`.
+            Of seeds, 0: what takes the least time by a sample.
+
+        Returns
+        -------
+        Representatives or None
+            By seeds, else by common subsequences; None: neither is of use.
         """
         assert self._handle
-        return GrowingIndex(self._handle, letters)
+        index = open_growing_index(self._handle, letters)
+        if index is None:
+            index = open_lane_index(self._handle, instruction_set_of(None))
+        return index
 
     def set_of(self, side: int) -> FilteredSet:
         """Return the set of the rows (0) or of the columns (1): views, while the filter is open."""

@@ -1,7 +1,8 @@
 """Greedy clusters that align the most similar representative first.
 
 Sequences come in blocks, in canonical order. What came before a block is settled, so that an index
-of the representatives' seeds says with which of them a sequence may pass, and how similar it may be
+of the representatives' seeds says with which of them a sequence may pass, and how similar it may
+be; or common subsequences say so, where identities permit no seeds
 (`pairalign.engines.cpu.growing_index`). The candidates of a sequence are aligned by that bound, the
 highest first, until none that is left can be more similar than the best found, or as similar and
 earlier in the order. In a block, those that no representative has taken are compared with each
@@ -22,7 +23,7 @@ from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.clusters.edges import GreedyLinkage
 from pairalign.engines.cpu.engine import CpuEngine, SharedSet
-from pairalign.engines.cpu.growing_index import Candidates, GrowingIndex
+from pairalign.engines.cpu.growing_index import Candidates, Representatives
 from pairalign.engines.cpu.pair_filter import PairFilter
 from pairalign.engines.cpu.seed_index import LEAST_IDENTITY
 from pairalign.engines.kernels import AUTO
@@ -43,6 +44,8 @@ LEAST_SEQUENCES = 2000
 """Of fewer the other filters look at all pairs in the time that the index takes to be made."""
 
 _BLOCK = 1024
+_MOST_PAIRS = 1 << 22
+"""Of columns and representatives that are looked at at once: all of them may be candidates."""
 _CHUNK = 512
 """Pairs that an engine aligns at once: a byte is held for each pair of their sequences."""
 
@@ -74,7 +77,7 @@ class GreedyClustering:
     steps: Steps = field(default_factory=Steps, init=False)
 
     def find_leaders(self, letters: int = 0) -> Int32s | None:
-        """Return the representative of each sequence; None where an index is of no use.
+        """Return the representative of each sequence; None where all pairs may as well be aligned.
 
         Parameters
         ----------
@@ -95,18 +98,17 @@ class GreedyClustering:
             threads=self.resources.used_threads,
             grams=False,
         )
-        index = pair_filter.open_growing(letters)
+        index = pair_filter.open_representatives(letters)
         try:
-            if not index.letters:
-                return None
-            return self._cluster(index)
+            return None if index is None else self._cluster(index)
         finally:
-            index.close()
+            if index is not None:
+                index.close()
             pair_filter.close()
 
-    def _cluster(self, index: GrowingIndex) -> Int32s:
+    def _cluster(self, index: Representatives) -> Int32s:
         count = len(self.sequences)
-        self._index = index
+        self._index, self._representatives = index, 0
         self._shared = SharedSet(self.sequences)
         self._clusters = GreedyLinkage(count)
         self.steps.pairs, self.steps.seed = count * (count - 1) // 2, index.letters
@@ -122,7 +124,9 @@ class GreedyClustering:
     def _take_block(self, first: int, stop: int) -> None:
         """Give the sequences of a block to representatives, or make them such."""
         index, leaders = self._index, self._clusters.leaders()
-        self._align_best(self._find(first, stop, 0))
+        step = _BLOCK if index.letters else max(1, _MOST_PAIRS // max(1, self._representatives))
+        for start in range(first, stop, step):
+            self._align_best(self._find(start, min(start + step, stop), 0))
         untaken = np.arange(first, stop, dtype=np.int32)
         untaken = untaken[leaders[first:stop] == untaken]
         index.add(untaken)
@@ -130,7 +134,9 @@ class GreedyClustering:
         among = leaders[found.columns] == found.columns
         some = found.take(among)
         self._clusters.add(*self._align(some.take(np.argsort(some.rows, kind="stable"))))
-        index.drop(untaken[leaders[untaken] != untaken])
+        dropped = untaken[leaders[untaken] != untaken]
+        index.drop(dropped)
+        self._representatives += len(untaken) - len(dropped)
         self._align_best(found.take(~among & (leaders[found.rows] == found.rows)))
 
     def _find(self, first: int, stop: int, least_row: int) -> Candidates:
@@ -197,9 +203,9 @@ class GreedyClustering:
 
 
 def may_be_greedy(sequences: SequenceSet, thresholds: PairThresholds, resources: Resources) -> bool:
-    """Whether an index of representatives may take less time than looking at all pairs."""
+    """Whether it may take less time to look at representatives alone than at all pairs."""
     return (
-        thresholds.min_identity >= LEAST_IDENTITY
+        (thresholds.min_identity >= LEAST_IDENTITY or thresholds.identity_of == "shorter")
         and len(sequences) >= LEAST_SEQUENCES
         and resources.kernel in (None, AUTO)
         and is_for_cores(resources.device, sequences, None)
