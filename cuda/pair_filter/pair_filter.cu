@@ -3,6 +3,7 @@
 // Computes   for each pair what `RowFilter` of cpu/filters/pair_filter.cpp does: whether lengths and letters
 //            allow it, and if so, whether common bits and lost q-grams are as many as it must share.
 // In         FilterArguments: sets of bits, a table of what lengths say.
+//            mask[pairs]: which pairs are chosen, if not all are.
 // Out        mask[pairs], and how many pairs are left after either step.
 // Threads    A block for TILE x TILE pairs of the window; 16 x 16 threads, each 4 x 4 pairs that are 16 rows
 //            and columns apart.
@@ -76,9 +77,11 @@ __device__ __forceinline__ int lost_of(const GramSet& a, const GramSet& b) {
     return min(a.lost, b.lost);
 }
 
-// How many q-grams a pair must share; CANNOT by its lengths or letters, or as it is none of the window.
+// How many q-grams a pair must share; CANNOT by its lengths or letters, or as it is not chosen.
 __device__ __forceinline__ int least_grams(const FilterArguments& a, int32_t row, int32_t column) {
     if (row >= a.row_stop || column >= a.column_stop || (a.triangular && column <= row)) return CANNOT;
+    if (a.has_chosen && !a.mask[a.row_offsets[row - a.row_start] + column - first_column(a, row)])
+        return CANNOT;
     const LengthBound& bound = bound_of(a, row, column);
     if (a.best[0] && min(a.best[0][row], a.best[1][column]) < bound.least_best) return CANNOT;
     return bound.grams[row_is_query(a, row, column)];

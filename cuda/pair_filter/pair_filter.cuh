@@ -44,15 +44,17 @@ struct FilterArguments {
     const int32_t* lengths[2];
     const LengthBound* bounds;   // [classes of the first set][column_classes]
     const int64_t* row_offsets;  // [rows]: pairs of the window before each row
-    uint8_t* mask;               // [pairs]: 1 for those that are left
+    uint8_t* mask;               // [pairs]: 1 for those that are left; before, for those that are chosen
     FilterCounts* counts;        // 0, 0, 2^31 - 1 at first
     int32_t row_start, row_stop, column_start, column_stop;
     int32_t column_classes, triangular, one_set;
     int32_t looks;        // subsequences are looked at after this
     int32_t definite;     // codes from it on match nothing
     int32_t table_words;  // of a warp's table of matches in shared memory
+    int32_t has_chosen;   // else all pairs are
+    int32_t unused;
 };
-static_assert(sizeof(FilterArguments) == 200,
+static_assert(sizeof(FilterArguments) == 208,
               "ARGUMENTS in pairalign/engines/cuda/pair_filter.py has the same layout");
 
 constexpr int NO_SCORE = 0x7fffffff;

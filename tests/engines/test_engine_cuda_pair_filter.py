@@ -192,19 +192,39 @@ def test_the_host_looks_where_the_kernel_cannot_be_had(device: Any) -> None:
     engine.close()
 
 
-def test_masks_and_many_lengths_are_for_the_host(device: Any) -> None:
+@pytest.mark.parametrize("subsequences", [False, True])
+def test_of_chosen_pairs(device: Any, subsequences: bool) -> None:
+    queries = relatives("dna", 3, 90, 200, 0.1)
+    scoring, wanted = make_scoring("dna"), make_pair_thresholds("75%", "shorter")
+    host = PairFilter(queries, None, scoring, wanted, None, threads=1, subsequences=subsequences)
+    compile_kernels(device)
+    engine = CudaEngine(device, queries, None, scoring)
+    on_device = engine.open_pair_filter(host, pairs_a_bound=0)
+    before = len(launches_of(device))
+    for window in (Window(0, 3, 77, 0, 90, True), Window(0, 0, 20, 20, 90, False)):
+        for share in (0.5, 0.1, 0.001, 0.0):
+            mask = np.random.default_rng(5).random(window.pairs) < share
+            assert_same(on_device.choose(window, mask), host.choose(window, mask))
+    on_device.close()
+    engine.close()
+    if hasattr(device.driver, "memory"):  # others are so few that the host looks at them
+        assert launches_of(device)[before:].count(KERNEL) == 4
+
+
+def launches_of(device: Any) -> list[str]:
+    """Names of kernels, on the host."""
+    return device.driver.memory.launches if hasattr(device.driver, "memory") else []
+
+
+def test_many_lengths_are_for_the_host(device: Any) -> None:
     queries = relatives("dna", 3, 30, 200, 0.0)
     scoring = make_scoring("dna")
     host = PairFilter(queries, None, scoring, make_pair_thresholds("95%"), None, threads=1)
     engine = CudaEngine(device, queries, None, scoring)
     window = Window(0, 3, 17, 0, 30, True)
-    mask = np.arange(window.pairs) % 3 == 1
-    for on_device, pair_mask in (
-        (engine.open_pair_filter(host, pairs_a_bound=0), mask),
-        (engine.open_pair_filter(host, pairs_a_bound=10**6), None),
-    ):
-        assert_same(on_device.choose(window, pair_mask), host.choose(window, pair_mask))
-        on_device.close()
+    on_device = engine.open_pair_filter(host, pairs_a_bound=10**6)
+    assert_same(on_device.choose(window), host.choose(window))
+    on_device.close()
     engine.close()
 
 
@@ -261,7 +281,7 @@ def test_a_job_counts_what_it_counts_on_the_cpu(
     expected, counted = job_on(queries, None, **dict(thresholds))
     compile_kernels(device)
     engine = CudaEngine(device, queries, None, make_scoring("dna"))
-    before = len(device.driver.memory.launches) if hasattr(device.driver, "memory") else 0
+    before = len(launches_of(device))
     found, steps = job_on(queries, engine, **dict(thresholds))
     assert found == expected
     assert len(found[0]) > 0
@@ -269,7 +289,7 @@ def test_a_job_counts_what_it_counts_on_the_cpu(
     for name in ("pairs", "possible", "sharing", "common", "passing", "gram"):
         assert getattr(steps, name) == getattr(counted, name)
     if device.name == "cuda:0" and hasattr(device.driver, "memory"):
-        launches = device.driver.memory.launches[before:]
+        launches = launches_of(device)[before:]
         assert KERNEL in launches
         assert (SUBSEQUENCES_KERNEL in launches) == ("identity_of" in thresholds)
         assert (counted.common < counted.sharing) == ("identity_of" in thresholds)

@@ -48,7 +48,7 @@ ARGUMENTS = np.dtype(
         *((name, "<u8") for name in ("bounds", "row_offsets", "mask", "counts")),
         *((name, "<i4") for name in ("row_start", "row_stop", "column_start", "column_stop")),
         *((name, "<i4") for name in ("column_classes", "triangular", "one_set", "looks")),
-        *((name, "<i4") for name in ("definite", "table_words")),
+        *((name, "<i4") for name in ("definite", "table_words", "has_chosen", "unused")),
     ]
 )
 """FilterArguments in cuda/pair_filter/pair_filter.cuh."""
@@ -73,6 +73,9 @@ _PAIRS_A_BOUND, _LOOKED_AT_A_BOUND = 64, 4
 """The host takes sets with fewer pairs for each two lengths, without and with common subsequences:
 it is as fast as a table of them is made."""
 
+_PAIRS_A_CHOSEN = 64
+"""Of more pairs for each that is chosen, windows are for the host."""
+
 PATIENCE = 0.1
 """Seconds that a kernel which has been compiled takes to load, at most."""
 
@@ -87,8 +90,8 @@ class CudaPairFilter:
     current : callable
         Makes the CUDA context current for a ``with`` block.
     host : PairFilter
-        Of the same sets. It takes masks, sets of many lengths, what finds no room, and all
-        windows until the kernels have been compiled.
+        Of the same sets. It takes windows in which few pairs are chosen, sets of many lengths, what
+        finds no room, and all windows until the kernels have been compiled.
     pairs_a_bound : int, optional
         It takes sets of fewer pairs for each two lengths.
 
@@ -150,17 +153,17 @@ class CudaPairFilter:
         if (
             self._slot is None
             or not self._is_loaded()
-            or pair_mask is not None
             or not window.pairs
             or 2 * window.pairs > self._limit
+            or _are_few(pair_mask)
         ):
             return self._host.choose(window, pair_mask)
         driver = self._context.driver
         try:
             with self._current():
-                found = self._choose(self._slot, window)
+                found = self._choose(self._slot, window, pair_mask)
         except driver.MemoryError:
-            return self._host.choose(window)
+            return self._host.choose(window, pair_mask)
         except driver.Error as error:
             raise DeviceError(
                 f"{self._context.name}: kernel {self._context.kernel} failed on window "
@@ -231,7 +234,7 @@ class CudaPairFilter:
         start = window.first_column(window.row_start)
         return int(self._context.targets.lengths[start : window.column_stop].max(initial=0))
 
-    def _choose(self, slot: Slot, window: Window) -> PairsLeft:
+    def _choose(self, slot: Slot, window: Window, chosen: Mask | None) -> PairsLeft:
         """Launch the kernels on a window, and wait for what they leave."""
         counts = np.zeros(1, COUNTS)
         counts["score"] = _NO_SCORE
@@ -241,6 +244,9 @@ class CudaPairFilter:
         for name, table in tables.items():
             slot.upload(name, table, at[name])
         arguments = self._arguments.copy()
+        if chosen is not None:
+            slot.upload("chosen", chosen, at["mask"])
+            arguments["has_chosen"] = 1
         for name in ("counts", "row_offsets", "mask"):
             arguments[name] = at[name]
         for name in ("row_start", "row_stop", "column_start", "column_stop", "triangular"):
@@ -257,7 +263,8 @@ class CudaPairFilter:
         slot.wait()
         possible, sharing, left = (int(found[name][0]) for name in ("possible", "sharing", "left"))
         left = left if self._looks else sharing
-        return PairsLeft.of(mask, window.pairs, possible, sharing, left, int(found["score"][0]))
+        looked_at = window.pairs if chosen is None else int(np.count_nonzero(chosen))
+        return PairsLeft.of(mask, looked_at, possible, sharing, left, int(found["score"][0]))
 
     def _launch(
         self,
@@ -287,3 +294,8 @@ class CudaPairFilter:
         # As the kernel has them: a whole pattern with what it moves over, or a strip.
         moving = codes * (-(-longest // 32) + 2 * WORDS + 2)
         return -(-max(codes * (WORDS + 4), min(moving, _MOST_TABLE_WORDS)) // 4) * 4
+
+
+def _are_few(chosen: Mask | None) -> bool:
+    """Whether so few pairs are chosen that the host, which looks at no others, is as fast."""
+    return chosen is not None and np.count_nonzero(chosen) * _PAIRS_A_CHOSEN < len(chosen)
