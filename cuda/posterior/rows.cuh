@@ -172,6 +172,17 @@ struct Rows {
         }
         Largest largest{{0}, {0}};
         State below{}, coming{};
+        // M of the forward pass is read a column ahead: it comes from device memory.
+        N m_coming[ROWS], zm_coming[ROWS];
+        const auto read_kept = [&](int32_t j) {
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                const T* const at = kept - r * stride + int64_t{j} * KEPT;
+                m_coming[r] = {at[0]};
+                zm_coming[r] = {at[32]};
+            }
+        };
+        if (length > 0) read_kept(length);
         if (!LAST) coming = read(states, length);
         for (int32_t j = length; j >= 1; j--) {
             if (!LAST) {
@@ -182,6 +193,13 @@ struct Rows {
             }
             const int code = y[j * POSTERIOR_LANES];
             const N open = j == length ? one : gap_open, extend = j == length ? one : gap_extend;
+            N m_kept[ROWS], zm_kept[ROWS];
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                m_kept[r] = m_coming[r];
+                zm_kept[r] = zm_coming[r];
+            }
+            if (j > 1) read_kept(j - 1);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 const N matched = m_before[r] + tiny(), z_matched = zm_before[r] + tiny();
@@ -207,10 +225,9 @@ struct Rows {
                     largest.hmm = larger(largest.hmm, larger(m, larger(next2, y2[r])));
                     largest.partition = larger(largest.partition, larger(zm, larger(z_next, zy[r])));
                 }
-                const T* const at = kept - r * stride + int64_t{j} * KEPT;
-                const N p = larger((N{at[0]} * hmm_factors.near) * (m * hmm_factors.far), least);
+                const N p = larger((m_kept[r] * hmm_factors.near) * (m * hmm_factors.far), least);
                 const N z =
-                    larger((N{at[32]} * partition_factors.near) * (zm * partition_factors.far), least);
+                    larger((zm_kept[r] * partition_factors.near) * (zm * partition_factors.far), least);
                 const N squares = p * p + z * z;
                 if (squares.v > threshold.v) found(i - r, j, squares);
             }
