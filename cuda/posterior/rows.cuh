@@ -153,6 +153,23 @@ struct Rows {
         return largest;
     }
 
+    // M that the forward pass kept of a column, from a row on back.
+    template <int ROWS>
+    struct Kept {
+        N m[ROWS], zm[ROWS];
+    };
+    template <int ROWS>
+    static __device__ __forceinline__ Kept<ROWS> read_kept(const T* kept, int64_t stride, int32_t j) {
+        Kept<ROWS> found;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const T* const at = kept - r * stride + int64_t{j} * KEPT;
+            found.m[r] = {at[0]};
+            found.zm[r] = {at[32]};
+        }
+        return found;
+    }
+
     // Rows i down to i - ROWS + 1, of which the forward pass kept M: `kept` is that of row i. `found` is told
     // row, column and square of what reaches the threshold. Returns the largest values of the last row done.
     template <int ROWS, bool LAST, class Found>
@@ -171,19 +188,9 @@ struct Rows {
             m_before[r] = zm_before[r] = y1[r] = y2[r] = zy[r] = {0};
         }
         Largest largest{{0}, {0}};
-        State below{}, coming{};
-        // M of the forward pass is read a column ahead: it comes from device memory.
-        N m_coming[ROWS], zm_coming[ROWS];
-        const auto read_kept = [&](int32_t j) {
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                const T* const at = kept - r * stride + int64_t{j} * KEPT;
-                m_coming[r] = {at[0]};
-                zm_coming[r] = {at[32]};
-            }
-        };
-        if (length > 0) read_kept(length);
-        if (!LAST) coming = read(states, length);
+        State below{}, coming = LAST ? State{} : read(states, length);
+        Kept<ROWS> kept_coming{};  // a column ahead, too
+        if (length > 0) kept_coming = read_kept<ROWS>(kept, stride, length);
         for (int32_t j = length; j >= 1; j--) {
             if (!LAST) {
                 below = scaling(coming);
@@ -193,13 +200,8 @@ struct Rows {
             }
             const int code = y[j * POSTERIOR_LANES];
             const N open = j == length ? one : gap_open, extend = j == length ? one : gap_extend;
-            N m_kept[ROWS], zm_kept[ROWS];
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                m_kept[r] = m_coming[r];
-                zm_kept[r] = zm_coming[r];
-            }
-            if (j > 1) read_kept(j - 1);
+            const Kept<ROWS> known = kept_coming;
+            if (j > 1) kept_coming = read_kept<ROWS>(kept, stride, j - 1);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 const N matched = m_before[r] + tiny(), z_matched = zm_before[r] + tiny();
@@ -225,9 +227,9 @@ struct Rows {
                     largest.hmm = larger(largest.hmm, larger(m, larger(next2, y2[r])));
                     largest.partition = larger(largest.partition, larger(zm, larger(z_next, zy[r])));
                 }
-                const N p = larger((m_kept[r] * hmm_factors.near) * (m * hmm_factors.far), least);
+                const N p = larger((known.m[r] * hmm_factors.near) * (m * hmm_factors.far), least);
                 const N z =
-                    larger((zm_kept[r] * partition_factors.near) * (zm * partition_factors.far), least);
+                    larger((known.zm[r] * partition_factors.near) * (zm * partition_factors.far), least);
                 const N squares = p * p + z * z;
                 if (squares.v > threshold.v) found(i - r, j, squares);
             }
