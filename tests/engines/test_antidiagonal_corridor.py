@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,9 +88,15 @@ def test_sets_of_all_shapes(
     assert_same(found, run(open_cpu, problem, window=window), detail, problem)
 
 
-@USES
-@pytest.mark.parametrize("name", instruction_sets())
-@pytest.mark.parametrize("case", CASES)
+def hard_cases() -> Iterator[Any]:
+    """Names of cases, instruction sets and uses; what takes seconds is slow but for one set."""
+    for case, name, use in product(CASES, instruction_sets(), ["forced", "lanes"]):
+        long = (case, use) == ("positions_beyond_16_bits", "lanes")
+        slow = long and name != instruction_sets()[0]
+        yield pytest.param(case, name, use, marks=[pytest.mark.slow] if slow else [])
+
+
+@pytest.mark.parametrize(("case", "name", "use"), hard_cases())
 def test_hard_cases(case: str, name: str, use: str) -> None:
     problems = list(CASES[case]("global"))
     if (use, case) == ("lanes", "positions_beyond_16_bits"):
