@@ -167,7 +167,7 @@ struct WaveSide {
     // before it which the next ones depend on.
     WaveFront* saved;
     int32_t* saved_costs;
-    int32_t saved_count;
+    int32_t saved_count, save_at;
 };
 
 struct WavePair {
@@ -179,7 +179,7 @@ struct WavePair {
     bool gives_up;                   // when the cost would come to more, if it went on as it began
     int32_t padding;                 // diagonals beside a front that may be read; some vectors may be written
     int32_t counting[16];            // 0, 1, 2, ..
-    int32_t save_every;              // costs; of a box's table at most, with `depth` more
+    int32_t save_every;              // costs at most; with `depth` more they fit the table of a box
     const std::atomic<bool>* cancelled;
 
     WaveTable box;    // fronts that are filled once more

@@ -232,6 +232,11 @@ struct Wavefronts {
 
     // ---------------------------------------------------------------- the meeting
 
+    // Near the ends, where fronts are narrow, boxes are too.
+    static int32_t save_after(const WavePair& p, int32_t cost) {
+        return smaller(p.save_every, 4 * p.depth + cost / 4);
+    }
+
     // Fills the next front of a side. False: there is no room to save it.
     static bool grow(WavePair& p, WaveSide& side) {
         const int32_t cost = ++side.cost, end = p.row_count - p.column_count;
@@ -240,7 +245,9 @@ struct Wavefronts {
         const int32_t low = larger(larger(-spread, -p.column_count), end - left),
                       high = smaller(smaller(spread, p.row_count), end + left);
         side.farthest = larger(side.farthest, fill_front(p, side, side.ring, cost, low, high));
-        return cost == 0 || cost % p.save_every || save(p, side, side.ring, cost, low, high);
+        if (cost < side.save_at) return true;
+        side.save_at = cost + save_after(p, cost);
+        return save(p, side, side.ring, cost, -p.column_count, p.row_count);
     }
 
     // Whether costs that go on as they began come to more than `most`: to twice as much in the first quarter,
@@ -279,6 +286,7 @@ struct Wavefronts {
         for (WaveSide* side : {&near, &far}) {
             side->cost = -1;
             side->farthest = side->saved_count = 0;
+            side->save_at = save_after(p, 0);
             for (int32_t c = 1; c <= p.depth; c++) clear(p, of(side->ring, -c), 0, 0);
         }
         do {
@@ -286,7 +294,8 @@ struct Wavefronts {
             if (!grow(p, near.cost <= far.cost ? near : far)) return Progress::MORE;
             const int32_t cost = near.cost + far.cost;
             if (cost > p.most) return Progress::TOO_MANY;
-            if (p.gives_up && looks_hopeless(cost, p.most, near.farthest + far.farthest, last))
+            // One side may begin with a long gap: what the other one has done is what is expected of both.
+            if (p.gives_up && looks_hopeless(cost, p.most, 2 * larger(near.farthest, far.farthest), last))
                 return Progress::TOO_MANY;
         } while (far.cost < 0 || near.farthest + far.farthest < last ||
                  !overlap(p, near.cost, far.cost, false));

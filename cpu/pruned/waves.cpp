@@ -16,7 +16,7 @@ constexpr double CORRIDOR_MARGIN = 3;  // vectors, beside those that the cost as
 constexpr int32_t MOST_PADDING = 64, LANES_AT_ONCE = 16;
 // Fronts that are filled once more at a time, at least, and how many diagonals more there is room for than
 // one alignment can take.
-constexpr int64_t LEAST_BOX = 128, WIDE_BOX = 512;
+constexpr int64_t LEAST_BOX = 128, WIDE_BOX = 512, OFTEN = 8;
 
 // Letters with what surrounds them.
 uint8_t* letter_room(Buffer& buffer, int32_t length, uint8_t beyond) {
@@ -52,16 +52,17 @@ struct Waves::Layout {
         while (box < 16 * depth) box *= 2;
     }
     int64_t save_every() const { return box - depth; }
-    // How far a side goes if the pair has a cost; and how often it is saved, with what lies beyond.
+    // How far a side goes if the pair has a cost; and how often it is saved, with what lies beyond. At first
+    // it is saved more often.
     int64_t half(int64_t cost) const { return cost / 2 + 2 * depth + open + 2; }
-    int64_t saves(int64_t cost) const { return (cost + half(cost)) / save_every() + 4; }
+    int64_t saves(int64_t cost) const { return (cost + half(cost)) / save_every() + 4 + OFTEN; }
 
     int64_t rows_of_front(int64_t spread) const {
         return 3 * (std::min(2 * spread + 3, antidiagonals + 1) + 2 * padding);
     }
     int64_t rows_of_slot(int64_t cost) const { return rows_of_front(half(cost) / extend); }
     int64_t room_for(int64_t cost) const {
-        const int64_t halves = 2 * (half(cost) / save_every() + 1),
+        const int64_t halves = 2 * (half(cost) / save_every() + 1 + OFTEN),
                       beyond = rows_of_front(save_every() / extend + WIDE_BOX);
         return 2 * ring * rows_of_slot(cost) + halves * depth * rows_of_front(half(cost) / extend / 2) +
                saves(cost) * depth * beyond + box * rows_of_front(2 * (save_every() / extend) + WIDE_BOX);
