@@ -30,7 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Give the command's parser its description and options."""
     parser.description = (
         "Align the sequences of IN over their whole lengths: a multiple alignment from the "
-        "posteriors of pairs; more than 50 sequences are aligned in groups, which are joined. "
+        "posteriors of pairs; more than 100 sequences are aligned in groups, which are joined. "
         "Stockholm and TSV have the confidence of residues and columns."
     )
     parser.set_defaults(run=later("pairalign.cli.msa", "run_msa"), input2=None)

@@ -16,7 +16,7 @@ from pairalign.engines.cpu.posterior import PosteriorEngine
 from pairalign.engines.cuda import posterior as cuda_posterior
 from pairalign.engines.cuda import selection
 from pairalign.errors import DeviceError
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP
+from pairalign.jobs.msa.msa import MOST_OF_ALL_PAIRS
 from pairalign.jobs.posterior import posterior as job_module
 from pairalign.sequences.sets import SequenceSet
 
@@ -69,7 +69,7 @@ def test_the_command_writes_the_same_bytes(
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
-@pytest.mark.parametrize("count", [6, MOST_IN_GROUP + 3])
+@pytest.mark.parametrize("count", [6, MOST_OF_ALL_PAIRS + 3])
 def test_a_multiple_alignment_is_the_same(emulated: Any, count: int) -> None:
     """In one piece, and in groups that are joined."""
     sequences = SequenceSet.from_strings(family(count, 20), alphabet="protein")

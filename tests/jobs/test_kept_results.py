@@ -54,7 +54,7 @@ COMMANDS = {
     "posterior.npz": (["posterior"], 8),
     "msa.sto": (["msa"], 8),
     "checked.tsv": (["msa", "--confidence-of", "msa.sto"], 8),
-    "large.sto": (["msa", "--partners", "4", "-t", "1"], 56),
+    "large.sto": (["msa", "--partners", "4", "-t", "1"], 106),
 }
 
 

@@ -14,7 +14,7 @@ import pairalign
 from pairalign.base.errors import AlignmentFileError, FormatError
 from pairalign.cli.main import main
 from pairalign.engines.cpu.engine import instruction_sets
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP
+from pairalign.jobs.msa.msa import MOST_OF_ALL_PAIRS
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.reading import read_newick
 
@@ -57,7 +57,7 @@ def test_its_own_tree_gives_the_same_alignment(count: int, tmp_path: Path) -> No
 
 
 def test_a_large_family_is_joined_along_the_tree(tmp_path: Path) -> None:
-    sequences = family(MOST_IN_GROUP + 5, 24)
+    sequences = family(MOST_OF_ALL_PAIRS + 5, 24)
     tree = tmp_path / "tree.nwk"
     chain = sequences.names[0]
     for name in sequences.names[1:]:

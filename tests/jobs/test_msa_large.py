@@ -1,4 +1,4 @@
-"""Multiple alignments of more than 50 sequences: groups, joins, laws, sampled confidence."""
+"""Multiple alignments of many sequences: groups, joins, laws, sampled confidence."""
 
 import itertools
 
@@ -10,6 +10,7 @@ from pairalign.cli.main import main
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.cpu.msa import join_columns
 from pairalign.errors import CapacityError
+from pairalign.jobs.msa import msa
 from pairalign.jobs.msa.confidence import sample_pairs
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, group_sequences
 
@@ -106,7 +107,7 @@ def test_posteriors_that_say_nothing_leave_alignments_apart():
 # Alignments
 
 
-@pytest.mark.parametrize("count", [51, 230])
+@pytest.mark.parametrize("count", [51, 101, 230])
 def test_rows_are_the_sequences_in_one_width_without_empty_columns(count):
     sequences = _evolved(count, 40)
     alignment = pairalign.align_multiple(sequences)
@@ -119,11 +120,11 @@ def test_rows_are_the_sequences_in_one_width_without_empty_columns(count):
 
 
 def test_relatives_are_aligned_as_they_have_come_about():
-    """Three subfamilies of copies with a deletion each, which differ at many places."""
+    """Four subfamilies of copies with a deletion each, which differ at many places."""
     base = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVKALPDAQFEVV"
     random = np.random.default_rng(5)
     expected = []
-    for _ in range(3):
+    for _ in range(4):
         letters = np.array(list(base))
         which = random.choice(len(base), 15, replace=False)
         letters[which] = random.choice(RESIDUES, 15)
@@ -137,7 +138,7 @@ def test_relatives_are_aligned_as_they_have_come_about():
     alignment = pairalign.align_multiple(sequences)
     right = sum(a == b for a, b in zip(_rows(alignment), expected, strict=True))
     assert alignment.width == len(base)
-    assert right > 70  # a residue beside a gap that equals one in it may stand on its other side
+    assert right > 93  # a residue beside a gap that equals one in it may stand on its other side
 
 
 def test_threads_memory_and_instruction_sets_do_not_change_the_alignment(monkeypatch):
@@ -155,15 +156,35 @@ def test_threads_memory_and_instruction_sets_do_not_change_the_alignment(monkeyp
         assert results[0].tree.newick() == other.tree.newick()
 
 
-def test_memory_that_does_not_do_is_an_error():
+@pytest.mark.parametrize(
+    ("count", "length", "in_groups"),
+    [(50, 41, False), (51, 39, False), (51, 40, True), (100, 10, False), (101, 10, True)],
+)
+def test_up_to_a_hundred_short_ones_are_aligned_by_all_pairs(count, length, in_groups, monkeypatch):
+    calls = []
+
+    def counted(*given, **more):
+        calls.append(given)
+        return align_large(*given, **more)
+
+    align_large = msa.align_large
+    monkeypatch.setattr(msa, "align_large", counted)
+    monkeypatch.setattr(msa, "_MOST_RESIDUES", 51 * 50 // 2 * 40 - 1)
+    strings = ["MKVLAWNDST" * 5] * count
+    pairalign.align_multiple([one[:length] for one in strings], confidence=False)
+    assert bool(calls) == in_groups
+
+
+@pytest.mark.parametrize("count", [60, 110])
+def test_memory_that_does_not_do_is_an_error(count):
     with pytest.raises(CapacityError, match="MiB"):
-        pairalign.align_multiple(_evolved(60, 60), memory_bytes=1 << 19)
+        pairalign.align_multiple(_evolved(count, 60), memory_bytes=1 << 19)
 
 
 def test_dna_is_aligned():
     random = np.random.default_rng(2)
     base = random.choice(list("ACGT"), 60)
-    strings = ["".join(np.delete(base, int(random.integers(60)))) for _ in range(70)]
+    strings = ["".join(np.delete(base, int(random.integers(60)))) for _ in range(120)]
     alignment = pairalign.align_multiple(pairalign.SequenceSet.from_strings(strings))
     assert alignment.width == 60
 
@@ -190,7 +211,7 @@ def test_all_pairs_where_there_are_not_more():
 
 
 def test_sampled_confidence_is_about_that_of_all_pairs():
-    sequences = _evolved(80, 50, changed=0.2)
+    sequences = _evolved(110, 50, changed=0.2)
     alignment = pairalign.align_multiple(sequences, confidence=False)
     assert not alignment.compared.any()
     every, some = (
@@ -199,7 +220,7 @@ def test_sampled_confidence_is_about_that_of_all_pairs():
         ).column_confidence
         for partners in (None, 20)
     )
-    full = alignment.occupancy > 40
+    full = alignment.occupancy > 55
     assert np.abs(every - some)[full].max() < 0.1
 
 
@@ -210,7 +231,7 @@ def test_sampled_confidence_is_about_that_of_all_pairs():
 @pytest.fixture
 def family(tmp_path):
     path = tmp_path / "family.fa"
-    path.write_text("".join(f">{one.name}\n{one.letters}\n" for one in _evolved(60, 40)))
+    path.write_text("".join(f">{one.name}\n{one.letters}\n" for one in _evolved(110, 40)))
     return path
 
 

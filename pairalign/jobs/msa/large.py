@@ -1,4 +1,4 @@
-"""Families of more than 50 sequences: groups of similar ones are aligned, then joined.
+"""Large families: groups of similar sequences are aligned, then joined.
 
 1. Groups of at most 50 and a tree of them (`pairalign.jobs.msa.grouping`).
 2. Each group is aligned by the posteriors of all its pairs, with one round of consistency.

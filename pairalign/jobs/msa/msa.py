@@ -1,17 +1,17 @@
 """The multiple alignment of a family, from posteriors of pairs, and how sure any alignment is.
 
-Up to 50 sequences:
+Up to 100 sequences:
 
 1. Posteriors of all pairs (`pairalign.jobs.posterior`).
 2. Distances: 1 minus the expected number of right columns of a pair's best alignment, by the
    length of the shorter sequence; UPGMA makes a tree of them, and the tree weights (Thompson et al.
    1994).
-3. Consistency: two rounds.
+3. Up to 50 sequences, consistency: two rounds. More are as good without it.
 4. Joins along the tree, each with the most weighted posterior on aligned residues.
 5. Refinement: the alignment is cut in two and joined anew, 100 times.
 
-Larger families: `pairalign.jobs.msa.large`. From the posteriors on all is integer arithmetic: the
-same bytes for every machine and number of threads.
+Larger families, and long ones of more than 50: `pairalign.jobs.msa.large`. From the posteriors on
+all is integer arithmetic: the same bytes for every machine and number of threads.
 
 References
 ----------
@@ -49,6 +49,12 @@ from pairalign.trees.tree import GuideTree
 ROUNDS = 2
 REFINEMENTS = 100
 
+MOST_OF_ALL_PAIRS = 100
+"""Sequences that are aligned by the posteriors of all their pairs."""
+
+_MOST_RESIDUES = 5_000_000
+"""Of the shorter sequences of all pairs, if they are more than a group: 2 GB of posteriors."""
+
 
 def align_multiple(
     sequences: Sequences,
@@ -73,9 +79,9 @@ def align_multiple(
         What to join along, of the names of `sequences`: from `pairalign.guide_tree`, or a file in
         Newick format. Default: one that is made of the sequences.
     confidence : bool
-        Of more than 50 sequences, for which it takes posteriors of its own: whether to compute it.
+        Of a family in groups, for which it takes posteriors of its own: whether to compute it.
     partners, seed
-        Of more than 50 sequences: see `score_multiple`.
+        Of a family in groups: see `score_multiple`.
     device : str
         See `pairalign.posteriors`: the same bytes on all.
     threads : int, optional
@@ -102,10 +108,10 @@ def align_multiple(
 
     Notes
     -----
-    Up to 50 sequences time grows with the products of the lengths of all pairs, that of consistency
-    with the cube of the number of sequences; above, with the number of sequences. Memory: about
-    40 bytes for each posterior of 0.01 or more of up to 50 sequences, of which a residue has 3 to
-    13 in each other sequence.
+    Up to 100 sequences time grows with the products of the lengths of all pairs, that of
+    consistency with the cube of the number of sequences; of a family in groups, with the number of
+    sequences. Memory: about 40 bytes for each posterior of 0.01 or more of up to 100 sequences, of
+    which a residue has 3 to 13 in each other sequence.
     """
     sequences = read_one_set(sequences)
     given = _read_tree(tree, sequences)
@@ -114,7 +120,7 @@ def align_multiple(
         return MultipleAlignment(sequences, columns, len(columns), *_nothing(sequences), None)
     threads = usable_cores() if threads is None else threads
     memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
-    if len(sequences) > MOST_IN_GROUP:
+    if not _by_all_pairs(sequences):
         made, columns, width = align_large(
             sequences,
             tree=given,
@@ -139,12 +145,22 @@ def align_multiple(
             )
         return MultipleAlignment(sequences, columns, width, *known, made)
     posteriors = _posteriors(sequences, device, threads, memory_bytes, progress, kept)
+    rounds = ROUNDS if len(sequences) <= MOST_IN_GROUP else 0
     with closing(PosteriorGraph(sequences.lengths, posteriors, threads)) as graph:
         made, columns, width = align_graph(
-            graph, sequences, rounds=ROUNDS, refinements=REFINEMENTS, tree=given
+            graph, sequences, rounds=rounds, refinements=REFINEMENTS, tree=given
         )
     known = confidence_by([posteriors], sequences, columns)  # as they were
     return MultipleAlignment(sequences, columns, width, *known, made)
+
+
+def _by_all_pairs(sequences: SequenceSet) -> bool:
+    """Whether a family is aligned by all its pairs; what decides is the same on every machine."""
+    count = len(sequences)
+    if not MOST_IN_GROUP < count <= MOST_OF_ALL_PAIRS:
+        return count <= MOST_IN_GROUP
+    lengths = np.sort(sequences.lengths.astype(np.int64))
+    return int((lengths * np.arange(count)[::-1]).sum()) <= _MOST_RESIDUES
 
 
 def _read_tree(
