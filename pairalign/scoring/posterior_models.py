@@ -82,9 +82,42 @@ class PosteriorModel:
     gap_extend: float
 
 
+_ALIGNED = 30
+"""In place of an extension of gaps: each pair of residues that are aligned."""
+
+
 def posterior_model(alphabet: Alphabet) -> PosteriorModel:
     """Return the models for sequences of an alphabet."""
     return _dna_model() if alphabet == DNA else _protein_model()
+
+
+@dataclass(frozen=True)
+class ProfileCosts:
+    """What joins of alignments as profiles score, in 30ths of a bit.
+
+    Attributes
+    ----------
+    scores : ndarray of int32, shape (32, 32)
+        Of the codes of two residues, with what each aligned pair scores besides.
+    gap_open : int
+        For the two ends of a gap.
+    posterior : int
+        What a posterior of 1 scores.
+    """
+
+    scores: npt.NDArray[np.int32]
+    gap_open: int
+    posterior: int
+
+
+def profile_costs(alphabet: Alphabet) -> ProfileCosts | None:
+    """Return the costs of an alphabet; None: none are known to be good."""
+    if alphabet == DNA:
+        return None
+    miqs = _symmetric(_MIQS)
+    scores = np.full((CODES, CODES), _ALIGNED, np.int32)
+    scores[: len(miqs), : len(miqs)] += np.rint(10 * miqs).astype(np.int32)
+    return ProfileCosts(scores, gap_open=60, posterior=200)
 
 
 def _protein_model() -> PosteriorModel:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ctypes import byref, c_int32
+from ctypes import Structure, byref, c_int32, c_void_p
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.base.errors import CapacityError
 from pairalign.base.native import library
+from pairalign.scoring.posterior_models import ProfileCosts
 
 MOST_WEIGHT = 1 << 15
 """What the weights of all sequences may sum up to."""
@@ -198,6 +200,100 @@ def join_columns(
         values.ctypes.data,
         len(values),
         *widths,
+        *(one.ctypes.data for one in places),
+    )
+    if width < 0:
+        raise _out_of_memory()
+    return places[0], places[1], width
+
+
+class Side(NamedTuple):
+    """Sequences that are aligned, for `join_profiles`.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8, shape (residues,)
+        Below 32; one sequence after the other.
+    columns : ndarray of int32, shape (residues,)
+    starts : ndarray of int64, shape (n + 1,)
+        Where the residues of each sequence begin.
+    width : int
+    """
+
+    codes: npt.NDArray[np.uint8]
+    columns: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    width: int
+
+
+class NativeSide(Structure):
+    """`pairalign_msa_side`."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("codes", "columns", "starts")),
+        *((name, c_int32) for name in ("count", "width")),
+    ]
+
+
+class NativeCosts(Structure):
+    """`pairalign_msa_costs`."""
+
+    _fields_ = [("scores", c_int32 * 1024), ("gap_open", c_int32), ("posterior", c_int32)]
+
+
+def join_profiles(
+    first: Side,
+    second: Side,
+    costs: ProfileCosts,
+    posteriors: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.uint16]],
+    pairs: int,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
+    """Join two alignments by posteriors and as profiles; see ``cpu/msa/profiles.cpp``.
+
+    Parameters
+    ----------
+    first, second : Side
+    costs : ProfileCosts
+    posteriors : (ndarray of int32, ndarray of int32, ndarray of uint16), each of shape (n,)
+        The two columns of each posterior, and its value in 65535ths.
+    pairs : int
+        How many pairs of sequences they are of.
+
+    Returns
+    -------
+    As `join_columns`.
+
+    Raises
+    ------
+    CapacityError
+        The machine is out of memory.
+    """
+    kept = [
+        (
+            np.ascontiguousarray(side.codes, np.uint8),
+            np.ascontiguousarray(side.columns, np.int32),
+            np.ascontiguousarray(side.starts, np.int64),
+        )
+        for side in (first, second)
+    ]
+    sides = [
+        NativeSide(*(one.ctypes.data for one in arrays), len(arrays[2]) - 1, side.width)
+        for arrays, side in zip(kept, (first, second), strict=True)
+    ]
+    scores = (c_int32 * 1024)(*costs.scores.ravel().tolist())
+    columns, others, values = posteriors
+    columns, others = (np.ascontiguousarray(one, np.int32) for one in (columns, others))
+    values = np.ascontiguousarray(values, np.uint16)
+    places = [np.empty(side.width, np.int32) for side in (first, second)]
+    width = library.pairalign_msa_join_profiles(
+        byref(sides[0]),
+        byref(sides[1]),
+        byref(NativeCosts(scores, costs.gap_open, costs.posterior)),
+        columns.ctypes.data,
+        others.ctypes.data,
+        values.ctypes.data,
+        len(values),
+        pairs,
         *(one.ctypes.data for one in places),
     )
     if width < 0:

@@ -1,9 +1,11 @@
 """Large families: groups of similar sequences are aligned, then joined.
 
 1. Groups of at most 50 and a tree of them (`pairalign.jobs.msa.grouping`).
-2. Each group is aligned by the posteriors of all its pairs, with one round of consistency.
+2. Each group is aligned by the posteriors of all its pairs, without consistency.
 3. Two alignments are joined by the posteriors between eight sequences of either side, which are
-   evenly spaced in the order of the tree: the heaviest chain of pairs of columns.
+   evenly spaced in the order of the tree. Proteins: with the substitution scores of all sequences,
+   and gaps that are cheap where others are (``cpu/msa/profiles.cpp``). DNA, and very long ones: the
+   heaviest chain of pairs of columns (``cpu/msa/chain.cpp``).
 
 Work and memory grow with the number of sequences, not with its square. Groups and joins are dealt
 out to threads; what each gives depends on nothing else.
@@ -20,7 +22,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.base.errors import CapacityError
-from pairalign.engines.cpu.msa import PosteriorGraph, join_columns
+from pairalign.engines.cpu.msa import PosteriorGraph, Side, join_columns, join_profiles
 from pairalign.engines.cpu.posterior import thread_bytes
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
 from pairalign.formats.kept import Arrays, KeptResults
@@ -35,12 +37,16 @@ from pairalign.jobs.msa.grouping import (
 )
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.scoring.posterior_models import profile_costs
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 
 REPRESENTATIVES = 8
-ROUNDS = 1
+ROUNDS = 0
 REFINEMENTS = 20
+
+MOST_CELLS = 1 << 26
+"""Bytes that a join as profiles may take: the product of the widths."""
 
 _ENTRIES_A_RESIDUE = 20  # of unrelated sequences, rounded up
 
@@ -216,6 +222,7 @@ class _Aligner:
         self._tree = tree
         self._memory_bytes = memory_bytes
         self._lengths = sequences.lengths.astype(np.int64)
+        self._costs = profile_costs(sequences.alphabet)
         self.threads = min(threads, self._most_threads(grouping))
         self.cells = sum(map(self.group_cells, grouping.groups))
         self.cells += self.join_cells * len(grouping.joins)
@@ -239,7 +246,7 @@ class _Aligner:
 
     def _most_threads(self, grouping: Grouping) -> int:
         """Return how many groups may be aligned at a time within the memory, one or more."""
-        most = 1
+        most = min(MOST_CELLS, 16 * int(self._lengths.max()) ** 2)
         for members in grouping.groups:
             lengths = np.sort(self._lengths[members])
             residues = int((lengths * np.arange(len(lengths))[::-1]).sum())
@@ -323,10 +330,22 @@ class _Aligner:
         count = np.diff(found.offsets)
         rows = np.repeat(np.repeat(first_starts, len(second)), count) + found.rows
         columns = np.repeat(np.tile(second_starts, len(first)), count) + found.columns
-        first_places, second_places, width = join_columns(
-            one.columns[rows], other.columns[columns], found.values, (one.width, other.width)
+        posteriors = one.columns[rows], other.columns[columns], found.values
+        if self._costs is None or one.width * other.width > MOST_CELLS:
+            *places, width = join_columns(*posteriors, (one.width, other.width))
+        else:
+            sides = self._side(one), self._side(other)
+            *places, width = join_profiles(*sides, self._costs, posteriors, len(queries))
+        return len(queries), (places[0], places[1]), width
+
+    def _side(self, part: _Part) -> Side:
+        lengths = self._lengths[part.members]
+        return Side(
+            self._sequences.codes[_residues(self._sequences, part.members)],
+            part.columns,
+            np.concatenate(([0], np.cumsum(lengths))),
+            part.width,
         )
-        return len(queries), (first_places, second_places), width
 
     def _representatives(self, part: _Part) -> tuple[Indices, Indices]:
         """Return some of the sequences of a part, and where their residues begin in it."""

@@ -1,0 +1,277 @@
+// The join of two alignments as profiles: posteriors between some of their sequences, substitution scores of
+// all, and gaps that cost what they cost there. A(i), B(j) are columns; in the mean of all pairs of a
+// sequence of the first alignment and one of the second
+//     s(i,j) = substitution scores + posteriors               of the residues of A(i) and B(j)
+//     M(i,j) = s(i,j) + max(M(i-1,j-1), X(i-1,j-1) - end(i-1 | j-1), Y(i-1,j-1) - end(j-1 | i-1))
+//     X(i,j) = max(X(i-1,j), max(M(i-1,j), Y(i-1,j) - end(j | i-1)) - end(i | j))     A(i) has no column of B
+//     Y(i,j) = max(Y(i,j-1), M(i,j-1) - end(j | i))                                   B(j) has none of A
+// An end of a gap costs end(i | j): half of opening, by the share of sequences with a residue in A(i), by the
+// share with residues in both B(j) and B(j+1), whose neighbours the gap parts. So a gap is cheap where
+// sequences have gaps, and a column that few have is passed by at little cost.
+//
+// All is integer arithmetic: shares in 4096ths, sums in 16ths of a score.
+
+#include <algorithm>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+#include "../export.h"
+
+extern "C" {
+
+// ProfileSide in Python: an aligned set of sequences.
+struct pairalign_msa_side {
+    const uint8_t* codes;    // of the residues, one sequence after the other
+    const int32_t* columns;  // of the residues
+    const int64_t* starts;   // where the residues of each sequence begin; where the last one's end
+    int32_t count, width;
+};
+
+// ProfileCosts in Python.
+struct pairalign_msa_costs {
+    int32_t scores[32 * 32];  // of codes
+    int32_t gap_open;
+    int32_t posterior;  // what a posterior of 1 scores
+};
+}
+
+namespace pairalign {
+namespace {
+
+constexpr int CODES = 32;
+constexpr int64_t WHOLE = 4096;  // a share of 1
+constexpr int32_t NEVER = -(1 << 29);
+
+enum State : uint8_t { BOTH = 0, FIRST = 1, SECOND = 2 };
+
+struct Profile {
+    explicit Profile(const pairalign_msa_side& side)
+        : width(side.width),
+          residues(static_cast<size_t>(side.width) * CODES),
+          present(static_cast<size_t>(side.width)),
+          through(static_cast<size_t>(side.width) + 1) {
+        for (int32_t s = 0; s < side.count; s++) {
+            int32_t before = -2;
+            for (int64_t g = side.starts[s]; g < side.starts[s + 1]; g++) {
+                const int32_t column = side.columns[g];
+                residues[static_cast<size_t>(column) * CODES + side.codes[g]]++;
+                present[static_cast<size_t>(column)]++;
+                through[static_cast<size_t>(column)] += before == column - 1;
+                before = column;
+            }
+        }
+        // A gap at an end costs half as much.
+        through.front() = present.empty() ? 0 : present.front() / 2;
+        through.back() = present.empty() ? 0 : present.back() / 2;
+        for (auto* counts : {&residues, &present, &through})
+            for (int32_t& count : *counts)
+                count = static_cast<int32_t>((count * WHOLE + side.count / 2) / side.count);
+    }
+
+    int32_t width;
+    std::vector<int32_t> residues;  // shares of sequences: with each code in each column,
+    std::vector<int32_t> present;   // with a residue in a column,
+    std::vector<int32_t> through;   // with residues in the column before and in this one
+};
+
+// The posteriors between the columns of two alignments, by the column of the first.
+class Posteriors {
+public:
+    Posteriors(const int32_t* first, const int32_t* second, const uint16_t* values, int64_t count,
+               int32_t width)
+        : second_(second),
+          values_(values),
+          starts_(static_cast<size_t>(width) + 1),
+          order_(static_cast<size_t>(count)) {
+        for (int64_t k = 0; k < count; k++) starts_[static_cast<size_t>(first[k]) + 1]++;
+        for (size_t i = 1; i < starts_.size(); i++) starts_[i] += starts_[i - 1];
+        std::vector<int64_t> next(starts_);
+        for (int64_t k = 0; k < count; k++)
+            order_[static_cast<size_t>(next[static_cast<size_t>(first[k])]++)] = k;
+    }
+
+    // Adds those of a column to its sums with all columns of the second alignment.
+    void add(int32_t column, std::vector<int64_t>& sums) const {
+        const auto [start, stop] = range(column);
+        for (int64_t k = start; k < stop; k++) sums[place(k)] += values_[order_[static_cast<size_t>(k)]];
+    }
+    template <typename Act>
+    void take(int32_t column, std::vector<int64_t>& sums, const Act& act) const {
+        const auto [start, stop] = range(column);
+        for (int64_t k = start; k < stop; k++) {
+            int64_t& sum = sums[place(k)];
+            if (sum != 0) act(place(k), sum);
+            sum = 0;
+        }
+    }
+
+private:
+    std::pair<int64_t, int64_t> range(int32_t column) const {
+        return {starts_[static_cast<size_t>(column)], starts_[static_cast<size_t>(column) + 1]};
+    }
+    size_t place(int64_t k) const { return static_cast<size_t>(second_[order_[static_cast<size_t>(k)]]); }
+
+    const int32_t* second_;
+    const uint16_t* values_;
+    std::vector<int64_t> starts_, order_;
+};
+
+class ProfileJoin {
+public:
+    ProfileJoin(const pairalign_msa_side& first, const pairalign_msa_side& second,
+                const pairalign_msa_costs& costs)
+        : a_(first),
+          b_(second),
+          costs_(costs),
+          columns_(static_cast<size_t>(second.width) + 1),
+          moves_((static_cast<size_t>(first.width) + 1) * columns_),
+          scores_(static_cast<size_t>(second.width)),
+          sums_(static_cast<size_t>(second.width)) {
+        for (auto* row : {&both_, &first_, &second_, &next_both_, &next_first_, &next_second_})
+            row->assign(columns_, NEVER);
+        score_codes();
+    }
+
+    // Fills the matrices; pairs: how many the posteriors are of.
+    void fill(const Posteriors& posteriors, int64_t pairs) {
+        both_[0] = 0;
+        for (int32_t j = 1; j <= b_.width; j++) step_second(0, j, both_, second_);
+        for (int32_t i = 1; i <= a_.width; i++) {
+            score_column(i, posteriors, pairs);
+            next_both_[0] = next_second_[0] = NEVER;
+            step_first(i, 0);
+            for (int32_t j = 1; j <= b_.width; j++) {
+                step_both(i, j);
+                step_first(i, j);
+                step_second(i, j, next_both_, next_second_);
+            }
+            both_.swap(next_both_);
+            first_.swap(next_first_);
+            second_.swap(next_second_);
+        }
+    }
+
+    // Writes where the columns of both are in the join, and returns its width.
+    int32_t trace(int32_t* first_places, int32_t* second_places) const {
+        int32_t i = a_.width, j = b_.width;
+        uint8_t state =
+            best(both_.back(), first_.back() - end_of_first(i, j), second_.back() - end_of_second(j, i));
+        std::vector<uint8_t> path;
+        while (i > 0 || j > 0) {
+            const uint8_t moves = moves_[static_cast<size_t>(i) * columns_ + static_cast<size_t>(j)];
+            path.push_back(state);
+            const uint8_t before = moves >> 2 * state & 3;
+            i -= state != SECOND;
+            j -= state != FIRST;
+            state = before;
+        }
+        int32_t width = 0;
+        for (size_t k = path.size(); k-- > 0; width++) {
+            if (path[k] != SECOND) first_places[i++] = width;
+            if (path[k] != FIRST) second_places[j++] = width;
+        }
+        return width;
+    }
+
+private:
+    static uint8_t best(int32_t both, int32_t first, int32_t second) {
+        if (first > both && first >= second) return FIRST;
+        return second > both ? SECOND : BOTH;
+    }
+    // What an end of a gap costs at a column of the first (second) alignment, the other being parted.
+    int32_t end(int32_t present, int32_t through) const {
+        return static_cast<int32_t>(int64_t{costs_.gap_open} * 8 * present * through / (WHOLE * WHOLE));
+    }
+    int32_t end_of_first(int32_t i, int32_t j) const {
+        return i > 0 ? end(a_.present[static_cast<size_t>(i - 1)], b_.through[static_cast<size_t>(j)]) : 0;
+    }
+    int32_t end_of_second(int32_t j, int32_t i) const {
+        return j > 0 ? end(b_.present[static_cast<size_t>(j - 1)], a_.through[static_cast<size_t>(i)]) : 0;
+    }
+
+    // code_scores_[code][j]: the mean score of a code with the residues of a column of b, in 64ths.
+    void score_codes() {
+        const size_t width = static_cast<size_t>(b_.width);
+        code_scores_.assign(CODES * width, 0);
+        for (size_t code = 0; code < CODES; code++) {
+            for (size_t j = 0; j < width; j++) {
+                int64_t sum = 0;
+                for (size_t other = 0; other < CODES; other++)
+                    sum += int64_t{costs_.scores[code * CODES + other]} * b_.residues[j * CODES + other];
+                code_scores_[code * width + j] = static_cast<int32_t>(sum / 64);
+            }
+        }
+    }
+
+    void score_column(int32_t i, const Posteriors& posteriors, int64_t pairs) {
+        std::fill(scores_.begin(), scores_.end(), 0);
+        for (size_t code = 0; code < CODES; code++) {
+            const int32_t share = a_.residues[static_cast<size_t>(i - 1) * CODES + code];
+            if (share == 0) continue;
+            const int32_t* const of_code = code_scores_.data() + code * scores_.size();
+            for (size_t j = 0; j < scores_.size(); j++) scores_[j] += share * of_code[j];
+        }
+        for (int32_t& score : scores_) score /= 4 * static_cast<int32_t>(WHOLE);
+        posteriors.add(i - 1, sums_);
+        posteriors.take(i - 1, sums_, [&](size_t j, int64_t sum) {
+            scores_[j] += static_cast<int32_t>(sum * costs_.posterior * 16 / (65535 * pairs));
+        });
+    }
+
+    uint8_t& moves(int32_t i, int32_t j) {
+        return moves_[static_cast<size_t>(i) * columns_ + static_cast<size_t>(j)];
+    }
+
+    void step_both(int32_t i, int32_t j) {
+        const size_t k = static_cast<size_t>(j - 1);
+        const int32_t first = first_[k] - end_of_first(i - 1, j - 1);
+        const int32_t second = second_[k] - end_of_second(j - 1, i - 1);
+        moves(i, j) |= best(both_[k], first, second);
+        next_both_[k + 1] = scores_[k] + std::max({both_[k], first, second});
+    }
+
+    void step_first(int32_t i, int32_t j) {
+        const size_t k = static_cast<size_t>(j);
+        const int32_t begin = end_of_first(i, j);
+        const int32_t both = both_[k] - begin, second = second_[k] - end_of_second(j, i - 1) - begin;
+        moves(i, j) |= static_cast<uint8_t>(best(both, first_[k], second) << 2);
+        next_first_[k] = std::max({both, first_[k], second});
+    }
+
+    void step_second(int32_t i, int32_t j, const std::vector<int32_t>& both, std::vector<int32_t>& second) {
+        const size_t k = static_cast<size_t>(j);
+        const int32_t begun = both[k - 1] - end_of_second(j, i);
+        if (second[k - 1] > begun) moves(i, j) |= SECOND << 4;
+        second[k] = std::max(begun, second[k - 1]);
+    }
+
+    Profile a_, b_;
+    const pairalign_msa_costs& costs_;
+    size_t columns_;
+    std::vector<uint8_t> moves_;  // of each cell the states before M, X and Y, two bits each
+    std::vector<int32_t> both_, first_, second_, next_both_, next_first_, next_second_;
+    std::vector<int32_t> code_scores_, scores_;
+    std::vector<int64_t> sums_;
+};
+
+}  // namespace
+}  // namespace pairalign
+
+// Writes where the columns of two alignments are in their join, and returns its width; -1: no memory.
+// Posterior k is between column first[k] of the first alignment and second[k] of the second; they are of
+// `pairs` pairs of sequences.
+PAIRALIGN_API int32_t pairalign_msa_join_profiles(const pairalign_msa_side* one,
+                                                  const pairalign_msa_side* other,
+                                                  const pairalign_msa_costs* costs, const int32_t* first,
+                                                  const int32_t* second, const uint16_t* values,
+                                                  int64_t count, int64_t pairs, int32_t* first_places,
+                                                  int32_t* second_places) try {
+    using namespace pairalign;
+    const Posteriors posteriors(first, second, values, count, one->width);
+    ProfileJoin join(*one, *other, *costs);
+    join.fill(posteriors, pairs);
+    return join.trace(first_places, second_places);
+} catch (const std::bad_alloc&) {
+    return -1;
+}

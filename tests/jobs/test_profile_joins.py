@@ -1,0 +1,125 @@
+"""Joins of alignments as profiles, against all alignments of small ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pairalign
+from pairalign.engines.cpu.msa import Side, join_profiles
+from pairalign.jobs.msa import large
+from pairalign.scoring.posterior_models import ProfileCosts
+
+BOTH, FIRST, SECOND = range(3)
+WHOLE = 4096
+Path = tuple[int, ...]
+
+
+def random_side(random: np.random.Generator, width: int) -> Side:
+    """One to three sequences with gaps; no column is empty."""
+    count = int(random.integers(1, 4))
+    rows = random.random((count, width)) < 0.7
+    rows[0, ~rows.any(axis=0)] = True
+    columns = [np.flatnonzero(row) for row in rows]
+    starts = np.cumsum([0, *map(len, columns)])
+    codes = random.integers(0, 20, starts[-1])
+    return Side(codes.astype(np.uint8), np.concatenate(columns).astype(np.int32), starts, width)
+
+
+def shares(side: Side) -> tuple[Any, ...]:
+    """Return the shares of each code, of residues, and of residues in this column and before."""
+    count = len(side.starts) - 1
+    codes, through = np.zeros((side.width, 32), int), np.zeros(side.width + 1, int)
+    for start, stop in zip(side.starts[:-1], side.starts[1:], strict=True):
+        own = side.columns[start:stop].tolist()
+        for column, code in zip(own, side.codes[start:stop].tolist(), strict=True):
+            codes[column, code] += 1
+            through[column] += column - 1 in own
+    present = codes.sum(axis=1)
+    through[0], through[-1] = present[0] // 2, present[-1] // 2
+    counts: list[Any] = [codes, present, through]
+    return tuple((one * WHOLE + count // 2) // count for one in counts)
+
+
+def paths(i: int, j: int) -> Iterator[Path]:
+    """All alignments of i and j columns; FIRST is not followed by SECOND."""
+    if i == j == 0:
+        yield ()
+    if i and j:
+        yield from ((*path, BOTH) for path in paths(i - 1, j - 1))
+    if i:
+        yield from ((*path, FIRST) for path in paths(i - 1, j))
+    if j:
+        yield from ((*path, SECOND) for path in paths(i, j - 1) if path[-1:] != (FIRST,))
+
+
+def truncated(value: int, divisor: int) -> int:
+    return int(value / divisor)
+
+
+def score(path: Path, first: Side, second: Side, costs: ProfileCosts, posteriors: Any) -> int:
+    """Score an alignment of two alignments, step by step."""
+    (codes, present, through), (others, other_present, other_through) = map(shares, (first, second))
+    i = j = total = 0
+    for place, state in enumerate(path):
+        begins = place == 0 or path[place - 1] != state
+        ends = place + 1 == len(path) or path[place + 1] != state
+        i, j = i + (state != SECOND), j + (state != FIRST)
+        if state == BOTH:
+            means = [truncated(int(row @ others[j - 1]), 64) for row in costs.scores]
+            total += truncated(int(codes[i - 1] @ np.array(means)), 4 * WHOLE)
+            total += truncated(int(posteriors[i - 1, j - 1]) * costs.posterior * 16, 65535 * 3)
+            continue
+        own, parted = (present[i - 1], int(other_through[j]))
+        if state == SECOND:
+            own, parted = (other_present[j - 1], int(through[i]))
+        total -= (int(begins) + int(ends)) * (costs.gap_open * 8 * own * parted // WHOLE**2)
+    return total
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_joins_are_the_best_of_all(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    first, second = (random_side(random, int(random.integers(1, 5))) for _ in range(2))
+    costs = ProfileCosts(
+        random.integers(-60, 120, (32, 32)).astype(np.int32),
+        int(random.integers(0, 150)),
+        int(random.integers(0, 300)),
+    )
+    count = int(random.integers(0, 8))
+    rows = random.integers(0, first.width, count).astype(np.int32)
+    columns = random.integers(0, second.width, count).astype(np.int32)
+    values = random.integers(655, 65535, count).astype(np.uint16)
+    table = np.zeros((first.width, second.width), int)
+    np.add.at(table, (rows, columns), values)
+    one, other, width = join_profiles(first, second, costs, (rows, columns, values), 3)
+    assert (np.diff(one) > 0).all()
+    assert (np.diff(other) > 0).all()
+    assert set(one.tolist()) | set(other.tolist()) == set(range(width))
+    kinds = {(True, True): BOTH, (True, False): FIRST, (False, True): SECOND}
+    found = tuple(kinds[column in one, column in other] for column in range(width))
+    best = max(score(path, first, second, costs, table) for path in paths(*table.shape))
+    assert score(found, first, second, costs, table) == best
+
+
+def test_wide_alignments_are_joined_by_posteriors_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(1)
+    letters = np.array(list("ARNDCQEGHILKMFPSTWYV"))
+    strings = ["".join(random.choice(letters, 20)) for _ in range(2)] * 60
+    sequences = pairalign.SequenceSet.from_strings(strings, alphabet="protein")
+    calls = []
+
+    def counted(*given: Any) -> Any:
+        calls.append(given)
+        return join_profiles(*given)
+
+    monkeypatch.setattr(large, "join_profiles", counted)
+    pairalign.align_multiple(sequences, confidence=False)
+    assert calls
+    calls.clear()
+    monkeypatch.setattr(large, "MOST_CELLS", 399)
+    pairalign.align_multiple(sequences, confidence=False)
+    assert not calls
