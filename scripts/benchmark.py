@@ -2,7 +2,6 @@
 
     python scripts/benchmark.py verify --data proteins.fa.gz --sequences 201
     python scripts/benchmark.py cpu --data proteins.fa.gz --markdown cpu.md
-    python scripts/benchmark.py waste --data proteome.fa.gz
     python scripts/benchmark.py chosen --data proteins.fa.gz --sequences 1024
     python scripts/benchmark.py long --data proteome.fa.gz
     python scripts/benchmark.py gpu --data by-length/*.fa.gz --table lengths small
@@ -76,7 +75,6 @@ from bench import (  # noqa: E402
     thresholds,
     trees,
     trees_speed,
-    waste,
 )
 from bench import overlaps_bitwise as bitwise  # noqa: E402
 
@@ -104,7 +102,6 @@ MODULES = (
     steps,
     thresholds,
     end_gaps,
-    waste,
     scale,
     statistics,
     tcoffee,
