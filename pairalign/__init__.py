@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
     from pairalign.sequences.reading import read_fasta
-    from pairalign.sequences.sets import Sequence, SequenceSet
+    from pairalign.sequences.sequence import Sequence
+    from pairalign.sequences.sets import SequenceSet
     from pairalign.splits.result import Split
     from pairalign.trees.distance_matrix import DistanceMatrix
     from pairalign.trees.tree import GuideTree
@@ -128,7 +129,8 @@ _NAMES = {
     "scoring.scoring": ("Scoring", "make_scoring"),
     "sequences.alphabets": ("DNA", "PROTEIN", "Alphabet"),
     "sequences.reading": ("read_fasta",),
-    "sequences.sets": ("Sequence", "SequenceSet"),
+    "sequences.sequence": ("Sequence",),
+    "sequences.sets": ("SequenceSet",),
     "splits.result": ("Split",),
     "trees.tree": ("GuideTree",),
     "base.version": ("__version__",),

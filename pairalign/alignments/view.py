@@ -16,7 +16,8 @@ from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.sets import Sequence, SequenceSet
+from pairalign.sequences.sequence import Sequence
+from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     import Bio.Align

@@ -35,6 +35,7 @@ from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignme
 from pairalign.statistics.statements import describe_mask, describe_statistics
 
 if TYPE_CHECKING:
+    from pairalign.alignments.problem import Problem
     from pairalign.jobs.report.report import ReportCollector
 
 
@@ -157,15 +158,18 @@ def _carry_out(command: _Command) -> Lines:
     if command.workers is not None:
         run_on_cluster(command.workers, output.path, run, table.writer_type, **decided)
         return written_pairs("alignments", run.pairs, output.path)
-    destination = Destination(output, run, **decided)
+    destination = Destination(output, run, of_block=table.writer_type.of_block, **decided)
+    summary = _summary_of(asked, run.problem, destination.job)
     run = destination.job
-    summary = _summary_of(asked, run)
     collector = None
     if command.report is not None:
         collector = make_collector(run.problem, plan.significance)
     if not destination.is_done:
         keep_freed_memory(run.memory_bytes)
-        shown = {**table.shown(), "significance": plan.significance}
+        significance = plan.significance
+        if significance is not None and run.queries is not plan.job.queries:
+            significance = significance.of_sets(run.queries, run.problem.others)
+        shown = {**table.shown(), "significance": significance}
         shown["confidence"] = confidence_of(table, asked, run)
         with destination.held():
             _write(run, destination, summary, collector, shown)
@@ -182,9 +186,9 @@ def _carry_out(command: _Command) -> Lines:
     return lines
 
 
-def _summary_of(request: AlignRequest, run: AlignmentJob) -> Summary:
+def _summary_of(request: AlignRequest, problem: Problem, run: AlignmentJob) -> Summary:
     return Summary(
-        run.problem,
+        problem,
         pairs=run.pairs_ranked if isinstance(run, HitsJob) else run.pairs,
         cells=run.cells,
         min_score=request.min_score,

@@ -85,6 +85,8 @@ class Destination:
     ----------
     asked : OutputRequest
     job : AlignmentJob
+    of_block : bool
+        Whether results may be those of `AlignmentJob.of_block`.
     **more
         What else decides the bytes, see `pairalign.jobs.run.run_identity.describe_run`.
 
@@ -102,7 +104,9 @@ class Destination:
         As they were asked for.
     """
 
-    def __init__(self, asked: OutputRequest, job: AlignmentJob, **more: Any) -> None:
+    def __init__(
+        self, asked: OutputRequest, job: AlignmentJob, *, of_block: bool = False, **more: Any
+    ) -> None:
         place = asked.place
         self.job = job
         self._asked = asked
@@ -127,6 +131,8 @@ class Destination:
             place.begin(self._described, asked.format)
             if len(job.pieces) > 1 and self.output is None and not self.is_done:
                 self.output = open_output(asked.path)
+        if of_block and not self.is_done:
+            self.job = self.job.of_block()
 
     def _resume(self) -> None:
         asked = self._asked

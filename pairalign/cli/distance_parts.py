@@ -56,12 +56,12 @@ def write_part(
     check_alphabet(measure, sequences)
     asked = output_of(options, FORMAT, SUFFIX)
     run = plan_distances(request, problem_of(options, sequences))
-    check_names(sequences.names, sequences.source)
-    destination = Destination(asked, run, measure=measure.name)
+    destination = Destination(asked, run, of_block=True, measure=measure.name)
+    check_names(destination.job.queries.names, sequences.source)
     if not destination.is_done:
         output = destination.output or open_output(asked.path)
         with destination.held(), output:
-            _write(destination, output, measure)
+            _write(destination, output, sequences, measure)
     destination.finish()
     say_summary(options, written_pairs("distances", run.pairs, asked.path))
 
@@ -80,7 +80,7 @@ def measure_resumed(
     assert destination.output is not None
     kept = destination.take_back()
     with destination.held():
-        _write(destination, destination.output, measure)
+        _write(destination, destination.output, run.queries, measure)
     return read_values(kept.blocks(), kept.size), destination.job, kept.discard
 
 
@@ -121,10 +121,12 @@ def _beside(output: str) -> str:
     return f"{output}{SUFFIX}"
 
 
-def _write(destination: Destination, output: Output, measure: Measure) -> None:
+def _write(
+    destination: Destination, output: Output, sequences: SequenceSet, measure: Measure
+) -> None:
     run = destination.job
     writer = DistanceWriter(
-        output, run.queries, measure.name, run.window, first=destination.piece.first
+        output, sequences, measure.name, run.window, first=destination.piece.first
     )
     for values in measure_in_order(run, measure):
         writer.write(values)

@@ -114,7 +114,7 @@ def written_pairs(what: str, pairs: int, output: str) -> Lines:
 
 def describe_set(sequences: SequenceSet) -> str:
     """One line: ``57 proteins of 372-544 residues``, ``2 DNA sequences of 900 bases``."""
-    shortest, longest = int(sequences.lengths.min()), int(sequences.lengths.max())
+    shortest, longest = (int(sequences.sorted_lengths[k]) for k in (-1, 0))
     lengths = f"{shortest:,}-{longest:,}" if shortest < longest else f"{longest:,}"
     kind = _KINDS[sequences.alphabet.name][len(sequences) > 1]
     unit = "residues" if sequences.alphabet.name == PROTEIN.name else "bases"
@@ -127,6 +127,6 @@ def _facts_of(sequences: SequenceSet) -> dict[str, Any]:
         "alphabet": sequences.alphabet.name,
         "sequences": len(sequences),
         "residues": sequences.total_residues,
-        "shortest": int(sequences.lengths.min()),
-        "longest": int(sequences.lengths.max()),
+        "shortest": int(sequences.sorted_lengths[-1]),
+        "longest": int(sequences.sorted_lengths[0]),
     }

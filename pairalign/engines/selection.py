@@ -290,7 +290,5 @@ def _is_worth_a_gpu(queries: SequenceSet, targets: SequenceSet | None) -> bool:
 
 def _cells(queries: SequenceSet, targets: SequenceSet | None) -> int:
     """Cells of all pairs' matrices, about."""
-    rows = int(queries.lengths.sum(dtype="int64"))
-    if targets is None:
-        return rows * rows // 2
-    return rows * int(targets.lengths.sum(dtype="int64"))
+    rows = queries.total_residues
+    return rows * rows // 2 if targets is None else rows * targets.total_residues

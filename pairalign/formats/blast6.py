@@ -23,5 +23,6 @@ class Blast6Writer(TextWriter):
     shows_residues = False
     suffixes: ClassVar[tuple[str, ...]] = (".blast6", ".b6", ".m8", ".outfmt6")
     needs = Detail.STATS
+    of_block = True
     both_ways = True
     default_fields = tuple(FIELDS[name] for name in BLAST6)

@@ -53,6 +53,7 @@ class Blast7Writer(Blast6Writer):
     """
 
     name = "blast7"
+    of_block = False
     suffixes: ClassVar[tuple[str, ...]] = (".blast7", ".b7", ".outfmt7")
 
     @property

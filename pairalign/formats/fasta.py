@@ -19,4 +19,5 @@ class FastaWriter(TextWriter):
     name = "fasta"
     suffixes = (".fasta", ".fa", ".fas", ".afa")
     needs = Detail.CIGAR
+    of_block = True
     numbers = True

@@ -18,6 +18,7 @@ class MafWriter(TextWriter):
     name = "maf"
     suffixes = (".maf",)
     needs = Detail.CIGAR
+    of_block = True
 
     def header(self) -> bytes:
         """Return the line that names the version."""

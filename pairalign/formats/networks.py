@@ -157,6 +157,7 @@ class AbcWriter(NetworkWriter):
     """
 
     name: ClassVar[str] = "abc"
+    of_block = True
     suffixes: ClassVar[tuple[str, ...]] = (".abc",)
 
     def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:

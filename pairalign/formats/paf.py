@@ -29,6 +29,7 @@ class PafWriter(TextWriter):
     shows_residues = False
     suffixes = (".paf",)
     needs = Detail.STATS
+    of_block = True
     either_strand = True
     of_overlaps = True
     both_ways = True

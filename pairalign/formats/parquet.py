@@ -55,6 +55,7 @@ class ParquetWriter(Writer):
     name = "parquet"
     suffixes = (".parquet", ".pq")
     needs = Detail.SCORE
+    of_block = True
     compressible = False
     joined = True
     shows_confidence = True

@@ -27,6 +27,7 @@ class SrspairWriter(TextWriter):
     name = "srspair"
     suffixes = (".srspair", ".emboss", ".needle", ".water")
     needs = Detail.CIGAR
+    of_block = True
 
     def header(self) -> bytes:
         """Text before the first pair."""

@@ -25,6 +25,7 @@ class TsvWriter(TextWriter):
     shows_residues = False
     suffixes = (".tsv", ".tab")
     needs = Detail.SCORE
+    of_block = True
     both_ways = True
     default_fields = ()
 

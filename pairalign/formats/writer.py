@@ -25,10 +25,8 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import Significance
 
-# Text of one piece at most (bounds are generous: usually about half of it).
-CHUNK_BYTES = 1 << 20
-# A thread formats some 400 MB a second: 32 keep up with the fastest disks and GPUs.
-MOST_FORMATTERS = 32
+CHUNK_BYTES = 1 << 20  # text of one piece at most; usually about half of it
+MOST_FORMATTERS = 32  # of some 400 MB a second each: they keep up with the fastest disks and GPUs
 # Slabs of `write` that wait or are being formatted: threads go on while the last one is looked at.
 MOST_UNFORMATTED = 2
 
@@ -148,9 +146,10 @@ class Writer(Abortable):
         How many it has shown; 0 where it does not number them.
     kind_counts : ndarray of int64, shape (5,)
         How many overlaps of each kind it was given, see `pairalign.reads.kinds`; 0 of alignments.
+    of_block : bool
+        Whether the sequences of the pairs will do: it says nothing of others.
     default_fields : tuple of Field or None
-        The columns of a table whose columns can be chosen; empty where they follow from what was
-        computed. None: they cannot be chosen.
+        The columns of a table, where they can be chosen; empty: they follow from what was computed.
     known_tags : tuple of str
         Some of `TAGS` that it can have.
     """
@@ -167,6 +166,7 @@ class Writer(Abortable):
     numbers: ClassVar[bool] = False
     joined: ClassVar[bool] = False
     shows_confidence: ClassVar[bool] = False
+    of_block: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None
     known_tags: ClassVar[tuple[str, ...]] = ()
     shows_residues: ClassVar[bool] = True  # without tags and chosen columns

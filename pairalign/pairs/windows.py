@@ -101,39 +101,83 @@ def default_window(listed: bool) -> int:
     return LIST_WINDOW if listed else DEFAULT_WINDOW
 
 
-def plan_windows(
-    rows: int, columns: int | None = None, window: int = DEFAULT_WINDOW
-) -> list[Window]:
-    """Cut the pair matrix into windows, row by row.
+@dataclass(frozen=True)
+class WindowGrid:
+    """The pair matrix, cut into windows row by row.
 
-    Parameters
+    Attributes
     ----------
     rows : int
         Sequences of the (first) set.
     columns : int or None
         Sequences of the second set; None for every pair of one set.
-    window : int
+    size : int
         Rows and columns of a window.
 
-    Returns
-    -------
-    list of Window
-        Every pair is in exactly one; windows without a pair are left out.
+    Notes
+    -----
+    Iterating gives every window that has a pair, in the order of output.
     """
-    if window < 1:
-        raise ValueError(f"window {window}: expected at least 1")
-    triangular = columns is None
-    last = rows if columns is None else columns
-    planned: list[Window] = []
-    for row in range(0, rows, window):
-        row_stop = min(row + window, rows)
-        for column in range(row if triangular else 0, last, window):
-            column_stop = min(column + window, last)
-            made = Window(len(planned), row, row_stop, column, column_stop, triangular)
-            # Only a window on the diagonal can be empty: that of a single last sequence.
-            if not triangular or column > row or made.pairs:
-                planned.append(made)
-    return planned
+
+    rows: int
+    columns: int | None = None
+    size: int = DEFAULT_WINDOW
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise ValueError(f"window {self.size}: expected at least 1")
+
+    @property
+    def triangular(self) -> bool:
+        """Whether a set is aligned with itself."""
+        return self.columns is None
+
+    @property
+    def width(self) -> int:
+        """Columns of the pair matrix."""
+        return self.rows if self.columns is None else self.columns
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many windows are above, and beside, one another."""
+        return -(-self.rows // self.size), -(-self.width // self.size)
+
+    @property
+    def pairs(self) -> int:
+        """Number of all pairs."""
+        return count_pairs(0, self.rows, 0, self.width, self.triangular)
+
+    def window(self, row: int, column: int) -> Window:
+        """Return a window by its place among those above it, and among those beside it."""
+        _, across = self.shape
+        index = row * across + column
+        if self.triangular:  # with windows of one pair those on the diagonal have none
+            index -= row * (row + 1) // 2 + (row + 1) * (self.size == 1)
+        first, left = row * self.size, column * self.size
+        stop, right = min(first + self.size, self.rows), min(left + self.size, self.width)
+        return Window(index, first, stop, left, right, self.triangular)
+
+    def pairs_before(self, row: int, column: int) -> int:
+        """Count the pairs that come before a window in the order of output."""
+        first, left = row * self.size, column * self.size
+        stop = min(first + self.size, self.rows)
+        above = count_pairs(0, first, 0, self.width, self.triangular)
+        return above + count_pairs(first, stop, 0, left, self.triangular)
+
+    def __iter__(self) -> Iterator[Window]:
+        down, across = self.shape
+        for row in range(down):
+            for column in range(row if self.triangular else 0, across):
+                made = self.window(row, column)
+                if made.pairs:
+                    yield made
+
+
+def plan_windows(
+    rows: int, columns: int | None = None, window: int = DEFAULT_WINDOW
+) -> list[Window]:
+    """Return all windows of a `WindowGrid`, whose parameters these are."""
+    return list(WindowGrid(rows, columns, window))
 
 
 def order_keys(
@@ -284,10 +328,11 @@ def restrict_windows(windows: Iterable[Window], start: int, stop: int) -> Iterat
         first, last = max(start - before, 0), min(stop - before, pairs)
         before += pairs
         if first < last:
-            yield from (window,) if last - first == pairs else _cut_window(window, first, last)
+            yield from (window,) if last - first == pairs else cut_window(window, first, last)
 
 
-def _cut_window(window: Window, first: int, last: int) -> Iterator[Window]:
+def cut_window(window: Window, first: int, last: int) -> Iterator[Window]:
+    """Give some pairs of a window, from number `first` up to `last`: at most three windows."""
     offsets = window.row_offsets
     row = int(np.searchsorted(offsets, first, side="right")) - 1
     end = int(np.searchsorted(offsets, last, side="left")) - 1  # the row of the last pair

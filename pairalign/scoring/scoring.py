@@ -154,7 +154,7 @@ class Scoring:
         targets = queries if targets is None else targets
         for sequences in (queries, targets):
             self._check_letters(sequences)
-        longest = [int(sequences.lengths.max()) for sequences in (queries, targets)]
+        longest = [int(sequences.sorted_lengths[0]) for sequences in (queries, targets)]
         low, high = self.score_bounds(*longest)
         # Engines may keep H + (i+j) * gap_extend, and a few gaps below the lowest of those.
         shifted = high + (sum(longest) + 4) * self.gap_extend + 4 * self.gap_open - self.min_score

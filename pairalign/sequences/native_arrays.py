@@ -9,6 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+PADDING_BYTES = 64
+"""Zeros behind the codes: native code reads sequences in whole words."""
+
 
 class CodeArrays(NamedTuple):
     """Codes of a set for native code.
@@ -16,7 +19,7 @@ class CodeArrays(NamedTuple):
     Attributes
     ----------
     codes : ndarray of uint8
-        With at least 64 zeros behind the last: native code reads them in whole words.
+        With at least `PADDING_BYTES` zeros behind the last.
     starts : ndarray of int64, shape (n,)
         Where each sequence starts, by sorted position.
     """

@@ -8,7 +8,6 @@ beyond ASCII, and ``*`` in DNA.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -27,45 +26,26 @@ from pairalign.sequences.alphabets import (
     guess_alphabet,
 )
 from pairalign.sequences.fasta import GAPS, clean
-from pairalign.sequences.native_arrays import CodeArrays, TextArrays, digest_of, join_texts
+from pairalign.sequences.native_arrays import (
+    PADDING_BYTES,
+    CodeArrays,
+    TextArrays,
+    digest_of,
+    join_texts,
+)
 from pairalign.sequences.python_sequences import letters_of, name_of
 from pairalign.sequences.records import Records, join_records
 from pairalign.sequences.row_order import find_row_ranks, order_rows
+from pairalign.sequences.sequence import Sequence
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, tidy
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-_PADDING_BYTES = 64  # native code reads sequences in whole words
 _NO_SEQUENCE = "has no sequence (--on-empty skip leaves such records out)"
 _MAX_LENGTH = 2**31 - 1
 _BAD_IN_NAME = "".join(map(chr, [*range(0x21), 0x7F]))
 # A tab is harmless in a description, control-A separates merged headers of NCBI's databases.
 _BAD_IN_DESCRIPTION = "".join(map(chr, sorted({*range(0x20), 0x7F} - {0x01, 0x09})))
-
-
-@dataclass(frozen=True)
-class Sequence:
-    """One sequence of a set.
-
-    Attributes
-    ----------
-    name : str
-        The header up to the first blank.
-    description : str
-        The whole header.
-    letters : str
-        As they were read.
-    """
-
-    name: str
-    description: str
-    letters: str
-
-    def __len__(self) -> int:
-        return len(self.letters)
-
-    def __str__(self) -> str:
-        return self.letters
 
 
 class SequenceSet:
@@ -264,7 +244,7 @@ class SequenceSet:
     @property
     def code_arrays(self) -> CodeArrays:
         """The codes for native code; a copy, unless they are those of a store."""
-        codes = np.concatenate((self.codes, np.zeros(_PADDING_BYTES, np.uint8)))
+        codes = np.concatenate((self.codes, np.zeros(PADDING_BYTES, np.uint8)))
         return CodeArrays(codes, self.offsets[:-1][self.order])
 
     def codes_between(self, start: int, stop: int) -> npt.NDArray[np.uint8]:
@@ -274,6 +254,23 @@ class SequenceSet:
     def indices_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
         """Return the input indices of some sorted positions, int32 of shape (stop - start,)."""
         return self.order[start:stop]
+
+    def lengths_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
+        """Return the lengths of some sorted positions, int32 of shape (stop - start,)."""
+        return self.sorted_lengths[start:stop]
+
+    def names_at(self, indices: npt.NDArray[np.int32]) -> list[str]:
+        """Return the names of some sequences, by ascending input indices."""
+        return [self.names[index] for index in indices.tolist()]
+
+    def descriptions_at(self, indices: npt.NDArray[np.int32]) -> list[str]:
+        """Return the headers of some sequences, by ascending input indices."""
+        return [self.descriptions[index] for index in indices.tolist()]
+
+    def letters_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
+        """Return the residues of some sequences, by ascending input indices, side by side."""
+        ends = self.offsets[1:]
+        return np.concatenate([self.letters[self.offsets[k] : ends[k]] for k in indices.tolist()])
 
     def text_arrays(self, *, residues: bool = True) -> TextArrays:
         """Return names and residues for native code; without `residues` it reads names alone."""
@@ -347,9 +344,9 @@ class SequenceSet:
 
     def record(self, index: int) -> str:
         """Return what messages call the sequence at an input index: ``record 7 'sp|P1'``."""
-        return f"{self._number(index)} {shown_name(self.name_of(index))}"
+        return f"{self.number_of(index)} {shown_name(self.name_of(index))}"
 
-    def _number(self, index: int) -> str:
+    def number_of(self, index: int) -> str:
         """Return which record of which file a sequence is: ``record 7``, ``record 7 of b.fa``."""
         for origin in self.origins:
             if index < len(origin.numbers):
@@ -367,7 +364,9 @@ class SequenceSet:
         titles = zip(self.names, self.descriptions, strict=True)
         for index, (name, description) in enumerate(titles):
             if not name:
-                raise FastaError(f"{self.source}: {self._number(index)} has no name after the '>'")
+                raise FastaError(
+                    f"{self.source}: {self.number_of(index)} has no name after the '>'"
+                )
             bad = [letter for letter in name if letter in _BAD_IN_NAME]
             bad += [letter for letter in description if letter in _BAD_IN_DESCRIPTION]
             if bad:
@@ -380,7 +379,7 @@ class SequenceSet:
             if first != index:
                 raise FastaError(
                     f"{self.source}: {self.record(index)} has the name of "
-                    f"{self._number(first)}; names must be unique (--on-duplicate rename)"
+                    f"{self.number_of(first)}; names must be unique (--on-duplicate rename)"
                 )
 
     def _are_names_plain(self) -> bool:

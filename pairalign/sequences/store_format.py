@@ -17,7 +17,7 @@ import numpy.typing as npt
 from pairalign.base.checksum import add_to_checksum
 from pairalign.base.errors import FastaError
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
-from pairalign.sequences.native_arrays import join_texts
+from pairalign.sequences.native_arrays import PADDING_BYTES, join_texts
 from pairalign.sequences.sets import SequenceSet
 
 MAGIC = b"\x89PAIRSET"
@@ -26,8 +26,6 @@ VERSION = 1
 HEADER_BYTES = 4096
 CHUNK_BYTES = 1 << 16
 """What has a checksum of its own."""
-PADDING_BYTES = 64
-"""Zeros behind the codes: kernels read them in whole words."""
 
 _BYTE_ORDER = 0x01020304
 _ALPHABETS = (PROTEIN, DNA)

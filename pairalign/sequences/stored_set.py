@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import mmap
 import os
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +21,8 @@ from pairalign.base.errors import FastaError, describe_unreadable
 from pairalign.sequences.alphabets import INVALID, Alphabet
 from pairalign.sequences.native_arrays import CodeArrays, TextArrays
 from pairalign.sequences.records import Records
-from pairalign.sequences.sets import Sequence, SequenceSet
+from pairalign.sequences.sequence import Sequence
+from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import (
     CHUNK_BYTES,
     HEADER_BYTES,
@@ -91,6 +93,7 @@ class StoredSet(SequenceSet):
     """
 
     _descriptor: int | None = None
+    _counted = (0, 0)
 
     def __init__(self, data: bytes | mmap.mmap, source: str, descriptor: int | None = None) -> None:
         self._descriptor = descriptor
@@ -164,11 +167,20 @@ class StoredSet(SequenceSet):
 
     def codes_between(self, start: int, stop: int) -> npt.NDArray[np.uint8]:
         """As `SequenceSet.codes_between`, and read no others."""
-        before = int(self.sorted_lengths[:start].sum(dtype=np.int64))
-        residues = int(self.sorted_lengths[start:stop].sum(dtype=np.int64))
+        before = self._residues_before(start)
+        residues = int(self.lengths_between(start, stop).sum(dtype=np.int64))
         codes = self._values("codes", before, before + residues)
         _check_codes(codes, self.alphabet, self.source)
         return codes
+
+    def _residues_before(self, position: int) -> int:
+        """Count the residues of all sorted positions before one, from where it was last asked."""
+        place, residues = self._counted if self._counted[0] <= position else (0, 0)
+        for at in range(place, position, CHUNK_BYTES):
+            lengths = self.lengths_between(at, min(at + CHUNK_BYTES, position))
+            residues += int(lengths.sum(dtype=np.int64))
+        self._counted = position, residues
+        return residues
 
     def indices_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
         """As `SequenceSet.indices_between`, and read no others."""
@@ -176,6 +188,28 @@ class StoredSet(SequenceSet):
         if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < len(self):
             raise damaged(self.source, "its order has other sequences")
         return indices
+
+    def lengths_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
+        """As `SequenceSet.lengths_between`, and read no others."""
+        lengths = self._values("sorted_lengths", start, stop)
+        if len(lengths) and (int(lengths.min()) < 1 or (np.diff(lengths) > 0).any()):
+            raise damaged(self.source, "its sorted lengths are not sorted")
+        return lengths
+
+    def names_at(self, indices: npt.NDArray[np.int32]) -> list[str]:
+        """As `SequenceSet.names_at`, and keep no others."""
+        return [_decoded(text, self.source) for text in self._gather("names", indices)]
+
+    def descriptions_at(self, indices: npt.NDArray[np.int32]) -> list[str]:
+        """As `SequenceSet.descriptions_at`, and keep no others."""
+        return [_decoded(text, self.source) for text in self._gather("headers", indices)]
+
+    def letters_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
+        """As `SequenceSet.letters_at`, and keep no others."""
+        letters = np.frombuffer(b"".join(self._gather("letters", indices)), np.uint8)
+        if self._is_foreign(letters):
+            raise damaged(self.source, "a residue is none of its alphabet")
+        return letters
 
     def records(self, *, qualities: bool = False) -> Records:
         """Return all that is stored as raw records."""
@@ -302,6 +336,25 @@ class StoredSet(SequenceSet):
         data, ends = joined.tobytes(), offsets.tolist()
         return [_decoded(data[a:b], self.source) for a, b in itertools.pairwise(ends)]
 
+    def _gather(self, name: str, indices: npt.NDArray[np.int32]) -> Iterator[bytes]:
+        """Yield what a section has of some sequences, in ascending order, 1 MiB at a time."""
+        offsets = {"letters": "offsets"}.get(name, f"{name[:-1]}_offsets")
+        for group in _groups(indices, _BLOCK // SECTIONS[offsets].itemsize):
+            found = self._values(offsets, int(group[0]), int(group[-1]) + 2)
+            starts, stops = (found[group - group[0] + k] for k in (0, 1))
+            ends = np.stack((starts, stops), axis=1).ravel()
+            if (np.diff(ends) < 0).any() or not 0 <= ends[0] <= ends[-1] <= self._size(name):
+                raise damaged(self.source, f"its {name} are not in order")
+            for some in _groups(starts, _BLOCK):
+                first, count = int(some[0]), len(some)
+                data = self._values(name, first, int(stops[count - 1])).tobytes()
+                places = zip((some - first).tolist(), (stops[:count] - first).tolist(), strict=True)
+                stops = stops[count:]
+                yield from (data[start:stop] for start, stop in places)
+
+    def _size(self, name: str) -> int:
+        return self._header.sections[name][1]
+
     def _raw(self, name: str) -> _Array:
         """Return a section as it is mapped, not checked."""
         start, size = self._header.sections[name]
@@ -350,6 +403,11 @@ class StoredSet(SequenceSet):
         except OSError as error:
             raise FastaError(f"{self.source}: {error.strerror}") from error
         return b"".join(parts)
+
+
+def _groups(values: _Array, width: int) -> list[_Array]:
+    """Cut ascending values where one is not in the same range of `width` as the one before."""
+    return np.split(values, np.flatnonzero(np.diff(values // width)) + 1)
 
 
 def _check_codes(codes: _Array, alphabet: Alphabet, source: str) -> None:

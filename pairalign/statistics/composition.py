@@ -35,6 +35,7 @@ References
 from __future__ import annotations
 
 import math
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -96,6 +97,13 @@ class PairComposition:
         self._places = np.ascontiguousarray(places.reshape(matrix.shape), np.int32)
         self._sets = (queries, usual[0]), (targets, usual[1])
         self._usual, self._gapped = usual_lambda, gapped_lambda
+
+    def of_sets(self, queries: SequenceSet, targets: SequenceSet) -> PairComposition:
+        """Return the same for some of the sequences, whose input indices are those of new sets."""
+        some = copy(self)
+        vars(some).pop("_shares", None)
+        some._sets = (queries, self._sets[0][1]), (targets, self._sets[1][1])
+        return some
 
     @cached_property
     def _shares(self) -> list[tuple[Doubles, Doubles]]:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -33,6 +34,7 @@ from pairalign.base.arrays import Int32s
 from pairalign.base.choices import MASKS
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.alphabets import Alphabet
+from pairalign.sequences.lengths import distinct_lengths
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import MOST_FACTOR, MOST_RATIO, PairComposition
 from pairalign.statistics.finite_size import LengthLaw, published_law, skewed_law
@@ -81,8 +83,8 @@ class Significance:
     Attributes
     ----------
     gumbel : Gumbel
-    lengths : tuple of two int32 arrays
-        Residues of the queries and of the targets.
+    sets : tuple of two SequenceSet
+        Queries and targets.
     databases : tuple of two (int, int)
         Residues and sequences of the database that queries are searched in, and of that which
         targets are searched in where they come as queries.
@@ -97,12 +99,33 @@ class Significance:
     """
 
     gumbel: Gumbel
-    lengths: tuple[Int32s, Int32s]
+    sets: tuple[SequenceSet, SequenceSet]
     databases: tuple[tuple[int, int], tuple[int, int]]
     composition: PairComposition | None = None
     search_space: float | None = None
     masks: ResidueMasks | None = None
     scored_mask: str | None = None
+
+    @cached_property
+    def lengths(self) -> tuple[Int32s, Int32s]:
+        """Residues of the queries and of the targets, by input index."""
+        first, second = (np.ascontiguousarray(one.lengths, np.int32) for one in self.sets)
+        return first, second
+
+    def of_sets(self, queries: SequenceSet, targets: SequenceSet) -> Significance:
+        """Return the same for some of the sequences, whose input indices are those of new sets."""
+        composition, masks = self.composition, self.masks
+        if composition is not None:
+            composition = composition.of_sets(queries, targets)
+        if masks is not None:
+            masks = ResidueMasks(queries, targets, masks.mask)
+        return replace(self, sets=(queries, targets), composition=composition, masks=masks)
+
+    def of_each_length(self) -> Significance:
+        """Return the same for one sequence of each length, whatever its residues."""
+        some = replace(self)
+        vars(some)["lengths"] = tuple(map(distinct_lengths, self.sets))
+        return some
 
     @property
     def database(self) -> tuple[int, int]:
@@ -268,9 +291,17 @@ class EvalueFilter:
 
     def __init__(self, significance: Significance, max_evalue: float, both_ways: bool) -> None:
         self.both_ways = both_ways
-        self._significance, self._most = significance, max_evalue
-        every = [np.arange(len(one)) for one in significance.lengths]
+        self._most = max_evalue
+        self._significance = significance.of_each_length()
+        every = [np.arange(len(one)) for one in self._significance.lengths]
         self.min_raw_score = self.least_raw_score(every[0], every[1])
+        self._significance = significance
+
+    def of_sets(self, queries: SequenceSet, targets: SequenceSet) -> EvalueFilter:
+        """Return the same for some of the sequences, see `Significance.of_sets`."""
+        some = copy(self)
+        some._significance = self._significance.of_sets(queries, targets)
+        return some
 
     def least_raw_score(self, queries: Numbers, targets: Numbers) -> int:
         """Return a raw score that every pair of some sequences that passes has."""
@@ -381,11 +412,8 @@ def find_significance(
         (database_letters or searched.total_residues, len(searched))
         for searched in (other, queries)
     )
-    lengths = tuple(np.ascontiguousarray(one.lengths, np.int32) for one in (queries, other))
     masks = None if mask == MASKS[0] else ResidueMasks(queries, other, mask)
-    return Significance(
-        gumbel, (lengths[0], lengths[1]), (first, second), composition, search_space, masks
-    )
+    return Significance(gumbel, (queries, other), (first, second), composition, search_space, masks)
 
 
 def search_spaces(

@@ -9,11 +9,17 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shard_costs import cost
+from shard_costs import cost, shard_of
 
-from pairalign.jobs.run.blocks import cut_shard, in_blocks
+from pairalign.jobs.run.blocks import Blocks
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
-from pairalign.pairs.windows import plan_windows
+from pairalign.pairs.windows import Window, WindowGrid
+
+
+def in_blocks(grid: WindowGrid, rows: np.ndarray, columns: np.ndarray, shards: int) -> list[Window]:
+    """All windows in the order of blocks."""
+    blocks = Blocks(grid, lambda a, b: rows[a:b], lambda a, b: columns[a:b], shards)
+    return list(blocks.between(blocks.find(0), blocks.find(shards)))
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -27,12 +33,13 @@ def test_blocks(rows: list[int], columns: list[int] | None, size: int, shards: i
     """Each pair is in one shard, in the place that its piece says; work is that of any shard."""
     first = np.sort(np.array(rows, np.int32))[::-1]
     other = first if columns is None else np.sort(np.array(columns, np.int32))[::-1]
-    windows = plan_windows(len(rows), None if columns is None else len(columns), size)
+    grid = WindowGrid(len(rows), None if columns is None else len(columns), size)
+    windows = list(grid)
     whole = [pair for window in windows for pair in zip(*window.positions(), strict=True)]
     seen = np.zeros(len(whole), np.int64)
     costs, heaviest = [], cost(windows, first, other) / shards
     for k in range(1, shards + 1):
-        own, pieces = cut_shard(windows, first, other, (k, shards))
+        own, pieces = shard_of(grid, first, other, k, shards)
         pairs = [pair for window in own for pair in zip(*window.positions(), strict=True)]
         places = [place for start, count in pieces for place in range(start, start + count)]
         assert pairs == [whole[place] for place in places]
@@ -43,18 +50,19 @@ def test_blocks(rows: list[int], columns: list[int] | None, size: int, shards: i
     assert (seen == 1).all()
     pair = int(weigh_letters(first)[0]) * int(weigh_letters(other)[0]) + PAIR_CELLS
     assert max(costs) <= heaviest + 2 * pair
-    blocked = in_blocks(windows, first, other, shards)
+    blocked = in_blocks(grid, first, other, shards)
     assert (blocked[0], blocked[-1]) == (windows[0], windows[-1])
+    assert sorted(blocked, key=lambda one: one.index) == windows
 
 
 @pytest.mark.parametrize("shards", [64, 300])
 def test_a_shard_touches_a_block(shards: int) -> None:
     lengths = np.sort(np.random.default_rng(1).gamma(2, 180, 20_000).astype(np.int32) + 1)[::-1]
-    windows = plan_windows(len(lengths), None, 256)
+    grid = WindowGrid(len(lengths), None, 256)
     sums = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    mean = cost(windows, lengths, lengths) / shards
+    mean = cost(grid, lengths, lengths) / shards
     for k in range(1, shards + 1, 1 + shards // 12):
-        own, _ = cut_shard(windows, lengths, lengths, (k, shards))
+        own, _ = shard_of(grid, lengths, lengths, k, shards)
         assert cost(own, lengths, lengths) <= 1.03 * mean
         touched = np.zeros(len(lengths), np.bool_)
         for window in own:

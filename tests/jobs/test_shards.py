@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from align_command import align
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shard_costs import cost
+from shard_costs import cost, shard_of
 
 from pairalign import AlignmentJob, CapacityError, make_scoring, read_fasta
 from pairalign.base.arguments import parse_shard
@@ -24,8 +23,8 @@ from pairalign.cli.main import main
 from pairalign.formats import FORMATS, parquet
 from pairalign.formats.parts import describe_shards
 from pairalign.jobs.run.run_identity import describe_run
-from pairalign.jobs.run.shards import PAIR_CELLS, shard_range, weigh_letters
-from pairalign.pairs.windows import count_cells, plan_windows, restrict_windows
+from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
+from pairalign.pairs.windows import WindowGrid, count_cells
 
 SEVERAL = [name for name in FORMATS if name != "a3m"]  # of one query: below
 SHARDS = 5
@@ -266,7 +265,7 @@ def test_parts_that_were_cut_elsewhere(
 ) -> None:
     make_parts(shards=3)
     with monkeypatch.context() as patch:
-        patch.setattr("pairalign.jobs.run.shards.PAIR_CELLS", 100_000)
+        patch.setattr("pairalign.jobs.run.blocks.PAIR_CELLS", 100_000)
         align("in.fa", "-o", "parts", "--shard", "2/3", "-q")
     merge("parts", "-o", "all.paf", code=1)
     assert "another version has cut it; make it again" in capfd.readouterr().err
@@ -364,17 +363,13 @@ def ended_after(count: int, run: Callable[..., Any]) -> Callable[..., Any]:
 def test_cuts(rows: list[int], columns: list[int] | None, size: int, shards: int) -> None:
     first = np.sort(np.array(rows, np.int32))[::-1]
     other = first if columns is None else np.sort(np.array(columns, np.int32))[::-1]
-    windows = plan_windows(len(rows), None if columns is None else len(columns), size)
-    ranges = [shard_range(windows, first, other, (k, shards)) for k in range(1, shards + 1)]
-    assert ranges[0][0] == 0
-    assert ranges[-1][1] == sum(window.pairs for window in windows)
-    assert all(a[1] == b[0] for a, b in pairwise(ranges))
+    grid = WindowGrid(len(rows), None if columns is None else len(columns), size)
+    parts = [shard_of(grid, first, other, k, shards) for k in range(1, shards + 1)]
+    assert sum(piece.pairs for _, pieces in parts for piece in pieces) == grid.pairs
     largest = int(weigh_letters(first).max()) * int(weigh_letters(other).max()) + PAIR_CELLS
-    mean = cost(windows, first, other) / shards
-    for start, stop in ranges:
-        assert start <= stop
-        part = cost(restrict_windows(windows, start, stop), first, other)
-        assert abs(part - mean) <= largest
+    mean = cost(grid, first, other) / shards
+    for windows, _ in parts:
+        assert abs(cost(windows, first, other) - mean) <= largest
 
 
 def test_weights() -> None:
@@ -385,12 +380,12 @@ def test_weights() -> None:
 def test_cuts_of_genomes() -> None:
     """A window's cells may need more than 64 bits."""
     lengths = np.full(1024, 5_000_000, np.int32)
-    windows = plan_windows(len(lengths))
-    ranges = [shard_range(windows, lengths, lengths, (k, 8)) for k in range(1, 9)]
-    assert ranges[0][0] == 0
-    assert ranges[-1][1] == 1024 * 1023 // 2
-    assert all(a[1] == b[0] for a, b in pairwise(ranges))
-    sizes = [stop - start for start, stop in ranges]
+    grid = WindowGrid(len(lengths))
+    sizes = [
+        sum(window.pairs for window in shard_of(grid, lengths, lengths, k, 8)[0])
+        for k in range(1, 9)
+    ]
+    assert sum(sizes) == 1024 * 1023 // 2
     assert max(sizes) - min(sizes) <= 1
 
 
@@ -409,17 +404,15 @@ def ribosomal(count: int = 5000) -> np.ndarray:
 @pytest.mark.parametrize("shards", [7, 64, 1000])
 @pytest.mark.parametrize("lengths", [human_like(), ribosomal()], ids=["proteins", "16S"])
 def test_balance(lengths: np.ndarray, shards: int) -> None:
-    windows = plan_windows(len(lengths))
+    grid = WindowGrid(len(lengths))
     cells = [
         sum(
             count_cells(window, lengths, lengths)
-            for window in restrict_windows(
-                windows, *shard_range(windows, lengths, lengths, (k, shards))
-            )
+            for window in shard_of(grid, lengths, lengths, k, shards)[0]
         )
         for k in sorted({1, 2, 3, shards // 3, shards // 2, shards - 2, shards - 1, shards})
     ]
-    mean = sum(count_cells(window, lengths, lengths) for window in windows) / shards
+    mean = sum(count_cells(window, lengths, lengths) for window in grid) / shards
     assert max(cells) <= 1.03 * mean
 
 

@@ -1,4 +1,4 @@
-"""What windows cost, as shards are cut."""
+"""Shards of lengths, and what windows cost, as shards are cut."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from pairalign.jobs.run.blocks import Pairs, cut_shard
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
-from pairalign.pairs.windows import Window, count_cells
+from pairalign.pairs.windows import Window, WindowGrid, count_cells
 
 
 def cost(windows: Iterable[Window], rows: np.ndarray, columns: np.ndarray) -> int:
     """Cells of all pairs, and what a pair itself counts."""
     rows, columns = weigh_letters(rows), weigh_letters(columns)
     return sum(count_cells(w, rows, columns) + PAIR_CELLS * w.pairs for w in windows)
+
+
+def shard_of(
+    grid: WindowGrid, rows: np.ndarray, columns: np.ndarray, k: int, shards: int
+) -> tuple[list[Window], list[Pairs]]:
+    """Windows and pieces of a shard of sequences with these lengths."""
+    return cut_shard(grid, lambda a, b: rows[a:b], lambda a, b: columns[a:b], (k, shards))

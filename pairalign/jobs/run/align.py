@@ -43,7 +43,7 @@ from pairalign.jobs.run.slabs import (
 from pairalign.jobs.run.written import mark_confidence, write_alignments
 from pairalign.pairs.lists import PairList, sort_pairs
 from pairalign.pairs.want import Detail, Want
-from pairalign.pairs.windows import Lengths, Window, plan_windows
+from pairalign.pairs.windows import Lengths, Window, WindowGrid
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -164,9 +164,7 @@ class AlignmentJob:
         self.hsps = check_hsps(self.hsps, self.scoring)
         problem = self.problem
         check_problem(problem, self.want.detail, self.pair_thresholds, self.hsps, self.strand)
-        self._planned = self._plan(
-            *(one.lengths[one.order] for one in (self.queries, problem.others))
-        )
+        self._planned = self._plan(*(one.sorted_lengths for one in (self.queries, problem.others)))
         self.pieces = [Pairs(0, len(self._planned))]
         self.pairs_done = 0
         if self.shard is not None:
@@ -183,9 +181,11 @@ class AlignmentJob:
             pairs = sort_pairs(self.pair_list, self.queries, self.targets, self.window)
             return ListedPairs(pairs, rows, columns, triangular=self.problem.is_one_set)
         targets = None if self.targets is None else len(self.targets)
-        windows = plan_windows(len(self.queries), targets, self.window)
+        windows = WindowGrid(len(self.queries), targets, self.window)
         if self.only is None:
-            return AllPairs(windows, rows, columns)
+            sets = self.queries, self.problem.others
+            between = sets[0].lengths_between, sets[1].lengths_between
+            return AllPairs(windows, rows, columns, between)
         start, stop = self.only
         are_queries = (self.queries.order >= start) & (self.queries.order < stop)
         return PairsOfQueries(windows, rows, columns, are_queries)
@@ -223,6 +223,27 @@ class AlignmentJob:
         rest = copy(self)
         rest._planned = self._planned.part(pairs, self.pairs)
         rest.pairs_done = pairs
+        return rest
+
+    def of_block(self) -> AlignmentJob:
+        """Return the job of the sequences alone that the windows of a shard touch.
+
+        Its `queries` and `targets` are those of its results: indices are others than those of the
+        whole, and what is written of the pairs is the same. The job itself where there is no shard
+        of all pairs.
+        """
+        if self.shard is None or type(self._planned) is not AllPairs:
+            return self
+        found = self._planned.of_block(self.problem)
+        if found is None:
+            return self
+        rest = copy(self)
+        problem, rest._planned = found
+        rest.queries, rest.targets = problem.queries, problem.targets
+        if self.evalue_filter is not None:
+            rest.evalue_filter = self.evalue_filter.of_sets(problem.queries, problem.others)
+        for name in ("problem", "_result_bytes"):
+            vars(rest).pop(name, None)
         return rest
 
     @property
@@ -362,7 +383,7 @@ class AlignmentJob:
         if self.procedure.chooses(self) or engines == 1:
             return None
         pair_bytes, letter_bytes = self._result_bytes
-        letters = int(self.queries.lengths.max()) + int(self.problem.others.lengths.max())
+        letters = sum(int(one.sorted_lengths[0]) for one in (self.queries, self.problem.others))
         most = pair_bytes + letter_bytes * letters
 
         def needed_by(slab: Window) -> int:
@@ -372,7 +393,7 @@ class AlignmentJob:
 
     def _slab_cells(self, on_gpu: bool) -> int:
         """Return how many cells a slab may have."""
-        lengths = self.queries.lengths, self.problem.others.lengths
+        lengths = self.queries.sorted_lengths, self.problem.others.sorted_lengths
         return slab_cells(self.result_seconds, on_gpu, self.threads, *lengths)
 
     @cached_property

@@ -6,19 +6,32 @@ Both plan the pairs of a job: how many there are, which are a shard's, and slabs
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import Shard
-from pairalign.jobs.run.blocks import Pairs, cut_shard
+from pairalign.jobs.run.blocks import LengthsBetween, Pairs, cut_shard
 from pairalign.jobs.run.seeded_slabs import cut_seeded
 from pairalign.jobs.run.slabs import cut_windows
-from pairalign.pairs.windows import UNLIMITED, Lengths, Window, count_cells, restrict_windows
+from pairalign.pairs.windows import (
+    UNLIMITED,
+    Lengths,
+    Window,
+    WindowGrid,
+    count_cells,
+    restrict_windows,
+)
+from pairalign.sequences.block_set import BlockSet
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.seed_index import SeedIndex
+
+
+_AT_A_TIME = 1 << 20
 
 
 class PlannedPairs(Protocol):
@@ -58,30 +71,44 @@ class AllPairs:
 
     Parameters
     ----------
-    windows : sequence of Window
+    windows : WindowGrid or sequence of Window
+        All of them, or some.
     rows, columns : ndarray of int, shape (sequences,)
         Lengths by sorted position.
+    between : two LengthsBetween, optional
+        Read some lengths of rows and of columns, for `shard`, and keep no others.
     """
 
     left_out = 0
 
-    def __init__(self, windows: Sequence[Window], rows: Lengths, columns: Lengths) -> None:
+    def __init__(
+        self,
+        windows: WindowGrid | Sequence[Window],
+        rows: Lengths,
+        columns: Lengths,
+        between: tuple[LengthsBetween, LengthsBetween] | None = None,
+    ) -> None:
         self._windows = windows
         self._lengths = rows, columns
+        self._between = between or (partial(_some, rows), partial(_some, columns))
 
     def split_seeded(
         self, index: SeedIndex, result_bytes: tuple[int, float], limit: int, *, first_alone: bool
     ) -> list[Window]:
         """Cut the windows into slabs, see `pairalign.jobs.run.seeded_slabs.cut_seeded`."""
-        asked = self._windows, index, self._lengths, result_bytes, limit
+        asked = list(self._windows), index, self._lengths, result_bytes, limit
         return cut_seeded(*asked, first_alone=first_alone)
 
     def __len__(self) -> int:
+        if isinstance(self._windows, WindowGrid):
+            return self._windows.pairs
         return sum(map(self.pairs_of, self._windows))
 
     @property
     def cells(self) -> int:
         """Cells of the matrices of all pairs."""
+        if isinstance(self._windows, WindowGrid):
+            return _cells_of_all(self._windows, *self._lengths)
         return sum(map(self.cells_of, self._windows))
 
     def cells_of(self, slab: Window) -> int:
@@ -97,9 +124,37 @@ class AllPairs:
         return self._with(list(restrict_windows(self._windows, start, stop)))
 
     def shard(self, shard: Shard) -> tuple[AllPairs, list[Pairs]]:
-        """Return the pairs of a shard, see `pairalign.jobs.run.blocks.cut_shard`."""
-        windows, pieces = cut_shard(self._windows, *self._lengths, shard)
+        """Return the pairs of a shard of a grid, see `pairalign.jobs.run.blocks.cut_shard`."""
+        assert isinstance(self._windows, WindowGrid)
+        rows, columns = self._between
+        windows, pieces = cut_shard(self._windows, rows, columns, shard)
         return self._with(windows), pieces
+
+    def of_block(self, problem: Problem) -> tuple[Problem, AllPairs] | None:
+        """Return the sequences alone that the windows touch, and the same pairs of these.
+
+        None where there is no pair.
+        """
+        windows = list(self._windows)
+        if not windows:
+            return None
+        bounds = np.array([one.bounds[:4] for one in windows], np.int64).T
+        rows, columns = (list(zip(*bounds[k : k + 2].tolist(), strict=True)) for k in (0, 2))
+        if problem.is_one_set:
+            first = second = BlockSet(problem.queries, rows + columns)
+            block = Problem(first, None, problem.scoring)
+        else:
+            first = BlockSet(problem.queries, rows)
+            second = BlockSet(problem.others, columns)
+            block = Problem(first, second, problem.scoring)
+        starts = first.places_of(bounds[0]), second.places_of(bounds[2])
+        stops = starts[0] + bounds[1] - bounds[0], starts[1] + bounds[3] - bounds[2]
+        places = np.stack((starts[0], stops[0], starts[1], stops[1]), axis=1).tolist()
+        moved = [
+            Window(one.index, top, bottom, left, right, one.triangular, one.strand)
+            for one, (top, bottom, left, right) in zip(windows, places, strict=True)
+        ]
+        return block, AllPairs(moved, first.sorted_lengths, second.sorted_lengths)
 
     def _with(self, windows: list[Window]) -> AllPairs:
         return AllPairs(windows, *self._lengths)
@@ -133,7 +188,7 @@ class PairsOfQueries(AllPairs):
 
     def __init__(
         self,
-        windows: Sequence[Window],
+        windows: WindowGrid | Sequence[Window],
         rows: Lengths,
         columns: Lengths,
         are_queries: npt.NDArray[np.bool_],
@@ -147,6 +202,14 @@ class PairsOfQueries(AllPairs):
         others = self._others if slab.triangular else self._lengths[1]
         return super().cells_of(slab) - count_cells(slab, self._others, others)
 
+    @property
+    def cells(self) -> int:
+        """Cells of the matrices of all pairs that count."""
+        if not isinstance(self._windows, WindowGrid):
+            return super().cells
+        others = self._others if self._windows.triangular else self._lengths[1]
+        return super().cells - _cells_of_all(self._windows, self._others, others)
+
     def _with(self, windows: list[Window]) -> PairsOfQueries:
         return PairsOfQueries(windows, *self._lengths, self._are_queries)
 
@@ -157,3 +220,16 @@ class PairsOfQueries(AllPairs):
         if slab.triangular:
             mask = mask | self._are_queries[columns]
         return None if mask.all() else mask
+
+
+def _some(lengths: Lengths, start: int, stop: int) -> Lengths:
+    return lengths[start:stop]
+
+
+def _cells_of_all(grid: WindowGrid, rows: Lengths, columns: Lengths) -> int:
+    """Count the cells of all pairs; they may need more than 64 bits."""
+    letters = int(rows.sum(dtype=np.int64))
+    if not grid.triangular:
+        return letters * int(columns.sum(dtype=np.int64))
+    parts = (rows[at : at + _AT_A_TIME].astype(np.int64) for at in range(0, len(rows), _AT_A_TIME))
+    return (letters * letters - sum(int(np.dot(part, part)) for part in parts)) // 2

@@ -5,8 +5,6 @@ from __future__ import annotations
 import operator
 from typing import SupportsIndex
 
-import numpy as np
-
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import STRANDS
@@ -66,11 +64,12 @@ def computed_detail(
 def check_lengths(sequences: SequenceSet, detail: Detail) -> None:
     """Raise CapacityError for a sequence that is too long for any engine."""
     most = _MOST_LETTERS[detail]
-    index = int(np.argmax(sequences.lengths))
-    if sequences.lengths[index] > most:
+    longest = int(sequences.sorted_lengths[0])
+    if longest > most:
+        index = int(sequences.order[0])
         what = "aligned with CIGARs" if detail == Detail.CIGAR else "aligned"
         raise CapacityError(
-            f"{sequences.source}: {sequences.record(index)} has {sequences.lengths[index]:,} "
+            f"{sequences.source}: {sequences.record(index)} has {longest:,} "
             f"residues; sequences that are {what} have at most {most:,}"
         )
 

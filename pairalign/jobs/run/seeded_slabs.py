@@ -22,6 +22,7 @@ from pairalign.jobs.run.slabs import cut_windows
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Lengths, Window
+from pairalign.sequences.block_set import BlockSet
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
@@ -137,22 +138,26 @@ class JoinedEngine(WrappedEngine):
         self, engine: Engine, sets: tuple[SequenceSet, SequenceSet | None], width: int
     ) -> None:
         super().__init__(engine)
-        self._positions = (sets[0] if sets[1] is None else sets[1]).positions
+        columns = sets[0] if sets[1] is None else sets[1]
+        self._positions = columns.positions
         self._is_one_set = sets[1] is None
-        self._width = width
+        places = np.arange(len(columns))
+        if isinstance(columns, BlockSet):
+            places = columns.positions_in_whole
+        self._windows = places // width
 
     def align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Align the pairs of joined windows; `pair_mask` is None."""
         found = self._engine.align(window, want, pair_mask)
-        first, last = window.column_start // self._width, (window.column_stop - 1) // self._width
+        first, last = self._windows[[window.column_start, window.column_stop - 1]]
         if first == last or not len(found):
             return found
         columns = self._positions[found.target]
         if self._is_one_set:
             columns = np.maximum(columns, self._positions[found.query])
-        return found.take(np.argsort(columns // self._width, kind="stable"))
+        return found.take(np.argsort(self._windows[columns], kind="stable"))
 
 
 def join_results(

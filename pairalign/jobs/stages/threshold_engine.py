@@ -365,7 +365,5 @@ def skip_where_it_pays(
 
 def _cells(first: SequenceSet, second: SequenceSet | None) -> float:
     """Cells of all matrices, about."""
-    letters = float(first.lengths.sum(dtype=np.int64))
-    if second is None:
-        return letters * letters / 2
-    return letters * float(second.lengths.sum(dtype=np.int64))
+    letters = float(first.total_residues)
+    return letters * letters / 2 if second is None else letters * second.total_residues

@@ -1,0 +1,157 @@
+"""Some sequences of a set as a set: those that a block of the pair matrix has as rows or columns.
+
+Nothing is kept of the others. The sequences are in the order of the whole, in the input as by
+length, so their pairs are aligned and written as there; only input indices and sorted positions are
+other ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.sequences.native_arrays import PADDING_BYTES, CodeArrays, TextArrays, join_texts
+from pairalign.sequences.sequence import Sequence
+from pairalign.sequences.sets import SequenceSet
+
+_AT_A_TIME = 4096
+
+
+class BlockSet(SequenceSet):
+    """The sequences of some sorted positions; what they have is read when it is first used.
+
+    Parameters
+    ----------
+    whole : SequenceSet
+    ranges : iterable of (int, int)
+        Half-open ranges of its sorted positions; they may overlap.
+
+    Attributes
+    ----------
+    indices : ndarray of int32, shape (n,)
+        Input indices in the whole, ascending: what the set's own input indices stand for.
+    """
+
+    def __init__(self, whole: SequenceSet, ranges: Iterable[tuple[int, int]]) -> None:
+        self._whole = whole
+        self._ranges = _joined(ranges)
+        self.source, self.origins = whole.source, whole.origins
+        self.alphabet, self.byte_counts = whole.alphabet, whole.byte_counts
+        self.replaced = whole.replaced
+        self.qualities = None
+        found = [whole.indices_between(*one) for one in self._ranges]
+        by_length = np.concatenate([np.empty(0, np.int32), *found])
+        self.indices = np.sort(by_length)
+        self.order = np.searchsorted(self.indices, by_length).astype(np.int32)
+        starts = [start for start, _ in self._ranges]
+        sizes = [stop - start for start, stop in self._ranges]
+        self._starts = np.array(starts, np.int64)
+        self._places = np.cumsum([0, *sizes])[:-1]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def __getitem__(self, index: int) -> Sequence:
+        return self._whole[int(self.indices[index])]
+
+    def places_of(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the sorted positions here of some of the whole, which are in the ranges."""
+        numbers = np.searchsorted(self._starts, positions, side="right") - 1
+        return self._places[numbers] + positions - self._starts[numbers]
+
+    @property
+    def positions_in_whole(self) -> npt.NDArray[np.int64]:
+        """Sorted position in the whole of each one here, int64 of shape (n,)."""
+        return np.concatenate([np.arange(*one, dtype=np.int64) for one in self._ranges])
+
+    @property
+    def total_residues(self) -> int:
+        """Number of residues of all sequences together."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def sorted_lengths(self) -> npt.NDArray[np.int32]:
+        """Length at each sorted position, int32 of shape (n,)."""
+        found = [self._whole.lengths_between(*one) for one in self._ranges]
+        return np.concatenate([np.empty(0, np.int32), *found])
+
+    @cached_property
+    def lengths(self) -> npt.NDArray[np.int32]:  # type: ignore[override]
+        """Length of each sequence, int32 of shape (n,), in the order of the input."""
+        return self.sorted_lengths[self.positions]
+
+    @cached_property
+    def offsets(self) -> npt.NDArray[np.int64]:  # type: ignore[override]
+        """As `SequenceSet.offsets`."""
+        return np.concatenate(([0], np.cumsum(self.lengths, dtype=np.int64)))
+
+    @cached_property
+    def names(self) -> list[str]:  # type: ignore[override]
+        """First word of each header."""
+        return self._whole.names_at(self.indices)
+
+    @cached_property
+    def descriptions(self) -> list[str]:  # type: ignore[override]
+        """The whole headers."""
+        return self._whole.descriptions_at(self.indices)
+
+    @cached_property
+    def letters(self) -> npt.NDArray[np.uint8]:  # type: ignore[override]
+        """As `SequenceSet.letters`."""
+        return self._whole.letters_at(self.indices)
+
+    @cached_property
+    def codes(self) -> npt.NDArray[np.uint8]:  # type: ignore[override]
+        """As `SequenceSet.codes`; who can takes `code_arrays`, which are there anyway."""
+        by_length, starts = self.code_arrays
+        found = np.empty(self.total_residues, np.uint8)
+        places = zip(
+            self.order.tolist(), starts.tolist(), self.sorted_lengths.tolist(), strict=True
+        )
+        for index, start, length in places:
+            at = int(self.offsets[index])
+            found[at : at + length] = by_length[start : start + length]
+        return found
+
+    @cached_property
+    def code_arrays(self) -> CodeArrays:
+        """As `SequenceSet.code_arrays`: the codes of the longest sequence first."""
+        ends = np.cumsum(self.sorted_lengths, dtype=np.int64)
+        codes = np.zeros(int(ends[-1]) + PADDING_BYTES, np.uint8)
+        filled = 0
+        for start, stop in self._ranges:
+            for at in range(start, stop, _AT_A_TIME):
+                some = self._whole.codes_between(at, min(at + _AT_A_TIME, stop))
+                codes[filled : filled + len(some)] = some
+                filled += len(some)
+        return CodeArrays(codes, ends - self.sorted_lengths)
+
+    def text_arrays(self, *, residues: bool = True) -> TextArrays:
+        """Return names and residues for native code; without `residues` it reads names alone."""
+        names, offsets = join_texts(self.names)
+        codes = self.codes if residues else self.code_arrays.codes  # which nobody reads
+        letters = self.letters if residues else codes
+        longest = int(np.diff(offsets).max())
+        return TextArrays(names, offsets, letters, codes, self.offsets, longest)
+
+    def lengths_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
+        """As `SequenceSet.lengths_between`."""
+        return self.sorted_lengths[start:stop]
+
+    def number_of(self, index: int) -> str:
+        """Return which record of the whole a sequence is."""
+        return self._whole.number_of(int(self.indices[index]))
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return ranges that ascend and do not touch, with the same members."""
+    joined: list[tuple[int, int]] = []
+    for start, stop in sorted(set(ranges)):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(stop, joined[-1][1])
+        else:
+            joined.append((start, stop))
+    return joined

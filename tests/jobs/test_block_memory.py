@@ -1,0 +1,116 @@
+"""A worker with a shard reads, and holds, the sequences of its block and no others."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pairalign.cli.main import main
+from pairalign.sequences.records import Records
+from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.store_format import CHUNK_BYTES, encode_store
+from pairalign.sequences.stored_set import StoredSet
+
+COMMANDS = {
+    "align": ("align", "--format", "paf"),
+    "scores": ("align", "--format", "tsv", "--score-only"),
+    "rows": ("align", "--format", "srspair"),
+    "posteriors": ("align", "--format", "paf", "--objective", "mea"),
+    "evalues": (
+        *("align", "--format", "blast6", "--mode", "local"),
+        *("--max-evalue", "1e-3", "--search-space", "1e11"),
+    ),
+    "thresholds": ("align", "--format", "paf", "--min-identity", "0.5"),
+    "distance": ("distance",),
+}
+WINDOW = 16
+
+
+def store_of(path: Path, count: int) -> Path:
+    """A store of random proteins, 30 to 90 residues long."""
+    rng = np.random.default_rng(count)
+    offsets = np.concatenate(([0], np.cumsum(rng.integers(30, 91, count))))
+    letters = np.frombuffer(b"ARNDCQEGHILKMFPSTWYV", np.uint8)[rng.integers(0, 20, offsets[-1])]
+    names = [f"protein-{k:07d}" for k in range(count)]
+    sequences = SequenceSet(Records(names, names, letters.tobytes(), offsets), alphabet="protein")
+    path.write_bytes(b"".join(bytes(part) for part in encode_store(sequences)))
+    return path
+
+
+@pytest.fixture(scope="module")
+def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    folder = tmp_path_factory.mktemp("stores")
+    return {n: store_of(folder / f"{n}.pairset", n) for n in (4000, 32_000)}
+
+
+class Reads:
+    """Counts the bytes of each section that are read, each chunk once, and whole sections."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.mapped: set[str] = set()
+        self._chunks: set[tuple[str, int]] = set()
+        read, raw = StoredSet._read, StoredSet._raw
+
+        def counted(one: StoredSet, start: int, size: int = CHUNK_BYTES) -> bytes:
+            for name, (first, length) in one._header.sections.items():
+                begin, end = max(start, first) - first, min(start + size, first + length) - first
+                chunks = range(begin // CHUNK_BYTES, -(-end // CHUNK_BYTES))
+                self._chunks |= {(name, chunk) for chunk in chunks if begin < end}
+            return read(one, start, size)
+
+        def mapped(one: StoredSet, name: str) -> Any:
+            self.mapped.add(name)
+            return raw(one, name)
+
+        monkeypatch.setattr(StoredSet, "_read", counted)
+        monkeypatch.setattr(StoredSet, "_raw", mapped)
+
+    @property
+    def bytes(self) -> Counter[str]:
+        return Counter({k: n * CHUNK_BYTES for k, n in Counter(k for k, _ in self._chunks).items()})
+
+
+def run(store: Path, command: tuple[str, ...], shard: str) -> None:
+    window = ("--window", str(WINDOW)) if command[0] == "align" else ()
+    given = [command[0], str(store), *command[1:], *window]
+    out = ["-o", str(store.with_suffix(".parts")), "--shard", shard]
+    assert main([*given, *out, "--device", "cpu", "--threads", "1", "-q"]) == 0
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_worker_reads_its_block(
+    name: str, stores: dict[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = stores[32_000]
+    reads = Reads(monkeypatch)
+    # distances are in windows of 1,024, whose rows and columns are the least that a shard touches
+    run(store, COMMANDS[name], "50001/100000" if name == "distance" else "5001/10000")
+    sections = StoredSet(store.read_bytes(), "store")._header.sections
+    # A block has 1.4% of all rows, and as many columns, in up to four ranges, whose ends are in
+    # chunks that are read whole. There are 29 chunks of codes.
+    assert reads.bytes["codes"] <= 0.04 * sections["codes"][1] + 6 * CHUNK_BYTES
+    assert reads.bytes["order"] <= 0.04 * sections["order"][1] + 2 * CHUNK_BYTES
+    assert reads.mapped <= {"sorted_lengths"}  # which is checked, and not looked at
+    if name not in ("rows", "posteriors"):  # whose lines have residues, and their confidence
+        assert reads.bytes["letters"] <= 8 * CHUNK_BYTES  # of four sequences that the summary names
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_memory_does_not_grow_with_the_set(name: str, stores: dict[int, Path]) -> None:
+    """The same block of a set of eight times as many sequences."""
+    peaks = []
+    run(stores[4000], COMMANDS[name], "1/100000")  # what is loaded once
+    for count, shard in ((4000, "501/1000"), (32_000, "32001/64000")):
+        tracemalloc.start()
+        try:
+            run(stores[count], COMMANDS[name], shard)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    # The others have 1.7 MB of codes, as much of residues, 0.7 MB of names and indices.
+    assert peaks[1] <= peaks[0] + (1 << 19)
