@@ -19,7 +19,9 @@ PARTS: dict[str, Callable[[argparse.Namespace], None]] = {
 def add_command(commands: argparse._SubParsersAction) -> None:
     parser = commands.add_parser("scale", help="adding sequences, output, estimates: see --part")
     parser.add_argument("--part", action="append", choices=PARTS, help="default: all")
-    parser.add_argument("--data", type=Path, default=[], nargs="+", help="proteins, for update")
+    parser.add_argument(
+        "--data", type=Path, default=[], nargs="+", help="proteins, for update (random ones)"
+    )
     parser.add_argument(
         "--stored", type=int, default=5_700_000, metavar="N", help="sequences of a store (5700000)"
     )

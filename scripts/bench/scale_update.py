@@ -12,7 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from bench.cluster_commands import measure
+from bench.scale_store import AMINO_ACIDS
 from pairalign.sequences.reading import read_fasta
 
 CASES = {
@@ -42,8 +45,11 @@ def run(options: argparse.Namespace) -> None:
 
 
 def cut(files: list[Path], count: int, length: int) -> list[str]:
-    """Return pieces of that length of the proteins of some files."""
+    """Return pieces of that length of the proteins of some files; of no file random ones."""
     pieces: list[str] = []
+    if not files:
+        letters = AMINO_ACIDS[np.random.default_rng(1).integers(0, 20, (count, length))]
+        return [one.tobytes().decode() for one in letters]
     for path in files:
         for one in read_fasta(path):
             letters = str(one)

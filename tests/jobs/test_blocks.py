@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from conftest import examples
+from cuda_engines import open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shard_costs import cost, shard_of
 
+from pairalign.alignments.alignments import concatenate
+from pairalign.alignments.problem import Problem
+from pairalign.engines.cuda.engine import CudaEngine
+from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.blocks import Blocks
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
 from pairalign.pairs.windows import Window, WindowGrid
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import SequenceSet
 
 
 def in_blocks(grid: WindowGrid, rows: np.ndarray, columns: np.ndarray, shards: int) -> list[Window]:
@@ -70,3 +78,38 @@ def test_a_shard_touches_a_block(shards: int) -> None:
             touched[window.column_start : window.column_stop] = True
         # a square block has the root of 1 / 2N of the residues on either side
         assert sums[-1] * (2 / shards) ** 0.5 * 1.5 > lengths[touched].sum(dtype=np.int64)
+
+
+@pytest.mark.parametrize("two_sets", [False, True], ids=["one set", "two sets"])
+def test_a_gpu_gets_the_block_alone(
+    two_sets: bool, device: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    sets = [
+        SequenceSet.from_strings(
+            ("".join(rng.choice(list("ACDE"), n)) for n in rng.integers(5, 40, 60)),
+            alphabet="protein",
+        )
+        for _ in range(1 + two_sets)
+    ]
+    problem = Problem(sets[0], sets[1] if two_sets else None, make_scoring(sets[0].alphabet))
+    asked = AlignmentJob(
+        problem.queries, problem.targets, problem.scoring, window=8, shard=(3, 9), device="cpu"
+    )
+    expected = concatenate(list(asked))
+    opened = []
+
+    def open_on_device(_: str, *given: Any, **__: Any) -> list[CudaEngine]:
+        opened.append(given)
+        found = [one for one in given[:2] if one is not None]
+        return [open_on(device, found, problem.scoring, memory_bytes=1 << 26)]
+
+    monkeypatch.setattr("pairalign.jobs.run.align.open_engines", open_on_device)
+    found = concatenate(list(asked.of_block()))
+    for ours, theirs in zip(opened[0][:2], (problem.queries, problem.targets), strict=True):
+        assert (ours is None) == (theirs is None)
+        assert ours is None or len(ours) < len(theirs)
+    for ours, theirs in zip(found, expected, strict=True):
+        assert (ours.query.name, ours.target.name) == (theirs.query.name, theirs.target.name)
+        assert (ours.score, ours.cigar) == (theirs.score, theirs.cigar)
+        assert str(ours.query) == str(theirs.query)
