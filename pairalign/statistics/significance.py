@@ -109,16 +109,12 @@ class Significance:
     @cached_property
     def lengths(self) -> tuple[Int32s, Int32s]:
         """Residues of the queries and of the targets, by input index."""
-        first, second = (np.ascontiguousarray(one.lengths, np.int32) for one in self.sets)
-        return first, second
+        return self.sets[0].lengths, self.sets[1].lengths
 
     def of_sets(self, queries: SequenceSet, targets: SequenceSet) -> Significance:
         """Return the same for some of the sequences, whose input indices are those of new sets."""
-        composition, masks = self.composition, self.masks
-        if composition is not None:
-            composition = composition.of_sets(queries, targets)
-        if masks is not None:
-            masks = ResidueMasks(queries, targets, masks.mask)
+        composition = self.composition and self.composition.of_sets(queries, targets)
+        masks = self.masks and ResidueMasks(queries, targets, self.masks.mask)
         return replace(self, sets=(queries, targets), composition=composition, masks=masks)
 
     def of_each_length(self) -> Significance:
