@@ -149,7 +149,7 @@ private:
         faults_.blame(PAIRALIGN_FAULT_CLAIM + number, value(number), is);
     }
 
-    // A share of `part` to `part + more` in `whole`, to a unit of the last digit: programs round or cut.
+    // A share of `part` to `part + more` in `whole`: programs round its last digit, or cut behind it.
     void rate(int number, int factor, int64_t part, int64_t more, int64_t whole) {
         if (record_.says[number] == PAIRALIGN_UNSAID) return;
         const double unit = std::pow(10.0, -record_.decimals[number]) * (1 + 1e-9);
@@ -157,7 +157,7 @@ private:
         const double divisor = static_cast<double>(std::max<int64_t>(whole, 1));
         const double low = factor * static_cast<double>(part) / divisor;
         const double high = factor * static_cast<double>(part + more) / divisor;
-        if (said >= low - unit && said <= high + unit) return;
+        if (said >= low - unit && said <= high + unit / 2) return;
         faults_.blame(PAIRALIGN_FAULT_CLAIM + number, said, said > high ? high : low);
     }
 

@@ -17,8 +17,9 @@ using Text = std::string_view;
 
 inline constexpr int64_t MOST_DIGITS = 18;
 
+// Words for what is not known. Nothing at all is none: no program leaves a number out.
 inline bool is_unsaid(Text word) {
-    return word.empty() || word == "*" || word == "nan" || word == "-nan" || word == "NaN" || word == "NA";
+    return word == "*" || word == "nan" || word == "-nan" || word == "NaN" || word == "NA";
 }
 
 // A decimal number as digits and how many of them are behind the point; false where it is none.
@@ -93,9 +94,9 @@ inline double value_of(int64_t digits, int8_t decimals) {
 }
 
 // A number that the file states. One that it states twice must be the same, to a unit of the coarser where
-// it has decimals.
-inline void claim(int32_t number, Text word, pairalign_record& record) {
-    if (is_unsaid(word)) return;
+// it has decimals. One that is `required` is known.
+inline void claim(int32_t number, Text word, pairalign_record& record, bool required = false) {
+    if (!required && is_unsaid(word)) return;
     int64_t digits;
     int8_t decimals;
     if (!read_number(word, digits, decimals)) return stop_at(PAIRALIGN_FAULT_NUMBER, record);

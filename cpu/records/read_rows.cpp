@@ -83,7 +83,7 @@ public:
                     take_field(line);
                 }
             } else if (rows >= 0 && line[0] != ' ' && line[0] != '\t') {
-                rows += take_block(line, rows % 2);
+                rows += take_block(line, static_cast<int32_t>(rows % 2));
             }
         }
         finish_blocks(rows);
@@ -101,7 +101,7 @@ private:
             side.start = side.end = -1;
         }
         bars_.clear();
-        has_bars_ = false;
+        pair_ = Text();
     }
 
     // A name, and start=, end= and score= among the words behind it.
@@ -116,7 +116,10 @@ private:
                 if (!read_whole(value, key == "start" ? side.start : side.end))
                     stop_at(PAIRALIGN_FAULT_NUMBER, record());
             } else if (key == "score") {
-                claim(PAIRALIGN_SAYS_SCORE, value, record());
+                claim(PAIRALIGN_SAYS_SCORE, value, record(), true);
+            } else if (key == "pair") {
+                if (number == 1 && !pair_.empty() && value != pair_) notice(PAIRALIGN_FAULT_TARGET, record());
+                pair_ = value;
             }
         }
     }
@@ -129,7 +132,7 @@ private:
         if (key == "1:" || key == "2:") {
             sides_[key == "2:"].name = value;
         } else if (key == "Length:") {
-            claim(PAIRALIGN_SAYS_COLUMNS, value, record());
+            claim(PAIRALIGN_SAYS_COLUMNS, value, record(), true);
         } else if (key == "Identity:") {
             take_share(value, line, PAIRALIGN_SAYS_MATCHES, PAIRALIGN_SAYS_PER_CENT_IDENTITY);
         } else if (key == "Similarity:") {
@@ -137,32 +140,35 @@ private:
         } else if (key == "Gaps:") {
             take_share(value, line, PAIRALIGN_SAYS_GAP_LETTERS, PAIRALIGN_SAYS_PER_CENT_GAPS);
         } else if (key == "Score:") {
-            claim(PAIRALIGN_SAYS_SCORE, value, record());
+            claim(PAIRALIGN_SAYS_SCORE, value, record(), true);
         }
     }
 
     // ``9/11 (81.8%)``, of which `rest` follows the first word: a count, the columns, per cent.
     void take_share(Text value, Text rest, int32_t count, int32_t per_cent) {
         const size_t slash = value.find('/');
-        claim(count, value.substr(0, slash), record());
-        if (slash != value.npos) claim(PAIRALIGN_SAYS_COLUMNS, value.substr(slash + 1), record());
-        const size_t open = rest.find('('), close = rest.find('%');
-        if (open == rest.npos || close == rest.npos || close < open) return;
+        claim(count, value.substr(0, slash), record(), true);
+        if (slash != value.npos) claim(PAIRALIGN_SAYS_COLUMNS, value.substr(slash + 1), record(), true);
+        if (Text left = rest; next_word(left).empty()) return;
+        const size_t open = rest.find('('), close = rest.find("%)");
+        if (open == rest.npos || close == rest.npos || close < open)
+            return stop_at(PAIRALIGN_FAULT_NUMBER, record());
         Text share = rest.substr(open + 1, close - open - 1);
-        claim(per_cent, next_word(share), record());
+        claim(per_cent, next_word(share), record(), true);
     }
 
     // ``name  12 MKV-LW  16``; false: the line is none such. The numbers are those of the first and the last
     // letter; a row of gaps alone repeats that of the last one.
-    bool take_block(Text line, int64_t number) {
+    bool take_block(Text line, int32_t number) {
         Side& side = sides_[number];
         const char* const begin = line.data();
-        next_word(line);
+        const Text shown = next_word(line);  // of a long name its beginning
         int64_t first = 0, last = 0;
         if (!read_whole(next_word(line), first)) return false;
         const Text row = next_word(line);
         if (!read_whole(next_word(line), last) || !next_word(line).empty()) return false;
         side.parts.push_back(row);
+        if (side.name.substr(0, shown.size()) != shown) notice(PAIRALIGN_FAULT_QUERY + number, record());
         const int64_t letters = count_letters(row);
         if (side.start < 0 && letters > 0) {
             side.start = first - 1;
@@ -186,7 +192,8 @@ private:
     void take_bars(Text line) {
         const Text bars = line.substr(std::min(indent_, line.size())).substr(0, width_);
         std::copy(bars.begin(), bars.end(), bars_.end() - static_cast<std::ptrdiff_t>(width_));
-        has_bars_ = true;
+        if (line.find_last_not_of(" \t") + 1 > indent_ + width_)
+            notice(PAIRALIGN_FAULT_BARS, record(), static_cast<double>(bars_.size() + 1));
     }
 
     void finish_blocks(int64_t rows) {
@@ -220,7 +227,7 @@ private:
             for (const Text part : from.parts) put(part);
             made.row_bytes[side] = bytes_ - made.rows[side];
         }
-        if (has_bars_) {
+        if (!bars_.empty()) {
             made.bars = put(Text(bars_.data(), bars_.size()));
             made.bar_bytes = static_cast<int64_t>(bars_.size());
         }
@@ -235,8 +242,8 @@ private:
     pairalign_record* const records_;
     char* const letters_;
     Side sides_[2];
-    std::vector<char> bars_;  // as long as the row of the query
-    bool has_bars_ = false;
+    std::vector<char> bars_;         // as long as the row of the query
+    Text pair_;                      // FASTA: what the query's header says that its pair is
     size_t indent_ = 0, width_ = 0;  // of the last row of the query
     int64_t count_ = 0, bytes_ = 0;
 };

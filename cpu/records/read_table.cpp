@@ -6,58 +6,7 @@
 #include <utility>
 
 #include "fields.h"
-
-// What a column holds; the order is that of ROLES in pairalign/alignments/records.py.
-enum pairalign_role : int32_t {
-    PAIRALIGN_ROLE_IGNORED,
-    PAIRALIGN_ROLE_QUERY,
-    PAIRALIGN_ROLE_TARGET,
-    PAIRALIGN_ROLE_STRAND,
-    PAIRALIGN_ROLE_QUERY_START,  // from 0
-    PAIRALIGN_ROLE_QUERY_FIRST,  // from 1
-    PAIRALIGN_ROLE_QUERY_END,    // after the last letter, from 0
-    PAIRALIGN_ROLE_QUERY_LAST,   // the last letter, from 1
-    PAIRALIGN_ROLE_TARGET_START,
-    PAIRALIGN_ROLE_TARGET_FIRST,
-    PAIRALIGN_ROLE_TARGET_END,
-    PAIRALIGN_ROLE_TARGET_LAST,
-    PAIRALIGN_ROLE_CIGAR,
-    PAIRALIGN_ROLE_EXCHANGED_CIGAR,  // with the meanings of I and D exchanged
-    PAIRALIGN_ROLE_QUERY_ROW,
-    PAIRALIGN_ROLE_TARGET_ROW,
-    PAIRALIGN_ROLE_BTOP,
-    PAIRALIGN_ROLE_FLAG,       // SAM's
-    PAIRALIGN_ROLE_SAM_CIGAR,  // says where the query's letters lie, too
-    PAIRALIGN_ROLE_SAM_SEQUENCE,
-    PAIRALIGN_ROLE_SAM_QUALITY,
-    PAIRALIGN_ROLE_NEXT_NAME,  // of SAM's next read: its target, where it begins,
-    PAIRALIGN_ROLE_NEXT_PLACE,
-    PAIRALIGN_ROLE_TEMPLATE,  // and the length of both
-    PAIRALIGN_ROLE_MAPPING_QUALITY,
-    PAIRALIGN_ROLE_TARGET_STRAND,  // plus or minus, as the target's coordinates say
-    PAIRALIGN_ROLE_REAL,           // any number
-    PAIRALIGN_ROLE_EVALUE,         // none that is negative
-    PAIRALIGN_ROLE_CONFIDENCE,     // a mark a column
-    PAIRALIGN_ROLE_CLAIM,          // and one for each claim
-};
-
-// How lines are read.
-struct pairalign_layout {
-    const int32_t* roles;  // [columns]
-    int32_t columns;
-    int32_t tags;     // whether NM, AS, cg follow the columns as in PAF and SAM
-    int32_t comment;  // lines that begin with this byte are not read; -1: there are none such
-    int32_t program;  // whose SAM it is, of pairalign_program
-};
-
-// Programs whose SAM differs from what the specification says; the order is that of PROGRAMS in
-// pairalign/alignments/records.py.
-enum pairalign_program : int32_t {
-    PAIRALIGN_ANY_PROGRAM,
-    PAIRALIGN_DIAMOND,  // letters of the aligned part alone, without clips; ZS says where; AS has bits, ZR
-                        // the score
-    PAIRALIGN_VSEARCH,  // NM without gaps at ends; AS has an identity
-};
+#include "layout.h"
 
 namespace {
 
@@ -89,6 +38,7 @@ public:
         next_name_ = Text("*");
         quality_bytes_ = -1;
         for (int64_t& one : from_one_) one = -1;
+        tag_count_ = 0;
         int32_t column = 0;
         size_t at = 0;
         for (; at <= line.size(); ++column) {
@@ -105,10 +55,11 @@ public:
                 take_tag(word, record);
             }
         }
-        if (column < layout_.columns) {
+        // A tab at the end is no column.
+        if (column < layout_.columns || at < line.size()) {
             record.fault = record.first = 0;  // what is missing explains what was found
             record.noticed = 0;
-            stop_at(PAIRALIGN_FAULT_TRUNCATED, record, column, layout_.columns);
+            stop_at(PAIRALIGN_FAULT_TRUNCATED, record, column + (at < line.size()), layout_.columns);
         }
         return finish(record);
     }
@@ -213,14 +164,14 @@ private:
             case PAIRALIGN_ROLE_REAL:
             case PAIRALIGN_ROLE_EVALUE:
                 record.trimmed |= role == PAIRALIGN_ROLE_EVALUE && word == "-1";
-                if (!is_unsaid(word) && word != "-1" &&
+                if ((layout_.required == 2 || !is_unsaid(word)) && word != "-1" &&
                     !is_real(word, role == PAIRALIGN_ROLE_EVALUE ? 0 : -HUGE_VAL))
                     stop_at(PAIRALIGN_FAULT_NUMBER, record);
                 return;
             case PAIRALIGN_ROLE_CONFIDENCE:
                 return take_marks(word, record);
             default:
-                claim(role - PAIRALIGN_ROLE_CLAIM, word, record);
+                claim(role - PAIRALIGN_ROLE_CLAIM, word, record, layout_.required);
         }
     }
 
@@ -243,7 +194,7 @@ private:
     void take_name(Text word, int32_t side, pairalign_record& record) {
         int64_t& name = side ? record.target_name : record.query_name;
         int32_t& bytes = side ? record.target_name_bytes : record.query_name_bytes;
-        if (bytes > 0 && Text(text_ + name, static_cast<size_t>(bytes)) != word)
+        if (word.empty() || (bytes > 0 && Text(text_ + name, static_cast<size_t>(bytes)) != word))
             stop_at(PAIRALIGN_FAULT_QUERY + side, record);
         name = place(word);
         bytes = static_cast<int32_t>(word.size());
@@ -270,11 +221,26 @@ private:
         return PAIRALIGN_CLAIMS;
     }
 
+    // No tag comes twice; of more than there is room for, those behind are not compared.
+    bool is_new_tag(Text name) {
+        for (int32_t k = 0; k < tag_count_; ++k)
+            if (tags_[k][0] == name[0] && tags_[k][1] == name[1]) return false;
+        if (tag_count_ < MOST_TAGS) std::memcpy(tags_[tag_count_++], name.data(), 2);
+        return true;
+    }
+
+    // The kind of value that a tag has, as published; `other` where any will do.
+    char kind_of(Text name, char other) const {
+        if (name == "cs" || name == "pp" || name == (is_sam_ ? "MD" : "cg")) return 'Z';
+        return name == "tp" ? 'A' : other;
+    }
+
     void take_tag(Text word, pairalign_record& record) {
         if (word.size() < 5 || word[2] != ':' || word[4] != ':') return notice(PAIRALIGN_FAULT_TAG, record);
         const char kind = word[3];
         const Text value = word.substr(5);
         const Text name = word.substr(0, 2);
+        if (!is_new_tag(name) || kind != kind_of(name, kind)) notice(PAIRALIGN_FAULT_TAG, record);
         if (const int32_t number = claim_of(name); number != PAIRALIGN_CLAIMS) {
             int64_t digits;
             int8_t decimals;
@@ -344,13 +310,14 @@ private:
 
     bool finish(pairalign_record& record) {
         if (is_sam_) {
-            if (flag_ & 4 || !is_mapped_ ||
-                Text(text_ + record.target_name, record.target_name_bytes) == "*") {
+            if (flag_ & 4 && record.fault == 0) {
                 run_count_ -= record.runs > 0 ? record.runs : 0;
                 hard_[0] = hard_[1] = 0;
                 return false;
             }
+            if (!is_mapped_) stop_at(PAIRALIGN_FAULT_CIGAR, record);
             place_sam(record);
+            if (record.letter_bytes < 0 && quality_bytes_ >= 0) notice(PAIRALIGN_FAULT_QUALITY, record);
             if (record.letter_bytes >= 0 && quality_bytes_ >= 0 && record.letter_bytes != quality_bytes_)
                 notice(PAIRALIGN_FAULT_QUALITY, record, static_cast<double>(quality_bytes_),
                        static_cast<double>(record.letter_bytes));
@@ -413,6 +380,9 @@ private:
     int64_t run_count_ = 0;
     int64_t hard_[2] = {0, 0};
     int64_t from_one_[4] = {-1, -1, -1, -1};  // spans as they are said from 1
+    static constexpr int32_t MOST_TAGS = 32;
+    char tags_[MOST_TAGS][2];  // that the record has
+    int32_t tag_count_ = 0;
     int64_t flag_ = 0, quality_bytes_ = -1, part_first_ = 1;
     int32_t target_strand_ = 0;
     Text next_name_;

@@ -125,7 +125,7 @@ class NativeLayout(Structure):
 
     _fields_ = (
         ("roles", c_void_p),
-        *((name, c_int32) for name in ("columns", "tags", "comment", "program")),
+        *((name, c_int32) for name in ("columns", "tags", "comment", "program", "required")),
     )
 
 
@@ -236,12 +236,15 @@ class Layout:
         Lines that begin with it are not read; empty: there are none such.
     program : str
         Of `PROGRAMS`, whose habits the file has.
+    required : int
+        1: all counts are known, ``*`` is none; 2: and all other numbers.
     """
 
     roles: tuple[str, ...]
     tags: bool = False
     comment: str = ""
     program: str = ""
+    required: int = 0
 
 
 def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) -> AlignmentRecords:
@@ -261,8 +264,9 @@ def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) ->
     counts = np.zeros(2, np.int64)
     roles = np.array([ROLES.index(role) for role in layout.roles], np.int32)
     comment = ord(layout.comment) if layout.comment else -1
+    program = PROGRAMS.index(layout.program)
     native = NativeLayout(
-        roles.ctypes.data, len(roles), layout.tags, comment, PROGRAMS.index(layout.program)
+        roles.ctypes.data, len(roles), layout.tags, comment, program, layout.required
     )
     count = library.pairalign_read_records(
         text,

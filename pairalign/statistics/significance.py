@@ -174,6 +174,7 @@ class Significance:
             ratios, second, third = self.composition.ratios_and_costs(found.query, found.target)
             nats = self.gumbel.lambda_ * raw_scores
             factors = np.minimum(second * nats**2 / 2 + third * nats**3 / 6, math.log(MOST_FACTOR))
+            factors -= self.composition.log_halves(ratios)
         scores = ratios * raw_scores
         pairs = found.query, found.target
         return [self.log_evalues_of(scores, *pairs, exchanged=way) - factors for way in ways]
@@ -207,7 +208,8 @@ class Significance:
         -----
         The E-value of a pair falls with its score and rises with the length of its query, so it
         is enough to look at the shortest query with each length of target. What is best for a
-        pair is a ratio of `MOST_RATIO`, and an E-value that is divided by `MOST_FACTOR`.
+        pair is a ratio of `MOST_RATIO`, and an E-value that is divided by `MOST_FACTOR`, and by 2
+        since scores are discrete.
         """
         sides = (targets, queries) if exchanged else (queries, targets)
         lengths = self.lengths[::-1] if exchanged else self.lengths
@@ -219,7 +221,7 @@ class Significance:
             smallest = sides[0][np.argmin(self.log_spaces[int(exchanged)][sides[0]])]
             pairs = np.array([smallest]), sides[1][:1]
         query, target = pairs[::-1] if exchanged else pairs
-        ratio, factor = (1.0, 1.0) if self.composition is None else (MOST_RATIO, MOST_FACTOR)
+        ratio, factor = (1.0, 1.0) if self.composition is None else (MOST_RATIO, 2 * MOST_FACTOR)
 
         def may_pass(score: int) -> bool:
             scores = np.full(len(query), ratio * score)

@@ -30,7 +30,7 @@ def describe_statistics(significance: Significance, scoring: Scoring) -> str:
     )
     parts = [line, _describe_space(significance)]
     if significance.composition is not None:
-        parts.append("lambda by the composition of each pair (--comp-based-stats 1)")
+        parts.append("lambda by the composition of each pair, mid-P (--comp-based-stats 1)")
     if significance.masks is not None:
         parts.append(f"residues that {significance.masks.mask} masks add nothing (Frith 2011)")
     if significance.scored_mask is not None:

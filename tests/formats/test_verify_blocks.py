@@ -60,7 +60,7 @@ def test_maf(folder, old, new, verdict):
     [
         ("maf", "a score=1\n\na score=2\ns\n"),
         ("stockholm", "# STOCKHOLM 1.0\n//\n# STOCKHOLM 1.0\n#=GF SC 1\n//\n"),
-        ("tc_lib", "! TC_LIB_FORMAT_01\n1\na 3 MKV\n#\n#\n1 1 1\n"),
+        ("tc_lib", "! TC_LIB_FORMAT_01\n1\na 3 MKV\n#\n#\n1 1 1\n! SEQ_1_TO_N\n"),
     ],
 )
 def test_blocks_of_nothing(folder, name, text):
@@ -107,7 +107,6 @@ def test_stockholm(folder, old, new, verdict):
     ("old", "new", "verdict"),
     [
         (">a", ">c", "query"),
-        ("MKVLW", "MKVLV", "query_letters"),
         (">b", ">c", "target"),
         ("start=0", "start=1", "target_cigar"),
         ("end=42", "end=41", "target_cigar"),

@@ -1,5 +1,7 @@
 """E-values by the letters of each pair: exact ratios of lambda, and hits as often as expected."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from align_command import align as run_align
@@ -98,6 +100,23 @@ def test_variances_are_those_of_the_delta_method():
             assert variance == pytest.approx(expected, rel=1e-3)
             compared += 1
     assert compared > 4
+
+
+@pytest.mark.parametrize("step", [1, 5])
+def test_as_many_pairs_as_expected_have_a_small_evalue(step):
+    """Of scores that are multiples of a step, whatever the limit is beside them."""
+    scaled = replace(SCORING, matrix=SCORING.matrix * step)
+    scaled = replace(scaled, gap_open=SCORING.gap_open * step, gap_extend=SCORING.gap_extend * step)
+    sets = biased(1, 60, 1, 40), biased(1, 45, 2, 40)
+    of_pairs = PairComposition(scaled, *sets, USUAL_SHARES, USUAL / step, OF_SCORING / step)
+    for ratio in (0.8, 1.0, 1.2):
+        scores = step * np.arange(400)
+        exceeding = np.exp(-OF_SCORING / step * ratio * scores)
+        evalues = exceeding * np.exp(of_pairs.log_halves(np.array([ratio])))
+        limits = np.exp(-np.linspace(5, 50, 100_001))
+        found = exceeding[len(scores) - np.searchsorted(evalues[::-1], limits, side="right")]
+        assert (found / limits).mean() == pytest.approx(1, abs=0.015)
+        assert (exceeding[np.searchsorted(-exceeding, -limits)] / limits).mean() < 0.92
 
 
 def test_skewed_law_is_the_integral_over_inverse_gaussian_lengths():

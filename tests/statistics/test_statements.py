@@ -125,7 +125,7 @@ def test_bits_and_evalues_follow_from_what_is_stated(options, source):
 
 def test_composition_and_unknown_statistics_are_stated():
     align("p.fa", *BLAST, "-o", "a.b7", "-q")
-    assert "composition of each pair (--comp-based-stats 1)" in parts_of("a.b7")[0]
+    assert "composition of each pair, mid-P (--comp-based-stats 1)" in parts_of("a.b7")[0]
     align("p.fa", *BLAST, "--comp-based-stats", "0", "-o", "b.b7", "-q")
     assert "composition" not in parts_of("b.b7")[0]
     align("p.fa", "-o", "c.b7", "-q")

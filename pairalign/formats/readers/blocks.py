@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -79,9 +80,11 @@ class MafReader(BlockReader):
                     yield first, self._columns(block, score)
                 block, first = [], number
                 words = dict(word.partition("=")[::2] for word in line.split()[1:])
-                score = words.get("score", "*")
+                score = words["score"].replace("*", "?") if "score" in words else "*"
             elif line[:1] == "s":
                 block.append(line.split()[1:])
+                if first < 0:  # no line that begins a block
+                    yield number, ("",)
 
     @staticmethod
     def _columns(block: list[list[str]], score: str) -> tuple[str, ...]:
@@ -131,10 +134,14 @@ class StockholmReader(BlockReader):
             elif not line.strip():
                 continue
             else:
+                if first < 0 and not line.startswith("# STOCKHOLM 1."):
+                    raise AlignmentFileError(
+                        f"{self.source}: {line[:20]!r} begins an alignment, expected '# STOCKHOLM'"
+                    )
                 first = number if first < 0 else first
                 words = line.split()
-                if words[:2] == ["#=GF", "SC"] and len(words) == 3:
-                    score = words[2]
+                if words[:2] == ["#=GF", "SC"]:
+                    score = " ".join(words[2:]).replace("*", "?")
                 elif line[0] != "#":
                     rows[words[0]] = rows.get(words[0], "") + "".join(words[1:])
         if first >= 0:
@@ -185,7 +192,12 @@ class A3mReader(BlockReader):
         self._query = (lines[0][1:].split() or [""])[0]
         self._letters = "".join(lines[1:]).strip()
         self.lines_before = first[:end].count(b"\n")
-        if first[end:].strip():
+        is_named = is_known(self.names[0], self._query, None)  # else its records say so
+        rest = first[end:].strip()
+        is_checked = bool(first) and (is_named or not rest)
+        if is_checked and not is_known(self.names[0], self._query, self._letters):
+            raise AlignmentFileError(f"{self.source}: its query is none of the sequences")
+        if rest:
             yield first[end:]
         yield from pieces
 
@@ -254,11 +266,17 @@ class TcLibReader(BlockReader):
         end = first.find(b"\n#") + 1 or len(first)
         self._read_names(first[:end].decode("utf-8", "surrogateescape").split("\n"))
         self.lines_before = first[:end].count(b"\n")
-        if first[end:].strip():
-            yield first[end:]
-        yield from pieces
+        is_whole = False
+        for piece in itertools.chain((first[end:],), pieces):
+            is_whole |= b"\n! SEQ_1_TO_N" in b"\n" + piece
+            if piece.strip():
+                yield piece
+        if not is_whole and first:
+            raise AlignmentFileError(f"{self.source}: is cut short: no line '! SEQ_1_TO_N'")
 
     def _read_names(self, lines: list[str]) -> None:
+        if lines[0].split()[:2] != ["!", "TC_LIB_FORMAT_01"] and lines != [""]:
+            raise AlignmentFileError(f"{self.source}: line 1: expected '! TC_LIB_FORMAT_01'")
         body = [(k, line.split()) for k, line in enumerate(lines, 1) if line and line[0] != "!"]
         if not body or not body[0][1][0].isdecimal():
             raise AlignmentFileError(f"{self.source}: no number of sequences")

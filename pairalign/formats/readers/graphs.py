@@ -17,6 +17,8 @@ from pairalign.formats.readers.reader import RecordReader
 _RUN = re.compile(r"(\d+)([MIDX=])")
 _SPACE = re.compile(r"[\t\n\r]")
 _EDGES = 1 << 14
+_SHARE = 1e-8
+"""What a share of an edge may differ by from one of whole residues."""
 
 
 class GfaReader(BlockReader):
@@ -57,14 +59,17 @@ class GfaReader(BlockReader):
     def _take_segment(self, text: str, line: int) -> None:
         _, name, letters, *tags = [*text.split("\t"), "", ""]
         own = next((tag[5:] for tag in tags if tag.startswith("on:Z:")), name)
-        said = next((tag[5:] for tag in tags if tag.startswith("LN:i:")), str(len(letters)))
+        said = next((tag[5:] for tag in tags if tag.startswith("LN:i:")), None)
         where = f"{self.source}: line {line}: segment {shown_name(name)}"
         if not any(
             is_known(names, own, None if letters == "*" else letters) for names in self.names
         ):
             raise AlignmentFileError(f"{where} is none of the sequences, or has other residues")
-        if letters != "*" and said != str(len(letters)):
-            raise AlignmentFileError(f"{where} has LN:i:{said} and {len(letters):,} residues")
+        length = self._length(0, own, self._length(1, own, 0))
+        if said not in (None, str(length)):
+            raise AlignmentFileError(f"{where} has LN:i:{said} and {length:,} residues")
+        if name in self._names:
+            raise AlignmentFileError(f"{where} comes a second time")
         self._names[name] = own
 
     def _rows(self, lines: list[str]) -> Iterator[Row]:
@@ -75,6 +80,8 @@ class GfaReader(BlockReader):
                 names = tuple(self._names.get(words[k], words[k]) for k in (3, 1) if k < len(words))
                 is_whole = len(words) >= least and {words[2], words[4]} <= {"+", "-"}
                 yield number, self._columns(words, names) if is_whole else names or ("",)
+            elif line and line[0] != "#" and not (len(words[0]) == 1 and words[0].isalpha()):
+                yield number, ("",)
 
     def _columns(self, words: list[str], names: tuple[str, ...]) -> tuple[str, ...]:
         """Return columns of a line; its first segment is the target, which D consumes alone."""
@@ -114,14 +121,14 @@ class AbcReader(LineReader):
 
     name = "abc"
     suffixes = (".abc",)
-    layout = Layout(("query", "target", "evalue"))
+    layout = Layout(("query", "target", "evalue"), required=2)
 
 
 class NetworkReader(RecordReader):
     """GraphML and GEXF, as we write them: nodes are the sequences, edges are records.
 
-    Of nodes name and length, of edges the ends and ``score``; identity and coverage must be shares.
-    What an edge says of an alignment is not compared: the file has none.
+    Of nodes name and length, of edges the ends and ``score``; identity and coverage must be shares
+    of whole residues, and the others numbers. More is not known: the file has no alignment.
     """
 
     name = "graphml"
@@ -139,23 +146,39 @@ class NetworkReader(RecordReader):
         from xml.etree.ElementTree import ParseError
 
         held: list[tuple[str, ...]] = []
+        self._lengths: dict[str, int] = {}
         nodes: dict[str, tuple[str, str]] = {}
         try:
             for element, values in _elements(self._file):
                 if element.tag.endswith("}node"):
-                    nodes[element.get("id", "")] = values.get("name", ""), values.get("length", "*")
+                    if element.get("id", "") in nodes:
+                        raise AlignmentFileError(f"{self.source}: a node comes a second time")
+                    nodes[element.get("id", "")] = values.get("name", ""), values.get("length", "?")
                     continue
                 ends = [nodes.get(element.get(end, "")) for end in ("source", "target")]
-                if None in ends:
-                    raise AlignmentFileError(f"{self.source}: an edge has an end that is no node")
-                held.append(_edge_columns([end for end in ends if end], values))
+                if None in ends or element.get("source") == element.get("target"):
+                    raise AlignmentFileError(f"{self.source}: an edge has an end that is no other")
+                known = [end for end in ends if end]
+                found = [self._length(name) for name, _ in known]
+                longest = max(found) if all(found) else 0
+                held.append(_edge_columns(known, values, longest))
                 if len(held) == _EDGES:
                     yield held
                     held = []
-        except (ParseError, OSError, EOFError) as error:
+        except AlignmentFileError:
+            raise
+        except (ParseError, OSError, EOFError, LookupError, ValueError) as error:
             raise self._unreadable(error) from error
         if held:
             yield held
+
+    def _length(self, name: str) -> int:
+        """Return the residues of a sequence; 0: there is none of this name."""
+        if name not in self._lengths:
+            places = [int(names.find([name])[0]) for names in self.names]
+            found = (n.lengths[k] for n, k in zip(self.names, places, strict=True) if k >= 0)
+            self._lengths[name] = int(next(found, 0))
+        return self._lengths[name]
 
     def read(self, piece: list[tuple[str, ...]]) -> AlignmentRecords:
         """Read some edges."""
@@ -183,13 +206,35 @@ def _elements(file: IO[bytes]) -> Iterator[tuple[Any, dict[str, str]]]:
         element.clear()
 
 
-def _edge_columns(ends: list[tuple[str, str]], values: dict[str, str]) -> tuple[str, ...]:
-    names = tuple(name for name, _ in ends)
-    for name in ("identity", "coverage"):
+def _edge_columns(
+    ends: list[tuple[str, str]], values: dict[str, str], longest: int
+) -> tuple[str, ...]:
+    names, lengths = zip(*ends, strict=True)
+    wrong = _wrong_value(values, longest)
+    score = values.get("score", "").replace("*", "?") if "score" in values else "*"
+    lengths = tuple(one.replace("*", "?") for one in lengths)
+    return (*names, *lengths, wrong or score)
+
+
+def _wrong_value(values: dict[str, str], longest: int) -> str:
+    """Return the first value of an edge that cannot be; empty: there is none.
+
+    Identity and coverage are shares of whole residues: matches by columns, and aligned residues by
+    those of the longer sequence.
+    """
+    known: dict[str, float] = {}
+    for name in ("identity", "coverage", "columns", "bits", "evalue", "alignment_score"):
+        if name not in values:
+            continue
         try:
-            is_share = 0 <= float(values.get(name, "0")) <= 1
+            known[name] = float(values[name])
         except ValueError:
-            is_share = False
-        if not is_share:
-            return (*names, *(length for _, length in ends), f"{name} {values[name]}")
-    return (*names, *(length for _, length in ends), values.get("score", "*"))
+            return f"{name} {values[name]}"
+    wholes = {"identity": known.get("columns", 0.0), "coverage": longest}
+    for name, whole in wholes.items():
+        count = known.get(name, 0.0) * whole
+        if not 0 <= known.get(name, 0.0) <= 1 or abs(count - round(count)) > _SHARE * whole:
+            return f"{name} {values[name]}"
+    if known.get("evalue", 0.0) < 0 or not known.get("columns", 0.0).is_integer():
+        return "evalue or columns"
+    return ""

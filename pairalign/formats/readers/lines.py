@@ -51,6 +51,7 @@ class PafReader(LineReader):
             *("says_matches", "says_columns", "mapping_quality"),
         ),
         tags=True,
+        required=1,
     )
 
 

@@ -108,7 +108,7 @@ class Blast6Reader(LineReader):
                 raise FormatError(f"no column '{name}': expected some of {known}")
         roles = tuple(COLUMN_ROLES.get(name, "ignored") for name in columns or BLAST6)
         _check_names(roles, "--columns", FormatError)
-        self.layout = Layout(roles, comment="#")
+        self.layout = Layout(roles, comment="#", required=int(not columns))
         RecordReader.__init__(self, path, names, columns)
 
 
