@@ -249,7 +249,8 @@ def test_messages_and_summary(pair, capfd):
     (pair / "x.tsv").write_text(
         "\t".join(TABLE) + "\n" + RECORD + "\n" + 12 * (with_column("matches", "8") + "\n")
     )
-    assert main(["verify", "x.tsv", "s.fa", "-o", "t.tsv", "--mode", "local", "--optimal"]) == 1
+    arguments = ["x.tsv", "s.fa", "-o", "t.tsv", "--mode", "local", "--optimal", "--device", "cpu"]
+    assert main(["verify", *arguments]) == 1
     messages = capfd.readouterr().err.splitlines()
     where = "pairalign: warning: x.tsv: record 2 (line 3), 'a' and 'b': matches: says 8, is 9"
     assert messages[0] == where
