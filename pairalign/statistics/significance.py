@@ -160,10 +160,7 @@ class Significance:
         return self._log_evalues(found, (exchanged,))[0]
 
     def log_evalues_each_way(self, found: Alignments) -> list[Doubles]:
-        """Return `log_evalues` with the queries as queries, and with the targets.
-
-        In less time than one after the other: what the composition does is the same.
-        """
+        """Return `log_evalues` with the queries as queries, and with the targets, together."""
         return self._log_evalues(found, (False, True))
 
     def _log_evalues(self, found: Alignments, ways: Iterable[bool]) -> list[Doubles]:

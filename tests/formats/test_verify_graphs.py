@@ -1,5 +1,7 @@
 """`pairalign verify` finds planted errors in GFA and in networks."""
 
+import re
+
 import numpy as np
 import pytest
 from commands import fasta
@@ -119,6 +121,9 @@ def test_own_networks_are_legal(folder, format):
             '<attvalue for="identity" value="7',
             "number",
         ),
+        ("graphml", '<data key="bits">', '<data key="bits">1', "number"),
+        ("graphml", '<data key="alignment_score">', '<data key="alignment_score">1', "number"),
+        ("gexf", 'weight="0', 'weight="1', "number"),
     ],
 )
 def test_planted_in_networks(folder, format, old, new, verdict):
@@ -128,6 +133,13 @@ def test_planted_in_networks(folder, format, old, new, verdict):
     (folder / f"x.{format}").write_text(text.replace(old, new, 1))
     rows = verify(f"x.{format}", "p.fa", code=1)
     assert verdict in {one for row in rows for one in row["verdict"].split(",")}
+
+
+def test_more_columns_than_residues(folder):
+    align("p.fa", "-o", "a.graphml", "--mode", "local")
+    text = re.sub(r'"columns">(\d+)', r'"columns">\g<1>00', (folder / "a.graphml").read_text())
+    (folder / "x.graphml").write_text(text)
+    assert {row["verdict"] for row in verify("x.graphml", "p.fa", code=1)} == {"number"}
 
 
 def test_scores_of_a_network_against_the_optimum(folder):

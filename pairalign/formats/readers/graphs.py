@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import IO, Any
@@ -19,6 +20,8 @@ _SPACE = re.compile(r"[\t\n\r]")
 _EDGES = 1 << 14
 _SHARE = 1e-8
 """What a share of an edge may differ by from one of whole residues."""
+_DIGITS = 1e-8
+"""By how much of the bits EFI's score, of which ten digits are written, may differ from theirs."""
 
 
 class GfaReader(BlockReader):
@@ -128,7 +131,8 @@ class NetworkReader(RecordReader):
     """GraphML and GEXF, as we write them: nodes are the sequences, edges are records.
 
     Of nodes name and length, of edges the ends and ``score``; identity and coverage must be shares
-    of whole residues, and the others numbers. More is not known: the file has no alignment.
+    of whole residues, columns no more than the residues, EFI's score that of the bits, the weight
+    one of the values, and the others numbers. More is not known: the file has no alignment.
     """
 
     name = "graphml"
@@ -160,8 +164,11 @@ class NetworkReader(RecordReader):
                     raise AlignmentFileError(f"{self.source}: an edge has an end that is no other")
                 known = [end for end in ends if end]
                 found = [self._length(name) for name, _ in known]
-                longest = max(found) if all(found) else 0
-                held.append(_edge_columns(known, values, longest))
+                if element.get("weight", "") in values.values() or "weight" not in element.attrib:
+                    wrong = _wrong_value(values, found if all(found) else [])
+                else:
+                    wrong = f"weight {element.get('weight')}"
+                held.append(_edge_columns(known, values, wrong))
                 if len(held) == _EDGES:
                     yield held
                     held = []
@@ -207,20 +214,19 @@ def _elements(file: IO[bytes]) -> Iterator[tuple[Any, dict[str, str]]]:
 
 
 def _edge_columns(
-    ends: list[tuple[str, str]], values: dict[str, str], longest: int
+    ends: list[tuple[str, str]], values: dict[str, str], wrong: str
 ) -> tuple[str, ...]:
     names, lengths = zip(*ends, strict=True)
-    wrong = _wrong_value(values, longest)
     score = values.get("score", "").replace("*", "?") if "score" in values else "*"
     lengths = tuple(one.replace("*", "?") for one in lengths)
     return (*names, *lengths, wrong or score)
 
 
-def _wrong_value(values: dict[str, str], longest: int) -> str:
+def _wrong_value(values: dict[str, str], lengths: list[int]) -> str:
     """Return the first value of an edge that cannot be; empty: there is none.
 
     Identity and coverage are shares of whole residues: matches by columns, and aligned residues by
-    those of the longer sequence.
+    those of the longer sequence. `lengths` are empty where they are not known.
     """
     known: dict[str, float] = {}
     for name in ("identity", "coverage", "columns", "bits", "evalue", "alignment_score"):
@@ -230,11 +236,17 @@ def _wrong_value(values: dict[str, str], longest: int) -> str:
             known[name] = float(values[name])
         except ValueError:
             return f"{name} {values[name]}"
-    wholes = {"identity": known.get("columns", 0.0), "coverage": longest}
+    wholes = {"identity": known.get("columns", 0.0), "coverage": max(lengths, default=0)}
     for name, whole in wholes.items():
         count = known.get(name, 0.0) * whole
         if not 0 <= known.get(name, 0.0) <= 1 or abs(count - round(count)) > _SHARE * whole:
             return f"{name} {values[name]}"
     if known.get("evalue", 0.0) < 0 or not known.get("columns", 0.0).is_integer():
         return "evalue or columns"
+    if lengths and known.get("columns", 0.0) > sum(lengths):
+        return f"columns {values['columns']}"
+    if lengths and {"bits", "alignment_score"} <= known.keys():
+        score = math.log10(2) * known["bits"] - sum(map(math.log10, lengths))
+        if abs(score - known["alignment_score"]) > _DIGITS * max(1, known["bits"]):
+            return f"alignment_score {values['alignment_score']}"
     return ""
