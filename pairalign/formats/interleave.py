@@ -18,7 +18,7 @@ from pairalign.alignments.records import Layout, SetNames, read_lines
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import PartsError
 from pairalign.formats.output import Output
-from pairalign.pairs.windows import order_keys
+from pairalign.pairs.positions import order_keys
 from pairalign.sequences.sets import SequenceSet
 
 COLUMNS_OF_NAMES = {"paf": (0, 5), "sam": (0, 2), "abc": (0, 1)}

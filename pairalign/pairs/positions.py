@@ -1,4 +1,7 @@
-"""Where the pairs of a window stand: their rows and columns, in native code (``cpu/pairs``)."""
+"""Where the pairs of a window stand: their rows and columns, in native code (``cpu/pairs``).
+
+And, of pairs whose rows and columns are known, the order in which windows hold them.
+"""
 
 from __future__ import annotations
 
@@ -81,3 +84,29 @@ def positions_of_numbers(
     if failed:
         raise MemoryError("no memory to find pairs in")
     return found
+
+
+def order_keys(
+    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], count: int, window: int
+) -> npt.NDArray[np.int64]:
+    """Return numbers of pairs that ascend in the order of output of windows.
+
+    Parameters
+    ----------
+    rows, columns : ndarray of int64, shape (n,)
+        Sorted positions.
+    count : int
+        Columns of the pair matrix.
+    window : int
+        Rows and columns of a window.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+        Different for different pairs.
+    """
+    blocks = -(-count // window)
+    windows = rows // window * blocks + columns // window
+    inside = rows % window * window + columns % window
+    keys: npt.NDArray[np.int64] = windows * (window * window) + inside
+    return keys

@@ -180,32 +180,6 @@ def plan_windows(
     return list(WindowGrid(rows, columns, window))
 
 
-def order_keys(
-    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], count: int, window: int
-) -> npt.NDArray[np.int64]:
-    """Return numbers of pairs that ascend in the order of output of windows.
-
-    Parameters
-    ----------
-    rows, columns : ndarray of int64, shape (n,)
-        Sorted positions.
-    count : int
-        Columns of the pair matrix.
-    window : int
-        Rows and columns of a window.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        Different for different pairs.
-    """
-    blocks = -(-count // window)
-    windows = rows // window * blocks + columns // window
-    inside = rows % window * window + columns % window
-    keys: npt.NDArray[np.int64] = windows * (window * window) + inside
-    return keys
-
-
 def first_columns(
     row_start: int, row_stop: int, column_start: int, column_stop: int, triangular: bool
 ) -> npt.NDArray[np.int64]:
@@ -242,7 +216,7 @@ def count_cells(window: Window, rows: Lengths, columns: Lengths) -> int:
         letters = rows[window.row_start : window.row_stop].sum(dtype=np.int64)
         others = columns[window.column_start : window.column_stop].sum(dtype=np.int64)
         return int(letters * others)
-    return int(np.dot(rows[window.row_start : window.row_stop], _tails(window, columns)))
+    return int(np.dot(rows[window.row_start : window.row_stop], sums_of_tails(window, columns)))
 
 
 def split_rows(
@@ -281,9 +255,29 @@ def split_rows(
         return
     offsets = window.row_offsets
     counts = np.diff(offsets)
-    heights, tails = rows[window.row_start : window.row_stop], _tails(window, columns)
+    heights, tails = rows[window.row_start : window.row_stop], sums_of_tails(window, columns)
     ends = np.cumsum(pair_bytes * counts + letter_bytes * (counts * heights + tails))
     cells = np.cumsum(heights * tails)
+    yield from cut_rows(window, ends, cells, limit, most_cells)
+
+
+def cut_rows(
+    window: Window,
+    ends: npt.NDArray[np.float64],
+    cells: npt.NDArray[np.int64],
+    limit: int,
+    most_cells: int,
+) -> Iterator[Window]:
+    """Cut a window into slabs of whole rows, by what its rows take.
+
+    Parameters
+    ----------
+    window : Window
+    ends, cells : ndarray, shape (rows,)
+        Bytes of the results of each row and those before it, and cells.
+    limit, most_cells : int
+        As for `split_rows`.
+    """
     start, done, done_cells = 0, 0.0, 0
     while start < len(ends):
         fitting = int(np.searchsorted(ends, done + limit, side="right"))
@@ -295,8 +289,19 @@ def split_rows(
         start, done, done_cells = stop, float(ends[stop - 1]), int(cells[stop - 1])
 
 
-def _tails(window: Window, columns: Lengths) -> npt.NDArray[np.int64]:
-    """For each row of the window, the summed lengths of the columns that it is paired with."""
+def sums_of_tails(window: Window, columns: Lengths) -> npt.NDArray[np.int64]:
+    """Sum the lengths of the columns that each row of a window is paired with; or other values.
+
+    Parameters
+    ----------
+    window : Window
+    columns : ndarray of int, shape (sequences,)
+        By sorted position.
+
+    Returns
+    -------
+    ndarray of int64, shape (rows,)
+    """
     inside = columns[window.column_start : window.column_stop].astype(np.int64)
     sums = np.concatenate(([0], np.cumsum(inside)))
     first = np.zeros(window.row_stop - window.row_start, np.int64)

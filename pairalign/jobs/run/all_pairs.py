@@ -23,7 +23,10 @@ from pairalign.pairs.windows import (
     Window,
     WindowGrid,
     count_cells,
+    cut_rows,
+    first_columns,
     restrict_windows,
+    sums_of_tails,
 )
 from pairalign.sequences.block_set import BlockSet
 
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 
 _AT_A_TIME = 1 << 20
+_PLACE_BYTES = 16
+"""What a pair takes that does not count: a place in masks, and in what is made of these."""
 
 
 class PlannedPairs(Protocol):
@@ -215,11 +220,38 @@ class PairsOfQueries(AllPairs):
 
     def mask_of(self, slab: Window) -> npt.NDArray[np.bool_] | None:
         """Return which pairs of a slab count; None: all."""
-        rows, columns = slab.positions()
-        mask = self._are_queries[rows]
+        rows = self._are_queries[slab.row_start : slab.row_stop, np.newaxis]
+        columns = np.zeros(slab.column_stop - slab.column_start, np.bool_)
         if slab.triangular:
-            mask = mask | self._are_queries[columns]
-        return None if mask.all() else mask
+            columns = self._are_queries[slab.column_start : slab.column_stop]
+        mask: npt.NDArray[np.bool_] = rows | columns
+        if slab.triangular and slab.row_stop > slab.column_start:
+            firsts = first_columns(*slab.bounds)[:, np.newaxis]
+            mask = mask[np.arange(slab.column_start, slab.column_stop) >= firsts]
+        return None if mask.all() else mask.reshape(-1)
+
+    def split(
+        self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
+    ) -> list[Window]:
+        """Cut the windows into slabs: pairs that do not count take a place in a mask alone."""
+        slabs: list[Window] = []
+        (rows, columns), every = self._lengths, np.ones(len(self._lengths[1]), np.int32)
+        # Columns whose pairs count in each row; of two sets none.
+        chosen, letters = np.zeros_like(every), np.zeros_like(columns)
+        if next((window.triangular for window in self._windows), False):
+            chosen, letters = self._are_queries.astype(np.int32), columns * self._are_queries
+        for window in self._windows:
+            which = slice(window.row_start, window.row_stop)
+            are_queries, heights = self._are_queries[which], rows[which]
+            places = sums_of_tails(window, every)
+            counts = np.where(are_queries, places, sums_of_tails(window, chosen))
+            tails = np.where(
+                are_queries, sums_of_tails(window, columns), sums_of_tails(window, letters)
+            )
+            taken = pair_bytes * counts + letter_bytes * (counts * heights + tails)
+            ends, cells = np.cumsum(_PLACE_BYTES * places + taken), np.cumsum(heights * tails)
+            slabs += cut_rows(window, ends, cells, limit, most_cells)
+        return slabs
 
 
 def _some(lengths: Lengths, start: int, stop: int) -> Lengths:
