@@ -44,9 +44,9 @@ LIST_WINDOW = 65536
 
 FORMAT_NAMES = (
     *("paf", "tsv", "fasta", "srspair", "parquet", "blast6", "blast7", "sam", "a3m"),
-    *("stockholm", "maf", "tc_lib", "graphml", "gexf", "abc", "edges"),
+    *("stockholm", "maf", "tc_lib", "graphml", "gexf", "abc", "edges", "npz"),
 )
-NETWORK_NAMES = ("graphml", "gexf", "abc", "edges")
+NETWORK_NAMES = ("graphml", "gexf", "abc", "edges", "npz")
 OVERLAP_FORMAT_NAMES = ("paf", "sam", "gfa")
 """Formats of alignments, those of networks, those of overlaps: `pairalign.formats.WRITERS` again,
 by name, for the command line; a test holds them together."""

@@ -105,7 +105,7 @@ def _add_results(parser: argparse.ArgumentParser) -> None:
         "--weight",
         choices=WEIGHTS,
         default=WEIGHTS[0],
-        help="abc and gexf: the weight of an edge (%(default)s); mcxload takes the negative "
+        help="abc, gexf and npz: the weight of an edge (%(default)s); mcxload takes the negative "
         "logarithm of evalue with --stream-neg-log10",
     )
     add_report(results)

@@ -23,7 +23,7 @@ from pairalign.pairs.want import Detail
 
 _TAG, _FIELD = "pp", "confidence"
 """What shows how sure columns are."""
-_WEIGHTED = ("abc", "gexf")
+_WEIGHTED = ("abc", "gexf", "npz")
 """Networks whose edges have a weight."""
 
 
@@ -140,7 +140,7 @@ def _check_weight(options: argparse.Namespace, format: str) -> None:
         return
     if format not in _WEIGHTED:
         raise FormatError(
-            f"--weight is for {' and '.join(_WEIGHTED)}, but the format is {format}"
+            f"--weight is for {', '.join(_WEIGHTED)}, but the format is {format}"
             + ("; its edges have all of them" if format in NETWORK_FORMATS else "")
         )
     if options.weight in OF_STATISTICS and options.mode != "local":

@@ -20,6 +20,7 @@ from pairalign.formats.blast7 import Blast7Writer
 from pairalign.formats.fasta import FastaWriter
 from pairalign.formats.gfa import GfaWriter
 from pairalign.formats.maf import MafWriter
+from pairalign.formats.matrix_csr import MatrixWriter
 from pairalign.formats.names import choose_format
 from pairalign.formats.networks import NETWORKS
 from pairalign.formats.output import Output, Path, open_output
@@ -49,6 +50,8 @@ __all__ = [
     "open_writer",
 ]
 
+_NETWORKS: tuple[type[Writer], ...] = (*NETWORKS, MatrixWriter)
+
 WRITERS: tuple[type[Writer], ...] = (
     PafWriter,
     TsvWriter,
@@ -63,12 +66,12 @@ WRITERS: tuple[type[Writer], ...] = (
     MafWriter,
     TcLibWriter,
     GfaWriter,
-    *NETWORKS,
+    *_NETWORKS,
 )
 """The registry: a format that is in here has all that the program knows of it in its class."""
 
 FORMATS = {writer.name: writer for writer in WRITERS if writer.of_pairs}
-NETWORK_FORMATS = {writer.name: writer for writer in NETWORKS}
+NETWORK_FORMATS = {writer.name: writer for writer in _NETWORKS}
 """Formats of networks, whose nodes may have clusters."""
 OVERLAP_FORMATS = {writer.name: writer for writer in WRITERS if writer.of_overlaps}
 """Formats of overlaps, which have a strand and a kind."""

@@ -31,7 +31,7 @@ _EDGE_FIELDS = (
     ("coverage", "double"),
     ("columns", "int"),
 )
-_STATISTICS = (("bits", "double"), ("evalue", "double"), ("alignment_score", "double"))
+STATISTICS = (("bits", "double"), ("evalue", "double"), ("alignment_score", "double"))
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used
 _PAIRS = 1 << 14  # formatted at a time
 
@@ -54,7 +54,7 @@ class NetworkWriter(Writer):
         super().__init__(output, content, threads)
         self._edge_fields = [*_EDGE_FIELDS]
         if content.significance is not None:
-            self._edge_fields += _STATISTICS
+            self._edge_fields += STATISTICS
         fields = [name for name, _ in self._edge_fields]
         if content.weight not in fields:
             raise FormatError(f"{self.name}: {content.weight} of these scores is not known")
@@ -110,7 +110,7 @@ class NetworkWriter(Writer):
         if self._content.significance is not None:
             significance = self._content.significance
             bits = significance.bits(part)
-            columns += [bits, significance.evalues(part), _alignment_scores(part, bits)]
+            columns += [bits, significance.evalues(part), alignment_scores(part, bits)]
         rows = zip(*(column.tolist() for column in columns), strict=True)
         names = self._content.queries.names, self._content.targets.names
         for query, target, *values in rows:
@@ -190,7 +190,7 @@ class EdgesWriter(NetworkWriter):
             yield f"{self._short[0][query]},{self._short[1][target]},{value:.6f}\n"
 
 
-def _alignment_scores(part: Alignments, bits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def alignment_scores(part: Alignments, bits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return -log10 of the E-values of the pairs by themselves, whichever is the query.
 
     That is the score of an edge in EFI-EST (Zallot, Oberg and Gerlt 2019), which rounds it down.

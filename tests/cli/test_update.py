@@ -14,7 +14,7 @@ from pairalign.cli.main import main
 from pairalign.formats import FORMATS
 from pairalign.jobs.run.align import AlignmentJob
 
-ADDED = [name for name in FORMATS if name not in ("a3m", "gexf", "edges")]
+ADDED = [name for name in FORMATS if name not in ("a3m", "gexf", "edges", "npz")]
 """Formats of several queries that are read back."""
 ONE_WAY = ("tc_lib", "abc", "graphml")
 

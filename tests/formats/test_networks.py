@@ -261,7 +261,7 @@ def test_weights_are_those_of_the_table(tmp_path, monkeypatch, weight):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "x.paf", "--weight", "score"], "--weight is for abc and gexf, but the format is"),
+        (["-o", "x.paf", "--weight", "score"], "--weight is for abc, gexf, npz, but the format is"),
         (["-o", "x.graphml", "--weight", "score"], "its edges have all of them"),
         (["-o", "x.abc", "--weight", "bits"], "--weight bits needs --mode local, not global"),
     ],

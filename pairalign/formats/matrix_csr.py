@@ -1,0 +1,219 @@
+"""SciPy's .npz: the kept pairs as a sparse matrix in CSR, which ``scipy.sparse.load_npz`` reads."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.identities import count_coverage
+from pairalign.base.arrays import Int32s
+from pairalign.base.errors import FormatError, PartsError
+from pairalign.formats.libraries import BytesSink
+from pairalign.formats.networks import STATISTICS, alignment_scores
+from pairalign.formats.output import Output
+from pairalign.formats.parts import Rows
+from pairalign.formats.writer import Content, Writer
+from pairalign.pairs.want import Detail
+
+Arrays = dict[str, npt.NDArray[Any]]
+_ENTRIES = ("row", "col", "data")
+
+
+class MatrixWriter(Writer):
+    """A matrix with an entry for each pair of which something is aligned: its weight, in float64.
+
+    Of one set it is symmetric without a diagonal, of two it has a row a query and a column a
+    target. ``data``, ``indices`` (int32, ascending in a row), ``indptr`` (int64), ``shape`` and
+    ``format`` are SciPy's; ``names``, of two sets also ``target_names``, and ``weight`` come
+    besides. Of a pair that comes again the first counts. Nothing but the entries is held: 16 bytes
+    a pair, and up to 120 at the end, where they are sorted.
+
+    A part, and what is before and after a `flush`, has the entries in the order of output, in COO;
+    the first one has the names.
+    """
+
+    name = "npz"
+    suffixes = (".npz",)
+    needs = Detail.STATS
+    compressible = False
+    either_strand = True
+    pairs_once = True
+    joined = True
+
+    def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
+        super().__init__(output, content, threads)
+        if content.weight in dict(STATISTICS) and content.significance is None:
+            raise FormatError(f"{self.name}: {content.weight} of these scores is not known")
+        self._held: list[tuple[npt.NDArray[Any], ...]] = []
+        self._is_begun = False
+
+    def _write(self, alignments: Alignments) -> None:
+        part = alignments.take(alignments.columns > 0)
+        if len(part):
+            self.shown += len(part)
+            self._held.append((part.query, part.target, self._weights(part)))
+
+    def _weights(self, part: Alignments) -> npt.NDArray[np.float64]:
+        weight, significance = self._content.weight, self._content.significance
+        values: npt.NDArray[Any]
+        if weight == "coverage":
+            aligned, longer = count_coverage(part)
+            values = aligned / longer
+        elif significance is None or weight not in dict(STATISTICS):
+            values = getattr(part, weight)
+        elif weight == "evalue":
+            values = significance.evalues(part)
+        else:
+            values = significance.bits(part)
+            values = alignment_scores(part, values) if weight == "alignment_score" else values
+        return values.astype(np.float64)
+
+    def _take(self) -> _Entries:
+        """Return what is held, and hold it no more."""
+        content, held = self._content, self._held
+        self._held = []
+        is_first = content.piece.first and not self._is_begun
+        self._is_begun = True
+        is_one_set = content.targets is content.queries
+        about: Arrays = {
+            "shape": np.array((len(content.queries), len(content.targets))),
+            "weight": np.array(content.weight),
+        }
+        if is_first:
+            about["names"] = np.array(content.queries.names)
+            if not is_one_set:
+                about["target_names"] = np.array(content.targets.names)
+        return _Entries(_concatenated(held), about, is_one_set, is_first, content.piece.last)
+
+    @classmethod
+    def join_files(
+        cls, files: Iterable[memoryview | Rows], output: Output, threads: int = 1
+    ) -> None:
+        """Write one matrix of several that come one after the other; does not close it.
+
+        Raises
+        ------
+        PartsError
+            One of them is no such matrix, or they are not of one run.
+        """
+        parts = list(_read(files))
+        about: Arrays = {}
+        for part in parts:
+            about |= part.about
+        if len({part.key for part in parts}) != 1:
+            raise PartsError("parts are matrices of different runs")
+        _Entries(
+            _concatenated([part.entries for part in parts]),
+            about,
+            parts[0].is_one_set,
+            any(part.is_first for part in parts),
+            any(part.is_last for part in parts),
+        ).write(output)
+
+    def flush(self) -> int:
+        """End the file: what comes next is another, for `join_files`."""
+        if self._held or not self._is_begun:
+            self._take().write(self._output, whole=False)
+        return super().flush()
+
+    def close(self) -> None:
+        """Write what is left and make the file appear under its name."""
+        try:
+            if self._held or not self._is_begun:
+                self._take().write(self._output)
+            self._output.close()
+        finally:
+            self.abort()
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """Entries of a matrix, in the order of output: all of it, or a part.
+
+    Attributes
+    ----------
+    entries : tuple of ndarray
+        Queries, targets (int32) and weights (float64).
+    about : dict
+        What else is stored: shape, weight, and names if it is the first part.
+    is_one_set, is_first, is_last : bool
+    """
+
+    entries: tuple[npt.NDArray[Any], ...]
+    about: Arrays
+    is_one_set: bool
+    is_first: bool
+    is_last: bool
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What all parts of a matrix have alike."""
+        return (*self.about["shape"].tolist(), str(self.about["weight"]), self.is_one_set)
+
+    def write(self, output: Output, whole: bool = True) -> None:
+        """Write a matrix in CSR if it is whole, else what is there, in COO."""
+        if whole and self.is_first and self.is_last:
+            arrays = {"format": np.array(b"csr"), **self._csr()}
+        else:
+            arrays = {
+                "format": np.array(b"coo"),
+                **dict(zip(_ENTRIES, self.entries, strict=True)),
+                "kind": np.array((self.is_one_set, self.is_first, self.is_last)),
+            }
+        np.savez(BytesSink(output), **arrays, **self.about)  # type: ignore[arg-type]
+
+    def _csr(self) -> Arrays:
+        rows, columns, data = self.entries
+        count, width = self.about["shape"].tolist()
+        if self.is_one_set:
+            rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
+        _, first = np.unique(rows.astype(np.int64) * width + columns, return_index=True)
+        rows, columns, data = rows[first], columns[first], data[first]
+        if self.is_one_set:
+            rows, columns = np.concatenate((rows, columns)), np.concatenate((columns, rows))
+            order = np.argsort(rows.astype(np.int64) * width + columns)
+            rows, columns, data = rows[order], columns[order], np.concatenate((data, data))[order]
+        indptr = np.zeros(count + 1, np.int64)
+        np.cumsum(np.bincount(rows, minlength=count), out=indptr[1:])
+        return {"data": data, "indices": columns, "indptr": indptr}
+
+
+def _concatenated(parts: list[tuple[npt.NDArray[Any], ...]]) -> tuple[npt.NDArray[Any], ...]:
+    none: Int32s = np.empty(0, np.int32)
+    kept = [(none, none, np.empty(0)), *parts]
+    return tuple(np.concatenate(arrays) for arrays in zip(*kept, strict=True))
+
+
+def _read(files: Iterable[memoryview | Rows]) -> Iterator[_Entries]:
+    """Read the parts of a matrix; one in CSR is the whole."""
+    for one in files:
+        data, start, stop = one if isinstance(one, Rows) else (one, 0, None)
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+                yield _read_one(dict(stored), slice(start, stop))
+        except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
+            raise PartsError(f"a part is no matrix of this run: {error}") from error
+
+
+def _read_one(stored: Arrays, rows: slice) -> _Entries:
+    about: Arrays = {
+        name: stored[name]
+        for name in ("shape", "weight", "names", "target_names")
+        if name in stored
+    }
+    if stored["format"] == b"coo":
+        entries = tuple(stored[name][rows] for name in _ENTRIES)
+        return _Entries(entries, about, *map(bool, stored["kind"]))
+    indices, values = stored["indices"], stored["data"]
+    numbers = np.repeat(np.arange(len(stored["indptr"]) - 1), np.diff(stored["indptr"]))
+    is_one_set = "target_names" not in about
+    kept = numbers < indices if is_one_set else np.ones(len(indices), bool)
+    found = numbers[kept].astype(np.int32), indices[kept], values[kept]
+    return _Entries(tuple(one[rows] for one in found), about, is_one_set, True, True)
