@@ -229,8 +229,12 @@ class AlignmentJob:
         """Return the job of the sequences alone that the windows of a shard touch.
 
         Its `queries` and `targets` are those of its results: indices are others than those of the
-        whole, and what is written of the pairs is the same. The job itself where there is no shard
-        of all pairs.
+        whole, and what is written of the pairs is the same.
+
+        Returns
+        -------
+        AlignmentJob
+            The job itself where there is no shard of all pairs.
         """
         if self.shard is None or type(self._planned) is not AllPairs:
             return self
