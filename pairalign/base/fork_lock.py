@@ -1,9 +1,11 @@
-"""Locks that a forked process does not inherit locked."""
+"""Locks that a forked process does not inherit locked, those of cached properties too."""
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
+from functools import cached_property
 
 
 def fork_lock() -> threading.RLock:
@@ -17,3 +19,16 @@ def fork_lock() -> threading.RLock:
         before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
     )
     return lock
+
+
+def _renew_locks() -> None:
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "pairalign":
+            for one in list(vars(module).values()):
+                for value in vars(one).values() if isinstance(one, type) else ():
+                    if isinstance(value, cached_property):
+                        vars(value)["lock"] = threading.RLock()
+
+
+if sys.version_info < (3, 12):  # there a property has a lock, which any thread of a parent may hold
+    os.register_at_fork(after_in_child=_renew_locks)

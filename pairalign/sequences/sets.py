@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+import pairalign.base.fork_lock  # noqa: F401
 from pairalign.base.byte_counts import count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
 from pairalign.base.errors import FastaError, shown_name
