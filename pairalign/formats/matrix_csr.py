@@ -12,11 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.identities import count_coverage
 from pairalign.base.arrays import Int32s
-from pairalign.base.errors import FormatError, PartsError
+from pairalign.base.errors import PartsError
 from pairalign.formats.libraries import BytesSink
-from pairalign.formats.networks import STATISTICS, alignment_scores
+from pairalign.formats.networks import edge_fields, edge_values
 from pairalign.formats.output import Output
 from pairalign.formats.parts import Rows
 from pairalign.formats.writer import Content, Writer
@@ -49,8 +48,7 @@ class MatrixWriter(Writer):
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
-        if content.weight in dict(STATISTICS) and content.significance is None:
-            raise FormatError(f"{self.name}: {content.weight} of these scores is not known")
+        edge_fields(self.name, content)  # the weight is one of them
         self._held: list[tuple[npt.NDArray[Any], ...]] = []
         self._is_begun = False
 
@@ -58,22 +56,9 @@ class MatrixWriter(Writer):
         part = alignments.take(alignments.columns > 0)
         if len(part):
             self.shown += len(part)
-            self._held.append((part.query, part.target, self._weights(part)))
-
-    def _weights(self, part: Alignments) -> npt.NDArray[np.float64]:
-        weight, significance = self._content.weight, self._content.significance
-        values: npt.NDArray[Any]
-        if weight == "coverage":
-            aligned, longer = count_coverage(part)
-            values = aligned / longer
-        elif significance is None or weight not in dict(STATISTICS):
-            values = getattr(part, weight)
-        elif weight == "evalue":
-            values = significance.evalues(part)
-        else:
-            values = significance.bits(part)
-            values = alignment_scores(part, values) if weight == "alignment_score" else values
-        return values.astype(np.float64)
+            content = self._content
+            (weights,) = edge_values(part, (content.weight,), content.significance)
+            self._held.append((part.query, part.target, weights.astype(np.float64)))
 
     def _take(self) -> _Entries:
         """Return what is held, and hold it no more."""

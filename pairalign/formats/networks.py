@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
 from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.significance import Significance
 
 _NODE_FIELDS = (
     ("name", "string"),
@@ -31,7 +32,7 @@ _EDGE_FIELDS = (
     ("coverage", "double"),
     ("columns", "int"),
 )
-STATISTICS = (("bits", "double"), ("evalue", "double"), ("alignment_score", "double"))
+_STATISTICS = (("bits", "double"), ("evalue", "double"), ("alignment_score", "double"))
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used
 _PAIRS = 1 << 14  # formatted at a time
 
@@ -52,13 +53,8 @@ class NetworkWriter(Writer):
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
-        self._edge_fields = [*_EDGE_FIELDS]
-        if content.significance is not None:
-            self._edge_fields += STATISTICS
-        fields = [name for name, _ in self._edge_fields]
-        if content.weight not in fields:
-            raise FormatError(f"{self.name}: {content.weight} of these scores is not known")
-        self._weight = fields.index(content.weight)
+        self._edge_fields = edge_fields(self.name, content)
+        self._weight = [name for name, _ in self._edge_fields].index(content.weight)
         self._ids = [[f"n{k}" for k in range(len(content.queries))]]
         sets = [content.queries]
         if content.targets is content.queries:
@@ -104,13 +100,9 @@ class NetworkWriter(Writer):
             self._put(self._edges(part.take(part.columns > 0)))
 
     def _edges(self, part: Alignments) -> Iterator[str]:
-        aligned, longer = count_coverage(part)
-        columns: list[Any] = [part.query, part.target, part.identity, part.score, aligned / longer]
-        columns.append(part.columns)
-        if self._content.significance is not None:
-            significance = self._content.significance
-            bits = significance.bits(part)
-            columns += [bits, significance.evalues(part), alignment_scores(part, bits)]
+        said = [name for name, _ in self._edge_fields]
+        found = edge_values(part, said, self._content.significance)
+        columns: list[Any] = [part.query, part.target, *found]
         rows = zip(*(column.tolist() for column in columns), strict=True)
         names = self._content.queries.names, self._content.targets.names
         for query, target, *values in rows:
@@ -190,7 +182,40 @@ class EdgesWriter(NetworkWriter):
             yield f"{self._short[0][query]},{self._short[1][target]},{value:.6f}\n"
 
 
-def alignment_scores(part: Alignments, bits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def edge_fields(format: str, content: Content) -> list[tuple[str, str]]:
+    """Return the values that edges have, each with its type.
+
+    Raises
+    ------
+    FormatError
+        The weight that is asked for is none of them.
+    """
+    fields = [*_EDGE_FIELDS, *(() if content.significance is None else _STATISTICS)]
+    if content.weight not in dict(fields):
+        raise FormatError(f"{format}: {content.weight} of these scores is not known")
+    return fields
+
+
+def edge_values(
+    part: Alignments, names: Iterable[str], significance: Significance | None
+) -> list[npt.NDArray[Any]]:
+    """Return some values of edges, a value a pair, see `edge_fields`."""
+    found: dict[str, npt.NDArray[Any]] = {}
+    for name in names:
+        if name == "coverage":
+            aligned, longer = count_coverage(part)
+            found[name] = aligned / longer
+        elif significance is None or name not in dict(_STATISTICS):
+            found[name] = getattr(part, name)
+        elif name == "evalue":
+            found[name] = significance.evalues(part)
+        else:
+            bits = found["bits"] if "bits" in found else significance.bits(part)
+            found[name] = bits if name == "bits" else _alignment_scores(part, bits)
+    return list(found.values())
+
+
+def _alignment_scores(part: Alignments, bits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Return -log10 of the E-values of the pairs by themselves, whichever is the query.
 
     That is the score of an edge in EFI-EST (Zallot, Oberg and Gerlt 2019), which rounds it down.
