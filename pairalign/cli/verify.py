@@ -6,7 +6,7 @@ import argparse
 import time
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.errors import PairalignError
+from pairalign.base.errors import PairalignError, shown_name
 from pairalign.cli.console import log
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
@@ -100,6 +100,9 @@ def _write(options: argparse.Namespace, job: VerifyJob) -> None:
             meter.update(job.reader.position - done)
             done = job.reader.position
         output.close()
+    if job.reader.unknown:
+        names = ", ".join(map(shown_name, job.reader.unknown))
+        log.warning("%s: columns of no known name, not looked at: %s", job.reader.source, names)
     left = job.totals.illegal - said
     if left > 0:
         log.warning("%s: %s more illegal records", job.reader.source, f"{left:,}")

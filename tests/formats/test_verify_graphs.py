@@ -135,6 +135,34 @@ def test_planted_in_networks(folder, format, old, new, verdict):
     assert verdict in {one for row in rows for one in row["verdict"].split(",")}
 
 
+@pytest.mark.parametrize(
+    ("format", "old", "new", "message"),
+    [
+        ("graphml", '<key id="bits"', '<key id="bite"', "edges have 'bits', not declared"),
+        ("graphml", 'key="score">', 'key="sore">', "edges have 'sore', not declared"),
+        ("graphml", 'key="score">', 'key="bits">', "edges have a value twice"),
+        ("gexf", 'for="length"', 'for="long"', "nodes have 'long', not declared"),
+        ("gexf", 'class="edge"', 'class="wedge"', "not declared"),
+        ("gexf", 'label="s|0"', 'label="s|1"', "'s|0' has another label"),
+    ],
+)
+def test_networks_that_contradict_themselves(folder, capfd, format, old, new, message):
+    align("p.fa", "-o", f"a.{format}", "--mode", "local")
+    text = (folder / f"a.{format}").read_text()
+    (folder / f"x.{format}").write_text(text.replace(old, new, 1))
+    assert main(["verify", f"x.{format}", "p.fa", "-o", "found.tsv"]) == 1
+    assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["identity", "score", "evalue"])
+def test_an_edge_without_a_value(folder, name):
+    align("p.fa", "-o", "a.graphml", "--mode", "local")
+    text = re.sub(f'<data key="{name}">.*?</data>', "", (folder / "a.graphml").read_text(), count=1)
+    (folder / "x.graphml").write_text(text)
+    rows = verify("x.graphml", "p.fa", code=1)
+    assert [row["verdict"] for row in rows] == ["number", *["ok"] * (len(rows) - 1)]
+
+
 def test_more_columns_than_residues(folder):
     align("p.fa", "-o", "a.graphml", "--mode", "local")
     text = re.sub(r'"columns">(\d+)', r'"columns">\g<1>00', (folder / "a.graphml").read_text())
@@ -148,6 +176,14 @@ def test_scores_of_a_network_against_the_optimum(folder):
     (folder / "x.graphml").write_text(text.replace('"score">1', '"score">', 1))
     rows = verify("x.graphml", "p.fa", "--mode", "local", "--optimal")
     assert sum(row["below"] != "0" for row in rows) == 1
+    # A score above the optimum is one that nobody can have.
+    (folder / "x.graphml").write_text(text.replace('"score">1', '"score">11', 1))
+    assert {row["verdict"] for row in verify("x.graphml", "p.fa", "--mode", "local")} == {"ok"}
+    rows = verify("x.graphml", "p.fa", "--mode", "local", "--optimal", code=1)
+    assert [row["verdict"] for row in rows].count("score") == 1
+    options = "--mode", "local", "--optimal", "--ignore-scores"
+    rows = verify("x.graphml", "p.fa", *options)
+    assert {(row["verdict"], row["below"]) for row in rows} == {("ok", "*")}
 
 
 @pytest.mark.parametrize(

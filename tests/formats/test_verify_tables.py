@@ -199,11 +199,13 @@ def test_damaged_rows(pair, old, new, verdict):
     assert rows[0]["line"] == "2"
 
 
-def test_damaged_parquet(pair):
+def test_damaged_parquet(pair, capfd):
     pa = pytest.importorskip("pyarrow")
     import pyarrow.parquet as pq
 
     align("s.fa", "-o", "x.parquet", "--mode", "local")
+    assert main(["verify", "x.parquet", "s.fa", "-o", "t.tsv"]) == 0
+    assert "no known name" not in capfd.readouterr().err
     table = pq.read_table("x.parquet")
     for name, value, verdict in (
         ("score", 45, "score"),
@@ -259,3 +261,9 @@ def test_messages_and_summary(pair, capfd):
     for part in ("records  13", "legal  1", "illegal  12", "matches  12", "13 of 13 (100.00%)"):
         assert part in summary
     assert messages[-1] == "pairalign: error: x.tsv: 12 of 13 records are illegal"
+
+
+def test_columns_of_no_known_name_are_named(pair, capfd):
+    (pair / "x.tsv").write_text(f"{chr(9).join(TABLE)}\tscor\t\n{RECORD}\t99\tx\n")
+    assert main(["verify", "x.tsv", "s.fa", "-o", "t.tsv"]) == 0
+    assert "columns of no known name, not looked at: 'scor', ''" in capfd.readouterr().err

@@ -153,11 +153,16 @@ class NetworkReader(RecordReader):
         self._lengths: dict[str, int] = {}
         nodes: dict[str, tuple[str, str]] = {}
         try:
-            for element, values in _elements(self._file):
+            for element, values in _elements(self._file, self.source):
                 if element.tag.endswith("}node"):
                     if element.get("id", "") in nodes:
                         raise AlignmentFileError(f"{self.source}: a node comes a second time")
-                    nodes[element.get("id", "")] = values.get("name", ""), values.get("length", "?")
+                    name = values.get("name", "")
+                    if self._length(name) and element.get("label", name) != name:
+                        raise AlignmentFileError(
+                            f"{self.source}: {shown_name(name)} has another label"
+                        )
+                    nodes[element.get("id", "")] = name, values.get("length", "?")
                     continue
                 ends = [nodes.get(element.get(end, "")) for end in ("source", "target")]
                 if None in ends or element.get("source") == element.get("target"):
@@ -196,20 +201,37 @@ class NetworkReader(RecordReader):
         return found
 
 
-def _elements(file: IO[bytes]) -> Iterator[tuple[Any, dict[str, str]]]:
-    """Yield nodes and edges with what they say, and forget them."""
+def _elements(file: IO[bytes], source: str) -> Iterator[tuple[Any, dict[str, str]]]:
+    """Yield nodes and edges with what they say, and forget them; what edges lack is empty.
+
+    Raises
+    ------
+    AlignmentFileError
+        A value is not declared, or stands twice.
+    """
     from xml.etree.ElementTree import iterparse
 
+    declared: dict[str, set[str]] = {"node": set(), "edge": set()}
     for _, element in iterparse(file):
-        if not element.tag.endswith(("}node", "}edge")):
+        kind = element.tag.partition("}")[2]
+        if kind == "key":
+            declared.get(element.get("for", ""), set()).add(element.get("id", ""))
+        elif kind == "attributes":
+            declared.get(element.get("class", ""), set()).update(
+                one.get("id", "") for one in element
+            )
+        if kind not in declared:
             continue
-        values = {
-            one.get("key", ""): one.text or "" for one in element if one.tag.endswith("}data")
-        }
+        said = [(one.get("key", ""), one.text or "") for one in element if "}data" in one.tag]
         for one in element.iter():
             if one.tag.endswith("}attvalue"):
-                values[one.get("for", "")] = one.get("value", "")
-        yield element, values
+                said.append((one.get("for", ""), one.get("value", "")))
+        values = dict(said)
+        for name in values.keys() - declared[kind]:
+            raise AlignmentFileError(f"{source}: {kind}s have {shown_name(name)}, not declared")
+        if len(values) < len(said):
+            raise AlignmentFileError(f"{source}: {kind}s have a value twice")
+        yield element, {**dict.fromkeys(declared["edge"] if kind == "edge" else (), ""), **values}
         element.clear()
 
 

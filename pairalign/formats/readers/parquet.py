@@ -28,6 +28,7 @@ _KINDS = {
     **{name: "numbers" for name, role in COLUMN_ROLES.items() if role.startswith("says_")},
     **PARQUET,
 }
+_NOT_COMPARED = ("bits", "evalue", "confidence")
 _MOST = 2**62
 
 
@@ -56,6 +57,8 @@ class ParquetReader(RecordReader):
         try:
             self._table = pq.ParquetFile(self._file)
             self.mode, self._scale = check_parquet(self._table.schema_arrow, _KINDS)
+            known = {*_KINDS, *_NOT_COMPARED}
+            self.unknown = [one for one in self._table.schema_arrow.names if one not in known]
         except SchemaError as error:
             raise AlignmentFileError(f"{self.source}: {error}") from error
         except (OSError, ValueError, TypeError, pa.ArrowException) as error:

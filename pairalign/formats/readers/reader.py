@@ -45,6 +45,8 @@ class RecordReader(ABC):
         The mode that the file says its alignments have; known once there is a piece.
     lines_before : int
         Lines before those of the first piece.
+    unknown : list of str
+        Names of the file's columns that mean nothing here; known once there is a piece.
     whole, scores : bool
         Whether alignments are of whole sequences, gaps at ends included, and whether scores are
         compared: as it was asked for, before there is a piece.
@@ -70,6 +72,7 @@ class RecordReader(ABC):
         self.names = names
         self.mode: str | None = None
         self.lines_before = 0
+        self.unknown: list[str] = []
         self.whole, self.scores = False, True
         try:
             self._raw = open_raw(path)

@@ -73,7 +73,7 @@ NOT_CHECKED = (*("stitle", "salltitles", "qtitle", "theader", "qheader", "_"),)
 
 
 class TsvReader(LineReader):
-    """TSV with a header line; columns of other names than `COLUMN_ROLES` are not looked at."""
+    """TSV with a header line; columns of no name in `COLUMN_ROLES` are `unknown`."""
 
     name = "tsv"
     suffixes = (".tsv", ".tab")
@@ -83,9 +83,16 @@ class TsvReader(LineReader):
         for piece in self._text_pieces():
             if not self.lines_before:
                 header, _, piece = piece.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
-                self.layout = _layout_of(header, self.source)
+                self._take_header(header)
                 self.lines_before = 1
             yield piece
+
+    def _take_header(self, header: bytes) -> None:
+        names = header.decode("utf-8", "replace").rstrip("\r").lstrip("#").split("\t")
+        roles = tuple(COLUMN_ROLES.get(name, "ignored") for name in names)
+        _check_names(roles, f"{self.source}: line 1", AlignmentFileError)
+        self.unknown = [one for one in names if one not in COLUMN_ROLES and one not in NOT_CHECKED]
+        self.layout = Layout(roles)
 
 
 class Blast6Reader(LineReader):
@@ -110,13 +117,6 @@ class Blast6Reader(LineReader):
         _check_names(roles, "--columns", FormatError)
         self.layout = Layout(roles, comment="#", required=int(not columns))
         RecordReader.__init__(self, path, names, columns)
-
-
-def _layout_of(header: bytes, source: str) -> Layout:
-    names = header.decode("utf-8", "replace").rstrip("\r").lstrip("#").split("\t")
-    roles = tuple(COLUMN_ROLES.get(name, "ignored") for name in names)
-    _check_names(roles, f"{source}: line 1", AlignmentFileError)
-    return Layout(roles)
 
 
 def _check_names(

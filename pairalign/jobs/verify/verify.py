@@ -45,6 +45,7 @@ _OF_ALIGNMENT = (1 << FAULTS.index("mode") + 1) - 1
 """Faults of the alignment itself; the others are of what is said of it."""
 
 _SCORE = CLAIMS.index("score")
+_SCORE_FAULT = FAULTS.index("score")
 Scores = npt.NDArray[np.int64]
 
 
@@ -311,9 +312,8 @@ class VerifyJob:
     def _compare(self, held: Sequence[Checked]) -> Iterator[Checked]:
         if self._optimal and held:
             if self._optima is None:
-                self._optima = Optima(
-                    self.queries, self.targets, self.scoring, self.threads, self._engine_options
-                )
+                problem = self.queries, self.targets, self.scoring
+                self._optima = Optima(*problem, self._scores, self.threads, self._engine_options)
             held = self._optima.compare(held)
         for checked in held:
             self.totals.add(checked)
@@ -327,6 +327,8 @@ class Optima:
     ----------
     queries, targets : SequenceSet
     scoring : Scoring
+    stated : bool
+        Scores that the file states are of that scoring.
     threads : int
     engine_options : mapping
         See `VerifyJob`.
@@ -337,9 +339,11 @@ class Optima:
         queries: SequenceSet,
         targets: SequenceSet,
         scoring: Scoring,
+        stated: bool,
         threads: int,
         engine_options: dict[str, Any],
     ) -> None:
+        self._stated = stated
         # Two sets always: a file may have a sequence with itself, and a pair both ways.
         self._sets = queries, copy.copy(targets)
         self._other_strand: SequenceSet | None = None
@@ -356,13 +360,26 @@ class Optima:
             chosen = np.flatnonzero(sound & ((records["turned"] != 0) == turned))
             if len(chosen):
                 optima[chosen] = self._scores(records[chosen], turned)
-        scores, known = _scores_of(records, findings, self._scoring.scale)
+        scores, known = _scores_of(records, findings, self._scoring.scale, self._stated)
         below = np.where(known & (optima != UNSAID), optima - np.where(known, scores, 0), UNSAID)
+        self._mark_impossible(findings, scores, optima, below)
         ends = np.cumsum([0, *(len(one.found) for one in held)])
         return [
-            replace(one, optima=optima[start:stop], below=below[start:stop])
-            for one, start, stop in zip(held, ends[:-1], ends[1:], strict=True)
+            replace(one, findings=findings[part], optima=optima[part], below=below[part])
+            for one, part in zip(held, map(slice, ends[:-1], ends[1:]), strict=True)
         ]
+
+    def _mark_impossible(
+        self, findings: npt.NDArray[np.void], scores: Scores, optima: Scores, below: Scores
+    ) -> None:
+        """Make scores that are only stated, and above the optimum, faults of their records."""
+        chosen = (findings["scored"] == 0) & (below != UNSAID) & (below < 0)
+        below[chosen] = UNSAID
+        first = chosen & (findings["faults"] == 0)
+        findings["faults"][chosen] |= np.uint64(1 << _SCORE_FAULT)
+        findings["fault"][first] = _SCORE_FAULT
+        findings["says"][first] = scores[first] / self._scoring.scale
+        findings["is"][first] = optima[first] / self._scoring.scale
 
     def _scores(self, records: npt.NDArray[np.void], turned: bool) -> Scores:
         """Align the pairs of records; return their raw scores, in the order of the records."""
@@ -402,12 +419,12 @@ class Optima:
 
 
 def _scores_of(
-    records: npt.NDArray[np.void], findings: npt.NDArray[np.void], scale: int
+    records: npt.NDArray[np.void], findings: npt.NDArray[np.void], scale: int, with_stated: bool
 ) -> tuple[Scores, npt.NDArray[np.bool_]]:
-    """Raw scores of records, and where they are known: of the columns, else as the file says."""
+    """Raw scores of records, and where they are known: of the columns, else stated if asked for."""
     said, decimals = records["says"][:, _SCORE], records["decimals"][:, _SCORE]
     scores, known = findings["score"].copy(), findings["scored"] != 0
-    stated = ~known & (said != UNSAID) & (np.abs(said) < 2**40) & (decimals <= 6)
+    stated = with_stated & ~known & (said != UNSAID) & (np.abs(said) < 2**40) & (decimals <= 6)
     stated &= records["runs"] < 0
     units = 10 ** np.where(stated, decimals, 0).astype(np.int64)
     stated &= np.where(stated, said, 0) * scale % units == 0
