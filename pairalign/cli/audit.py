@@ -55,7 +55,8 @@ def run_audit(options: argparse.Namespace) -> None:
     groups = None if as_sets else read_groups(options.groups, options.read_as, first)
     problem = problem_of(options, first, second)
     thresholds = thresholds_of(options)
-    request = AuditRequest(thresholds, options.across == "all", resources_of(options))
+    resources = resources_of(options)
+    request = AuditRequest(thresholds, options.across == "all", options.strand, resources)
     started = time.perf_counter()
     if second is not None:
         audit = audit_sets(problem, request)

@@ -7,7 +7,7 @@ import argparse
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.cli.kept_options import add_thresholds, describe_thresholds
 from pairalign.cli.loading import later
-from pairalign.cli.options import SEQUENCE_FILE, add_input, add_path, add_scoring
+from pairalign.cli.options import SEQUENCE_FILE, add_input, add_path, add_scoring, add_strand
 from pairalign.cli.resource_options import add_resources
 
 ACROSS = ("all", "none")
@@ -60,6 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=ACROSS[0],
         help="pairs of two groups that are looked at; none: members alone (default: %(default)s)",
     )
+    add_strand(group)
     add_scoring(parser)
     add_input(parser)
     add_resources(parser)

@@ -52,7 +52,7 @@ def run_split_command(options: argparse.Namespace) -> None:
     if report is not None:
         from pairalign.cli.split_report import report_split
 
-        report_split(report, split, problem, pairs.devices, request.resources, summary.text())
+        report_split(report, split, problem, request, pairs.devices, summary.text())
     if options.explain:
         say(describe_steps(pairs.steps, number_of_pairs(len(sequences))))
     say_summary(options, summary)
@@ -85,6 +85,7 @@ def _request_of(options: argparse.Namespace, sequences: SequenceSet) -> SplitReq
         not options.no_remove,
         choose_nearest(thresholds, options.nearest_from),
         options.seed,
+        options.strand,
         resources_of(options),
     )
 

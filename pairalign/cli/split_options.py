@@ -14,6 +14,7 @@ from pairalign.cli.options import (
     add_report,
     add_scoring,
     add_sequences,
+    add_strand,
     converter,
 )
 from pairalign.cli.resource_options import add_resources
@@ -63,6 +64,7 @@ def _add_folds(parser: argparse.ArgumentParser) -> None:
         required=True,
         identity_of="full",
     )
+    add_strand(group)
     group.add_argument("--folds", metavar="N", type=POSITIVE, help="equal folds (default: 5)")
     group.add_argument(
         "--test", metavar="X", type=SHARE, help="share of the test set, instead of folds"

@@ -8,8 +8,8 @@ from pairalign.alignments.problem import Problem
 from pairalign.cli.report import ReportRequest, finish_report
 from pairalign.formats.report import Table
 from pairalign.jobs.report.report import Histogram, ReportCollector
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import align_pairs
+from pairalign.jobs.splits.split import SplitRequest
 from pairalign.pairs.lists import PairList
 from pairalign.splits.result import Split
 
@@ -41,8 +41,8 @@ def report_split(
     asked: ReportRequest,
     split: Split,
     problem: Problem,
+    request: SplitRequest,
     devices: tuple[str, ...],
-    resources: Resources,
     summary: str,
 ) -> None:
     """Write the report of a split; the closest pairs across folds are aligned again for it."""
@@ -52,7 +52,7 @@ def report_split(
     collector.which = "sequences and the nearest ones in other folds"
     pairs = _closest(split)
     if len(pairs):
-        for found in align_pairs(problem, pairs, resources):
+        for found in align_pairs(problem, pairs, request.resources, request.strand):
             collector.add(found)
     tables = _folds_table(split), _clusters_table(split)
     finish_report(asked, collector, summary, tables, devices=devices)

@@ -12,7 +12,9 @@ from pairalign.base.errors import SplitError, shown_name
 from pairalign.sequences.sets import SequenceSet
 
 _DATABASES = ("sp", "tr", "gi", "ref", "gb", "emb", "dbj", "pdb", "lcl")
-"""What stands before the first ``|`` of a name where the second part is the identifier."""
+"""What stands before the first ``|`` of a name where the second part is the identifier.
+
+After ``gi|NUMBER|DATABASE`` it is the fourth, after ``gnl|DATABASE`` the third."""
 
 
 @dataclass(frozen=True)
@@ -121,5 +123,7 @@ def _identifiers(name: str) -> set[str]:
     parts = name.split("|")
     found = {parts[0], name.split(";")[0]}
     if len(parts) > 1 and parts[0] in _DATABASES:
-        found = {parts[1]}
+        found = {parts[1], *parts[3:4]} if parts[0] == "gi" else {parts[1]}
+    elif len(parts) > 2 and parts[0] == "gnl":
+        found = {parts[2]}
     return found - {name}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import random
 import shutil
 import subprocess
 from fractions import Fraction
@@ -165,14 +166,17 @@ def test_files_of_programs(folder: Path, program: str, command: str, file: str) 
 
 def test_names_that_programs_cut(tmp_path: Path) -> None:
     sequences = pairalign.SequenceSet.from_strings(
-        {"sp|P1|A_HUMAN": "MKVLA", "P2|kind=x": "MKVLW", "a_very_long_name;size=3": "MKWLA"}
+        {
+            **{"sp|P1|A_HUMAN": "MKVLA", "P2|kind=x": "MKVLW", "a_very_long_name;size=3": "MKWLA"},
+            **{"gi|7|gb|AAP1.1|": "MKVLV", "gnl|own|q1": "MKVLV"},  # as MMseqs2 names them
+        }
     )
     from pairalign.splits.groups import Membership, make_groups
 
-    said = [("P1", "1"), ("P2", "1"), ("a_very...", "2")]
+    said = [("P1", "1"), ("P2", "1"), ("a_very...", "2"), ("AAP1.1", "2"), ("q1", "1")]
     lines = [Membership(name, group, None, k) for k, (name, group) in enumerate(said, 1)]
     groups = make_groups(sequences, lines, "x")
-    assert groups.labels.tolist() == [0, 0, 1]
+    assert groups.labels.tolist() == [0, 0, 1, 1, 0]
 
 
 @pytest.mark.parametrize(
@@ -196,3 +200,27 @@ def test_what_cannot_be_read(folder: Path, file: str, text: str, code: int, mess
     assert done.returncode == code
     assert message in done.stderr.decode()
     assert not (folder / "v.csv").exists()
+
+
+def test_both_strands(tmp_path: Path) -> None:
+    rng = random.Random(8)
+    other = str.maketrans("ACGT", "TGCA")
+    reads = {}
+    for k in range(4):
+        read = "".join(rng.choices("ACGT", k=80))
+        for copy in range(3):
+            own = "".join(rng.choice("ACGT") if rng.random() < 0.05 else base for base in read)
+            reads[f"r{k}_{copy}"] = own.translate(other)[::-1] if copy == 1 else own
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in reads.items()))
+    made = ["cluster", str(tmp_path / "in.fa"), "--min-identity", "0.8", "-q"]
+    assert main([*made, "--strand", "both", "-o", str(tmp_path / "c.uc")]) == 0
+    code, rows = audit(tmp_path, "c.uc", "in.fa")
+    assert code == 1
+    assert {row["violation"] for row in rows} == {"under"}
+    assert audit(tmp_path, "c.uc", "in.fa", "--strand", "both") == (0, [])
+    asked = "--folds", "4", "--tolerance", "1", "--min-identity", "0.8", "-q"
+    for strand, expected in (("plus", 1), ("both", 0)):
+        output, report = (str(tmp_path / f"f.{end}") for end in ("csv", "html"))
+        options = "--strand", strand, "--report", report
+        assert main(["split", str(tmp_path / "in.fa"), *asked, *options, "-o", output]) == 0
+        assert audit(tmp_path, "f.csv", "in.fa", "--strand", "both")[0] == expected

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.choices import STRANDS
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, find_pairs
 from pairalign.pairs.lists import PairList
@@ -19,6 +20,9 @@ from pairalign.splits.groups import Groups
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
+
+
+Kept = Callable[[Alignments], npt.NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -31,11 +35,14 @@ class AuditRequest:
         What no pair of two groups reaches, and members do.
     across : bool
         Whether pairs of two groups are looked at.
+    strand : {"plus", "both"}
+        Both: each pair is aligned on the strand of DNA on which it scores more.
     resources : Resources
     """
 
     thresholds: PairThresholds
     across: bool = True
+    strand: str = STRANDS[0]
     resources: Resources = field(default_factory=Resources)
 
 
@@ -92,11 +99,9 @@ def audit_groups(problem: Problem, groups: Groups, request: AuditRequest) -> Aud
         kept: npt.NDArray[np.bool_] = (one != other) & (one >= 0) & (other >= 0)
         return kept
 
-    thresholds, resources = request.thresholds, request.resources
     found = Pairs.none()
     if request.across:
-        least = thresholds.min_identity
-        found = find_pairs(problem, thresholds, least, resources, keep=is_across)
+        found = _find_reaching(problem, request, is_across)
     under = None
     if groups.representatives is not None:
         under = _find_under(problem, groups.representatives, request)
@@ -105,9 +110,14 @@ def audit_groups(problem: Problem, groups: Groups, request: AuditRequest) -> Aud
 
 def audit_sets(problem: Problem, request: AuditRequest) -> Audit:
     """Align every sequence of a set with all of another; see `audit_groups`."""
-    least = request.thresholds.min_identity
-    found = find_pairs(problem, request.thresholds, least, request.resources)
+    found = _find_reaching(problem, request)
     return Audit(found, None, 2, sum(map(len, problem.sets)))
+
+
+def _find_reaching(problem: Problem, request: AuditRequest, keep: Kept | None = None) -> Pairs:
+    thresholds, strand = request.thresholds, request.strand
+    least = thresholds.min_identity
+    return find_pairs(problem, thresholds, least, request.resources, keep=keep, strand=strand)
 
 
 def _find_under(
@@ -128,6 +138,7 @@ def _find_under(
         pair_list=pairs,
         keep=_fails(thresholds),
         everything=True,
+        strand=request.strand,
     )
     turned = representatives[found.query] == found.target
     return replace(
@@ -137,7 +148,7 @@ def _find_under(
     )
 
 
-def _fails(thresholds: PairThresholds) -> Callable[[Alignments], npt.NDArray[np.bool_]]:
+def _fails(thresholds: PairThresholds) -> Kept:
     def fails(found: Alignments) -> npt.NDArray[np.bool_]:
         kept = np.ones(len(found), np.bool_)
         kept[thresholds.passing(found)] = False

@@ -15,7 +15,7 @@ from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
-from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
+from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW, STRANDS
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList
@@ -69,6 +69,7 @@ def find_pairs(
     *,
     keep: Callable[[Alignments], npt.NDArray[np.bool_]] | None = None,
     everything: bool = False,
+    strand: str = STRANDS[0],
 ) -> Pairs:
     """Align; keep the pairs whose identity reaches `from_identity`, and say which reach more.
 
@@ -85,6 +86,8 @@ def find_pairs(
         Says which of some pairs are kept, bool of shape (pairs,).
     everything : bool
         Whether pairs are kept whatever identity and coverage they have.
+    strand : {"plus", "both"}
+        As for `AlignmentJob`.
 
     Notes
     -----
@@ -99,6 +102,7 @@ def find_pairs(
         problem.scoring,
         Want(max(Detail.STATS, thresholds.detail(problem.scoring.mode))),
         window=DEFAULT_WINDOW if pair_list is None else LIST_WINDOW,
+        strand=strand,
         pair_list=pair_list,
         pair_thresholds=wanted,
         **resources.of_job(),
@@ -125,7 +129,9 @@ def _join(parts: list[Pairs]) -> Pairs:
     )
 
 
-def align_pairs(problem: Problem, pairs: PairList, resources: Resources) -> Iterator[Alignments]:
+def align_pairs(
+    problem: Problem, pairs: PairList, resources: Resources, strand: str
+) -> Iterator[Alignments]:
     """Align some pairs of a set, with CIGARs; yield them in the order of output."""
     yield from AlignmentJob(
         problem.queries,
@@ -133,6 +139,7 @@ def align_pairs(problem: Problem, pairs: PairList, resources: Resources) -> Iter
         problem.scoring,
         Want(Detail.CIGAR),
         window=LIST_WINDOW,
+        strand=strand,
         pair_list=pairs,
         **replace(resources, progress=False).of_job(),
     )

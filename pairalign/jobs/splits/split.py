@@ -23,6 +23,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.arguments import parse_share
 from pairalign.base.arrays import Int32s
+from pairalign.base.choices import STRANDS
 from pairalign.base.errors import SplitError
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
@@ -64,6 +65,8 @@ class SplitRequest:
     nearest_from : Fraction
         Least identity at which nearest sequences of other folds are looked for.
     seed : int
+    strand : {"plus", "both"}
+        Both: each pair is aligned on the strand of DNA on which it scores more.
     resources : Resources
     """
 
@@ -75,6 +78,7 @@ class SplitRequest:
     remove: bool = True
     nearest_from: Fraction = Fraction(0)
     seed: int = 0
+    strand: str = STRANDS[0]
     resources: Resources = field(default_factory=Resources)
 
 
@@ -123,7 +127,8 @@ def run_split(problem: Problem, request: SplitRequest) -> tuple[Split, Pairs]:
     count = len(sequences)
     if count < len(request.folds):
         raise SplitError(f"{sequences.source}: {count:,} sequences, {len(request.folds):,} folds")
-    pairs = find_pairs(problem, request.thresholds, request.nearest_from, request.resources)
+    asked = request.thresholds, request.nearest_from, request.resources
+    pairs = find_pairs(problem, *asked, strand=request.strand)
     network = Network(count, pairs.query[pairs.reaches], pairs.target[pairs.reaches])
     folds, sizes = _plan_sizes(count, request)
     prices = [1.0] * count
@@ -207,6 +212,7 @@ def split(
     remove: bool = True,
     nearest_from: float | str | Fraction | None = None,
     seed: int = 0,
+    strand: str = STRANDS[0],
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     device: str = "auto",
@@ -248,7 +254,7 @@ def split(
         more pairs are aligned. Default: 0.1 below `min_identity`.
     seed : int
         Of ties; the same seed gives the same folds.
-    scoring, mode, device, kernel, threads, memory_bytes, progress
+    strand, scoring, mode, device, kernel, threads, memory_bytes, progress
         As for `pairalign.align`.
 
     Returns
@@ -303,6 +309,7 @@ def split(
         remove,
         choose_nearest(thresholds, nearest_from),
         seed,
+        strand,
         Resources(device, kernel, threads, memory_bytes, progress),
     )
     return run_split(problem, request)[0]
