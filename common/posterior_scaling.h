@@ -14,7 +14,7 @@ template <class Scalar>
 struct PosteriorRange;
 template <>
 struct PosteriorRange<float> {
-    static constexpr int TOP = 100, TINY = -100;
+    static constexpr int TOP = 80, TINY = -100;
 };
 template <>
 struct PosteriorRange<double> {
@@ -22,8 +22,8 @@ struct PosteriorRange<double> {
 };
 
 struct PosteriorScaling {
-    static constexpr int GROUP = 4;           // rows
+    static constexpr int GROUP = 8;           // rows
     static constexpr int MOST_AT_ONCE = 120;  // the exponent of a power of two
-    static constexpr int SPARE_BITS = 30;     // for 16 bits of a posterior, and rows that grow
+    static constexpr int SPARE_BITS = 44;     // for 16 bits of a posterior, and rows that grow
     static constexpr double LEAST = 0x1p-24;  // what a model's posteriors below are taken for
 };

@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "../../common/posterior_scaling.h"
+
 constexpr int POSTERIOR_CODES = 32;  // of an alphabet; code 31 is what a lane is filled up with
 
 extern "C" {
@@ -81,11 +83,12 @@ struct PosteriorKernel {
     PosteriorLanes* (*make[ARITHMETICS])();
 };
 
-// Rows of M that are kept at a time, a multiple of 4: the others are computed again of the state between
+// Rows of M that are kept at a time, a multiple of GROUP: the others are computed again of the state between
 // blocks. About where both take the least memory, which also keeps them near the processor.
 inline int32_t rows_of_block(int32_t rows) {
-    int32_t block = 4;
-    while (2 * int64_t{block} * block < 5 * int64_t{rows}) block += 4;
+    constexpr int32_t GROUP = PosteriorScaling::GROUP;
+    int32_t block = GROUP;
+    while (2 * int64_t{block} * block < 5 * int64_t{rows}) block += GROUP;
     return block;
 }
 

@@ -10,7 +10,7 @@
 //
 // Thread mapping: a warp takes tasks, one after the other, the largest first: an x against up to 32 y, a pair
 // a lane. A row's scaling waits for all of its columns, so a pair is not cut into parts that run at the same
-// time; between the scalings lie four rows, which a lane computes together (rows.cuh). The forward pass
+// time; between the scalings lie eight rows, which a lane computes together (rows.cuh). The forward pass
 // leaves the state before each block of rows; a block's rows are computed again, and M kept, when the
 // backward pass comes there; where a task's block is all of its rows there is no second pass.
 //
@@ -28,10 +28,50 @@ constexpr uint32_t WARP = 0xffffffffu;
 constexpr int WARPS_PER_BLOCK = 4;
 constexpr int MODELS = 2;
 
-// Counts, or places, of the entries of a strip's four rows: 16 bits a row.
-using Packed = unsigned long long;
-constexpr int PACKED_BITS = 16;
-static_assert(STRIP * PACKED_BITS == 64, "a strip's rows fit a word");
+// What reaches the threshold, in a strip: the sum of both models' squares, row << ROW_SHIFT | column.
+template <class T>
+struct alignas(2 * sizeof(T)) Reached {
+    T squares;
+    uint32_t place;
+};
+constexpr int ROW_SHIFT = 29;
+static_assert(STRIP <= 1 << (32 - ROW_SHIFT), "a strip's rows fit");
+
+// Counts, or places, of the entries of a strip's rows: 16 bits a row, four rows a word.
+class Counts {
+    static constexpr int BITS = 16, ROWS = 4, WORDS = STRIP / ROWS;
+    static constexpr unsigned long long ALL = 0x0001000100010001ull;
+    unsigned long long words_[WORDS] = {};
+    static_assert(WORDS * ROWS == STRIP, "words are full");
+
+public:
+    __device__ __forceinline__ void add(uint32_t row) {
+#pragma unroll
+        for (uint32_t w = 0; w < WORDS; w++)
+            if (row / ROWS == w) words_[w] += 1ull << (row % ROWS * BITS);
+    }
+    // Counts become where rows end.
+    __device__ __forceinline__ void sum_up() {
+        unsigned long long before = 0;
+#pragma unroll
+        for (int w = 0; w < WORDS; w++) {
+            words_[w] = words_[w] * ALL + before * ALL;
+            before = words_[w] >> ((ROWS - 1) * BITS);
+        }
+    }
+    // The last place of a row that is not taken, which is taken.
+    __device__ __forceinline__ int32_t take(uint32_t row) {
+        int32_t place = 0;
+        const int shift = row % ROWS * BITS;
+#pragma unroll
+        for (uint32_t w = 0; w < WORDS; w++)
+            if (row / ROWS == w) {
+                words_[w] -= 1ull << shift;
+                place = static_cast<int32_t>(words_[w] >> shift & 0xffff);
+            }
+        return place;
+    }
+};
 
 template <class T>
 struct Task {
@@ -47,8 +87,7 @@ struct Task {
     bool is_used, too_wide;
     int32_t entries;  // of the pair
     int32_t backward_exponents[MODELS];
-    int32_t in_strip;      // entries
-    Packed in_strip_rows;  // entries of each row
+    int32_t in_strip;  // entries
 
     __device__ Task(const PosteriorArguments& a, const PosteriorTask& t, int lane_, uint8_t* memory_)
         : arguments(a), task(t), lane(lane_), memory(memory_) {}
@@ -64,7 +103,7 @@ struct Task {
     __device__ __forceinline__ T* saved(int32_t block) const {
         return numbers_at(arguments.saved) + int64_t{block} * (task.longest + 2) * R::STATE;
     }
-    __device__ __forceinline__ int64_t kept_stride() const { return int64_t{task.longest + 2} * R::KEPT; }
+    __device__ __forceinline__ int64_t strip_stride() const { return R::kept_place(task.longest + 2); }
 
     __device__ __forceinline__ void compute(const PosteriorNumbers<T>& numbers, const T* tables) {
         begin(numbers, tables);
@@ -123,22 +162,20 @@ struct Task {
             if (i + STRIP - 1 < x_length) {
                 const bool leaves = i + STRIP > end && block + 1 < blocks;
                 T* const to = leaves ? saved(block + 1) : work;
-                const auto largest =
-                    rows.template forward<STRIP, false>(i, from, to, scaling, kept, kept_stride());
+                const auto largest = rows.template forward<STRIP, false>(i, from, to, scaling, kept);
                 const int32_t group = i / STRIP;
                 const int hmm = scaling_of(largest.hmm), partition = scaling_of(largest.partition);
                 forward_exponent(group + 1, 0) = forward_exponent(group, 0) + hmm;
                 forward_exponent(group + 1, 1) = forward_exponent(group, 1) + partition;
                 scaling = R::Scaling::by(hmm, partition);
                 i += STRIP;
-                if (kept) kept += STRIP * kept_stride();
+                if (kept) kept += strip_stride();
             } else {  // of the last strip
-                if (i < x_length)
-                    rows.template forward<1, false>(i, from, work, scaling, kept, kept_stride());
-                else rows.template forward<1, true>(i, from, work, scaling, kept, kept_stride());
+                if (i < x_length) rows.template forward<1, false>(i, from, work, scaling, kept);
+                else rows.template forward<1, true>(i, from, work, scaling, kept);
                 scaling = R::Scaling::none();
                 i++;
-                if (kept) kept += kept_stride();
+                if (kept) kept += R::KEPT;
             }
             from = work;
         }
@@ -148,25 +185,25 @@ struct Task {
     __device__ __forceinline__ void backward_block(int32_t block) {
         const int32_t begin = block * task.block, end = min(x_length, begin + task.block);
         T* const states = numbers_at(arguments.backward);
-        const auto found = [this](int32_t i, int32_t j, N squares) { add(i, j, squares); };
+        const auto found = [this](uint32_t row, int32_t j, N squares) { add(row, j, squares); };
         for (int32_t group = (end - 1) / STRIP; group >= begin / STRIP; group--) {
             const int32_t first = group * STRIP, last = min(end, first + STRIP);
             const typename R::Factors hmm = factors(group, 0, rows.hmm_total);
             const typename R::Factors partition = factors(group, 1, rows.partition_total);
             in_strip = 0;
-            in_strip_rows = 0;
-            const T* kept = numbers_at(arguments.kept) + (last - begin - 1) * kept_stride();
+            const T* kept = numbers_at(arguments.kept) + (first - begin) / STRIP * strip_stride() +
+                            (last - first - 1) * R::KEPT;
             typename R::Largest largest{};
             if (last < x_length) {
                 largest = rows.template backward<STRIP, false>(last, states, backward_scaling_, hmm,
-                                                               partition, kept, kept_stride(), found);
+                                                               partition, kept, found);
             } else {
                 largest = rows.template backward<1, true>(last, states, R::Scaling::none(), hmm, partition,
-                                                          kept, kept_stride(), found);
+                                                          kept, found);
                 for (int32_t i = last - 1; i > first; i--) {
-                    kept -= kept_stride();
+                    kept -= R::KEPT;
                     largest = rows.template backward<1, false>(i, states, R::Scaling::none(), hmm, partition,
-                                                               kept, kept_stride(), found);
+                                                               kept, found);
                 }
             }
             hand_over(group);
@@ -198,27 +235,30 @@ struct Task {
                 {static_cast<T>(ldexp(inverse_of(mantissa), power - power / 2))}};
     }
 
-    // Entries of a strip as they are found: [entry][lane].
-    __device__ __forceinline__ PosteriorFound& strip_entry(int32_t k) const {
-        return reinterpret_cast<PosteriorFound*>(memory + arguments.in_strip)[k * POSTERIOR_LANES + lane];
+    // What reaches the threshold in a strip, as it is found: [entry][lane].
+    __device__ __forceinline__ Reached<T>& reached(int32_t k) const {
+        return reinterpret_cast<Reached<T>*>(memory + arguments.in_strip)[k * POSTERIOR_LANES + lane];
     }
 
-    __device__ __forceinline__ void add(int32_t i, int32_t j, N squares) {
-        if (in_strip == arguments.strip_entries) {  // a row's posteriors add up to more than they can
-            too_wide = true;
-            return;
-        }
-        const N root{root_of(product_of(squares.v, T(0.5)))};
+    // Few instructions, for they stand in the loop once for each row; hand_over does the rest.
+    __device__ __forceinline__ void add(uint32_t row, int32_t j, N squares) {
+        if (in_strip < arguments.strip_entries)
+            reached(in_strip) = {squares.v, row << ROW_SHIFT | static_cast<uint32_t>(j - 1)};
+        in_strip++;
+    }
+
+    static __device__ __forceinline__ PosteriorFound entry_of(Reached<T> reached) {
+        const N root{root_of(product_of(reached.squares, T(0.5)))};
         const N value = root * N{65535} + N{T(0.5)};
         const uint32_t rounded = value.v < T(65535) ? static_cast<uint32_t>(value.v) : 65535u;
-        const uint32_t row = (i - 1) % STRIP;
-        strip_entry(in_strip) = {j - 1, row << 16 | rounded};
-        in_strip++;
-        in_strip_rows += Packed{1} << (row * PACKED_BITS);
+        const uint32_t row = reached.place >> ROW_SHIFT;
+        return {static_cast<int32_t>(reached.place & ((1u << ROW_SHIFT) - 1)), row << 16 | rounded};
     }
 
     // Gives the lanes' strips room, and puts their entries there by row and column.
     __device__ __forceinline__ void hand_over(int32_t group) {
+        // A row's posteriors add up to more than they can.
+        if (in_strip > arguments.strip_entries) too_wide = true;
         const int32_t count = is_used && !too_wide ? in_strip : 0;
         int32_t until = count;
         for (int d = 1; d < POSTERIOR_LANES; d *= 2) {
@@ -236,12 +276,12 @@ struct Task {
         arguments.strip_counts[strip] = count;
         entries += count;
         if (static_cast<int64_t>(start) + all > arguments.found_size) return;  // the host will see
-        Packed ends = in_strip_rows * 0x0001000100010001ull;
+        Counts ends;
+        for (int32_t k = 0; k < count; k++) ends.add(reached(k).place >> ROW_SHIFT);
+        ends.sum_up();
         for (int32_t k = 0; k < count; k++) {  // the last column first
-            const PosteriorFound entry = strip_entry(k);
-            const int shift = static_cast<int>(entry.row_and_value >> 16) * PACKED_BITS;
-            ends -= Packed{1} << shift;
-            arguments.found[own + static_cast<int64_t>(ends >> shift & 0xffff)] = entry;
+            const PosteriorFound entry = entry_of(reached(k));
+            arguments.found[own + ends.take(entry.row_and_value >> 16)] = entry;
         }
     }
 

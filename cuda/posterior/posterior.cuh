@@ -23,7 +23,7 @@ struct PosteriorTask {
     int32_t row;           // x: index of a sequence
     int32_t first, count;  // of its pairs in the arrays below
     int32_t longest;       // y
-    int32_t block;         // rows of M that are kept, a multiple of 4
+    int32_t block;         // rows of M that are kept, whole strips but for the last
     int32_t unused;
 };
 static_assert(sizeof(PosteriorTask) == 24, "TASK in pairalign/engines/cuda/posterior.py has the same layout");
@@ -41,7 +41,7 @@ struct PosteriorArguments {
     const void* numbers;     // PosteriorNumbers of the kernel's type
     const PosteriorTask* tasks;
     const int32_t* columns;        // [pairs]: y, index of a sequence
-    const int64_t* first_strips;   // [pairs]: where the strips of a pair begin: four rows each
+    const int64_t* first_strips;   // [pairs]: where the strips of a pair begin: eight rows each
     unsigned long long* counters;  // [2]: tasks that were taken; entries of `found`, also beyond its end
     PosteriorFound* found;         // [found_size]
     int64_t* strip_starts;         // [strips]: first entry in `found`

@@ -90,11 +90,10 @@ struct Rows {
         }
     }
 
-    // Rows i to i + ROWS - 1 from the state before them; their M go to `kept` where it is not null, rows
-    // `stride` apart. Returns the largest values of the last one. LAST: it is x's last.
+    // Rows i to i + ROWS - 1 from the state before them; their M go to `kept` where it is not null. Returns the
+    // largest values of the last one. LAST: it is x's last.
     template <int ROWS, bool LAST>
-    __device__ __forceinline__ Largest forward(int32_t i, const T* from, T* to, Scaling scaling, T* kept,
-                                               int64_t stride) {
+    __device__ __forceinline__ Largest forward(int32_t i, const T* from, T* to, Scaling scaling, T* kept) {
         const N one{1};
         const N z_open = LAST ? one : gap_open, z_extend = LAST ? one : gap_extend;
         const T *hmm[ROWS], *partition[ROWS];
@@ -113,11 +112,13 @@ struct Rows {
         }
         write(to, 0, above);
         Largest largest{above.m, above.zm};
-        State coming = read(from, 1);
+        State coming = read(from, 1);  // a column ahead, and its code
+        int code_coming = y[POSTERIOR_LANES];
         for (int32_t j = 1; j <= length; j++) {
             above = scaling(coming);
             coming = read(from, j + 1);
-            const int code = y[j * POSTERIOR_LANES];
+            const int code = code_coming;
+            code_coming = y[(j + 1) * POSTERIOR_LANES];
             const N open = j == length ? one : gap_open, extend = j == length ? one : gap_extend;
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
@@ -126,7 +127,7 @@ struct Rows {
                 m_before[r] = above.m;
                 zm_before[r] = above.zm;
                 if (kept) {
-                    T* const at = kept + r * stride + int64_t{j} * KEPT;
+                    T* const at = kept + kept_place(j) + r * KEPT;
                     at[0] = m.v;
                     at[32] = zm.v;
                 }
@@ -153,17 +154,20 @@ struct Rows {
         return largest;
     }
 
+    // M that are kept lie by strip, column and row, so that a warp goes through one stretch of memory.
+    static __device__ __forceinline__ int64_t kept_place(int32_t j) { return int64_t{j} * (STRIP * KEPT); }
+
     // M that the forward pass kept of a column, from a row on back.
     template <int ROWS>
     struct Kept {
         N m[ROWS], zm[ROWS];
     };
     template <int ROWS>
-    static __device__ __forceinline__ Kept<ROWS> read_kept(const T* kept, int64_t stride, int32_t j) {
+    static __device__ __forceinline__ Kept<ROWS> read_kept(const T* kept, int32_t j) {
         Kept<ROWS> found;
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            const T* const at = kept - r * stride + int64_t{j} * KEPT;
+            const T* const at = kept + kept_place(j) - r * KEPT;
             found.m[r] = {at[0]};
             found.zm[r] = {at[32]};
         }
@@ -171,11 +175,11 @@ struct Rows {
     }
 
     // Rows i down to i - ROWS + 1, of which the forward pass kept M: `kept` is that of row i. `found` is told
-    // row, column and square of what reaches the threshold. Returns the largest values of the last row done.
+    // the row in its strip, column and squares of what reaches the threshold. Returns the largest values of the
+    // last row done.
     template <int ROWS, bool LAST, class Found>
     __device__ __forceinline__ Largest backward(int32_t i, T* states, Scaling scaling, Factors hmm_factors,
-                                                Factors partition_factors, const T* kept, int64_t stride,
-                                                Found found) {
+                                                Factors partition_factors, const T* kept, Found found) {
         const N one{1}, least{static_cast<T>(PosteriorScaling::LEAST)};
         const N z_open = LAST ? one : gap_open, z_extend = LAST ? one : gap_extend;
         const T *hmm[ROWS], *partition[ROWS];
@@ -190,7 +194,8 @@ struct Rows {
         Largest largest{{0}, {0}};
         State below{}, coming = LAST ? State{} : read(states, length);
         Kept<ROWS> kept_coming{};  // a column ahead, too
-        if (length > 0) kept_coming = read_kept<ROWS>(kept, stride, length);
+        if (length > 0) kept_coming = read_kept<ROWS>(kept, length);
+        int code_coming = y[length * POSTERIOR_LANES];
         for (int32_t j = length; j >= 1; j--) {
             if (!LAST) {
                 below = scaling(coming);
@@ -198,10 +203,12 @@ struct Rows {
             } else {
                 below = {{0}, {0}, {0}, {0}, {0}};
             }
-            const int code = y[j * POSTERIOR_LANES];
+            const int code = code_coming;
+            code_coming = y[(j - 1) * POSTERIOR_LANES];
             const N open = j == length ? one : gap_open, extend = j == length ? one : gap_extend;
             const Kept<ROWS> known = kept_coming;
-            if (j > 1) kept_coming = read_kept<ROWS>(kept, stride, j - 1);
+            if (j > 1) kept_coming = read_kept<ROWS>(kept, j - 1);
+            N squares[ROWS], most{0};
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 const N matched = m_before[r] + tiny(), z_matched = zm_before[r] + tiny();
@@ -230,8 +237,14 @@ struct Rows {
                 const N p = larger((known.m[r] * hmm_factors.near) * (m * hmm_factors.far), least);
                 const N z =
                     larger((known.zm[r] * partition_factors.near) * (zm * partition_factors.far), least);
-                const N squares = p * p + z * z;
-                if (squares.v > threshold.v) found(i - r, j, squares);
+                squares[r] = p * p + z * z;
+                most = larger(most, squares[r]);
+            }
+            if (most.v > threshold.v) {  // of few columns
+#pragma unroll
+                for (int r = 0; r < ROWS; r++)
+                    if (squares[r].v > threshold.v)
+                        found(ROWS == STRIP ? STRIP - 1 - r : (i - 1 - r) % STRIP, j, squares[r]);
             }
             write(states, j, below);
         }

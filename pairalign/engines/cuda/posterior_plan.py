@@ -48,7 +48,7 @@ EXPAND = np.dtype(
 )
 """ExpandArguments in cuda/posterior/posterior.cuh."""
 
-_STRIP = 4  # rows
+_STRIP = 8  # rows
 _STATE, _KEPT = 5, 2  # numbers of a place and lane
 
 Indices = npt.NDArray[np.int32]
@@ -240,7 +240,7 @@ def _divide(
         "backward": int(width.max()) * _STATE * lane_numbers,
         "saved": int(((rows + block - 1) // block * width).max()) * _STATE * lane_numbers,
         "kept": int((block * width).max()) * _KEPT * lane_numbers,
-        "in_strip": strip_entries * LANES * FOUND.itemsize,
+        "in_strip": strip_entries * LANES * 2 * number_bytes,
     }
     offsets, total = {}, 0
     for name, size in sizes.items():
