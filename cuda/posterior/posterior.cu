@@ -10,17 +10,26 @@
 //
 // Thread mapping: a warp takes tasks, one after the other, the largest first: an x against up to 32 y, a pair
 // a lane. A row's scaling waits for all of its columns, so a pair is not cut into parts that run at the same
-// time; between the scalings lie eight rows, which a lane computes together (rows.cuh). The forward pass
-// leaves the state before each block of rows; a block's rows are computed again, and M kept, when the
-// backward pass comes there; where a task's block is all of its rows there is no second pass.
+// time; between the scalings lie eight rows, a strip, which a lane computes together (rows.cuh). The forward
+// pass leaves the state before each block of strips; a block's strips are computed again, leaving the state
+// before each, when the backward pass comes there; where a task's block is all of its strips there is no
+// second pass.
 //
-// Memory: a warp's own for states, M and the entries of a strip; both models' tables are shared by a block,
-// and lanes with the same x read different banks of them. Reads and writes of a warp are coalesced.
+// Memory: a warp's own for states, for what is handed on between columns, and for the entries of a strip.
+// Both models' tables are in shared memory, and lanes with the same x read different banks of them; behind
+// them, each warp has the M of some columns of a strip. Reads and writes of a warp are coalesced.
 //
 // A strip's entries go to where an atomic counter says; which strips lie where differs from run to run, what
 // is in them does not.
 
 #include "rows.cuh"
+
+#if defined(PAIRALIGN_EMULATE)
+__device__ inline void* shared_memory() { return emulated_shared_memory(); }
+#else
+extern __shared__ uint4 shared_words[];
+__device__ __forceinline__ void* shared_memory() { return shared_words; }
+#endif
 
 namespace {
 
@@ -83,11 +92,12 @@ struct Task {
     const int lane;
     uint8_t* const memory;
     R rows;
-    int32_t x_length, pair;
+    int32_t x_length, strips, pair;
     bool is_used, too_wide;
     int32_t entries;  // of the pair
     int32_t backward_exponents[MODELS];
     int32_t in_strip;  // entries
+    Counts in_rows;    // of the strip
 
     __device__ Task(const PosteriorArguments& a, const PosteriorTask& t, int lane_, uint8_t* memory_)
         : arguments(a), task(t), lane(lane_), memory(memory_) {}
@@ -95,25 +105,25 @@ struct Task {
     __device__ __forceinline__ T* numbers_at(int64_t offset) const {
         return reinterpret_cast<T*>(memory + offset) + lane;
     }
-    // Exponents of forward values: [group][model][lane].
-    __device__ __forceinline__ int32_t& forward_exponent(int32_t group, int model) const {
+    // Exponents of forward values: [strip][model][lane].
+    __device__ __forceinline__ int32_t& forward_exponent(int32_t strip, int model) const {
         return reinterpret_cast<int32_t*>(
-            memory + arguments.exponents)[(int64_t{group} * MODELS + model) * POSTERIOR_LANES + lane];
+            memory + arguments.exponents)[(int64_t{strip} * MODELS + model) * POSTERIOR_LANES + lane];
     }
+    __device__ __forceinline__ int64_t states_size() const { return int64_t{task.longest + 2} * R::STATE; }
     __device__ __forceinline__ T* saved(int32_t block) const {
-        return numbers_at(arguments.saved) + int64_t{block} * (task.longest + 2) * R::STATE;
+        return numbers_at(arguments.saved) + block * states_size();
     }
-    __device__ __forceinline__ int64_t strip_stride() const { return R::kept_place(task.longest + 2); }
 
-    __device__ __forceinline__ void compute(const PosteriorNumbers<T>& numbers, const T* tables) {
-        begin(numbers, tables);
-        const int32_t blocks = (x_length + task.block - 1) / task.block;
-        // Forward through all blocks, keeping M of the last; then backward, with M of each before it is
-        // needed.
+    __device__ __forceinline__ void compute(const PosteriorNumbers<T>& numbers, T* shared) {
+        begin(numbers, shared);
+        const int32_t blocks = (strips + task.block - 1) / task.block;
+        // Forward through all blocks, keeping what is between the strips of the last; then backward, with
+        // that of each before it is needed.
         for (int32_t step = 0; step < 2 * blocks - 1; step++) {
             const int32_t block = step < blocks ? step : 2 * blocks - 2 - step;
             const bool keeps = step >= blocks - 1;
-            forward_block(block, blocks, keeps);
+            forward_block(block, keeps);
             if (keeps) backward_block(block);
         }
         if (is_used) {
@@ -123,16 +133,17 @@ struct Task {
         __syncwarp();
     }
 
-    __device__ __forceinline__ void begin(const PosteriorNumbers<T>& numbers, const T* tables) {
+    __device__ __forceinline__ void begin(const PosteriorNumbers<T>& numbers, T* shared) {
         is_used = lane < task.count;
         pair = task.first + (is_used ? lane : 0);
         const int32_t column = arguments.columns[pair];
         rows.set_numbers(numbers);
-        rows.hmm_table = tables;
-        rows.partition_table = tables + POSTERIOR_CODES * POSTERIOR_CODES;
+        rows.tables = shared;
+        rows.kept = shared + MODELS * R::MODEL + threadIdx.x / 32 * R::CHUNK + lane;
         rows.x = arguments.codes + arguments.starts[task.row];
         rows.length = is_used ? arguments.lengths[column] : 0;
         x_length = arguments.lengths[task.row];
+        strips = (x_length + STRIP - 1) / STRIP;
         uint8_t* const y = memory + lane;  // codes are at the beginning
         const uint8_t* const from = arguments.codes + arguments.starts[column];
         for (int32_t j = 1; j <= rows.length; j++) y[j * POSTERIOR_LANES] = from[j - 1];
@@ -146,67 +157,59 @@ struct Task {
         }
     }
 
-    // The rows of a block; those but the last leave the state for the next block.
-    __device__ __forceinline__ void forward_block(int32_t block, int32_t blocks, bool keeps) {
-        const int32_t begin = block * task.block, end = min(x_length, begin + task.block);
-        T* const work = numbers_at(arguments.forward);
-        const T* from = saved(block);
+    // A strip of a block; `keeps`: with what lies before it, and what its rows hand on.
+    __device__ __forceinline__ typename R::Strip strip_of(int32_t block, int32_t strip, bool keeps) const {
+        const int32_t own = strip - block * task.block, first = strip * STRIP;
         typename R::Scaling scaling = R::Scaling::none();
-        if (block > 0) {
-            const int32_t group = begin / STRIP;
-            scaling = R::Scaling::by(forward_exponent(group, 0) - forward_exponent(group - 1, 0),
-                                     forward_exponent(group, 1) - forward_exponent(group - 1, 1));
-        }
-        T* kept = keeps ? numbers_at(arguments.kept) : nullptr;
-        for (int32_t i = begin + 1; i <= end;) {
-            if (i + STRIP - 1 < x_length) {
-                const bool leaves = i + STRIP > end && block + 1 < blocks;
-                T* const to = leaves ? saved(block + 1) : work;
-                const auto largest = rows.template forward<STRIP, false>(i, from, to, scaling, kept);
-                const int32_t group = i / STRIP;
-                const int hmm = scaling_of(largest.hmm), partition = scaling_of(largest.partition);
-                forward_exponent(group + 1, 0) = forward_exponent(group, 0) + hmm;
-                forward_exponent(group + 1, 1) = forward_exponent(group, 1) + partition;
-                scaling = R::Scaling::by(hmm, partition);
-                i += STRIP;
-                if (kept) kept += strip_stride();
-            } else {  // of the last strip
-                if (i < x_length) rows.template forward<1, false>(i, from, work, scaling, kept);
-                else rows.template forward<1, true>(i, from, work, scaling, kept);
-                scaling = R::Scaling::none();
-                i++;
-                if (kept) kept += R::KEPT;
+        if (strip > 0)
+            scaling = R::Scaling::by(forward_exponent(strip, 0) - forward_exponent(strip - 1, 0),
+                                     forward_exponent(strip, 1) - forward_exponent(strip - 1, 1));
+        const T* const before = own == 0 ? saved(block) : after_strip(block, strip - 1, keeps);
+        const int64_t chunks = task.longest / R::COLUMNS + 1;
+        T* const sides = keeps ? numbers_at(arguments.sides) + own * chunks * R::SIDES : nullptr;
+        return {first, min(STRIP, x_length - first), before, scaling, sides};
+    }
+    // Where the state after a strip goes.
+    __device__ __forceinline__ T* after_strip(int32_t block, int32_t strip, bool keeps) const {
+        const int32_t own = strip - block * task.block;
+        if (own == task.block - 1) return saved(block + 1);
+        return numbers_at(arguments.between) + (keeps ? own * states_size() : 0);
+    }
+    __device__ __forceinline__ int32_t end_of(int32_t block) const {
+        return min(strips, (block + 1) * task.block);
+    }
+
+    // The strips of a block.
+    __device__ __forceinline__ void forward_block(int32_t block, bool keeps) {
+        for (int32_t k = block * task.block; k < end_of(block); k++) {
+            const typename R::Strip strip = strip_of(block, k, keeps);
+            if (k == strips - 1) {
+                rows.template forward<true>(strip, nullptr);
+                continue;
             }
-            from = work;
+            const typename R::Largest largest =
+                rows.template forward<false>(strip, after_strip(block, k, keeps));
+            forward_exponent(k + 1, 0) = forward_exponent(k, 0) + scaling_of(largest.hmm);
+            forward_exponent(k + 1, 1) = forward_exponent(k, 1) + scaling_of(largest.partition);
         }
     }
 
-    // The rows of a block from its last to its first, strip by strip.
+    // The strips of a block from its last to its first.
     __device__ __forceinline__ void backward_block(int32_t block) {
-        const int32_t begin = block * task.block, end = min(x_length, begin + task.block);
         T* const states = numbers_at(arguments.backward);
         const auto found = [this](uint32_t row, int32_t j, N squares) { add(row, j, squares); };
-        for (int32_t group = (end - 1) / STRIP; group >= begin / STRIP; group--) {
-            const int32_t first = group * STRIP, last = min(end, first + STRIP);
-            const typename R::Factors hmm = factors(group, 0, rows.hmm_total);
-            const typename R::Factors partition = factors(group, 1, rows.partition_total);
+        for (int32_t k = end_of(block) - 1; k >= block * task.block; k--) {
+            const typename R::Factors hmm = factors(k, 0, rows.hmm_total);
+            const typename R::Factors partition = factors(k, 1, rows.partition_total);
+            const typename R::Strip strip = strip_of(block, k, true);
             in_strip = 0;
-            const T* kept = numbers_at(arguments.kept) + (first - begin) / STRIP * strip_stride() +
-                            (last - first - 1) * R::KEPT;
-            typename R::Largest largest{};
-            if (last < x_length) {
-                largest = rows.template backward<STRIP, false>(last, states, backward_scaling_, hmm,
-                                                               partition, kept, found);
-            } else {
-                largest = rows.template backward<1, true>(last, states, R::Scaling::none(), hmm, partition,
-                                                          kept, found);
-                for (int32_t i = last - 1; i > first; i--) {
-                    kept -= R::KEPT;
-                    largest = rows.template backward<1, false>(i, states, R::Scaling::none(), hmm, partition,
-                                                               kept, found);
-                }
-            }
-            hand_over(group);
+            in_rows = {};
+            const typename R::Largest largest =
+                k == strips - 1 ? rows.template backward<true>(strip, task.longest, states, backward_scaling_,
+                                                               hmm, partition, found)
+                                : rows.template backward<false>(strip, task.longest, states,
+                                                                backward_scaling_, hmm, partition, found);
+            hand_over(k);
             const int by = scaling_of(largest.hmm), z_by = scaling_of(largest.partition);
             backward_exponents[0] += by;
             backward_exponents[1] += z_by;
@@ -215,7 +218,7 @@ struct Task {
     }
 
     // near * far * forward * backward is a posterior; see set_factors in cpu/posterior/kernel.h.
-    __device__ __forceinline__ typename R::Factors factors(int32_t group, int model, N whole) {
+    __device__ __forceinline__ typename R::Factors factors(int32_t strip, int model, N whole) {
         if (!(whole.v > 0) || !is_finite(whole.v)) {
             too_wide = true;
             return {{0}, {0}};
@@ -223,8 +226,8 @@ struct Task {
         const double total = static_cast<double>(whole.v);
         const int exponent = exponent_of(total) + 1;
         const double mantissa = ldexp(total, -exponent);
-        const int power = forward_exponent((x_length - 1) / STRIP, model) - exponent -
-                          forward_exponent(group, model) - backward_exponents[model];
+        const int power = forward_exponent(strips - 1, model) - exponent - forward_exponent(strip, model) -
+                          backward_exponents[model];
         constexpr int TOP = PosteriorRange<T>::TOP, TINY = PosteriorRange<T>::TINY;
         const int cells = exponent_of(static_cast<double>(x_length) * rows.length) + 1;
         if (power + 2 * TOP > TOP - TINY - PosteriorScaling::SPARE_BITS - cells) {
@@ -235,9 +238,10 @@ struct Task {
                 {static_cast<T>(ldexp(inverse_of(mantissa), power - power / 2))}};
     }
 
-    // What reaches the threshold in a strip, as it is found: [entry][lane].
+    // What reaches the threshold in a strip, as it is found: [lane][entry], since what a lane finds in a
+    // column is written together.
     __device__ __forceinline__ Reached<T>& reached(int32_t k) const {
-        return reinterpret_cast<Reached<T>*>(memory + arguments.in_strip)[k * POSTERIOR_LANES + lane];
+        return reinterpret_cast<Reached<T>*>(memory + arguments.in_strip)[lane * arguments.strip_entries + k];
     }
 
     // Few instructions, for they stand in the loop once for each row; hand_over does the rest.
@@ -245,6 +249,7 @@ struct Task {
         if (in_strip < arguments.strip_entries)
             reached(in_strip) = {squares.v, row << ROW_SHIFT | static_cast<uint32_t>(j - 1)};
         in_strip++;
+        in_rows.add(row);
     }
 
     static __device__ __forceinline__ PosteriorFound entry_of(Reached<T> reached) {
@@ -256,7 +261,7 @@ struct Task {
     }
 
     // Gives the lanes' strips room, and puts their entries there by row and column.
-    __device__ __forceinline__ void hand_over(int32_t group) {
+    __device__ __forceinline__ void hand_over(int32_t strip) {
         // A row's posteriors add up to more than they can.
         if (in_strip > arguments.strip_entries) too_wide = true;
         const int32_t count = is_used && !too_wide ? in_strip : 0;
@@ -271,13 +276,12 @@ struct Task {
         start = __shfl_sync(WARP, start, 0);
         if (!is_used) return;
         const int64_t own = static_cast<int64_t>(start) + until - count;
-        const int64_t strip = arguments.first_strips[pair] + group;
-        arguments.strip_starts[strip] = own;
-        arguments.strip_counts[strip] = count;
+        const int64_t at = arguments.first_strips[pair] + strip;
+        arguments.strip_starts[at] = own;
+        arguments.strip_counts[at] = count;
         entries += count;
         if (static_cast<int64_t>(start) + all > arguments.found_size) return;  // the host will see
-        Counts ends;
-        for (int32_t k = 0; k < count; k++) ends.add(reached(k).place >> ROW_SHIFT);
+        Counts ends = in_rows;
         ends.sum_up();
         for (int32_t k = 0; k < count; k++) {  // the last column first
             const PosteriorFound entry = entry_of(reached(k));
@@ -291,7 +295,7 @@ struct Task {
 template <class T>
 __device__ __forceinline__ void compute_tasks(const PosteriorArguments& arguments) {
     constexpr int TABLE = POSTERIOR_CODES * POSTERIOR_CODES;
-    __shared__ T tables[2 * TABLE];
+    T* const tables = static_cast<T*>(shared_memory());
     const PosteriorNumbers<T>& numbers = *static_cast<const PosteriorNumbers<T>*>(arguments.numbers);
     for (int k = threadIdx.x; k < TABLE; k += blockDim.x) {
         tables[k] = numbers.hmm_emission[k];
@@ -312,7 +316,7 @@ __device__ __forceinline__ void compute_tasks(const PosteriorArguments& argument
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(128) posteriors_float32(const PosteriorArguments arguments) {
+extern "C" __global__ void __launch_bounds__(128, 3) posteriors_float32(const PosteriorArguments arguments) {
     compute_tasks<float>(arguments);
 }
 

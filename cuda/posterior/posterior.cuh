@@ -5,8 +5,9 @@
 #include <stdint.h>
 #endif
 
-constexpr int POSTERIOR_CODES = 32;  // of an alphabet
-constexpr int POSTERIOR_LANES = 32;  // of a warp: a y each, all with the same x
+constexpr int POSTERIOR_CODES = 32;        // of an alphabet
+constexpr int POSTERIOR_LANES = 32;        // of a warp: a y each, all with the same x
+constexpr int POSTERIOR_CHUNK_BYTES = 32;  // of a row in the columns whose M are in shared memory at a time
 
 // The models of cpu/posterior/model.h in the numbers of a kernel. Emissions [code of x][code of y].
 template <class T>
@@ -23,7 +24,7 @@ struct PosteriorTask {
     int32_t row;           // x: index of a sequence
     int32_t first, count;  // of its pairs in the arrays below
     int32_t longest;       // y
-    int32_t block;         // rows of M that are kept, whole strips but for the last
+    int32_t block;         // strips between which the state is kept at a time
     int32_t unused;
 };
 static_assert(sizeof(PosteriorTask) == 24, "TASK in pairalign/engines/cuda/posterior.py has the same layout");
@@ -50,7 +51,7 @@ struct PosteriorArguments {
     uint8_t* too_wide;             // [pairs]: the range is more than the numbers hold; no entries count
     uint8_t* memory;               // of the warps, warp_bytes each; the following are offsets into it
     int64_t warp_bytes;
-    int64_t exponents, forward, backward, saved, kept, in_strip;
+    int64_t exponents, backward, saved, between, sides, in_strip;
     int64_t found_size;
     int32_t task_count;
     int32_t strip_entries;  // room for those of a pair's strip

@@ -1,6 +1,10 @@
-// Rows of one x against the y of each lane, some at a time: the recurrences of cpu/posterior/kernel.h, in the
-// same order. A lane keeps the rows that it goes along in registers, so that the state between rows is read
-// and written once for all of them; it is scaled when it is read.
+// Strips of an x's rows against the y of each lane: the recurrences of cpu/posterior/kernel.h, in the same
+// order. A lane goes along all rows of a strip at a time and keeps them in registers, so that the state
+// between strips is read and written once for all of them; it is scaled when it is read.
+//
+// The backward pass needs the M of the forward pass. A strip's are computed again, some columns at a time,
+// from the state before the strip and from what its rows had handed to the first of these columns, and lie in
+// shared memory meanwhile: that is less to read and to write than all M.
 //
 // Memory of a warp is [place][number][lane]: what the lanes of a warp read at a time lies together.
 #pragma once
@@ -8,7 +12,7 @@
 #include "numbers.cuh"
 #include "posterior.cuh"
 
-constexpr int STRIP = PosteriorScaling::GROUP;  // rows of a strip
+constexpr int STRIP = PosteriorScaling::GROUP;  // rows
 
 template <class T>
 struct Rows {
@@ -18,7 +22,13 @@ struct Rows {
     struct State {
         N m, x1, x2, zm, zx;
     };
-    static constexpr int STATE = 5 * POSTERIOR_LANES, KEPT = 2 * POSTERIOR_LANES;
+    // What a row hands to its next column: M of the row before it, and its own gaps of y.
+    struct Side {
+        N m, zm, y1, y2, zy;
+    };
+    static constexpr int STATE = 5 * POSTERIOR_LANES, SIDES = STRIP * STATE;
+    static constexpr int COLUMNS = POSTERIOR_CHUNK_BYTES / static_cast<int>(sizeof(T));  // of a chunk
+    static constexpr int KEPT = 2 * POSTERIOR_LANES, CHUNK = COLUMNS * STRIP * KEPT;
 
     // What brings a state to size, and keeps it from 0.
     struct Scaling {
@@ -40,7 +50,17 @@ struct Rows {
         N near, far;
     };
 
-    const T *hmm_table, *partition_table;  // shared
+    // Rows first + 1 to first + rows of x, with the state before them and, of each chunk's first column, what
+    // its rows were handed (null: nobody asks).
+    struct Strip {
+        int32_t first, rows;
+        const T* before;
+        Scaling scaling;
+        T* sides;
+    };
+
+    const T* tables;  // shared: emissions of the HMM, then of the partition function
+    T* kept;          // shared: M of a chunk, [column][row][model][lane]
     N stay, open1, open2, extend1, extend2, close1, close2, gap_open, gap_extend, threshold;
     N start_match, start_short, start_long;
     const uint8_t *x, *y;  // y: [place][lane], of this lane
@@ -61,6 +81,18 @@ struct Rows {
         at[64] = state.x2.v;
         at[96] = state.zm.v;
         at[128] = state.zx.v;
+    }
+    static __device__ __forceinline__ Side read_side(const T* sides, int32_t chunk, int row) {
+        const T* const at = sides + int64_t{chunk} * SIDES + row * STATE;
+        return {{at[0]}, {at[32]}, {at[64]}, {at[96]}, {at[128]}};
+    }
+    static __device__ __forceinline__ void write_side(T* sides, int32_t chunk, int row, Side side) {
+        T* const at = sides + int64_t{chunk} * SIDES + row * STATE;
+        at[0] = side.m.v;
+        at[32] = side.zm.v;
+        at[64] = side.y1.v;
+        at[96] = side.y2.v;
+        at[128] = side.zy.v;
     }
 
     __device__ __forceinline__ void set_numbers(const PosteriorNumbers<T>& numbers) {
@@ -90,164 +122,195 @@ struct Rows {
         }
     }
 
-    // Rows i to i + ROWS - 1 from the state before them; their M go to `kept` where it is not null. Returns the
-    // largest values of the last one. LAST: it is x's last.
-    template <int ROWS, bool LAST>
-    __device__ __forceinline__ Largest forward(int32_t i, const T* from, T* to, Scaling scaling, T* kept) {
-        const N one{1};
-        const N z_open = LAST ? one : gap_open, z_extend = LAST ? one : gap_extend;
-        const T *hmm[ROWS], *partition[ROWS];
-        N m_before[ROWS], zm_before[ROWS], y1[ROWS], y2[ROWS], zy[ROWS];
-        State above = scaling(read(from, 0));
+    // Where the emissions of a strip's rows begin in each table.
+    template <bool FINAL>
+    __device__ __forceinline__ void set_emissions(const Strip& strip, int (&emissions)[STRIP]) const {
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const int code = x[i - 1 + r];
-            hmm[r] = hmm_table + code * POSTERIOR_CODES;
-            partition[r] = partition_table + code * POSTERIOR_CODES;
-            m_before[r] = above.m;
-            zm_before[r] = above.zm;
+        for (int r = 0; r < STRIP; r++)
+            emissions[r] = FINAL && r >= strip.rows ? 0 : x[strip.first + r] * POSTERIOR_CODES;
+    }
+
+    // A cell going forward.
+    struct Cell {
+        N m, zm, gaps1, gaps2, z_gaps;
+    };
+    // `side` and `above` become what the row's next column and the next row need. IS_LAST: of x's rows.
+    __device__ __forceinline__ Cell forward_cell(int emission, bool is_last_row, bool is_last_column,
+                                                 Side& side, State& above) const {
+        const N one{1};
+        const N m = N{tables[emission]} * side.m, zm = N{tables[MODEL + emission]} * side.zm;
+        side.m = above.m;
+        side.zm = above.zm;
+        const Cell cell{m, zm, above.x1 + side.y1, above.x2 + side.y2, above.zx + side.zy};
+        const N opened1 = open1 * m, opened2 = open2 * m;
+        side.y1 = extend1 * side.y1 + opened1;
+        side.y2 = extend2 * side.y2 + opened2;
+        side.zy = (is_last_row ? one : gap_extend) * side.zy + (is_last_row ? one : gap_open) * zm;
+        above = {(stay * m + (close1 * cell.gaps1 + close2 * cell.gaps2)) + tiny(),
+                 extend1 * above.x1 + opened1, extend2 * above.x2 + opened2, (zm + cell.z_gaps) + tiny(),
+                 (is_last_column ? one : gap_extend) * above.zx + (is_last_column ? one : gap_open) * zm};
+        return cell;
+    }
+
+    // A strip's rows; the state after them goes to `after`. Returns the largest values of the last row.
+    // FINAL: the last strip, whose rows may be fewer, and whose last cell is the pair's.
+    template <bool FINAL>
+    __device__ __forceinline__ Largest forward(const Strip& strip, T* after) {
+        int emissions[STRIP];
+        set_emissions<FINAL>(strip, emissions);
+        Side sides[STRIP];
+        State above = strip.scaling(read(strip.before, 0));
+#pragma unroll
+        for (int r = 0; r < STRIP; r++) {
+            sides[r] = {above.m, above.zm, {0}, {0}, {0}};
             above = {(close1 * above.x1 + close2 * above.x2) + tiny(), extend1 * above.x1 + tiny(),
                      extend2 * above.x2 + tiny(), above.zx, above.zx};
-            y1[r] = y2[r] = zy[r] = {0};
         }
-        write(to, 0, above);
+        if (!FINAL) write(after, 0, above);
         Largest largest{above.m, above.zm};
-        State coming = read(from, 1);  // a column ahead, and its code
+        State coming = read(strip.before, 1);  // a column ahead, and its code
         int code_coming = y[POSTERIOR_LANES];
         for (int32_t j = 1; j <= length; j++) {
-            above = scaling(coming);
-            coming = read(from, j + 1);
+            above = strip.scaling(coming);
+            coming = read(strip.before, j + 1);
             const int code = code_coming;
             code_coming = y[(j + 1) * POSTERIOR_LANES];
-            const N open = j == length ? one : gap_open, extend = j == length ? one : gap_extend;
+            if (strip.sides != nullptr && (j - 1) % COLUMNS == 0) {
 #pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                const N m = N{hmm[r][code]} * m_before[r], zm = N{partition[r][code]} * zm_before[r];
-                const N x1 = above.x1, x2 = above.x2, zx = above.zx;
-                m_before[r] = above.m;
-                zm_before[r] = above.zm;
-                if (kept) {
-                    T* const at = kept + kept_place(j) + r * KEPT;
-                    at[0] = m.v;
-                    at[32] = zm.v;
+                for (int r = 0; r < STRIP; r++) write_side(strip.sides, (j - 1) / COLUMNS, r, sides[r]);
+            }
+#pragma unroll
+            for (int r = 0; r < STRIP; r++) {
+                if (FINAL && r >= strip.rows) break;
+                const bool is_last = FINAL && r == strip.rows - 1;
+                const Cell cell = forward_cell(emissions[r] + code, is_last, j == length, sides[r], above);
+                if (is_last && j == length) {
+                    hmm_total = start_match * cell.m + (start_short * cell.gaps1 + start_long * cell.gaps2);
+                    partition_total = cell.zm + cell.z_gaps;
                 }
-                const N gaps1 = x1 + y1[r], gaps2 = x2 + y2[r];
-                if (LAST && j == length) {
-                    hmm_total = start_match * m + (start_short * gaps1 + start_long * gaps2);
-                    partition_total = zm + (zx + zy[r]);
-                }
-                const N next = (stay * m + (close1 * gaps1 + close2 * gaps2)) + tiny();
-                const N z_next = (zm + (zx + zy[r])) + tiny();
-                const N opened1 = open1 * m, opened2 = open2 * m;
-                const N next2 = extend2 * x2 + opened2;
-                y1[r] = extend1 * y1[r] + opened1;
-                y2[r] = extend2 * y2[r] + opened2;
-                above = {next, extend1 * x1 + opened1, next2, z_next, extend * zx + open * zm};
-                zy[r] = z_extend * zy[r] + z_open * zm;
-                if (r == ROWS - 1) {
-                    largest.hmm = larger(largest.hmm, larger(next, larger(next2, y2[r])));
-                    largest.partition = larger(largest.partition, z_next);
+                if (!FINAL && r == STRIP - 1) {
+                    largest.hmm = larger(largest.hmm, larger(above.m, larger(above.x2, sides[r].y2)));
+                    largest.partition = larger(largest.partition, above.zm);
                 }
             }
-            write(to, j, above);
+            if (!FINAL) write(after, j, above);
         }
         return largest;
     }
 
-    // M that are kept lie by strip, column and row, so that a warp goes through one stretch of memory.
-    static __device__ __forceinline__ int64_t kept_place(int32_t j) { return int64_t{j} * (STRIP * KEPT); }
-
-    // M that the forward pass kept of a column, from a row on back.
-    template <int ROWS>
-    struct Kept {
-        N m[ROWS], zm[ROWS];
-    };
-    template <int ROWS>
-    static __device__ __forceinline__ Kept<ROWS> read_kept(const T* kept, int32_t j) {
-        Kept<ROWS> found;
+    // M of some columns of a strip go to `kept`.
+    template <bool FINAL>
+    __device__ __forceinline__ void keep_chunk(const Strip& strip, const int (&emissions)[STRIP],
+                                               int32_t begin, int32_t end) const {
+        Side sides[STRIP];
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const T* const at = kept + kept_place(j) - r * KEPT;
-            found.m[r] = {at[0]};
-            found.zm[r] = {at[32]};
+        for (int r = 0; r < STRIP; r++) sides[r] = read_side(strip.sides, begin / COLUMNS, r);
+        State coming = read(strip.before, begin);
+        T* to = kept;
+        for (int32_t j = begin; j <= end; j++, to += STRIP * KEPT) {
+            State above = strip.scaling(coming);
+            coming = read(strip.before, j + 1);
+            const int code = y[j * POSTERIOR_LANES];
+#pragma unroll
+            for (int r = 0; r < STRIP; r++) {
+                if (FINAL && r >= strip.rows) break;
+                const bool is_last = FINAL && r == strip.rows - 1;
+                const Cell cell = forward_cell(emissions[r] + code, is_last, j == length, sides[r], above);
+                to[r * KEPT] = cell.m.v;
+                to[r * KEPT + POSTERIOR_LANES] = cell.zm.v;
+            }
         }
-        return found;
     }
 
-    // Rows i down to i - ROWS + 1, of which the forward pass kept M: `kept` is that of row i. `found` is told
-    // the row in its strip, column and squares of what reaches the threshold. Returns the largest values of the
-    // last row done.
-    template <int ROWS, bool LAST, class Found>
-    __device__ __forceinline__ Largest backward(int32_t i, T* states, Scaling scaling, Factors hmm_factors,
-                                                Factors partition_factors, const T* kept, Found found) {
-        const N one{1}, least{static_cast<T>(PosteriorScaling::LEAST)};
-        const N z_open = LAST ? one : gap_open, z_extend = LAST ? one : gap_extend;
-        const T *hmm[ROWS], *partition[ROWS];
-        N m_before[ROWS], zm_before[ROWS], y1[ROWS], y2[ROWS], zy[ROWS];
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const int code = x[i - 1 - r];
-            hmm[r] = hmm_table + code * POSTERIOR_CODES;
-            partition[r] = partition_table + code * POSTERIOR_CODES;
-            m_before[r] = zm_before[r] = y1[r] = y2[r] = zy[r] = {0};
+    // A cell going backward: M without its emission. `side` and `below` become what the row's next column and
+    // the row before need. IS_LAST: of x's rows.
+    __device__ __forceinline__ Cell backward_cell(int emission, bool is_last_row, bool is_last_column,
+                                                  Side& side, State& below) const {
+        const N one{1};
+        const N matched = side.m + tiny(), z_matched = side.zm + tiny();
+        side.m = below.m;
+        side.zm = below.zm;
+        N m = stay * matched + (open1 * (below.x1 + side.y1) + open2 * (below.x2 + side.y2));
+        N zm = z_matched +
+               ((is_last_column ? one : gap_open) * below.zx + (is_last_row ? one : gap_open) * side.zy);
+        const N closed1 = close1 * matched, closed2 = close2 * matched;
+        N x1 = extend1 * below.x1 + closed1, x2 = extend2 * below.x2 + closed2;
+        side.y1 = extend1 * side.y1 + closed1;
+        side.y2 = extend2 * side.y2 + closed2;
+        N zx = z_matched + (is_last_column ? one : gap_extend) * below.zx;
+        side.zy = z_matched + (is_last_row ? one : gap_extend) * side.zy;
+        if (is_last_row && is_last_column) {
+            m = start_match * unit();
+            x1 = side.y1 = start_short * unit();
+            x2 = side.y2 = start_long * unit();
+            zm = zx = side.zy = unit();
         }
+        below = {N{tables[emission]} * m, x1, x2, N{tables[MODEL + emission]} * zm, zx};
+        return {m, zm, {0}, {0}, zx};
+    }
+
+    // A strip's rows from its last to its first, from the states below them to those of its first row.
+    // `found` is told the row in the strip, column and squares of what reaches the threshold. All lanes go
+    // along the same columns, of which `longest` is the last. Returns the largest values of the first row.
+    template <bool FINAL, class Found>
+    __device__ __forceinline__ Largest backward(const Strip& strip, int32_t longest, T* states,
+                                                Scaling scaling, Factors hmm, Factors partition,
+                                                Found found) {
+        int emissions[STRIP];
+        set_emissions<FINAL>(strip, emissions);
+        Side sides[STRIP];
+#pragma unroll
+        for (int r = 0; r < STRIP; r++) sides[r] = {{0}, {0}, {0}, {0}, {0}};
         Largest largest{{0}, {0}};
-        State below{}, coming = LAST ? State{} : read(states, length);
-        Kept<ROWS> kept_coming{};  // a column ahead, too
-        if (length > 0) kept_coming = read_kept<ROWS>(kept, length);
-        int code_coming = y[length * POSTERIOR_LANES];
-        for (int32_t j = length; j >= 1; j--) {
-            if (!LAST) {
-                below = scaling(coming);
-                coming = read(states, j - 1);
-            } else {
-                below = {{0}, {0}, {0}, {0}, {0}};
-            }
-            const int code = code_coming;
-            code_coming = y[(j - 1) * POSTERIOR_LANES];
-            const N open = j == length ? one : gap_open, extend = j == length ? one : gap_extend;
-            const Kept<ROWS> known = kept_coming;
-            if (j > 1) kept_coming = read_kept<ROWS>(kept, j - 1);
-            N squares[ROWS], most{0};
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                const N matched = m_before[r] + tiny(), z_matched = zm_before[r] + tiny();
-                const N x1 = below.x1, x2 = below.x2, zx = below.zx;
-                m_before[r] = below.m;
-                zm_before[r] = below.zm;
-                N m = stay * matched + (open1 * (x1 + y1[r]) + open2 * (x2 + y2[r]));
-                const N closed1 = close1 * matched, closed2 = close2 * matched;
-                N next1 = extend1 * x1 + closed1, next2 = extend2 * x2 + closed2;
-                y1[r] = extend1 * y1[r] + closed1;
-                y2[r] = extend2 * y2[r] + closed2;
-                N zm = z_matched + (open * zx + z_open * zy[r]);
-                N z_next = z_matched + extend * zx;
-                zy[r] = z_matched + z_extend * zy[r];
-                if (LAST && j == length) {
-                    m = start_match * unit();
-                    next1 = y1[r] = start_short * unit();
-                    next2 = y2[r] = start_long * unit();
-                    zm = z_next = zy[r] = unit();
+        State coming = FINAL ? State{} : read(states, length);
+        for (int32_t begin = (longest - 1) / COLUMNS * COLUMNS + 1; begin >= 1; begin -= COLUMNS) {
+            const int32_t end = min(length, begin + COLUMNS - 1);
+            if (begin > end) continue;
+            keep_chunk<FINAL>(strip, emissions, begin, end);
+            for (int32_t j = end; j >= begin; j--) {
+                State below{{0}, {0}, {0}, {0}, {0}};
+                if (!FINAL) {
+                    below = scaling(coming);
+                    coming = read(states, j - 1);
                 }
-                below = {N{hmm[r][code]} * m, next1, next2, N{partition[r][code]} * zm, z_next};
-                if (r == ROWS - 1) {
-                    largest.hmm = larger(largest.hmm, larger(m, larger(next2, y2[r])));
-                    largest.partition = larger(largest.partition, larger(zm, larger(z_next, zy[r])));
-                }
-                const N p = larger((known.m[r] * hmm_factors.near) * (m * hmm_factors.far), least);
-                const N z =
-                    larger((known.zm[r] * partition_factors.near) * (zm * partition_factors.far), least);
-                squares[r] = p * p + z * z;
-                most = larger(most, squares[r]);
-            }
-            if (most.v > threshold.v) {  // of few columns
+                const int code = y[j * POSTERIOR_LANES];
+                const T* const known = kept + (j - begin) * (STRIP * KEPT);
+                N squares[STRIP], most{0};
 #pragma unroll
-                for (int r = 0; r < ROWS; r++)
-                    if (squares[r].v > threshold.v)
-                        found(ROWS == STRIP ? STRIP - 1 - r : (i - 1 - r) % STRIP, j, squares[r]);
+                for (int r = STRIP - 1; r >= 0; r--) {
+                    squares[r] = {0};
+                    if (FINAL && r >= strip.rows) continue;
+                    const bool is_last = FINAL && r == strip.rows - 1;
+                    const Cell cell =
+                        backward_cell(emissions[r] + code, is_last, j == length, sides[r], below);
+                    if (r == 0) {
+                        largest.hmm = larger(largest.hmm, larger(cell.m, larger(below.x2, sides[r].y2)));
+                        largest.partition =
+                            larger(largest.partition, larger(cell.zm, larger(below.zx, sides[r].zy)));
+                    }
+                    squares[r] = squares_of(N{known[r * KEPT]}, cell.m, hmm,
+                                            N{known[r * KEPT + POSTERIOR_LANES]}, cell.zm, partition);
+                    most = larger(most, squares[r]);
+                }
+                write(states, j, below);
+                if (most.v > threshold.v) {  // of few columns
+#pragma unroll
+                    for (int r = STRIP - 1; r >= 0; r--)
+                        if (squares[r].v > threshold.v) found(r, j, squares[r]);
+                }
             }
-            write(states, j, below);
         }
         return largest;
     }
+
+    // The sum of both models' squares.
+    static __device__ __forceinline__ N squares_of(N m, N back, Factors hmm, N zm, N z_back,
+                                                   Factors partition) {
+        const N least{static_cast<T>(PosteriorScaling::LEAST)};
+        const N p = larger((m * hmm.near) * (back * hmm.far), least);
+        const N z = larger((zm * partition.near) * (z_back * partition.far), least);
+        return p * p + z * z;
+    }
+
+    static constexpr int MODEL = POSTERIOR_CODES * POSTERIOR_CODES;  // emissions of a table
 };

@@ -213,4 +213,5 @@ class _TimedModule:
             taken = time.perf_counter() - start
             self._seconds[name] = self._seconds.get(name, 0.0) + taken
 
+        call.set_attribute = function.set_attribute
         return call

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
 from pairalign.engines.cpu.posterior import PosteriorEngine
 from pairalign.engines.cuda.posterior import CudaPosteriorEngine
-from pairalign.engines.cuda.posterior_plan import plan_pairs, rows_of_block
+from pairalign.engines.cuda.posterior_plan import plan_pairs, strips_of_block
 from pairalign.engines.posterior_engines import compute_pieces
 from pairalign.errors import DeviceError
 from pairalign.scoring.posterior_models import posterior_model
@@ -216,4 +216,11 @@ def test_every_pair_is_in_one_task_and_warps_fit_the_memory() -> None:
     assert np.array_equal(plan.targets[plan.places], targets)
     cells = lengths[tasks["row"]] * tasks["longest"]
     assert (np.diff(cells) <= 0).all()
-    assert (rows_of_block(np.arange(1, 3000)) % 4 == 0).all()
+
+
+def test_blocks_take_little_memory() -> None:
+    for strips in (1, 2, 20, 75, 400):
+        sizes = np.arange(1, strips + 1)
+        numbers = 5 * -(-strips // sizes) + 10 * sizes  # a column: before blocks, between strips
+        chosen = int(strips_of_block(np.array([strips]), 4)[0])
+        assert numbers[chosen - 1] <= 1.1 * numbers.min()

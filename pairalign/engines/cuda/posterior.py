@@ -37,6 +37,7 @@ from pairalign.engines.cuda.posterior_plan import (
     Plan,
     numbers_dtype,
     plan_pairs,
+    shared_bytes,
     strips_of,
 )
 from pairalign.scoring.posterior_models import PosteriorModel
@@ -128,6 +129,7 @@ class CudaPosteriorEngine:
             module = device.load_module(SOURCE, {})
             self._expander = module.get_function(EXPANDER)
             self._kernels = [module.get_function(f"posteriors_{name}") for name in ARITHMETICS[:2]]
+            self._allow_shared_memory()
             self._codes = self._upload(sequences.codes)
             self._starts = self._upload(sequences.offsets[:-1].astype(np.int64))
             self._device_lengths = self._upload(sequences.lengths.astype(np.int32))
@@ -135,6 +137,11 @@ class CudaPosteriorEngine:
                 self._upload(_numbers_of(model, threshold, one)) for one in ("<f4", "<f8")
             ]
             self._pool = device.pool(pinned_bytes)
+
+    def _allow_shared_memory(self) -> None:
+        attribute = self._device.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+        for arithmetic, kernel in enumerate(self._kernels):
+            kernel.set_attribute(attribute, shared_bytes(WARPS_PER_BLOCK, 4 << arithmetic))
 
     def cancel(self) -> None:
         """Make a running `compute`, and each to come, raise InterruptedError; from any thread."""
@@ -269,11 +276,13 @@ class CudaPosteriorEngine:
         arguments["codes"], arguments["starts"] = int(self._codes), int(self._starts)
         arguments["lengths"] = int(self._device_lengths)
         arguments["numbers"] = int(self._numbers[arithmetic])
+        warps = min(plan.warps, WARPS_PER_BLOCK)
         self._kernels[arithmetic](
             arguments[()],
-            block=(32 * min(plan.warps, WARPS_PER_BLOCK), 1, 1),
+            block=(32 * warps, 1, 1),
             grid=(-(-plan.warps // WARPS_PER_BLOCK), 1),
             stream=slot.stream,
+            shared=shared_bytes(warps, 4 << arithmetic),
         )
         counters = slot.download("found", 1, COUNTERS, at["counters"])
         counts = slot.download("counts", len(plan.targets), np.int32, at["counts"])

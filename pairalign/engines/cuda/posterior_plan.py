@@ -23,7 +23,7 @@ FOUND = np.dtype([("column", "<i4"), ("row_and_value", "<u4")])
 
 COUNTERS = np.dtype([("tasks", "<u8"), ("entries", "<u8")])
 
-_PLACES = ("exponents", "forward", "backward", "saved", "kept", "in_strip")
+_PLACES = ("exponents", "backward", "saved", "between", "sides", "in_strip")
 _POINTERS = ("codes", "starts", "lengths", "numbers", "tasks", "columns", "first_strips")
 _RESULTS = ("counters", "found", "strip_starts", "strip_counts", "counts", "too_wide", "memory")
 
@@ -49,7 +49,12 @@ EXPAND = np.dtype(
 """ExpandArguments in cuda/posterior/posterior.cuh."""
 
 _STRIP = 8  # rows
-_STATE, _KEPT = 5, 2  # numbers of a place and lane
+_STATE, _SIDE, _KEPT = 5, 5, 2  # numbers of a place and lane
+_MOST_STRIP_ENTRIES = (
+    1 << 16
+) - 1  # they are counted in 16 bits; with more, a pair is for the host
+_CHUNK_BYTES = 32
+"""As in ``cuda/posterior/posterior.cuh``."""
 
 Indices = npt.NDArray[np.int32]
 
@@ -128,10 +133,17 @@ def strips_of(rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     return (rows + _STRIP - 1) // _STRIP
 
 
-def rows_of_block(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return how many rows are kept at a time, where the least memory is taken."""
-    blocks: npt.NDArray[np.int64] = _STRIP * np.ceil(np.sqrt(2.5 * rows) / _STRIP).astype(np.int64)
+def strips_of_block(strips: npt.NDArray[np.int64], number_bytes: int) -> npt.NDArray[np.int64]:
+    """Return between how many strips the state is kept at a time, where that takes least memory."""
+    of_strip = _STATE + _STRIP * _SIDE * number_bytes / _CHUNK_BYTES  # numbers a column
+    blocks: npt.NDArray[np.int64] = np.ceil(np.sqrt(_STATE * strips / of_strip)).astype(np.int64)
     return blocks
+
+
+def shared_bytes(warps: int, number_bytes: int) -> int:
+    """Return the shared memory that a block of some warps needs."""
+    chunk = _CHUNK_BYTES * _STRIP * _KEPT * LANES
+    return 2 * CODES * CODES * number_bytes + warps * chunk
 
 
 def plan_pairs(
@@ -172,10 +184,12 @@ def plan_pairs(
     warps = min(most_warps, len(tasks))
     longest = tasks["longest"].astype(np.int64)
     x_lengths = lengths[tasks["row"]]
-    strip_entries = min(_STRIP * int(longest.max()), int(_STRIP * (1.5 / threshold + 4)))
-    whole = _STRIP * ((x_lengths + _STRIP - 1) // _STRIP)
-    for block in (whole, rows_of_block(x_lengths)):
-        offsets, warp_bytes = _divide(x_lengths, longest, block, number_bytes, strip_entries)
+    strip_entries = min(
+        _STRIP * int(longest.max()), int(_STRIP * (1.5 / threshold + 4)), _MOST_STRIP_ENTRIES
+    )
+    x_strips = (x_lengths + _STRIP - 1) // _STRIP
+    for block in (x_strips, strips_of_block(x_strips, number_bytes)):
+        offsets, warp_bytes = _divide(x_strips, longest, block, number_bytes, strip_entries)
         if warps * warp_bytes <= memory_bytes:
             break
     warps = min(warps, memory_bytes // warp_bytes)
@@ -224,7 +238,7 @@ def _deal(lengths: npt.NDArray[np.int64], queries: Indices, targets: Indices) ->
 
 
 def _divide(
-    rows: npt.NDArray[np.int64],
+    strips: npt.NDArray[np.int64],
     longest: npt.NDArray[np.int64],
     block: npt.NDArray[np.int64],
     number_bytes: int,
@@ -232,14 +246,15 @@ def _divide(
 ) -> tuple[dict[str, int], int]:
     """Return where things lie in a warp's memory, codes first, and how large it is."""
     width = longest + 2
+    chunks = longest * number_bytes // _CHUNK_BYTES + 1
     lane_numbers = LANES * number_bytes
     sizes = {
         "codes": int(width.max()) * LANES,
-        "exponents": int((rows.max() + _STRIP - 1) // _STRIP) * 2 * LANES * 4,
-        "forward": int(width.max()) * _STATE * lane_numbers,
+        "exponents": int(strips.max()) * 2 * LANES * 4,
         "backward": int(width.max()) * _STATE * lane_numbers,
-        "saved": int(((rows + block - 1) // block * width).max()) * _STATE * lane_numbers,
-        "kept": int((block * width).max()) * _KEPT * lane_numbers,
+        "saved": int(((strips + block - 1) // block * width).max()) * _STATE * lane_numbers,
+        "between": int((np.maximum(block - 1, 1) * width).max()) * _STATE * lane_numbers,
+        "sides": int((block * chunks).max()) * _STRIP * _SIDE * lane_numbers,
         "in_strip": strip_entries * LANES * 2 * number_bytes,
     }
     offsets, total = {}, 0
