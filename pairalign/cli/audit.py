@@ -65,8 +65,9 @@ def run_audit(options: argparse.Namespace) -> None:
         audit = audit_groups(problem, groups, request)
     columns = (*COLUMNS, name_identity(thresholds.identity_of))
     write_rows(options.output, [columns, *_rows(audit, first, second or first, groups)])
-    if options.explain:
-        say(describe_steps(audit.steps, number_of_pairs(len(first))))
+    if options.explain and request.across:
+        pairs = number_of_pairs(len(first)) if second is None else len(first) * len(second)
+        say(describe_steps(audit.steps, pairs))
     lines = Lines()
     lines.add_problem(problem)
     lines.add_time(time.perf_counter() - started)

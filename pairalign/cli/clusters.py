@@ -9,7 +9,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import CLUSTER_ORDERS, CLUSTER_SUFFIXES, EDGE_RANKS, LINKAGES
 from pairalign.base.errors import FormatError
-from pairalign.cli.console import say
+from pairalign.cli.console import log, say
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.networks import check_edge_hits, write_network
@@ -30,6 +30,7 @@ from pairalign.formats.groups import read_groups
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
+from pairalign.sequences.abundances import read_abundances
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
@@ -55,6 +56,8 @@ def run_cluster(options: argparse.Namespace) -> None:
         raise FormatError(f"--order {options.order} is for --linkage greedy, not {options.linkage}")
     problem = read_problem(options)
     sequences = problem.queries
+    if options.order == "size" and read_abundances(sequences) is None:
+        log.warning("%s: no header has ;size=, so that each counts once", sequences.source)
     started = time.perf_counter()
     request = ClusterRequest(
         thresholds_of(options),

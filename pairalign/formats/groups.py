@@ -82,6 +82,8 @@ def _read_clstr(text: str, path: str) -> Iterator[Membership]:
             raise SplitError(f"{path}: line {number} is none of a .clstr file")
         if found:
             held.append((found[1], number))
+            if found[2] == "*" and representative is not None:
+                raise SplitError(f"{path}: line {number}: '{group}' has another representative (*)")
             representative = found[1] if found[2] == "*" else representative
 
 
@@ -92,6 +94,8 @@ def _read_uc(text: str, path: str) -> Iterator[Membership]:
             continue
         if len(fields) < 10:
             raise SplitError(f"{path}: line {number} has {len(fields)} columns, expected 10")
+        if not fields[1].isdecimal():
+            raise SplitError(f"{path}: line {number}: cluster '{fields[1]}', expected its number")
         name = fields[8]
         yield Membership(name, fields[1], name if fields[0] == "S" else fields[9], number)
 

@@ -17,6 +17,7 @@ from pairalign.sequences.sets import SequenceSet
 _SIZE = re.compile(r";\s*size=([^;\s]*)")
 _SAMPLE = re.compile(r";\s*(?:sample|barcodelabel)=([^;\s]+)")
 _MOST = 10**12
+_MOST_DIGITS = 100  # Python reads no more than some thousands
 _NO_SAMPLE = "all"
 
 
@@ -38,7 +39,8 @@ def read_abundances(sequences: SequenceSet) -> Int64s | None:
         if size is None:
             continue
         digits = size.group(1)
-        if not (digits.isascii() and digits.isdigit() and 1 <= int(digits) <= _MOST):
+        is_number = digits.isascii() and digits.isdigit() and len(digits) < _MOST_DIGITS
+        if not (is_number and 1 <= int(digits) <= _MOST):
             raise FastaError(
                 f"{sequences.source}: {sequences.record(index)}: ;size={digits}, expected a whole "
                 "number from 1"

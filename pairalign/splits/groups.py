@@ -61,10 +61,12 @@ def make_groups(sequences: SequenceSet, said: list[Membership], source: str) -> 
     Raises
     ------
     SplitError
-        It names a sequence that is not there, or could be several, or one twice.
+        It names a sequence that is not there, or could be several, or one twice; or a group has
+        two representatives, or that of another.
     """
     finder = _Finder(sequences)
     numbers: dict[str, int] = {}
+    leaders: dict[str, tuple[int, str]] = {}
     labels = np.full(len(sequences), -1, np.int32)
     representatives = np.full(len(sequences), -1, np.int32)
     for one in said:
@@ -74,7 +76,15 @@ def make_groups(sequences: SequenceSet, said: list[Membership], source: str) -> 
             raise SplitError(f"{where}: {shown_name(one.name)} again; each sequence once")
         labels[index] = numbers.setdefault(one.group, len(numbers))
         if one.representative is not None:
-            representatives[index] = finder.find(one.representative, where)
+            leader = representatives[index] = finder.find(one.representative, where)
+            if leaders.setdefault(one.group, (leader, where))[0] != leader:
+                raise SplitError(f"{where}: {shown_name(one.group)} has another representative")
+    for group, (leader, where) in leaders.items():
+        if labels[leader] < 0:  # it is a member, whether the file says so or not
+            labels[leader], representatives[leader] = numbers[group], leader
+        elif labels[leader] != numbers[group]:
+            name = shown_name(sequences.names[leader])
+            raise SplitError(f"{where}: {name} stands for {shown_name(group)}, and is in another")
     if not said:
         raise SplitError(f"{source}: no sequence is named")
     has_any = any(one.representative is not None for one in said)

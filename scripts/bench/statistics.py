@@ -75,8 +75,9 @@ def add_command(commands: Any) -> None:
         action="store_true",
         help="proteins: shuffled queries against all sequences, ours and other programs' default",
     )
-    parser.add_argument("--real", action="store_true", help="and queries that are not shuffled")
-    parser.add_argument("--reversed", action="store_true", help="and queries read backwards")
+    queries = parser.add_mutually_exclusive_group()
+    queries.add_argument("--real", action="store_true", help="and queries that are not shuffled")
+    queries.add_argument("--reversed", action="store_true", help="and queries read backwards")
     parser.add_argument(
         "--laws", action="store_true", help="fit the lengths of published scorings; no file"
     )

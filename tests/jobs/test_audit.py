@@ -83,7 +83,7 @@ def test_folds(folder: Path) -> None:
     check(audit(folder, "gp.csv", "in.fa")[1], FOLDS, None)
 
 
-def test_clusters_of_other_programs(folder: Path) -> None:
+def test_clusters_of_other_programs(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     number = {leader: k for k, leader in enumerate(dict.fromkeys(LEADERS.values()))}
     (folder / "x.tsv").write_text("".join(f"{r}\t{n}\n" for n, r in LEADERS.items()))
     clstr, uc = "", ""
@@ -103,6 +103,9 @@ def test_clusters_of_other_programs(folder: Path) -> None:
         check(rows, LEADERS, LEADERS)
         code, rows = audit(folder, file, "in.fa", "--across", "none")
         assert {row["violation"] for row in rows} == {"under"}
+    capfd.readouterr()
+    audit(folder, "x.uc", "in.fa", "--explain")
+    assert "of 780 pairs dropped" in capfd.readouterr().err
 
 
 def test_two_sets(folder: Path) -> None:
@@ -179,6 +182,21 @@ def test_names_that_programs_cut(tmp_path: Path) -> None:
     assert groups.labels.tolist() == [0, 0, 1, 1, 0]
 
 
+def test_a_representative_that_is_named_as_one_alone_is_a_member(folder: Path) -> None:
+    lines = [f"{leader}\t{name}\n" for name, leader in LEADERS.items() if name != leader]
+    (folder / "others.tsv").write_text("".join(lines))
+    check(audit(folder, "others.tsv", "in.fa")[1], LEADERS, LEADERS)
+
+
+def uc_lines(*records: str) -> str:
+    """Kind, cluster, name and target of each, a letter each; names by number."""
+    return "".join(
+        f"{kind}\t{number}\t60\t*\t+\t0\t0\t*\t{NAMES[int(name)]}\t"
+        f"{NAMES[int(target)] if target != '*' else '*'}\n"
+        for kind, number, name, target in records
+    )
+
+
 @pytest.mark.parametrize(
     ("file", "text", "code", "message"),
     [
@@ -189,6 +207,16 @@ def test_names_that_programs_cut(tmp_path: Path) -> None:
         ("x.clstr", ">Cluster 0\n0\t60nt, >s... at +/90%\n", 1, "has no representative"),
         ("x.clstr", ">Cluster 0\nwhat\n", 1, "line 2 is none of a .clstr file"),
         ("x.clstr", ">Cluster 0\n0\t60nt, >s... *\n", 1, "several sequences of"),
+        ("x.clstr", ">C\n" + 2 * f"0\t6nt, >{NAMES[0]}... *\n", 1, "line 3: 'C' has another repr"),
+        ("x.uc", f"S\tx\t60\t*\t*\t*\t*\t*\t{NAMES[0]}\t*\n", 1, "line 1: cluster 'x', expected"),
+        (
+            *("x.uc", uc_lines("S00*", "S11*", "H021"), 1),
+            "line 3: '0' has another representative",
+        ),
+        (
+            *("x.tsv", f"{NAMES[1]}\t{NAMES[0]}\n{NAMES[2]}\t{NAMES[1]}\n", 1),
+            f"line 1: '{NAMES[1]}' stands for '{NAMES[1]}', and is in another",
+        ),
         ("x.tsv", "one\n", 1, "expected a representative and a member"),
         ("x.tsv", "", 1, "no sequence is named"),
         ("x.what", "", 2, "does not tell the format of folds or clusters"),

@@ -72,6 +72,13 @@ def test_without_sizes_the_order_is_that_of_lengths() -> None:
     assert found[0] == found[1]
 
 
+def test_without_sizes_the_command_says_so(tmp_path: Path) -> None:
+    (tmp_path / "in.fa").write_text(">a\nACGT\n>b\nACGTT\n")
+    asked = ("cluster", "in.fa", "--min-identity", "0.9", "-o", "c.uc", "--order", "size")
+    done = run(*asked, cwd=tmp_path)
+    assert (done.returncode, b"no header has ;size=" in done.stderr) == (0, True)
+
+
 def test_tables(tmp_path: Path) -> None:
     (tmp_path / "in.fa").write_text(TEXT)
     asked = ("cluster", "in.fa", "--min-identity", "0.9", "-q", "-o", "-", "--format")
@@ -124,7 +131,7 @@ def test_samples(header: str, sample: str) -> None:
     assert sample_of(header) == sample
 
 
-@pytest.mark.parametrize("size", ["0", "x", "-1", "", "1.5", "9" * 30])
+@pytest.mark.parametrize("size", ["0", "x", "-1", "", "1.5", "9" * 30, "9" * 5000])
 def test_sizes_that_are_none(size: str) -> None:
     given = SequenceSet.from_strings({"a": "ACGT", f"b;size={size}": "ACG"})
     with pytest.raises(FastaError, match="record 2 'b;size="):

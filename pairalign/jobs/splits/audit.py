@@ -69,8 +69,8 @@ class Audit:
 
     @property
     def steps(self) -> Steps | None:
-        """How many pairs each step of the thresholds has left, of those aligned last."""
-        return (self.across if self.under is None else self.under).steps
+        """How many pairs across groups each step of the thresholds has left."""
+        return self.across.steps
 
     @property
     def violations(self) -> int:
