@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Iterable
 
-from pairalign.base.errors import FormatError
+from pairalign.base.errors import FastaError, FormatError
 from pairalign.base.run_files import is_beside
 
 _READ = (
@@ -41,12 +41,16 @@ def check_files(options: argparse.Namespace) -> None:
     FormatError
         An output is an input, two outputs are the same file, or what is kept beside an output
         cannot be beside standard output.
+    FastaError
+        Standard input stands for two inputs.
     """
     for option in _BESIDE_OUTPUT:
         if getattr(options, option, None) and options.output == "-":
             raise FormatError(f"--{option} needs an output that is a file: give its name with -o")
     given = {name: getattr(options, name, None) for name in _WRITTEN}
     read = _read_by(options)
+    if read.count("-") > 1:
+        raise FastaError("<stdin>: cannot be read twice; give a file for one of the two inputs")
     written: dict[str, str] = {}  # what option writes a place
     for option, called in _WRITTEN.items():
         path = given[option]

@@ -23,7 +23,7 @@ from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
 from pairalign.jobs.splits.split import SplitRequest, choose_nearest, plan_folds, run_split
 from pairalign.sequences.sets import SequenceSet
-from pairalign.splits.labels import parse_priority, read_values
+from pairalign.splits.labels import as_priorities, read_values
 from pairalign.splits.result import Split
 from pairalign.trees.distance_matrix import number_of_pairs
 
@@ -74,8 +74,7 @@ def _request_of(options: argparse.Namespace, sequences: SequenceSet) -> SplitReq
     if options.label is not None:
         labels = tuple(read_values(sequences, options.label, options.table))
     if options.priority is not None:
-        texts = read_values(sequences, options.priority, options.table)
-        priorities = tuple(parse_priority(text) for text in texts)
+        priorities = tuple(as_priorities(sequences, options.priority, options.table))
     return SplitRequest(
         thresholds,
         plan_folds(options.folds, options.test, options.val),

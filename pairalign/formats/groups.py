@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.errors import SplitError, describe_unreadable
 from pairalign.formats.names import choose_format
+from pairalign.formats.readers.reader import open_raw
 from pairalign.sequences.compression import decompress
 from pairalign.sequences.sets import SequenceSet
 from pairalign.splits.groups import Groups, Membership, make_groups
@@ -24,7 +25,7 @@ def read_groups(path: str, format: str | None, sequences: SequenceSet) -> Groups
     Parameters
     ----------
     path : str
-        Compressed or not.
+        Compressed or not; ``"-"`` is standard input.
     format : {"folds", "clstr", "uc", "tsv"}, optional
         Default: by the end of the file's name.
     sequences : SequenceSet
@@ -45,7 +46,7 @@ def read_groups(path: str, format: str | None, sequences: SequenceSet) -> Groups
     """
     chosen = choose_format(path, format, GROUP_SUFFIXES, "folds or clusters", "standard input")
     try:
-        with open(path, "rb") as file:
+        with open_raw(path) as file:
             text = decompress(file.read(), path).decode()
     except (OSError, UnicodeDecodeError) as error:
         raise SplitError(f"{path}: {describe_unreadable(error, 'a file')}") from error

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import math
 import os
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from pairalign.base.errors import SplitError, describe_unreadable, shown_name
 from pairalign.sequences.sets import SequenceSet
@@ -54,9 +54,8 @@ def as_values(
     sequences: SequenceSet,
     given: Sequence[_Value] | str,
     what: str,
-    convert: Callable[[str], _Value],
     table: str | os.PathLike[str] | None = None,
-) -> list[_Value]:
+) -> list[_Value] | list[str]:
     """Return a value of each sequence, where a text names headers' values: see `read_values`.
 
     Raises
@@ -65,21 +64,38 @@ def as_values(
         As `read_values`; or there are more or fewer values than sequences.
     """
     if isinstance(given, str):
-        return [convert(text) for text in read_values(sequences, given, table)]
+        return read_values(sequences, given, table)
     if len(given) != len(sequences):
         raise SplitError(f"{what}: {len(given):,} of them for {len(sequences):,} sequences")
     return list(given)
 
 
-def parse_priority(text: str) -> float:
-    """Return a priority, a number of at least 0; SplitError if the text is none."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise SplitError(f"priority '{text}': expected a number of at least 0")
-    return number
+def as_priorities(
+    sequences: SequenceSet,
+    given: Sequence[float] | str,
+    table: str | os.PathLike[str] | None = None,
+) -> list[float]:
+    """Return a priority of each sequence, a number of at least 0; see `as_values`.
+
+    Raises
+    ------
+    SplitError
+        As `as_values`; or a priority is no such number.
+    """
+    found = []
+    values: list[Any] = list(as_values(sequences, given, "priorities", table))
+    for name, value in zip(sequences.names, values, strict=True):
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not 0 <= number < math.inf:
+            raise SplitError(
+                f"{sequences.source}: priority {value!r} of {shown_name(name)}, expected a number "
+                "of at least 0"
+            )
+        found.append(number)
+    return found
 
 
 def _in_header(header: str, name: str) -> str | None:
@@ -110,5 +126,7 @@ def _read_column(table: str | os.PathLike[str], name: str) -> dict[str, str]:
             continue
         if len(row) <= column:
             raise SplitError(f"{os.fspath(table)}: line {number} has no column '{name}'")
+        if row[0] in found:
+            raise SplitError(f"{os.fspath(table)}: line {number} has {shown_name(row[0])} again")
         found[row[0]] = row[column].strip()
     return found

@@ -103,6 +103,9 @@ def test_clusters_of_other_programs(folder: Path, capfd: pytest.CaptureFixture[s
         check(rows, LEADERS, LEADERS)
         code, rows = audit(folder, file, "in.fa", "--across", "none")
         assert {row["violation"] for row in rows} == {"under"}
+    asked = ("audit", "-", "in.fa", "--from", "uc", "-o", "-", "--min-identity", "0.8")
+    done = run(*asked, "--across", "none", cwd=folder, input=(folder / "x.uc").read_bytes())
+    assert done.stdout.decode().splitlines() == (folder / "violations.csv").read_text().splitlines()
     capfd.readouterr()
     audit(folder, "x.uc", "in.fa", "--explain")
     assert "of 780 pairs dropped" in capfd.readouterr().err

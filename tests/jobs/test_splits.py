@@ -257,7 +257,13 @@ def test_the_files(tmp_path: Path) -> None:
             1,
             "no 'colour' of 's0|kind=a|keep=0': its header has no 'colour='",
         ),
-        (("--priority", "kind"), 1, "priority 'a': expected a number of at least 0"),
+        (("--folds", "9" * 20), 2, "expected at most 1,000,000"),
+        (
+            ("--priority", "kind"),
+            1,
+            "in.fa: priority 'a' of 's0|kind=a|keep=0', expected a number of at least 0",
+        ),
+        (("--label", "x", "--table", "t.csv"), 1, "t.csv: line 3 has 's0|kind=a|keep=0' again"),
         (("--table", "in.fa"), 2, "--table is for --label and --priority"),
         (("--label", "x", "--table", "none.csv"), 1, "none.csv: no such file"),
         (("--label", "x", "--table", "in.fa"), 1, "in.fa: no column 'x' in its first line"),
@@ -269,10 +275,17 @@ def test_what_cannot_be(
     tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in chain(12).items()))
+    (tmp_path / "t.csv").write_text("name,x\n" + 2 * "s0|kind=a|keep=0,1\n")
     done = run("split", "in.fa", "-o", "x.csv", "--min-identity", "0.85", *arguments, cwd=tmp_path)
     assert done.returncode == code
     assert message in done.stderr.decode()
     assert not (tmp_path / "x.csv").exists()
+
+
+@pytest.mark.parametrize("priority", [float("nan"), float("inf"), -1, None])
+def test_priorities_are_numbers_in_python_as_well(priority: float | None) -> None:
+    with pytest.raises(SplitError, match=r"of 's0.*expected a number of at least 0"):
+        pairalign.split(chain(4), min_identity=0.8, folds=2, priorities=[priority] * 4)
 
 
 def test_edges_are_what_graphpart_reads(tmp_path: Path) -> None:

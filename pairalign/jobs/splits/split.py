@@ -29,7 +29,7 @@ from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, rea
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, find_pairs
-from pairalign.splits.labels import as_values, parse_priority
+from pairalign.splits.labels import as_priorities, as_values
 from pairalign.splits.network import Network, least_removed
 from pairalign.splits.packing import FoldLimits, Folds, find_too_large, pack
 from pairalign.splits.result import Split
@@ -39,6 +39,8 @@ DEFAULT_FOLDS = 5
 DEFAULT_TOLERANCE = Fraction(5, 100)
 NEAREST_BELOW = Fraction(1, 10)
 """How far below the threshold nearest sequences are looked for unless it is said."""
+
+_MOST_FOLDS = 1_000_000
 
 _BALANCED_FROM = 20
 """Sequences of a label in a fold, in the mean, from which clusters are cut to balance the label."""
@@ -92,12 +94,15 @@ def plan_folds(
     Raises
     ------
     SplitError
-        Both are asked for, fewer than 2 folds, or shares that leave nothing for training.
+        Both are asked for, fewer than 2 folds or very many, or shares that leave nothing for
+        training.
     """
     if test is None and val is None:
         count = DEFAULT_FOLDS if folds is None else folds
         if count < 2:
             raise SplitError(f"folds: found {count}, expected 2 or more")
+        if count > _MOST_FOLDS:
+            raise SplitError(f"folds: found {count}, expected at most {_MOST_FOLDS:,}")
         return tuple((str(k), Fraction(1, count)) for k in range(count))
     if folds is not None:
         raise SplitError("ask for folds, or for shares of test and val, not for both")
@@ -301,10 +306,8 @@ def split(
     request = SplitRequest(
         thresholds,
         plan_folds(folds, test, val),
-        None if labels is None else tuple(as_values(first, labels, "labels", str)),
-        None
-        if priorities is None
-        else tuple(as_values(first, priorities, "priorities", parse_priority)),
+        None if labels is None else tuple(as_values(first, labels, "labels")),
+        None if priorities is None else tuple(as_priorities(first, priorities)),
         parse_share(tolerance, "tolerance"),
         remove,
         choose_nearest(thresholds, nearest_from),
