@@ -144,21 +144,6 @@ def test_an_input_without_permission(folder: Path, capsys: pytest.CaptureFixture
     assert os.listdir() == ["bad.fa"]
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("audit", "-", "-", "--from", "uc", "--min-identity", "0.9"),
-        ("verify", "-", "-", "--from", "paf"),
-    ],
-)
-def test_standard_input_is_one_input(
-    folder: Path, arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*arguments, "-o", "out"]) == 1
-    assert "<stdin>: cannot be read twice" in capsys.readouterr().err
-    assert listing() == {}
-
-
 def test_devices_may_be_named_twice(folder: Path) -> None:
     Path("good.fa").write_bytes(GOOD)
     command = ["align", "good.fa", "-o", "/dev/null", "--format", "paf", "--report", "/dev/null"]

@@ -26,6 +26,8 @@ FILES = [
         WRONG_USAGE,
     ),
     ("align good.fa -o - --report -", "-o and --report are both standard output", WRONG_USAGE),
+    ("audit - - --from uc --min-identity 0.9 -o out", "<stdin>: cannot be read twice", FAILED),
+    ("verify - - --from paf -o out", "<stdin>: cannot be read twice", FAILED),
     (
         "align part-1-of-2.paf -o . --format paf --shard 1/2",
         "'./part-1-of-2.paf' is an input",
