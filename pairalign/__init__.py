@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pairalign.alignments.posteriors import SparsePosteriors
     from pairalign.base.version import __version__ as __version__
     from pairalign.clusters.clusters import Clusters
+    from pairalign.clusters.splits.result import Split
     from pairalign.errors import (
         AlphabetError,
         CapacityError,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from pairalign.sequences.reading import read_fasta
     from pairalign.sequences.sequence import Sequence
     from pairalign.sequences.sets import SequenceSet
-    from pairalign.splits.result import Split
     from pairalign.trees.distance_matrix import DistanceMatrix
     from pairalign.trees.tree import GuideTree
 
@@ -131,7 +131,7 @@ _NAMES = {
     "sequences.reading": ("read_fasta",),
     "sequences.sequence": ("Sequence",),
     "sequences.sets": ("SequenceSet",),
-    "splits.result": ("Split",),
+    "clusters.splits.result": ("Split",),
     "trees.tree": ("GuideTree",),
     "base.version": ("__version__",),
 }

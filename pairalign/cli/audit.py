@@ -21,13 +21,13 @@ from pairalign.cli.planning import (
     thresholds_of,
 )
 from pairalign.cli.summary import describe_steps
+from pairalign.clusters.splits.groups import Groups
 from pairalign.formats.groups import read_groups
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_rows
 from pairalign.jobs.splits.audit import Audit, AuditRequest, audit_groups, audit_sets
 from pairalign.sequences.sets import SequenceSet
-from pairalign.splits.groups import Groups
 from pairalign.trees.distance_matrix import number_of_pairs
 
 COLUMNS = ("violation", "name", "group", "other", "other_group")

@@ -19,12 +19,12 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.report import report_of
 from pairalign.cli.summary import describe_steps
+from pairalign.clusters.splits.labels import as_priorities, read_values
+from pairalign.clusters.splits.result import Split
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
 from pairalign.jobs.splits.split import SplitRequest, choose_nearest, plan_folds, run_split
 from pairalign.sequences.sets import SequenceSet
-from pairalign.splits.labels import as_priorities, read_values
-from pairalign.splits.result import Split
 from pairalign.trees.distance_matrix import number_of_pairs
 
 _MOST_LABELS = 12  # that the summary shows

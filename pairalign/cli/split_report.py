@@ -6,12 +6,12 @@ import numpy as np
 
 from pairalign.alignments.problem import Problem
 from pairalign.cli.report import ReportRequest, finish_report
+from pairalign.clusters.splits.result import Split
 from pairalign.formats.report import Table
 from pairalign.jobs.report.report import Histogram, ReportCollector
 from pairalign.jobs.splits.edges import align_pairs
 from pairalign.jobs.splits.split import SplitRequest
 from pairalign.pairs.lists import PairList
-from pairalign.splits.result import Split
 
 _MOST_PAIRS = 1000
 _MOST_CLUSTERS = 50

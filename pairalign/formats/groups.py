@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.errors import SplitError, describe_unreadable
+from pairalign.clusters.splits.groups import Groups, Membership, make_groups
 from pairalign.formats.names import choose_format
 from pairalign.formats.readers.reader import open_raw
 from pairalign.sequences.compression import decompress
 from pairalign.sequences.sets import SequenceSet
-from pairalign.splits.groups import Groups, Membership, make_groups
 
 _FOLD_COLUMNS = ("fold", "set", "split", "partition", "cluster")
 """Headings of the column of folds; the first that there is. GraphPart's is the last."""

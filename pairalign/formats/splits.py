@@ -9,8 +9,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from pairalign.alignments.identities import name_identity
+from pairalign.clusters.splits.result import Split
 from pairalign.formats.output import Path, open_output
-from pairalign.splits.result import Split
 
 REMOVED_COLUMNS = ("name", "label", "cluster")
 

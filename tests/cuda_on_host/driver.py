@@ -219,13 +219,24 @@ def _header(folder: Path) -> Path:
     return header
 
 
+@functools.cache
+def _included(source: Path) -> tuple[Path, ...]:
+    """A source and what it includes."""
+    found = [source]
+    for path in found:
+        for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE):
+            included = (path.parent / name).resolve()
+            if included not in found:
+                found.append(included)
+    return tuple(found)
+
+
 class Module:
     """One kernel source compiled as C++; of many entries, those near one that is asked for."""
 
     def __init__(self, source: str, defines: Mapping[str, int | str], folder: Path) -> None:
         self.source, self.folder = source, folder
-        read = {*SOURCES.rglob("*.cu*"), SOURCES / source}
-        self.text = "".join(p.read_text() for p in sorted(read))
+        self.text = "".join(path.read_text() for path in _included(SOURCES / source))
         self.text += (HERE / "cuda_on_host.h").read_text()
         self.flags = [f"-D{name}={value}" for name, value in sorted(defines.items())]
         kernels = re.findall(

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pairalign
+from pairalign.clusters.splits.network import Network, least_removed
+from pairalign.clusters.splits.separators import Sizes, find_separator
 from pairalign.errors import SplitError
-from pairalign.splits.network import Network, least_removed
-from pairalign.splits.separators import Sizes, find_separator
 
 Edges = set[tuple[int, int]]
 

@@ -13,10 +13,10 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import STRANDS
+from pairalign.clusters.splits.groups import Groups
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, find_pairs
 from pairalign.pairs.lists import PairList
-from pairalign.splits.groups import Groups
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps

@@ -25,15 +25,15 @@ from pairalign.base.arguments import parse_share
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import STRANDS
 from pairalign.base.errors import SplitError
+from pairalign.clusters.splits.labels import as_priorities, as_values
+from pairalign.clusters.splits.network import Network, least_removed
+from pairalign.clusters.splits.packing import FoldLimits, Folds, find_too_large, pack
+from pairalign.clusters.splits.result import Split
+from pairalign.clusters.splits.separators import Sizes
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, find_pairs
-from pairalign.splits.labels import as_priorities, as_values
-from pairalign.splits.network import Network, least_removed
-from pairalign.splits.packing import FoldLimits, Folds, find_too_large, pack
-from pairalign.splits.result import Split
-from pairalign.splits.separators import Sizes
 
 DEFAULT_FOLDS = 5
 DEFAULT_TOLERANCE = Fraction(5, 100)

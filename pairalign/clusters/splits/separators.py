@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from pairalign.splits.network import Network
+from pairalign.clusters.splits.network import Network
 
 _LOOKS = 200_000
 """Ends of edges that are looked at for one cut, about: some tenths of a second."""

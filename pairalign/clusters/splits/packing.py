@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pairalign.base.errors import SplitError
-from pairalign.splits.network import Network
-from pairalign.splits.separators import Counts, Sizes, find_separator
+from pairalign.clusters.splits.network import Network
+from pairalign.clusters.splits.separators import Counts, Sizes, find_separator
 
 _NOWHERE = -1
 
