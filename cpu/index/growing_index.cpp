@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <iterator>
 #include <new>
-#include <numeric>
+#include <utility>
 
-#include "../threads.h"
 #include "seed_shape.h"
 
 namespace pairalign {
@@ -23,22 +22,32 @@ bool is_definite(const uint8_t* codes, int32_t length, int32_t definite) {
     return std::all_of(codes, codes + length, [=](uint8_t code) { return code < definite; });
 }
 
+}  // namespace
+
 // Finds the candidates of one column after the other.
-class Finder {
+class GrowingFinder {
 public:
-    Finder(const pairalign_growing_index& index, const pairalign_best_rows& best, int32_t least_row)
+    explicit GrowingFinder(const pairalign_growing_index& index)
         : index_(index),
-          best_(best),
-          least_row_(least_row),
           rule_(seed_rule(index.filter->thresholds)),
           bounds_(*index.filter, index.longest),
-          counts_(index.starts.size()),
-          seen_by_(index.entries.size(), -1) {}
+          counts_(index.starts.size()) {}
 
-    int64_t found() const { return found_; }
+    // Adds the candidates of the columns first <= column < stop; returns how many pairs were possible.
+    int64_t find(int32_t first, int32_t stop, int32_t least_row, const pairalign_best_rows& best,
+                 std::vector<Candidate>& candidates) {
+        best_ = best;
+        least_row_ = least_row;
+        found_ = 0;
+        seen_in_.resize(index_.entries.size());
+        for (int32_t column = first; column < stop; column++) find_of(column, candidates);
+        return found_;
+    }
 
-    void find(int32_t column, std::vector<Candidate>& candidates) {
+private:
+    void find_of(int32_t column, std::vector<Candidate>& candidates) {
         read(column);
+        round_++;
         collect_hits(column);
         const auto begin = static_cast<std::ptrdiff_t>(candidates.size());
         found_ += static_cast<int64_t>(seen_.size());
@@ -61,7 +70,6 @@ public:
         sort_candidates(candidates.begin() + begin, candidates.end());
     }
 
-private:
     const FilteredSet& set() const { return index_.filter->rows; }
     const pairalign_thresholds& thresholds() const { return index_.filter->thresholds; }
 
@@ -120,9 +128,9 @@ private:
             if (!Diagonals{-diagonals.last, -diagonals.first}.has(int64_t{entry.start} - start)) continue;
             int32_t& count = counts_[static_cast<size_t>(entry.row)];
             if (count == 0) seen_.push_back(entry.row);
-            int32_t& seen_by = seen_by_[static_cast<size_t>(at)];
-            count += seen_by != column;
-            seen_by = column;
+            uint32_t& seen_in = seen_in_[static_cast<size_t>(at)];
+            count += seen_in != round_;
+            seen_in = round_;
             if (rule_ == SeedRule::INSIDE) hits_.push_back({entry.row, entry.start, start});
         }
     }
@@ -202,21 +210,20 @@ private:
     }
 
     const pairalign_growing_index& index_;
-    const pairalign_best_rows& best_;
-    int32_t least_row_;
+    pairalign_best_rows best_{};
+    int32_t least_row_ = 0;
     SeedRule rule_;
     LengthBounds bounds_;
     EditDistance distances_;
-    std::vector<int32_t> counts_;   // by row, its seeds that the column has
-    std::vector<int32_t> seen_;     // rows of which there are some
-    std::vector<int32_t> seen_by_;  // by entry, the last column that has that seed
+    uint32_t round_ = 0;             // of columns, some of which come again
+    std::vector<int32_t> counts_;    // by row, its seeds that the column has
+    std::vector<int32_t> seen_;      // rows of which there are some
+    std::vector<uint32_t> seen_in_;  // by entry, the last round whose column has that seed
     std::vector<SeedHit> hits_;
     std::vector<uint8_t> letters_;
     bool is_definite_ = false;
     int64_t found_ = 0;
 };
-
-}  // namespace
 
 WithoutGaps::WithoutGaps(const pairalign_filter& filter) {
     const pairalign_column_scores& s = filter.scores;
@@ -298,21 +305,19 @@ void pairalign_growing_index::drop(const int32_t* rows, int32_t count) {
 int64_t pairalign_growing_index::find(int32_t first, int32_t stop, int32_t least_row,
                                       const pairalign_best_rows& best) {
     const int32_t threads = std::max(1, std::min(filter->threads, (stop - first) / 16));
-    std::vector<std::vector<Candidate>> parts(static_cast<size_t>(threads));
-    std::vector<int64_t> counts(static_cast<size_t>(threads));
-    on_threads(threads, threads, [&](int32_t part) {
-        Finder finder(*this, best, least_row);
-        const auto own = static_cast<size_t>(part);
-        const auto of = [=](int32_t k) {
-            return first + static_cast<int32_t>(int64_t{stop - first} * k / threads);
-        };
-        for (int32_t column = of(part); column < of(part + 1); column++) finder.find(column, parts[own]);
-        counts[own] = finder.found();
-    });
-    candidates.clear();
-    for (const auto& part : parts) candidates.insert(candidates.end(), part.begin(), part.end());
-    return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+    auto finders = std::move(finders_);  // one that ran out of memory is not used again
+    while (finders.size() < static_cast<size_t>(threads))
+        finders.push_back(std::make_unique<GrowingFinder>(*this));
+    const int64_t found =
+        find_in_parts(first, stop, threads, threads,
+                      [&](int32_t part, int32_t from, int32_t to, std::vector<Candidate>& own) {
+                          return finders[static_cast<size_t>(part)]->find(from, to, least_row, best, own);
+                      });
+    finders_ = std::move(finders);
+    return found;
 }
+
+pairalign_growing_index::~pairalign_growing_index() = default;
 
 PAIRALIGN_API pairalign_representatives* pairalign_open_growing(const pairalign_filter* filter,
                                                                 int32_t letters) {

@@ -43,6 +43,8 @@ struct SeedHit {
     int32_t row, row_start, column_start;
 };
 
+class GrowingFinder;
+
 // When the only best alignment of two sequences of one length has no gaps.
 class WithoutGaps {
 public:
@@ -83,11 +85,14 @@ struct pairalign_growing_index : pairalign_representatives {
     pairalign::WithoutGaps without_gaps;
 
     pairalign_growing_index(const pairalign_filter* of, const pairalign::SeedShape& seeds);
+    ~pairalign_growing_index() override;
     void add(const int32_t* rows, int32_t count) override;
     void drop(const int32_t* rows, int32_t count) override;
     int64_t find(int32_t first, int32_t stop, int32_t least_row, const pairalign_best_rows& best) override;
 
 private:
+    std::vector<std::unique_ptr<pairalign::GrowingFinder>> finders_;  // kept: they hold arrays of all rows
+
     void add_one(int32_t row, pairalign::SeedChooser& chooser);
 };
 

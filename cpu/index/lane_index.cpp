@@ -7,10 +7,8 @@
 #include <iterator>
 #include <memory>
 #include <new>
-#include <numeric>
 
 #include "../filters/pair_filter.h"
-#include "../threads.h"
 
 namespace pairalign {
 namespace {
@@ -184,18 +182,12 @@ private:
 int64_t LaneIndex::find(int32_t first, int32_t stop, int32_t least_row, const pairalign_best_rows& best) {
     constexpr int32_t PART = 16;  // columns
     const int32_t count = (stop - first + PART - 1) / PART;
-    std::vector<std::vector<Candidate>> parts(static_cast<size_t>(count));
-    std::vector<int64_t> looked_at(static_cast<size_t>(count));
-    on_threads(count, filter_.threads, [&](int32_t part) {
-        LaneFinder finder(*this, best, least_row);
-        const auto own = static_cast<size_t>(part);
-        for (int32_t k = first + part * PART; k < std::min(stop, first + (part + 1) * PART); k++)
-            finder.find(k, parts[own]);
-        looked_at[own] = finder.looked_at();
-    });
-    candidates.clear();
-    for (const auto& part : parts) candidates.insert(candidates.end(), part.begin(), part.end());
-    return std::accumulate(looked_at.begin(), looked_at.end(), int64_t{0});
+    return find_in_parts(first, stop, count, filter_.threads,
+                         [&](int32_t, int32_t from, int32_t to, std::vector<Candidate>& found) {
+                             LaneFinder finder(*this, best, least_row);
+                             for (int32_t column = from; column < to; column++) finder.find(column, found);
+                             return finder.looked_at();
+                         });
 }
 
 // Whether common subsequences drop so much of a sample of the pairs that lengths leave.

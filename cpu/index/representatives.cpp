@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
+
+#include "../threads.h"
 
 namespace pairalign {
 
@@ -15,6 +18,22 @@ void sort_candidates(std::vector<Candidate>::iterator begin, std::vector<Candida
 }
 
 }  // namespace pairalign
+
+int64_t pairalign_representatives::find_in_parts(int32_t first, int32_t stop, int32_t parts, int32_t threads,
+                                                 const FindPart& find_part) {
+    std::vector<std::vector<pairalign::Candidate>> found(static_cast<size_t>(parts));
+    std::vector<int64_t> counts(found.size());
+    const auto start_of = [=](int32_t part) {
+        return first + static_cast<int32_t>(int64_t{stop - first} * part / parts);
+    };
+    pairalign::on_threads(parts, threads, [&](int32_t part) {
+        const auto own = static_cast<size_t>(part);
+        counts[own] = find_part(part, start_of(part), start_of(part + 1), found[own]);
+    });
+    candidates.clear();
+    for (const auto& part : found) candidates.insert(candidates.end(), part.begin(), part.end());
+    return std::accumulate(counts.begin(), counts.end(), int64_t{0});
+}
 
 PAIRALIGN_API void pairalign_close_representatives(pairalign_representatives* known) { delete known; }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "../export.h"
@@ -37,6 +38,16 @@ struct pairalign_representatives {
     virtual void drop(const int32_t* rows, int32_t count) = 0;
     // Fills the candidates; counts pairs that were possible before they were looked at one by one.
     virtual int64_t find(int32_t first, int32_t stop, int32_t least_row, const pairalign_best_rows& best) = 0;
+
+protected:
+    // Adds the candidates of the columns first <= column < stop, the part-th of some parts; returns how many
+    // pairs were possible.
+    using FindPart = std::function<int64_t(int32_t part, int32_t first, int32_t stop,
+                                           std::vector<pairalign::Candidate>& candidates)>;
+
+    // Fills the candidates, part by part on threads, in the order of the columns.
+    int64_t find_in_parts(int32_t first, int32_t stop, int32_t parts, int32_t threads,
+                          const FindPart& find_part);
 };
 
 PAIRALIGN_API void pairalign_close_representatives(pairalign_representatives* known);
