@@ -16,7 +16,8 @@
 namespace pairalign {
 
 constexpr int BITS_OF_LETTER = 5;
-constexpr int MOST_GRAM = 12;  // letters
+constexpr int MOST_GRAM = 12;     // letters
+constexpr int BITS_OF_COUNT = 4;  // of a number up to that
 constexpr int64_t LEAST_BITS = 512, MOST_BITS = 65536;
 constexpr int LEAST_DENSITY = 8, MOST_DENSITY = 32;  // bits a letter
 
@@ -39,6 +40,29 @@ inline void read_grams(const uint8_t* codes, int32_t length, int q, int definite
     for_each_word(codes, length, q, BITS_OF_LETTER, definite,
                   [&](uint64_t gram, int32_t) { grams.push_back(gram); });
     std::sort(grams.begin(), grams.end());
+}
+
+// What is read from each definite letter of a sequence on, sorted: as many definite letters as follow, at
+// most MOST_GRAM, the first one the highest, and below them their number.
+inline std::vector<uint64_t> sorted_suffixes(const uint8_t* codes, int32_t length, int definite) {
+    std::vector<uint64_t> suffixes;
+    uint64_t word = 0, letters = 0;
+    for (int32_t k = length; k-- > 0;) {
+        const bool is_definite = codes[k] < definite;
+        letters = is_definite ? std::min<uint64_t>(letters + 1, MOST_GRAM) : 0;
+        word =
+            is_definite ? word >> BITS_OF_LETTER | uint64_t{codes[k]} << BITS_OF_LETTER * (MOST_GRAM - 1) : 0;
+        if (is_definite) suffixes.push_back(word << BITS_OF_COUNT | letters);
+    }
+    std::sort(suffixes.begin(), suffixes.end());
+    return suffixes;
+}
+
+// The same q-grams as read_grams: the beginnings of sorted suffixes are sorted.
+inline void take_grams(const std::vector<uint64_t>& suffixes, int q, std::vector<uint64_t>& grams) {
+    const int unread = BITS_OF_COUNT + BITS_OF_LETTER * (MOST_GRAM - q);
+    for (const uint64_t one : suffixes)
+        if (static_cast<int>(one & ((1 << BITS_OF_COUNT) - 1)) >= q) grams.push_back(one >> unread);
 }
 
 inline int32_t words_for(int32_t length, int density) {

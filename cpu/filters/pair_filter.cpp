@@ -109,16 +109,24 @@ struct Sampled {
     }
 };
 
-std::vector<Sampled> sample_grams(const pairalign_filter& filter,
-                                  const std::vector<std::pair<int32_t, int32_t>>& drawn, int q) {
+// A drawn pair, and its suffixes as soon as they are needed.
+struct Drawn {
+    int32_t row, column;
+    std::vector<uint64_t> suffixes[2];
+};
+
+std::vector<Sampled> sample_grams(const pairalign_filter& filter, std::vector<Drawn>& drawn, int q) {
     std::vector<Sampled> sampled;
-    for (const auto& [row, column] : drawn) {
+    for (auto& [row, column, suffixes] : drawn) {
         const int64_t least = filter.bounds(row, column, filter.row_is_query(row, column), q).grams;
         if (least == 0) continue;
         const FilteredSet &a = filter.rows, &b = filter.columns();
         sampled.push_back({least, {a.length(row), b.length(column)}, {}});
-        read_grams(a.codes(row), a.length(row), q, filter.definite, sampled.back().grams[0]);
-        read_grams(b.codes(column), b.length(column), q, filter.definite, sampled.back().grams[1]);
+        if (suffixes[0].empty() && suffixes[1].empty()) {
+            suffixes[0] = sorted_suffixes(a.codes(row), a.length(row), filter.definite);
+            suffixes[1] = sorted_suffixes(b.codes(column), b.length(column), filter.definite);
+        }
+        for (int side = 0; side < 2; side++) take_grams(suffixes[side], q, sampled.back().grams[side]);
     }
     return sampled;
 }
@@ -126,7 +134,8 @@ std::vector<Sampled> sample_grams(const pairalign_filter& filter,
 // Chooses the length of q-grams that drops most of a sample of pairs, or none where none drops much; and
 // so many bits that they drop nearly as many.
 void choose_grams(pairalign_filter& filter) {
-    const auto drawn = draw_pairs(filter);
+    std::vector<Drawn> drawn;
+    for (const auto& [row, column] : draw_pairs(filter)) drawn.push_back({row, column, {}});
     size_t most = drawn.size() * LEAST_DROPPED_PERCENT / 100;
     std::vector<Sampled> best;
     for (int q = 1; q <= MOST_GRAM; q++) {
