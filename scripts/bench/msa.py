@@ -87,15 +87,15 @@ def run_msa(options: Namespace) -> None:
     names = names[HALVES[options.half]][: options.most]
     results = {}
     for program in options.programs:
-        if not _is_there(program):
+        if not is_there(program):
             print(f"{program}: not there")
             continue
-        results[program] = _align_all(program, options.data, names)
+        results[program] = align_all(program, options.data, names)
     for path in sorted((options.data / "qscore").glob("*")):
         scores = published(path)
         if scores.keys() >= set(names):
             results[f"{path.name}, published"] = Result(scores, float("nan"))
-    for line in _table(results, names):
+    for line in table(results, names):
         print(line)
     whole = options.half == "all" and options.most is None
     means = PUBLISHED_MEANS.get((options.data.name, options.families)) if whole else None
@@ -110,14 +110,16 @@ def run_msa(options: Namespace) -> None:
         options.json.write_text(json.dumps(scores, indent=1))
 
 
-def _is_there(program: str) -> bool:
+def is_there(program: str) -> bool:
+    """Tell whether a program can be run."""
     package = NEEDS.get(program)
     if package is not None:
         return importlib.util.find_spec(package) is not None
     return shutil.which(COMMANDS[program].split()[0]) is not None
 
 
-def _align_all(program: str, data: Path, names: list[str]) -> Result:
+def align_all(program: str, data: Path, names: list[str]) -> Result:
+    """Align families of a folder, one after the other, and score them."""
     result = Result({}, 0.0)
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
@@ -141,7 +143,7 @@ def _run(program: str, fasta: Path, out: Path, folder: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def _table(results: dict[str, Result], names: list[str]) -> list[str]:
+def table(results: dict[str, Result], names: list[str]) -> list[str]:
     """Make the table: means, and what pairalign is better by, with standard errors."""
     lines = [
         f"{len(names)} families; Q and TC in per cent; pairalign less the other +- standard error",

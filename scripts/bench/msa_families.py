@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.msa_score import read_alignment
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
 
@@ -34,6 +35,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument("--families", type=int, default=5, help="(5)")
     parser.add_argument("--length", type=int, default=170, help="residues of the root (170)")
     parser.add_argument("--depth", type=float, default=1.2, help="replacements a site, to a leaf")
+    parser.add_argument("--scored", type=int, help="the reference has the first N only (all)")
     parser.set_defaults(run=write_families)
 
 
@@ -43,33 +45,79 @@ def write_families(options: Namespace) -> None:
         (options.out / name).mkdir(parents=True)
     for number in range(options.families):
         random = np.random.default_rng([options.sequences, number])
-        rows = simulate(random, options.sequences, options.length, options.depth)
-        name = f"SIM{options.sequences}_{number}"
-        for folder, gapped in (("in", False), ("ref", True)):
-            texts = [row if gapped else row.replace("-", "") for row in rows]
-            lines = [f">s{index}\n{text}\n" for index, text in enumerate(texts)]
-            (options.out / folder / name).write_text("".join(lines))
+        family = simulate(random, options.sequences, options.length, options.depth)
+        write_family(options.out, f"SIM{options.sequences}_{number}", *family, options.scored)
 
 
-def simulate(random: np.random.Generator, count: int, length: int, depth: float) -> list[str]:
-    """Return the rows of a true alignment, in a random order."""
-    step = depth / np.log2(count)  # replacements a site on a branch
+def write_around(folder: Path, reference: Path, count: int, depth: float, seed: int) -> None:
+    """Write the sequences of a reference alignment among simulated descendants of them."""
+    random = np.random.default_rng([count, seed])
+    rows = read_alignment(reference)
+    texts = {name: row.replace("-", "").replace(".", "").upper() for name, row in rows.items()}
     changes = _changes()
+    each = max(2, count // len(texts))
+    found = list(texts.items())
+    for text in texts.values():
+        family = _Family(random, len(text))
+        root = [(site, max(LETTERS.find(letter), 0)) for site, letter in enumerate(text)]
+        for leaf in grown(random, family, root, each - 1, depth, changes):
+            letters = "".join(LETTERS[residue] for _, residue in leaf)
+            found.append((f"descendant{len(found)}", letters))
+    order = random.permutation(len(found)).tolist()
+    name = f"{reference.name}_{count}"
+    records = [f">{found[k][0]}\n{found[k][1]}\n" for k in order]
+    (folder / "in" / name).write_text("".join(records))
+    (folder / "ref" / name).write_text("".join(f">{one}\n{row}\n" for one, row in rows.items()))
+
+
+def write_family(
+    folder: Path, name: str, leaves: list[Leaf], sites: list[int], scored: int | None
+) -> None:
+    """Write the sequences, and the true alignment of the first of them."""
+    texts = ["".join(LETTERS[residue] for _, residue in leaf) for leaf in leaves]
+    rows = aligned(leaves[:scored], sites)
+    for kind, lines in (("in", texts), ("ref", rows)):
+        records = [f">s{index}\n{text}\n" for index, text in enumerate(lines)]
+        (folder / kind / name).write_text("".join(records))
+
+
+def simulate(
+    random: np.random.Generator, count: int, length: int, depth: float
+) -> tuple[list[Leaf], list[int]]:
+    """Return the members of a family in a random order, and the order of all sites."""
     family = _Family(random, length)
-    leaves = [family.root()]
+    leaves = grown(random, family, family.root(), count, depth, _changes())
+    return [leaves[k] for k in random.permutation(count)], family.order()
+
+
+def grown(
+    random: np.random.Generator,
+    family: _Family,
+    root: Leaf,
+    count: int,
+    depth: float,
+    changes: np.ndarray,
+) -> list[Leaf]:
+    """Return members that a root becomes by random splits."""
+    step = depth / max(1.0, np.log2(count))  # replacements a site on a branch
+    leaves = [root]
     while len(leaves) < count:
         parent = leaves.pop(int(random.integers(len(leaves))))
         leaves += [family.child(parent, step, changes) for _ in range(2)]
-    sites = family.order()
-    place = {site: column for column, site in enumerate(sites)}
+    return leaves
+
+
+def aligned(leaves: list[Leaf], sites: list[int]) -> list[str]:
+    """Return the rows of the true alignment of some members."""
+    used = {site for leaf in leaves for site, _ in leaf}
+    place = {site: column for column, site in enumerate(s for s in sites if s in used)}
     rows = []
-    for leaf in (leaves[k] for k in random.permutation(count)):
-        row = np.full(len(sites), ord("-"), np.uint8)
+    for leaf in leaves:
+        row = np.full(len(place), ord("-"), np.uint8)
         for site, residue in leaf:
             row[place[site]] = ord(LETTERS[residue])
         rows.append(row.tobytes().decode())
-    used = [any(row[k] != "-" for row in rows) for k in range(len(sites))]
-    return ["".join(x for x, is_used in zip(row, used, strict=True) if is_used) for row in rows]
+    return rows
 
 
 Leaf = list[tuple[int, int]]  # sites with residues
@@ -80,14 +128,14 @@ class _Family:
 
     def __init__(self, random: np.random.Generator, length: int) -> None:
         self._random = random
-        self._length = length
         self._rates: list[float] = []
         self._after: dict[int, list[int]] = {}  # sites that were inserted after a site; -1: first
 
+        self._sites = [self._new(site - 1) for site in range(length)]
+
     def root(self) -> Leaf:
-        sites = [self._new(site - 1) for site in range(self._length)]
-        residues = self._random.choice(20, self._length, p=_background())
-        return list(zip(sites, residues.tolist(), strict=True))
+        residues = self._random.choice(20, len(self._sites), p=_background())
+        return list(zip(self._sites, residues.tolist(), strict=True))
 
     def _new(self, after: int) -> int:
         self._rates.append(float(self._random.gamma(0.8, 1 / 0.8)))

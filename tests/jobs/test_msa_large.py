@@ -39,7 +39,7 @@ def _rows(alignment):
 # Groups
 
 
-@pytest.mark.parametrize("count", [51, 130, 420])
+@pytest.mark.parametrize("count", [51, 130, 1100])
 def test_groups_part_the_family_and_joins_make_one_of_them(count):
     sequences = _evolved(count, 30)
     grouping = group_sequences(sequences, threads=2, memory_bytes=1 << 28)
@@ -54,7 +54,7 @@ def test_groups_part_the_family_and_joins_make_one_of_them(count):
 
 
 def test_copies_are_grouped():
-    sequences = pairalign.SequenceSet.from_strings(["MKVLWAALLVTF"] * 500)
+    sequences = pairalign.SequenceSet.from_strings(["MKVLWAALLVTF"] * 1100)
     grouping = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
     assert max(map(len, grouping.groups)) <= MOST_IN_GROUP
 

@@ -3,8 +3,8 @@
 A distance is 1 minus the score of the alignment with free end gaps by the lower score of the two
 sequences with themselves, in 65536ths. Up to `MOST_IN_TREE` sequences UPGMA makes a tree of all
 distances. Larger families are embedded as by mBed (Blackshields et al. 2010): the coordinates of a
-sequence are its distances to about log2(n)^2 of all lengths. They are parted in two by two means
-until a part is small enough; each part has a tree, and a tree of the parts' centres joins these.
+sequence are its distances to about log2(n)^2 of all lengths. Parts that keep relatives together
+(`pairalign.jobs.msa.relatives`) have a tree each, and a tree of the parts' centres joins these.
 
 A group is a largest subtree of at most `MOST_IN_GROUP` sequences. All of it is whole numbers, but
 UPGMA, which is the same on every machine.
@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
 from pairalign.jobs.distances.measures import self_scores
+from pairalign.jobs.msa.relatives import parts_of_relatives, squares
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.want import Detail
@@ -37,11 +38,10 @@ from pairalign.trees.tree import GuideTree
 MOST_IN_GROUP = 50
 """Sequences whose posteriors are computed for all pairs."""
 
-MOST_IN_TREE = 200
+MOST_IN_TREE = 1000
 """Sequences whose distances are computed for all pairs."""
 
 _ONE = 1 << 16
-_ROUNDS = 20  # of two means
 
 Indices = npt.NDArray[np.int64]
 Distances = npt.NDArray[np.int64]
@@ -116,7 +116,7 @@ def group_sequences(
 
     Notes
     -----
-    Time: n log2(n)^2 and 100 n scores.
+    Time: n log2(n)^2 and up to 900 n scores.
     """
     scores = ScoreDistances(sequences, threads, memory_bytes)
     forest = _Forest(len(sequences))
@@ -125,7 +125,7 @@ def group_sequences(
         forest.grow(everything.tolist(), scores.of_pairs(everything))
         return _cut(forest, most)
     points = _embed(sequences, scores)
-    parts = _part(points, everything)
+    parts = parts_of_relatives(points, scores.of_pairs, together=most, most=MOST_IN_TREE)
     roots = [forest.grow(part.tolist(), scores.of_pairs(part)) for part in parts]
     centres = np.stack([points[part].sum(axis=0) // len(part) for part in parts])
     forest.grow(roots, _condensed(centres))
@@ -240,47 +240,11 @@ def _embed(sequences: SequenceSet, scores: ScoreDistances) -> Distances:
     return scores.between(np.arange(count), seeds)
 
 
-def _part(points: Distances, indices: Indices) -> list[Indices]:
-    """Part sequences in two until no part has more than `MOST_IN_TREE`; in a fixed order."""
-    parts, left = [], [indices]
-    while left:
-        part = left.pop()
-        if len(part) <= MOST_IN_TREE:
-            parts.append(part)
-            continue
-        left += _two_means(points, part)[::-1]
-    return parts
-
-
-def _two_means(points: Distances, part: Indices) -> list[Indices]:
-    own = points[part]
-    mean = own.sum(axis=0) // len(part)
-    one = own[np.argmax(_squares(own, mean))]
-    other = own[np.argmax(_squares(own, one))]
-    nearer = np.zeros(len(part), bool)
-    for _ in range(_ROUNDS):
-        before, nearer = nearer, _squares(own, one) <= _squares(own, other)
-        if nearer.all() or not nearer.any() or np.array_equal(before, nearer):
-            break
-        one = own[nearer].sum(axis=0) // nearer.sum()
-        other = own[~nearer].sum(axis=0) // (~nearer).sum()
-    if nearer.all() or not nearer.any():  # all are the same
-        nearer = np.arange(len(part)) < len(part) // 2
-    return [part[nearer], part[~nearer]]
-
-
-def _squares(points: Distances, centre: Distances) -> Distances:
-    """Squares of the distances of points from a centre: exact, below 2^33 a coordinate."""
-    apart = points - centre
-    squares: Distances = np.einsum("ij,ij->i", apart, apart)
-    return squares
-
-
 def _condensed(points: Distances) -> npt.NDArray[np.float32]:
     """Distances of all pairs of points, in the units of a coordinate."""
-    rows = [_squares(points[index + 1 :], points[index]) for index in range(len(points) - 1)]
-    squares = np.concatenate([np.zeros(0, np.int64), *rows])
-    distances: npt.NDArray[np.float32] = np.sqrt(squares / points.shape[1]).astype(np.float32)
+    rows = [squares(points[index + 1 :], points[index]) for index in range(len(points) - 1)]
+    apart = np.concatenate([np.zeros(0, np.int64), *rows])
+    distances: npt.NDArray[np.float32] = np.sqrt(apart / points.shape[1]).astype(np.float32)
     return distances
 
 
