@@ -69,6 +69,7 @@ public:
         // vsearch takes an ambiguous letter for a match of all that it may be.
         const int64_t maybe = std::min(unequal, counts.ambiguous);
         claim(PAIRALIGN_SAYS_EDITS_INTERNAL, unequal + counts.gaps - counts.at_ends - maybe, maybe);
+        claim(PAIRALIGN_SAYS_EDITS_OF_PART, counts.gaps, unequal);
         check_coverages(lengths, aligned);
         if (scale == 0 || !counts.scored) return;
         // BLAST takes X opposite X for a match, and so for positive.

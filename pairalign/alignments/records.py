@@ -27,7 +27,7 @@ CLAIMS = (
     *("identity", "pident", "identity_aligned", "pident_aligned"),
     *("identity_shorter", "identity_longer", "ppos", "query_coverage", "target_coverage"),
     *("identity_internal", "identity_mbl", "identity_full", "identity_mean"),
-    *("edits_internal", "pgaps", "qcovhsp", "qcovs"),
+    *("edits_internal", "pgaps", "qcovhsp", "qcovs", "edits_of_part"),
 )
 """Numbers that a file may state; the order is that of pairalign_claim."""
 

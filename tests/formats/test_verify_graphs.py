@@ -59,6 +59,10 @@ def test_own_gfa_is_legal(folder):
         ("C", 5, "399", "target_span"),
         ("C", 6, "30M", "query_cigar"),
         ("C", 6, "30Q", "cigar"),
+        ("L", 6, "NM:i:99", "edits_of_part"),
+        ("L", 6, "NM:i:0", "edits_of_part"),
+        ("L", 6, "NM:i:", "number"),
+        ("L", 6, "NM:i:1\tNM:i:1", "number"),
     ],
 )
 def test_planted_in_links(folder, kind, place, value, verdict):

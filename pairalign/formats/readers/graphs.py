@@ -28,8 +28,9 @@ class GfaReader(BlockReader):
     """GFA 1 of reads: segments are the sequences, links and containments are records.
 
     Links and containments have names, orientations, a coordinate, and a CIGAR whose residues must
-    be inside of the segments; a contained segment is aligned whole. ``NM`` is not looked at: it is
-    of the alignment, and the CIGAR goes on to the ends of the segments.
+    be inside of the segments; a contained segment is aligned whole. ``NM`` is of the alignment, and
+    the CIGAR goes on to the ends of the segments without gaps: so it is from the columns in gaps to
+    all that differ.
     """
 
     name = "gfa"
@@ -37,7 +38,7 @@ class GfaReader(BlockReader):
     layout = Layout(
         (
             *("query", "target", "strand", "query_start", "query_end"),
-            *("target_start", "target_end", "cigar"),
+            *("target_start", "target_end", "cigar", "says_edits_of_part"),
         )
     )
 
@@ -112,11 +113,19 @@ class GfaReader(BlockReader):
         spans = (
             str(start + more) for start, n in zip(starts, used, strict=True) for more in (0, n)
         )
-        return (*names, strand, *spans, cigar)
+        return (*names, strand, *spans, cigar, _edits(words[6 + (words[0] == "C") :]))
 
     def _length(self, side: int, name: str, used: int) -> int:
         place = int(self.names[side].find([name])[0])
         return int(self.names[side].lengths[place]) if place >= 0 else used
+
+
+def _edits(tags: list[str]) -> str:
+    """Return the edits that ``NM`` states; ``*``: none are stated, ``?``: they cannot be read."""
+    said = [tag for tag in tags if tag.startswith("NM:")]
+    if not said:
+        return "*"
+    return said[0][5:] if len(said) == 1 and re.fullmatch("NM:i:[0-9]+", said[0]) else "?"
 
 
 class AbcReader(LineReader):
