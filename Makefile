@@ -1,6 +1,6 @@
 # Everything happens in a virtual environment of its own, .venv.
 #   make demo     set up, then align every pair of a small real set
-#   make test     set up, then run the tests, less those that are slow
+#   make test     set up, then run the tests, less those that are slow, on a third of the examples
 #   make test-all all tests, as CI does
 #   make check    formatting, lint, types, which module imports which, words, licences, CITATION.cff
 #   make build    the native library, after a change in cpu/
@@ -37,8 +37,8 @@ demo: $(VENV)/.ready
 	@echo "Also as EMBOSS pairs, to read: demo/cytochrome_p450.srspair"
 
 test: $(VENV)/.ready-test
-	@echo "Running the tests on all cores: about six minutes on two idle ones, less on more"
-	@$(PYTEST) -m "not slow" $(PYTEST_OPTIONS)
+	@echo "Running the tests on all cores: about five minutes on two idle ones, less on more"
+	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-few} $(PYTEST) -m "not slow" $(PYTEST_OPTIONS)
 
 test-all: $(VENV)/.ready-test
 	$(PYTEST) $(PYTEST_OPTIONS)

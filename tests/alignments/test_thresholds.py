@@ -125,6 +125,7 @@ def check(problem: Problem, every: Alignments, wanted: PairThresholds) -> None:
     assert_equal(run(problem, wanted), kept)
 
 
+@pytest.mark.slow
 @given(problems(), st.data())
 def test_the_bytes_of_all_pairs(problem: Problem, data: st.DataObject) -> None:
     every = align(

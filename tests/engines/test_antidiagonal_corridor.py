@@ -89,10 +89,9 @@ def test_sets_of_all_shapes(
 
 
 def hard_cases() -> Iterator[Any]:
-    """Names of cases, instruction sets and uses; what takes seconds is slow but for one set."""
+    """Names of cases, instruction sets and uses; what takes ten seconds is slow."""
     for case, name, use in product(CASES, instruction_sets(), ["forced", "lanes"]):
-        long = (case, use) == ("positions_beyond_16_bits", "lanes")
-        slow = long and name != instruction_sets()[0]
+        slow = (case, use) == ("positions_beyond_16_bits", "lanes")
         yield pytest.param(case, name, use, marks=[pytest.mark.slow] if slow else [])
 
 

@@ -132,6 +132,7 @@ def test_genes(letters: str, mismatch: int, transition: int | None, mode: str) -
             assert_chosen(problem, 0.1, 4, Want(detail), strand=strand, own_rows="always")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("changed", [0.02, 0.15, 0.5])
 def test_rows_with_few_columns(changed: float, mode: str) -> None:

@@ -121,6 +121,7 @@ def test_ties_of_vsearch_where_mismatches_cost_more_than_gaps(name: str) -> None
         assert_as_reference(problem, run(open_cpu, problem, own_rows=use, **options), at_most=100)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_end_gaps_of_long_sequences(seed: int) -> None:
     """Paths that begin and end in tiles far from the corners, and sums beyond 16 bits."""

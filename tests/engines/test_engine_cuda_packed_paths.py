@@ -163,6 +163,7 @@ def test_chosen_pairs(device: Any, mode: str) -> None:
         cpu.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory_bytes", [None, 300 << 10])
 def test_passing_pairs_of_many_blocks_and_batches(device: Any, memory_bytes: int | None) -> None:
     """Thousands of pairs, of which none, few, most or all reach the minimum."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from posterior_reference import (
@@ -82,7 +83,7 @@ def test_kernel_computes_the_definition(alphabet, arithmetic):
     _assert_is_definition(sequences, found)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15))
 @given(
     st.sampled_from(sorted(MODELS)),
     st.lists(st.integers(1, 30), min_size=2, max_size=6),
@@ -107,7 +108,7 @@ def test_every_instruction_set_and_thread_count_gives_the_same_bytes():
         assert all(_same(results[0], other) for other in results[1:])
 
 
-@settings(max_examples=20)
+@settings(max_examples=examples(20))
 @given(st.lists(st.integers(1, 90), min_size=3, max_size=20), st.integers(0, 2**32 - 1))
 def test_a_pair_gives_the_same_bytes_in_any_company(lengths, seed):
     sequences = _random_set(seed, lengths)

@@ -18,6 +18,7 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return fuzz_pairs.compile_oracle(tmp_path_factory.mktemp("oracle"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", fuzz_pairs.KINDS)
 def test_no_pair_differs(kind: str, oracle: Path) -> None:
     pairs, fault = fuzz_pairs.compare(oracle, 7, kind)
@@ -31,6 +32,7 @@ def answers() -> dict[str, dict[tuple[int, int], list[fuzz_pairs.Expected]]]:
     return {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", ["score", "spans", "runs", "missing"])
 @pytest.mark.parametrize("kind", ["end-gaps", "hsps", "thresholds"])
 def test_a_wrong_alignment_is_found(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -127,7 +128,7 @@ def taken(t: PairThresholds) -> ctypes._CArgObject:
     return ctypes.byref(t.native("global"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problem=problems())
 def test_errors(native: ctypes.CDLL, problem: tuple) -> None:  # type: ignore[type-arg]
     a, b, t = problem
@@ -139,7 +140,7 @@ def test_errors(native: ctypes.CDLL, problem: tuple) -> None:  # type: ignore[ty
         assert counted.errors <= most
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(problem=problems(), size=st.integers(1, 2), data=st.data())
 def test_seeds(native: ctypes.CDLL, problem: tuple, size: int, data: st.DataObject) -> None:  # type: ignore[type-arg]
     """Of k + x disjoint seeds of either sequence at least x are whole, wherever they lie."""
@@ -167,7 +168,7 @@ def test_seeds(native: ctypes.CDLL, problem: tuple, size: int, data: st.DataObje
         assert len(whole) >= len(starts) - errors
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problem=problems())
 def test_diagonals(native: ctypes.CDLL, problem: tuple) -> None:  # type: ignore[type-arg]
     a, b, t = problem
@@ -178,7 +179,7 @@ def test_diagonals(native: ctypes.CDLL, problem: tuple) -> None:  # type: ignore
             assert found[0] <= i - j <= found[1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(problem=problems(("columns", "full", "longer", "mean", "internal", "shorter")))
 def test_common_subsequences(native: ctypes.CDLL, problem: tuple) -> None:  # type: ignore[type-arg]
     """What passes has the least number of matches, and they are a common subsequence."""
@@ -205,7 +206,7 @@ def distances(a: tuple[int, ...], b: tuple[int, ...]) -> np.ndarray:
     return table
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     a=st.lists(st.integers(0, AMBIGUOUS), max_size=24).map(tuple),
     b=st.lists(st.integers(0, AMBIGUOUS), max_size=24).map(tuple),

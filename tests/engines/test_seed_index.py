@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relatives import change, relatives
@@ -53,7 +54,7 @@ def places(found_queries: Int32s, found_targets: Int32s, sets: list[SequenceSet]
     return set(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(data=st.data())
 def test_what_passes_is_found(data: st.DataObject) -> None:
     alphabet = data.draw(st.sampled_from(["dna", "protein"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relatives import relatives
@@ -35,7 +36,7 @@ def path_of(pair: Alignment) -> str:
     return "".join(f"{count if count > 1 else ''}{letter}" for letter, count in runs)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     seed=st.integers(0, 1 << 30),
     mode=st.sampled_from(["global", "semiglobal", "local"]),

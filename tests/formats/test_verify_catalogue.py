@@ -86,6 +86,7 @@ def damaged_words(line):
             yield f"{text} exchanged", before + after[0] + between + text + line[after.end() :]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", CATALOGUE)
 def test_each_word(tmp_path, monkeypatch, format):
     monkeypatch.chdir(tmp_path)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from posterior_reference import posteriors as defined
@@ -64,7 +65,7 @@ def best_sum(table: Any) -> int:
     return int(best[-1, -1])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(
     st.integers(0, 2**32 - 1),
     st.lists(st.integers(1, 30), min_size=2, max_size=6),
@@ -90,7 +91,7 @@ def test_no_alignment_has_a_higher_expected_accuracy(
         assert sum(table[cell] for cell in aligned_cells(alignment)) == best_sum(table)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 40), min_size=2, max_size=5))
 def test_spans_counts_and_scores_are_those_of_the_alignment(seed: int, lengths: list[int]) -> None:
     sequences = family(seed, lengths)

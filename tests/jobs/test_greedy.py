@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relatives import COSTS, change, relatives
@@ -60,7 +61,7 @@ def problems(draw: st.DrawFn) -> tuple[SequenceSet, Scoring, PairThresholds]:
     return given, make_scoring(alphabet, mode=mode, **costs), thresholds
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(problem=problems(), letters=st.integers(2, 9))
 def test_candidates(problem: tuple[SequenceSet, Scoring, PairThresholds], letters: int) -> None:
     """All pairs that pass are candidates; none is more similar than its bound, or than is known."""
@@ -119,7 +120,7 @@ def problems_of_lanes(draw: st.DrawFn) -> tuple[SequenceSet, Scoring, PairThresh
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(problem=problems_of_lanes())
 def test_candidates_in_lanes(
     isa: str, problem: tuple[SequenceSet, Scoring, PairThresholds]
@@ -154,7 +155,7 @@ def plainly(sequences: SequenceSet, scoring: Scoring, thresholds: PairThresholds
     return leaders
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(
     problem=problems(),
     letters=st.integers(2, 9),
@@ -190,7 +191,7 @@ def test_same_clusters_as_by_definition(
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     problem=problems_of_lanes(),
     block=st.sampled_from([1, 3, 8, 1000]),

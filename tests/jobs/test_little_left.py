@@ -73,6 +73,7 @@ def run_with(program: str, most: int, command: str) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize(
@@ -102,6 +103,7 @@ def test_threads_that_are_refused(command: str) -> None:
     assert codes[-1] == 0
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize(
     "command",

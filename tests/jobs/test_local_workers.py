@@ -87,6 +87,7 @@ def slow_start() -> subprocess.Popen[bytes]:
     return start(*command, cwd=Path.cwd())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_nothing_listens() -> None:
     process = slow_start()
@@ -117,6 +118,7 @@ OTHER_USER = """
 """
 
 
+@pytest.mark.slow
 @needs_root
 def test_another_user_cannot_run_anything() -> None:
     pytest.importorskip("distributed", reason="what another user would do it with")
@@ -137,6 +139,7 @@ def test_another_user_cannot_run_anything() -> None:
     assert "ran as" not in found.stdout
 
 
+@pytest.mark.slow
 def test_modules_of_the_working_directory_are_not_loaded() -> None:
     """Others may write there, as into the folder for temporary files."""
     for name in ("numpy", "argparse", "pairalign"):

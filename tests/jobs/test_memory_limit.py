@@ -48,6 +48,7 @@ def peak(*arguments: str) -> int:
     return int(done.stdout)
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize(
     ("command", "limit"),

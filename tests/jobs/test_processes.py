@@ -65,6 +65,7 @@ def ended(child: int) -> int:
     return -1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_forked_process_aligns_while_threads_of_its_parent_do() -> None:
     expected = digest(8)

@@ -56,6 +56,7 @@ def judged(reads: dict[str, str], flags: list[tuple[str, ...]]) -> dict[str, lis
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hifi", "ont"])
 def test_adapters_and_chimeras_are_found(kind: str) -> None:
     reads = damaged(kind, 9000, 2400, 14)

@@ -64,6 +64,7 @@ def kill_and_resume(chance: random.Random, command: list[str], output: str, kill
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ENDINGS)
 def test_killed_at_random_moments(format: str) -> None:
     write_set("in.fa", 160, 300)

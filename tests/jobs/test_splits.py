@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from brute_splits import brute_identities
 from commands import run
+from conftest import examples
 from family_sets import families
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -101,7 +102,7 @@ def test_the_cheapest_separator_is_found() -> None:
 
 
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(data=st.data())
 def test_no_pair_across_folds_reaches_the_threshold(mode: str, data: st.DataObject) -> None:
     seed = data.draw(st.integers(0, 99))

@@ -95,6 +95,7 @@ def test_an_executor_of_dask(dask, here: str) -> None:
         check_executor(client.get_executor())
 
 
+@pytest.mark.slow
 def test_workers_on_this_machine(few_tasks: None, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["align", "in.fa", "-o", "one.fasta.gz", "-q", "--mode", "local"]) == 0
     command = ["align", "in.fa", "-o", "all.fasta.gz", "-q", "--mode", "local"]
@@ -104,6 +105,7 @@ def test_workers_on_this_machine(few_tasks: None, capfd: pytest.CaptureFixture[s
     assert capfd.readouterr().err == ""  # that workers start and end is no news
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("output", "command"),
     [
@@ -206,6 +208,7 @@ def test_wrong_clusters() -> None:
 # GPUs, without one
 
 
+@pytest.mark.slow
 def test_one_task_a_gpu(dask, few_tasks: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers of four threads that declare one GPU do one task of a GPU at a time."""
     real = dask_cluster.run_shard

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relatives import change, relatives
@@ -51,7 +52,7 @@ def expected(
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(data=st.data())
 def test_what_is_dropped(isa: str, data: st.DataObject) -> None:
     alphabet = data.draw(st.sampled_from(["dna", "protein"]))
@@ -88,7 +89,7 @@ def test_what_is_dropped(isa: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(
     seed=st.integers(0, 1 << 30),
     length=st.integers(64, 330),

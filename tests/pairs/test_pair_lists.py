@@ -149,6 +149,7 @@ def made(count: int, seed: int) -> SequenceSet:
     )
 
 
+@pytest.mark.slow
 @given(chosen(), st.sampled_from(list(Detail)), st.sampled_from([None, 20]))
 def test_a_list_gives_what_all_pairs_give(
     problem: tuple[int, int | None, list[tuple[int, int]], int],

@@ -103,6 +103,7 @@ def overlaps_of(
     return {name: getattr(found, name).tolist() for name in names}, stages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory_bytes", [None, 300 << 10])
 @pytest.mark.parametrize("both", [False, True])
 def test_the_device_leaves_out_what_cannot_pass(

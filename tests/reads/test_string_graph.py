@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from overlapping import GENOME, changed, find
@@ -125,7 +126,7 @@ def weak_by_definition(found: Alignments, depth: float) -> set[int]:
     return set(range(len(found))) - left
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data(), depth=st.sampled_from([0.5, 1.0, 2.5, 4.0]))
 def test_weak_as_defined(data: st.DataObject, depth: float) -> None:
     reads = SequenceSet.from_strings(["A" * 12, "A" * 9], alphabet="dna")
@@ -176,7 +177,7 @@ def containments(reads: SequenceSet, pairs: list[tuple[int, int]]) -> tuple[Alig
     return found, np.where(turned, CONTAINS, CONTAINED).astype(np.uint8)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(data=st.data(), count=st.integers(2, 7))
 def test_kept_as_defined(data: st.DataObject, count: int) -> None:
     lengths = data.draw(st.lists(st.integers(1, 3), min_size=count, max_size=count))
