@@ -55,6 +55,7 @@ def reads_round_a_circle(found: Alignments) -> list[tuple[int, int]]:
         Reads, which may come again, and residues of the circle: two dovetails of a pair, one at
         each end, hold all of the other read.
     """
+    found = _of_pairs_with_several(found)
     query_left, query_right, target_left, target_right = overhangs(found)
     query_first = (query_left > target_left) & (target_right > query_right)
     target_first = (target_left > query_left) & (query_right > target_right)
@@ -81,6 +82,14 @@ def reads_round_a_circle(found: Alignments) -> list[tuple[int, int]]:
             if shared >= partner
         ]
     return result
+
+
+def _of_pairs_with_several(found: Alignments) -> Alignments:
+    """Return the overlaps of pairs that have several; of many sets of reads that is none."""
+    if len(found) < 2:
+        return found[:0]
+    alike = (found.query[1:] == found.query[:-1]) & (found.target[1:] == found.target[:-1])
+    return found[np.append(alike, False) | np.append(False, alike)]
 
 
 def _subreads(names: Sequence[str]) -> int:
