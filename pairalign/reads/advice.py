@@ -89,7 +89,7 @@ def _of_pairs_with_several(found: Alignments) -> Alignments:
     if len(found) < 2:
         return found[:0]
     alike = (found.query[1:] == found.query[:-1]) & (found.target[1:] == found.target[:-1])
-    return found[np.append(alike, False) | np.append(False, alike)]
+    return found.take(np.append(alike, False) | np.append(False, alike))
 
 
 def _subreads(names: Sequence[str]) -> int:
