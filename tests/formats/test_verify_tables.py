@@ -263,6 +263,14 @@ def test_messages_and_summary(pair, capfd):
     assert messages[-1] == "pairalign: error: x.tsv: 12 of 13 records are illegal"
 
 
+def test_a_table_without_its_header(pair, capfd):
+    (pair / "x.tsv").write_text("")
+    assert main(["verify", "x.tsv", "s.fa", "-o", "t.tsv"]) == 1
+    assert "x.tsv: is empty, expected the names of columns" in capfd.readouterr().err
+    (pair / "x.tsv").write_text("\t".join(TABLE) + "\n")
+    assert verify("x.tsv", "s.fa") == []
+
+
 def test_columns_of_no_known_name_are_named(pair, capfd):
     (pair / "x.tsv").write_text(f"{chr(9).join(TABLE)}\tscor\t\n{RECORD}\t99\tx\n")
     assert main(["verify", "x.tsv", "s.fa", "-o", "t.tsv"]) == 0

@@ -86,6 +86,8 @@ class TsvReader(LineReader):
                 self._take_header(header)
                 self.lines_before = 1
             yield piece
+        if not self.lines_before:
+            raise AlignmentFileError(f"{self.source}: is empty, expected the names of columns")
 
     def _take_header(self, header: bytes) -> None:
         names = header.decode("utf-8", "replace").rstrip("\r").lstrip("#").split("\t")
