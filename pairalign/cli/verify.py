@@ -103,6 +103,9 @@ def _write(options: argparse.Namespace, job: VerifyJob) -> None:
     if job.reader.unknown:
         names = ", ".join(map(shown_name, job.reader.unknown))
         log.warning("%s: columns of no known name, not looked at: %s", job.reader.source, names)
+    for side in job.reader.unplaced:
+        what = f"no column says where the {side} begins: it is expected whole"
+        log.warning("%s: %s", job.reader.source, what)
     left = job.totals.illegal - said
     if left > 0:
         log.warning("%s: %s more illegal records", job.reader.source, f"{left:,}")

@@ -271,6 +271,14 @@ def test_a_table_without_its_header(pair, capfd):
     assert verify("x.tsv", "s.fa") == []
 
 
+def test_tables_that_do_not_say_where_alignments_are(pair, capfd):
+    align("s.fa", "-o", "x.tsv", "--mode", "local", "--columns", "query,target,qstart,cigar")
+    assert main(["verify", "x.tsv", "s.fa", "-o", "t.tsv", "--mode", "local"]) == 1
+    said = capfd.readouterr().err
+    assert "x.tsv: no column says where the target begins: it is expected whole" in said
+    assert "where the query begins" not in said
+
+
 def test_columns_of_no_known_name_are_named(pair, capfd):
     (pair / "x.tsv").write_text(f"{chr(9).join(TABLE)}\tscor\t\n{RECORD}\t99\tx\n")
     assert main(["verify", "x.tsv", "s.fa", "-o", "t.tsv"]) == 0

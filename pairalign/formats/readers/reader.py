@@ -47,6 +47,8 @@ class RecordReader(ABC):
         Lines before those of the first piece.
     unknown : list of str
         Names of the file's columns that mean nothing here; known once there is a piece.
+    unplaced : list of str
+        Sides whose coordinates no column has, so that whole sequences are expected; likewise.
     whole, scores : bool
         Whether alignments are of whole sequences, gaps at ends included, and whether scores are
         compared: as it was asked for, before there is a piece.
@@ -73,6 +75,7 @@ class RecordReader(ABC):
         self.mode: str | None = None
         self.lines_before = 0
         self.unknown: list[str] = []
+        self.unplaced: list[str] = []
         self.whole, self.scores = False, True
         try:
             self._raw = open_raw(path)

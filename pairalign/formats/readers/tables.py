@@ -94,6 +94,7 @@ class TsvReader(LineReader):
         roles = tuple(COLUMN_ROLES.get(name, "ignored") for name in names)
         _check_names(roles, f"{self.source}: line 1", AlignmentFileError)
         self.unknown = [one for one in names if one not in COLUMN_ROLES and one not in NOT_CHECKED]
+        self.unplaced = _unplaced(roles)
         self.layout = Layout(roles)
 
 
@@ -119,6 +120,15 @@ class Blast6Reader(LineReader):
         _check_names(roles, "--columns", FormatError)
         self.layout = Layout(roles, comment="#", required=int(not columns))
         RecordReader.__init__(self, path, names, columns)
+        self.unplaced = _unplaced(roles)
+
+
+def _unplaced(roles: tuple[str, ...]) -> list[str]:
+    """Return the sides of which alignments are shown, and not where they begin."""
+    if not {"cigar", "exchanged_cigar", "btop", "query_row", "target_row"} & set(roles):
+        return []
+    sides = ("query", "target")
+    return [side for side in sides if not {f"{side}_start", f"{side}_first"} & set(roles)]
 
 
 def _check_names(
