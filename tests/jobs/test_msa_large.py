@@ -10,7 +10,7 @@ from pairalign.cli.main import main
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.cpu.msa import join_columns
 from pairalign.errors import CapacityError
-from pairalign.jobs.msa import msa
+from pairalign.jobs.msa import grouping, msa
 from pairalign.jobs.msa.confidence import sample_pairs
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, group_sequences
 
@@ -42,30 +42,51 @@ def _rows(alignment):
 @pytest.mark.parametrize("count", [51, 130, 1100])
 def test_groups_part_the_family_and_joins_make_one_of_them(count):
     sequences = _evolved(count, 30)
-    grouping = group_sequences(sequences, threads=2, memory_bytes=1 << 28)
-    assert sorted(np.concatenate(grouping.groups).tolist()) == list(range(count))
-    assert max(map(len, grouping.groups)) <= MOST_IN_GROUP
-    assert len(grouping.joins) == len(grouping.groups) - 1
-    parts = [part for join in grouping.joins for part in (join.first, join.second)]
+    found = group_sequences(sequences, threads=2, memory_bytes=1 << 28)
+    assert sorted(np.concatenate(found.groups).tolist()) == list(range(count))
+    assert max(map(len, found.groups)) <= MOST_IN_GROUP
+    assert len(found.joins) == len(found.groups) - 1
+    parts = [part for join in found.joins for part in (join.first, join.second)]
     assert len(set(parts)) == len(parts)
-    for number, join in enumerate(grouping.joins):
-        node = len(grouping.groups) + number
+    for number, join in enumerate(found.joins):
+        node = len(found.groups) + number
         assert max(join.first, join.second) < node
 
 
 def test_copies_are_grouped():
     sequences = pairalign.SequenceSet.from_strings(["MKVLWAALLVTF"] * 1100)
-    grouping = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
-    assert max(map(len, grouping.groups)) <= MOST_IN_GROUP
+    found = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
+    assert max(map(len, found.groups)) <= MOST_IN_GROUP
 
 
-def test_groups_hold_what_is_alike():
-    """Three families that have nothing in common are not mixed."""
-    families = [_evolved(60, 40, seed=seed) for seed in (1, 2, 3)]
+@pytest.mark.parametrize("count", [60, 350])
+def test_groups_and_their_tree_hold_what_is_alike(count):
+    """Three families that have nothing in common are not mixed; the last two joins are of them."""
+    families = [_evolved(count, 40, seed=seed) for seed in (1, 2, 3)]
     strings = [one.letters for trio in zip(*families, strict=True) for one in trio]
     sequences = pairalign.SequenceSet.from_strings(strings, alphabet="protein")
-    grouping = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
-    assert all(len(set((group % 3).tolist())) == 1 for group in grouping.groups)
+    found = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
+    inside = [set((group % 3).tolist()) for group in found.groups]
+    for join in found.joins:
+        inside.append(inside[join.first] | inside[join.second])
+    assert [len(one) for one in inside] == [1] * (len(inside) - 2) + [2, 3]
+
+
+def test_the_nearest_groups_are_joined_first(monkeypatch):
+    """By the mean distance of four members of each, wherever two means had put them."""
+    sequences = _evolved(400, 40, changed=0.2)
+    monkeypatch.setattr(grouping, "MOST_IN_TREE", 100)
+    found = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
+    everything = np.arange(400)
+    table = grouping.ScoreDistances(sequences, 1, 1 << 28).between(everything, everything)
+    some = [group[np.arange(4) * len(group) // 4] for group in found.groups]
+    apart = {
+        pair: table[np.ix_(some[pair[0]], some[pair[1]])].mean()
+        for pair in itertools.combinations(range(len(some)), 2)
+    }
+    assert len(some) > 8
+    first = found.joins[0]
+    assert apart[tuple(sorted((first.first, first.second)))] == min(apart.values())
 
 
 # ---------------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ A distance is 1 minus the score of the alignment with free end gaps by the lower
 sequences with themselves, in 65536ths. Up to `MOST_IN_TREE` sequences UPGMA makes a tree of all
 distances. Larger families are embedded as by mBed (Blackshields et al. 2010): the coordinates of a
 sequence are its distances to about log2(n)^2 of all lengths. Parts that keep relatives together
-(`pairalign.jobs.msa.relatives`) have a tree each, and a tree of the parts' centres joins these.
+(`pairalign.jobs.msa.relatives`) have a tree each, from which the groups are. Groups of different
+parts may be near, so UPGMA of mean distances between four members of each joins all of them.
 
 A group is a largest subtree of at most `MOST_IN_GROUP` sequences. All of it is whole numbers, but
 UPGMA, which is the same on every machine.
@@ -25,7 +26,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
 from pairalign.jobs.distances.measures import self_scores
-from pairalign.jobs.msa.relatives import parts_of_relatives, squares
+from pairalign.jobs.msa.relatives import part_points, parts_of_relatives, squares
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.want import Detail
@@ -41,6 +42,10 @@ MOST_IN_GROUP = 50
 MOST_IN_TREE = 1000
 """Sequences whose distances are computed for all pairs."""
 
+MOST_GROUPS_IN_TREE = 500
+"""Groups that are compared with each other by some members of each."""
+
+_COMPARED = 4
 _ONE = 1 << 16
 
 Indices = npt.NDArray[np.int64]
@@ -129,7 +134,42 @@ def group_sequences(
     roots = [forest.grow(part.tolist(), scores.of_pairs(part)) for part in parts]
     centres = np.stack([points[part].sum(axis=0) // len(part) for part in parts])
     forest.grow(roots, _condensed(centres))
-    return _cut(forest, most)
+    return _joined(_cut(forest, most).groups, points, scores)
+
+
+def _joined(groups: list[Indices], points: Distances, scores: ScoreDistances) -> Grouping:
+    """Return a tree of groups: relatives may be in several parts."""
+    centres = np.stack([points[group].sum(axis=0) // len(group) for group in groups])
+    forest = _Forest(len(groups))
+    ones = np.ones(len(groups), np.int64)
+    parts = part_points(centres, np.arange(len(groups)), ones, MOST_GROUPS_IN_TREE)
+    roots = [
+        forest.grow(part.tolist(), _between_groups([groups[k] for k in part], scores))
+        for part in parts
+    ]
+    means = np.stack([centres[part].sum(axis=0) // len(part) for part in parts])
+    forest.grow(roots, _condensed(means))
+    joins = [Join(join.first, join.second, join.height / _ONE) for join in forest.joins]
+    return Grouping(groups, joins)
+
+
+def _between_groups(groups: list[Indices], scores: ScoreDistances) -> npt.NDArray[np.float32]:
+    """Return the mean distances between some members of groups, condensed."""
+    taken = np.arange(_COMPARED)
+    members = np.concatenate([group[taken * len(group) // _COMPARED] for group in groups])
+    kept, place = np.unique(members, return_inverse=True)
+    table = np.zeros((len(kept), len(kept)), np.float32)
+    first, second = np.triu_indices(len(kept), 1)
+    table[first, second] = table[second, first] = scores.of_pairs(kept)
+    means = [
+        table[place[k * _COMPARED : (k + 1) * _COMPARED]][:, place[(k + 1) * _COMPARED :]]
+        .astype(np.int64)
+        .reshape(_COMPARED, -1, _COMPARED)
+        .sum(axis=(0, 2))
+        for k in range(len(groups) - 1)
+    ]
+    sums = np.concatenate([np.zeros(0, np.int64), *means])
+    return (sums / _COMPARED**2).astype(np.float32)
 
 
 def group_by_tree(tree: GuideTree, *, most: int = MOST_IN_GROUP) -> Grouping:

@@ -60,7 +60,7 @@ def parts_of_relatives(
     sizes = np.array([len(unit) for unit in units])
     return [
         np.sort(np.concatenate([units[k] for k in part]))
-        for part in _part(centres, np.arange(len(units)), sizes, most)
+        for part in part_points(centres, np.arange(len(units)), sizes, most)
     ]
 
 
@@ -78,7 +78,7 @@ def _links(
     links = []
     for seed in range(points.shape[1]):
         members = np.flatnonzero((near == seed).any(axis=1))
-        for part in _part(points, members, ones, MOST_COMPARED):
+        for part in part_points(points, members, ones, MOST_COMPARED):
             links.append(_nearest(part, of_pairs(part)))
     return np.unique(np.concatenate(links), axis=0)
 
@@ -115,8 +115,23 @@ def _units(count: int, links: npt.NDArray[np.int64], most: int) -> list[Indices]
     return np.split(order, np.flatnonzero(np.diff(tops[order])) + 1)
 
 
-def _part(points: Points, indices: Indices, sizes: Indices, most: int) -> list[Indices]:
-    """Part points in two until no part of several is larger than `most`; in a fixed order."""
+def part_points(points: Points, indices: Indices, sizes: Indices, most: int) -> list[Indices]:
+    """Part points by two means until no part of several is larger than `most`; in a fixed order.
+
+    Parameters
+    ----------
+    points : ndarray of int64, shape (n, w)
+    indices : ndarray of int64
+        Of the points that are parted.
+    sizes : ndarray of int64, shape (n,)
+        How much each point counts.
+    most : int
+
+    Returns
+    -------
+    list of ndarray of int64
+        Indices of points.
+    """
     parts, left = [], [indices] if len(indices) else []
     while left:
         part = left.pop()
