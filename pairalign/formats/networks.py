@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -152,9 +153,11 @@ class AbcWriter(NetworkWriter):
     of_block = True
     suffixes: ClassVar[tuple[str, ...]] = (".abc",)
 
-    def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:
-        """Text of an edge."""
-        return f"{names[0]}\t{names[1]}\t{values[self._weight]:.6g}\n"
+    def _edges(self, part: Alignments) -> Iterator[str]:
+        content = self._content
+        (weights,) = edge_values(part, [content.weight], content.significance)
+        names = content.queries.names, content.targets.names
+        yield _rows("%s\t%s\t%.6g\n", names, part, weights)
 
 
 class EdgesWriter(NetworkWriter):
@@ -175,11 +178,17 @@ class EdgesWriter(NetworkWriter):
 
     def _edges(self, part: Alignments) -> Iterator[str]:
         share, whole = count_identity(part, "full")
-        values = (share / whole).tolist()
-        for query, target, value in zip(
-            part.query.tolist(), part.target.tolist(), values, strict=True
-        ):
-            yield f"{self._short[0][query]},{self._short[1][target]},{value:.6f}\n"
+        yield _rows("%s,%s,%.6f\n", self._short, part, share / whole)
+
+
+def _rows(
+    row: str, names: Sequence[Sequence[str]], part: Alignments, values: npt.NDArray[Any]
+) -> str:
+    """Return a line for each pair: two names and a value, formatted at once, which is faster."""
+    queries = map(names[0].__getitem__, part.query.tolist())
+    targets = map(names[-1].__getitem__, part.target.tolist())
+    said = zip(queries, targets, values.tolist(), strict=True)
+    return row * len(part) % tuple(chain.from_iterable(said))
 
 
 def edge_fields(format: str, content: Content) -> list[tuple[str, str]]:
