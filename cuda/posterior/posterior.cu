@@ -147,6 +147,7 @@ struct Task {
         uint8_t* const y = memory + lane;  // codes are at the beginning
         const uint8_t* const from = arguments.codes + arguments.starts[column];
         for (int32_t j = 1; j <= rows.length; j++) y[j * POSTERIOR_LANES] = from[j - 1];
+        y[(rows.length + 1) * POSTERIOR_LANES] = 0;  // read ahead, not used
         rows.y = y;
         rows.begin_forward(saved(0));
         entries = 0;
