@@ -168,11 +168,11 @@ struct Rows {
         }
         if (!FINAL) write(after, 0, above);
         Largest largest{above.m, above.zm};
-        State coming = read(strip.before, 1);  // a column ahead, and its code
+        State coming = read(strip.before, min(1, length));  // a column ahead, and its code
         int code_coming = y[POSTERIOR_LANES];
         for (int32_t j = 1; j <= length; j++) {
             above = strip.scaling(coming);
-            coming = read(strip.before, j + 1);
+            coming = read(strip.before, min(j + 1, length));
             const int code = code_coming;
             code_coming = y[(j + 1) * POSTERIOR_LANES];
             if (strip.sides != nullptr && (j - 1) % COLUMNS == 0) {
@@ -209,7 +209,7 @@ struct Rows {
         T* to = kept;
         for (int32_t j = begin; j <= end; j++, to += STRIP * KEPT) {
             State above = strip.scaling(coming);
-            coming = read(strip.before, j + 1);
+            coming = read(strip.before, min(j + 1, length));
             const int code = y[j * POSTERIOR_LANES];
 #pragma unroll
             for (int r = 0; r < STRIP; r++) {
@@ -262,7 +262,8 @@ struct Rows {
 #pragma unroll
         for (int r = 0; r < STRIP; r++) sides[r] = {{0}, {0}, {0}, {0}, {0}};
         Largest largest{{0}, {0}};
-        State coming = FINAL ? State{} : read(states, length);
+        State coming{};
+        if (!FINAL && length > 0) coming = read(states, length);
         for (int32_t begin = (longest - 1) / COLUMNS * COLUMNS + 1; begin >= 1; begin -= COLUMNS) {
             const int32_t end = min(length, begin + COLUMNS - 1);
             if (begin > end) continue;
@@ -271,7 +272,7 @@ struct Rows {
                 State below{{0}, {0}, {0}, {0}, {0}};
                 if (!FINAL) {
                     below = scaling(coming);
-                    coming = read(states, j - 1);
+                    if (j > 1) coming = read(states, j - 1);
                 }
                 const int code = y[j * POSTERIOR_LANES];
                 const T* const known = kept + (j - begin) * (STRIP * KEPT);
