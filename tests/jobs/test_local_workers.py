@@ -51,8 +51,8 @@ def family(pid: int) -> list[int]:
     """A process and all that it and its children have started."""
     found = [pid]
     for one in found:
-        for children in Path(f"/proc/{one}/task").glob("*/children"):
-            with suppress(OSError):  # it has ended
+        with suppress(OSError):  # it, or one of its threads, has ended
+            for children in Path(f"/proc/{one}/task").glob("*/children"):
                 found += map(int, children.read_text().split())
     return found
 
