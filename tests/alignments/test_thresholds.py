@@ -390,10 +390,3 @@ def test_the_command(
     scores = table("in.fa", "--min-identity", "0.9", "--score-only")
     assert [row["score"] for row in scores] == [rows[0]["score"]]
     assert scores[0].get("identity", "") == table("in.fa", "--score-only")[0].get("identity", "")
-
-
-def test_wrong_shares_are_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as exit_:
-        run_align("in.fa", "--min-identity", "97")
-    assert exit_.value.code == 2
-    assert "found '97', expected a number from 0 to 1" in capsys.readouterr().err

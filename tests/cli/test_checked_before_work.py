@@ -19,7 +19,6 @@ COMMANDS = {
     "tree": ("tree", "in.fa", "-o", "{}.nwk"),
     "overlap": ("overlap", "in.fa", "-o", "{}.paf"),
 }
-TIMES = ("GCUPS", "cells")  # of the summary
 
 
 @pytest.fixture(autouse=True)
@@ -63,19 +62,6 @@ def test_a_name_that_the_output_cannot_hold(name: str, command: tuple[str, ...],
     assert os.listdir() == ["in.fa"]
 
 
-def test_scores_alone_where_alignments_are_written() -> None:
-    done = run("align", "no.fa", "-o", "x.sam", "--score-only", cwd=Path.cwd())
-    assert done.returncode == 2
-    assert b"error: sam needs alignments, but only scores" in done.stderr
-
-
-@pytest.mark.parametrize("options", [("x.gfa", "--dual"), ("x.sam", "--no-cigar")])
-def test_overlaps_as_a_format_does_not_have_them(options: tuple[str, ...]) -> None:
-    done = run("overlap", "no.fa", "-o", *options, cwd=Path.cwd())
-    assert done.returncode == 2
-    assert f"leave {options[1]} out".encode() in done.stderr
-
-
 @pytest.mark.parametrize(
     ("command", "out"),
     [
@@ -95,12 +81,6 @@ def test_a_run_that_fails_before_its_first_commit_leaves_nothing_to_go_on_with(
     done = run(*command, "in.fa", "-o", out, "--resume", cwd=Path.cwd())
     assert done.returncode in (1, 2)
     assert os.listdir() == ["in.fa"]
-
-
-def test_names_of_a_matrix_are_named_with_its_file() -> None:
-    Path("m.phy").write_text("3\na:b\nb 1\nc 2 3\n")
-    done = run("tree", "m.phy", "-o", "x.nwk", cwd=Path.cwd())
-    assert b"error: m.phy: sequence 1 'a:b': Newick" in done.stderr
 
 
 def test_names_in_python() -> None:

@@ -25,7 +25,6 @@ from commands import (
 from written_files import TSV_COLUMNS
 
 import pairalign
-from pairalign.cli.main import main
 from pairalign.engines.cpu.engine import instruction_sets
 
 # Formats
@@ -281,58 +280,6 @@ def test_window_alone_changes_the_order_only(folder: Path, few: Path) -> None:
 
 
 # Wrong usage: exit code 2, said before anything is read or written
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "usage: pairalign [-h]"),
-        (["aline"], "invalid choice: 'aline'; did you mean align? (see pairalign --help)"),
-        (["align", "x.fa", "--id", "0.9"], "unrecognized arguments: --id 0.9; did you mean"),
-        (["align", "x.fa", "--devise=cpu"], "did you mean --device? (see pairalign align --help)"),
-        (["align", "x.fa", "--cluster", "local:2"], "; --cluster is --dask ADDRESS now"),
-        (["align", "x.fa", "--mode", "locl"], "; did you mean local? (see pairalign align --help)"),
-        (["align"], "required: IN"),
-        (["align", "x.fa", "-o", "x.paf", "--mode", "glocal"], "invalid choice: 'glocal'"),
-        (["align", "x.fa", "-o", "x.paf", "--threads", "0"], "'0', expected a whole number of at"),
-        (["align", "x.fa", "-o", "x.paf", "--window", "1.5"], "'1.5', expected a whole number"),
-        (["align", "x.fa", "-o", "x.paf", "--memory", "much"], "'much', expected a number with K"),
-        (["align", "x.fa", "-o", "x.paf", "--memory", "0"], "'0', expected a number with K, M"),
-        (["align", "x.fa", "-o", "x.paf", "--min-score", "high"], "'high', expected a number"),
-        (["align", "x.fa", "-o", "x.paf", "--min-score", "nan"], "'nan', expected a number"),
-        (["align", "x.fa", "-o", "x.paf", "--min-score", "-inf"], "expected"),
-        (["align", "", "-o", "x.paf"], "argument IN: found '', expected the name of a file"),
-        (["align", "x.fa", "-o", ""], "expected the name of a file"),
-        (["align", "x.fa", "-o", "x.bam"], "'x.bam' does not tell the format"),
-        (["align", "x.fa", "-o", "x.paf", "--format", "bam"], "invalid choice: 'bam'"),
-        (["align", "x.fa", "-o", "x.paf", "--device", "tpu"], "'tpu', expected auto, cpu, cuda"),
-        (["align", "x.fa", "-o", "x.paf", "--device", "cuda:"], "'cuda:', expected auto, cpu"),
-        (["align", "x.fa", "-o", "x.paf", "--fast"], "unrecognized arguments: --fast"),
-        (["align", "x.fa", "-o", "x.paf", "--top", "2"], "; --top is --hsps N now"),
-        (["align", "x.fa", "-o", "x.paf", "--rank", "score"], "give --max-hits K"),
-        (
-            ["cluster", "x.fa", "--min-identity", "1", "--best=2"],
-            "; --best is --max-hits N --rank identity now",
-        ),
-        (["align", "x.fa", "y.fa", "z.fa", "-o", "x.paf"], "unrecognized arguments: z.fa"),
-        (["align", "proteins.fa", "-o", "x.paf", "--score-only"], "paf needs spans"),
-        (["align", "proteins.fa", "-o", "x.parquet.gz"], "leave '.gz' out"),
-    ],
-)
-def test_wrong_usage(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    before = sorted(os.listdir())
-    try:
-        code = main(arguments)
-    except SystemExit as ended:
-        code = int(ended.code or 0)
-    said = capsys.readouterr()
-    assert code == 2
-    assert message in said.err
-    assert said.out == ""
-    assert said.err.count("\n") == 1 or not arguments
-    assert sorted(os.listdir()) == before
 
 
 def test_a_large_set_streams(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import resource
@@ -57,82 +56,7 @@ def refuse(*arguments: str, message: str, **options) -> None:
     assert listing() == before
 
 
-@pytest.fixture
-def refuse_here(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., None]:
-    """`refuse` in this process, which is faster."""
-
-    def refuse(*arguments: str, message: str) -> None:
-        before = listing()
-        code = main(["align", *arguments])
-        check_refused(code, *capfdbinary.readouterr(), message)
-        assert listing() == before
-
-    return refuse
-
-
 # Input files
-
-BAD_FILES: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", "bad.fa: the file is empty"),
-    "no > at the start": (b"MKVLAAGG\n" + GOOD, "bad.fa: expected '>' (FASTA) or '@' (FASTQ)"),
-    "empty record": (b">a\nMKV\n>b\n>c\nMK\n", "bad.fa: record 2 'b' has no sequence"),
-    "duplicate": (
-        GOOD + b">b again\nMKV\n",
-        "bad.fa: record 5 'b' has the name of record 2; names must be unique",
-    ),
-    "-": (
-        b">a\nMKV\n>sp|P1 x\nMK\nV-L\n",
-        "bad.fa: record 2 'sp|P1': letter '-' at position 4; remove gaps first (--degap)",
-    ),
-    ".": (b">a\nMKV.\n>b\nMK\n", "bad.fa: record 1 'a': letter '.' at position 4; remove gaps"),
-    "digits": (b">a\nMKV\n>b\n1 MKVLA\n", "bad.fa: record 2 'b': digit '1' at position 1"),
-    "binary": (bytes(range(256)), "bad.fa: expected '>' (FASTA) or '@' (FASTQ) at the start"),
-    "binary after >": (
-        b">a\nMK\x00\x01\n>b\nMK\n",
-        "bad.fa: record 1 'a': byte 0x00 at position 3",
-    ),
-    "truncated gz": (gzip.compress(GOOD * 99)[:-20], "bad.fa: truncated or damaged gzip file"),
-    "damaged gz": (gzip.compress(GOOD)[:-6] + b"123456", "bad.fa: truncated or damaged gzip file"),
-    "text after gz": (gzip.compress(GOOD) + b"more", "bad.fa: truncated or damaged gzip file"),
-    "one sequence only": (b">alone\nMKV\n", "bad.fa: one sequence only, 'alone'"),
-    "no name": (b">a\nMKV\n> \nMKV\n", "bad.fa: record 2 has no name after the '>'"),
-    "stop in DNA": (b">a\nACGT\n>b\nACG*\n", "bad.fa: record 2 'b': letter '*' at position 4; DNA"),
-    "truncated FASTQ": (b"@a\nACGT\n+\nIIII\n@b\nAC\n", "bad.fa: record 2: not FASTQ"),
-}
-
-
-@pytest.mark.parametrize("situation", BAD_FILES)
-def test_bad_files(folder: Path, situation: str) -> None:
-    data, message = BAD_FILES[situation]
-    Path("bad.fa").write_bytes(data)
-    refuse("bad.fa", "-o", "out.paf", message=message)
-
-
-@pytest.mark.parametrize("situation", ["-", "empty record", "truncated gz"])
-def test_bad_files_are_named_also_as_the_second(
-    folder: Path, refuse_here: Callable[..., None], situation: str
-) -> None:
-    data, message = BAD_FILES[situation]
-    Path("good.fa").write_bytes(GOOD)
-    Path("bad.fa").write_bytes(data)
-    refuse_here("good.fa", "bad.fa", "-o", "out.paf", message=message)
-    refuse(
-        *("-", "good.fa", "-o", "out.paf"), message=message.replace("bad.fa", "<stdin>"), input=data
-    )
-
-
-def test_files_that_cannot_be_read(folder: Path, refuse_here: Callable[..., None]) -> None:
-    Path("good.fa").write_bytes(GOOD)
-    Path("place").mkdir()
-    Path("dangling.fa").symlink_to("nowhere")
-    out = ("-o", "out.paf")
-    refuse_here("nothing.fa", *out, message="nothing.fa: no such file")
-    refuse_here("dangling.fa", *out, message="dangling.fa: no such file")
-    refuse_here("good.fa", "nothing.fa", *out, message="nothing.fa: no such file")
-    refuse_here("place", *out, message="place: is a directory")
-    refuse_here("good.fa/x", *out, message="good.fa/x: cannot be read: Not a directory")
-    refuse("-", "-", *out, message="<stdin>: cannot be read twice", input=GOOD)
-    refuse("-", *out, message="<stdin>: the file is empty", input=b"")
 
 
 def test_an_input_without_permission(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -150,73 +74,7 @@ def test_devices_may_be_named_twice(folder: Path) -> None:
     assert main([*command, "--device", "cpu", "--quiet"]) == 0
 
 
-@pytest.mark.parametrize("option", ["--dask=local:1", "--report=r.html", "--gap-open=-1"])
-def test_wrong_usage_makes_no_folder_for_parts(folder: Path, option: str) -> None:
-    Path("good.fa").write_bytes(GOOD)
-    before = listing()
-    for command, format in (("align", "paf"), ("overlap", "paf"), ("distance", None)):
-        words = [command, "good.fa", "-o", "parts", "--shard", "1/2", option]
-        assert main([*words, *([] if format is None else ["--format", format])]) == 2
-    assert listing() == before
-
-
 # Scoring
-
-
-def without(letter: str) -> str:
-    """BLOSUM62 without a letter."""
-    lines = [line for line in BLOSUM.splitlines() if line[:1] not in ("#", letter)]
-    column = lines[0].split().index(letter)
-    rows = [line.split() for line in lines[1:]]
-    header = [name for name in lines[0].split() if name != letter]
-    kept = [[row[0], *(v for k, v in enumerate(row[1:]) if k != column)] for row in rows]
-    return "\n".join("  ".join(row) for row in [["", *header], *kept]) + "\n"
-
-
-BAD_MATRICES = {
-    "not square": ("\n".join(BLOSUM.splitlines()[:-3]) + "\n", "my.mat"),
-    "misses a letter": (without("W"), "my.mat"),
-    "a row too short": (re.sub(r"(\nR .*) \S+\n", r"\1\n", BLOSUM), "my.mat"),
-    "not a number": (BLOSUM.replace(" 11.0 ", " xi ").replace(" 11 ", " xi "), "my.mat"),
-    "asymmetric": (re.sub(r"(\nA .* )(\S+)\n", r"\1 99\n", BLOSUM), "my.mat"),
-    "empty": ("", "my.mat"),
-    "FASTA": (GOOD.decode(), "my.mat"),
-    "binary": ("\0\1\2", "my.mat"),
-}
-
-
-def test_a_folder_is_no_matrix(folder: Path, refuse_here: Callable[..., None]) -> None:
-    Path("good.fa").write_bytes(GOOD)
-    refuse_here("good.fa", "-o", "out.paf", "--matrix", ".", message="matrix .: is a directory")
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("align", "-o", "x.paf"),
-        ("distance", "-o", "x.phy"),
-        ("tree", "-o", "x.nwk"),
-        ("cluster", "-o", "x.tsv", "--min-identity", "0.9"),
-        ("split", "-o", "x.csv", "--min-identity", "0.9"),
-        ("audit", "-o", "x.csv", "--min-identity", "0.9", "folds.csv"),
-        ("overlap", "-o", "x.paf"),
-        ("overlap", "-o", "x.paf", "--preset", "hifi"),
-        ("verify", "all.paf", "-o", "x.tsv"),
-    ],
-    ids=" ".join,
-)
-def test_costs_that_make_no_sense_are_refused_before_anything_is_read(
-    folder: Path, capfd: pytest.CaptureFixture[str], command: tuple[str, ...]
-) -> None:
-    for costs, message in (
-        (["--gap-open", "-1"], "gap_open is a cost, found -1"),
-        (["--gap-open", "1", "--gap-extend", "1.5"], "gap_extend 1.5 exceeds gap_open 1"),
-        (["--mismatch", "1", "--match", "4"], "mismatch is a score, found 1"),
-    ):
-        assert main([*command, "there-is-none.fa", *costs]) == 2
-        said = capfd.readouterr().err
-        assert message in said
-        assert "there-is-none" not in said
 
 
 def test_a_matrix_from_a_pipe_is_read_once(folder: Path) -> None:
@@ -255,31 +113,6 @@ def test_long_names_are_cut_in_messages(
     assert f"'{name[:40]}..." in said
 
 
-@pytest.mark.parametrize("situation", BAD_MATRICES)
-def test_bad_matrices(folder: Path, refuse_here: Callable[..., None], situation: str) -> None:
-    text, message = BAD_MATRICES[situation]
-    assert text != BLOSUM
-    Path("good.fa").write_bytes(GOOD)
-    Path("my.mat").write_text(text)
-    refuse_here("good.fa", "-o", "out.paf", "--matrix", "my.mat", message=message)
-
-
-def test_a_letter_that_the_matrix_cannot_score(
-    folder: Path, refuse_here: Callable[..., None]
-) -> None:
-    """A matrix without B, Z, X and *: the sequences may not have them."""
-    names = "ARNDCQEGHILKMFPSTWYV"
-    rows = [f"{a} " + " ".join("4" if a == b else "-1" for b in names) for a in names]
-    Path("my.mat").write_text("  " + " ".join(names) + "\n" + "\n".join(rows) + "\n")
-    Path("good.fa").write_bytes(GOOD)
-    assert main(["align", "good.fa", "-o", "good.paf", "--matrix", "my.mat", "--quiet"]) == 0
-    Path("stop.fa").write_bytes(GOOD + b">stop\nMKV*A\n")
-    refuse_here(
-        *("stop.fa", "-o", "out.paf", "--matrix", "my.mat"),
-        message="stop.fa: record 5 'stop': letter '*' at position 4 has no score in my.mat",
-    )
-
-
 # Memory
 
 
@@ -303,19 +136,6 @@ def test_memory_too_small_for_a_pair(
 
 
 # Output
-
-
-def test_outputs_that_cannot_be_written(folder: Path, refuse_here: Callable[..., None]) -> None:
-    Path("good.fa").write_bytes(GOOD)
-    Path("place.paf").mkdir()
-    missing = f"cannot write 'no/out.paf': there is no directory '{folder}/no'"
-    refuse_here("good.fa", "-o", "no/out.paf", message=missing)
-    refuse_here("good.fa", "-o", "place.paf", message="cannot write 'place.paf': Is a directory")
-    refuse_here(
-        "good.fa", "-o", "good.fa/x.paf", message="cannot write 'good.fa/x.paf': Not a directo"
-    )
-    long = "x" * 300 + ".paf"
-    refuse_here("good.fa", "-o", long, message=f"cannot write '{long}': File name too long")
 
 
 def test_an_output_without_permission(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

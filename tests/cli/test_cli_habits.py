@@ -77,12 +77,6 @@ def test_help(command: str | None, capsys: pytest.CaptureFixture[str]) -> None:
     assert said[0].startswith(f"usage: {' '.join(['pairalign', *words])} [-h]")
 
 
-def test_help_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["help", "aline"])
-    assert "invalid choice: 'aline'" in capsys.readouterr().err
-
-
 def test_verbose_and_log(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["align", str(folder / "in.fa"), "-o", str(folder / "x.paf"), "--device", "cpu"]
     log = folder / "run.log"
@@ -96,18 +90,6 @@ def test_verbose_and_log(folder: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert "s of CPU" not in capsys.readouterr().err
     assert log.read_text().startswith(first)  # appended
     assert log.read_text().count(" pairalign align ") == 2
-
-
-@pytest.mark.parametrize("name", ["in.fa", "x.paf", "none/run.log"])
-def test_a_log_is_no_other_file(
-    folder: Path, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = (folder / "in.fa").read_bytes()
-    command = ["align", str(folder / "in.fa"), "-o", str(folder / "x.paf")]
-    assert main([*command, "--log", str(folder / name)]) in (1, 2)
-    assert str(folder / name) in capsys.readouterr().err
-    assert (folder / "in.fa").read_bytes() == before
-    assert not (folder / "x.paf").exists()
 
 
 # ---------------------------------------------------------------------------------------------

@@ -1,202 +1,170 @@
-"""Wrong usage: what the command refuses before anything is read or written, in one line."""
+"""What the command refuses, one line for each: `refusals.txt` has the arguments and the message."""
 
 from __future__ import annotations
 
+import gzip
+import os
+import re
+import shlex
 from pathlib import Path
 
 import pytest
-from commands import PROTEINS, fasta, listing
+from Bio.Align import substitution_matrices
+from commands import BASES, PROTEINS, fasta, run
 
 from pairalign.cli.main import main
 
-WRONG_USAGE, FAILED = 2, 1
-
-FILES = [
-    ("align good.fa -o good.fa", "'good.fa' is an input", WRONG_USAGE),
-    ("align good.fa -o ./good.fa", "'./good.fa' is an input", WRONG_USAGE),
-    ("align good.fa -o link.fa", "'link.fa' is an input", WRONG_USAGE),
-    ("align none.fa good.fa -o link.fa --format tsv", "'link.fa' is an input", WRONG_USAGE),
-    ("align good.fa --matrix there -o there --format tsv", "'there' is an input", WRONG_USAGE),
-    ("align good.fa --pairs there -o there --format tsv", "'there' is an input", WRONG_USAGE),
-    ("align good.fa -o out.paf --report good.fa", "'good.fa' is an input", WRONG_USAGE),
-    ("align good.fa -o out.paf --pairs there --report there", "'there' is an input", WRONG_USAGE),
-    (
-        "align good.fa -o out.paf --matrix ./there --report there",
-        "'there' is an input",
-        WRONG_USAGE,
-    ),
-    ("align good.fa -o - --report -", "-o and --report are both standard output", WRONG_USAGE),
-    ("audit - - --from uc --min-identity 0.9 -o out", "<stdin>: cannot be read twice", FAILED),
-    ("verify - - --from paf -o out", "<stdin>: cannot be read twice", FAILED),
-    (
-        "align part-1-of-2.paf -o . --format paf --shard 1/2",
-        "'./part-1-of-2.paf' is an input",
-        WRONG_USAGE,
-    ),
-    ("distance good.fa -o good.fa --format tsv", "'good.fa' is an input", WRONG_USAGE),
-    (
-        "distance good.fa -o a.svg --format tsv --plot ./a.svg",
-        "-o and --plot are both",
-        WRONG_USAGE,
-    ),
-    (
-        "distance good.fa -o out.phy --plot a.svg --report a.svg",
-        "--plot and --report are both",
-        WRONG_USAGE,
-    ),
-    (
-        "distance none.fa --plot there.svg --matrix there.svg",
-        "'there.svg' is an input",
-        WRONG_USAGE,
-    ),
-    ("tree good.fa -o good.fa", "'good.fa' is an input", WRONG_USAGE),
-    ("tree m.phy --names there -o out.nwk --report there", "'there' is an input", WRONG_USAGE),
-    ("tree m.phy --names there -o there", "'there' is an input", WRONG_USAGE),
-    (
-        "tree good.fa -o out.nwk --rename ./out.nwk",
-        "-o and --rename are both './out.nwk'",
-        WRONG_USAGE,
-    ),
-    (
-        "tree good.fa -o out.nwk --rename there --report there",
-        "--rename and --report are both",
-        WRONG_USAGE,
-    ),
-    (
-        "overlap good.fa -o there --format paf --candidates there",
-        "'there' is an input",
-        WRONG_USAGE,
-    ),
-    (
-        "overlap good.fa -o out.paf --candidates there --report there",
-        "'there' is an input",
-        WRONG_USAGE,
-    ),
-    (
-        "overlap good.fa -o out.paf --read-report out.paf",
-        "-o and --read-report are both",
-        WRONG_USAGE,
-    ),
-    (
-        "overlap good.fa -o out.paf --read-report a --report a",
-        "--read-report and --report are",
-        WRONG_USAGE,
-    ),
-    ("cluster good.fa -o good.fa --min-identity 0.9", "'good.fa' is an input", WRONG_USAGE),
-    (
-        "cluster good.fa -o out.fasta --representatives out.fasta --min-identity 0.9",
-        "-o and --representatives are both 'out.fasta'",
-        WRONG_USAGE,
-    ),
-    ("verify there good.fa -o there", "'there' is an input", WRONG_USAGE),
-    ("align good.fa -o - --resume", "--resume needs an output that is a file", WRONG_USAGE),
-    ("align good.fa -o - --dask local:1", "--dask needs an output that is a file", WRONG_USAGE),
-    ("align there -o good.paf", "there: expected '>' (FASTA) or '@' (FASTQ)", FAILED),
+TABLE = [
+    line.split(" | ", 2)
+    for line in Path(__file__).with_name("refusals.txt").read_text().splitlines()
+    if line and not line.startswith("#")
 ]
-"""An output is no other file of the run: nobody who writes over their sequences means it."""
-
-SCORING = [
-    (
-        "align good.fa -o out.paf --gap-open 1 --gap-extend 2",
-        "gap_extend 2 exceeds gap_open 1",
-        WRONG_USAGE,
-    ),
-    (
-        "align good.fa -o out.paf --gap-open -1",
-        "gap_open is a cost, found -1, expected 0 or more: 1?",
-        WRONG_USAGE,
-    ),
-    (
-        "align good.fa -o out.paf --gap-extend=-0.5",
-        "gap_extend is a cost, found -0.5, expected 0 or more: 0.5?",
-        WRONG_USAGE,
-    ),
-    ("align good.fa -o out.paf --gap-open ten", "gap_open: 'ten' is not a number", WRONG_USAGE),
-    (
-        "align good.fa -o out.paf --gap-open nan",
-        "gap_open: 'nan' is not a finite number",
-        WRONG_USAGE,
-    ),
-    (
-        "align good.fa -o out.paf --gap-open 1e999999999",
-        "gap_open: 1e999999999 is out of range",
-        WRONG_USAGE,
-    ),
-    (
-        "align good.fa -o out.paf --gap-open 0.1234567",
-        "gap_open: 0.1234567 has more than 6 decimals",
-        WRONG_USAGE,
-    ),
-    (
-        "align good.fa -o out.paf --mismatch 3 --match 4",
-        "mismatch is a score, found 3, expected 0 or less",
-        WRONG_USAGE,
-    ),
-    (
-        "align good.fa -o out.paf --match 4",
-        "match and mismatch must both be given for proteins",
-        WRONG_USAGE,
-    ),
-    (
-        "align good.fa -o out.paf --matrix BLOSUM62 --match 1",
-        "both a matrix and match or mismatch scores",
-        WRONG_USAGE,
-    ),
-    (
-        "align good.fa -o out.paf --matrix BLOSUM6",
-        "matrix 'BLOSUM6': neither a file nor a known name",
-        WRONG_USAGE,
-    ),
-    ("align good.fa -o out.paf --matrix NUC.4.4", "NUC.4.4", WRONG_USAGE),
-    (
-        "align good.fa -o out.paf --free-ends query",
-        "free_ends: 'query', expected some of query-start",
-        WRONG_USAGE,
-    ),
-    ("align good.fa -o out.paf --end-gap-open -1", "end_gap_open is a cost, found -1", WRONG_USAGE),
-    ("align good.fa -o out.paf --max-evalue 1", "--max-evalue needs --mode local", WRONG_USAGE),
-    (
-        "align good.fa -o out.paf --match 900000000 --mismatch -1",
-        "scores do not fit 32 bits",
-        WRONG_USAGE,
-    ),
-]
-"""Scores and costs that make no sense."""
+GOOD = fasta(PROTEINS)
+BLOSUM = str(substitution_matrices.load("BLOSUM62"))
+TWENTY = "ARNDCQEGHILKMFPSTWYV"
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder with sequences, a link to them, and files that are neither."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("good.fa", "part-1-of-2.paf"):
-        Path(name).write_text(fasta(PROTEINS))
-    Path("link.fa").symlink_to("good.fa")
-    for name in ("there", "there.svg", "m.phy"):
-        Path(name).write_text("no matrix, no alignments, no names")
+def without(letter: str) -> str:
+    """BLOSUM62 without a letter."""
+    rows = [line.split() for line in BLOSUM.splitlines() if line[:1] not in ("#", letter)]
+    column = rows[0].index(letter)
+    rows[1:] = [[one for k, one in enumerate(row) if k != column + 1] for row in rows[1:]]
+    rows[0].remove(letter)
+    return "\n".join("  ".join(row) for row in [["", *rows[0]], *rows[1:]]) + "\n"
 
 
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(("arguments", "message", "code"), [*FILES, *SCORING])
+def twenty() -> str:
+    """A matrix without B, Z, X and *."""
+    rows = [f"{a} " + " ".join("4" if a == b else "-1" for b in TWENTY) for a in TWENTY]
+    return "  " + " ".join(TWENTY) + "\n" + "\n".join(rows) + "\n"
+
+
+BAD_FASTA = {
+    "empty.fa": "",
+    "headless.fa": "MKVLAAGG\n" + GOOD,
+    "bare.fa": ">a\nMKV\n>b\n>c\nMK\n",
+    "twice.fa": GOOD + ">b again\nMKV\n",
+    "gap.fa": ">a\nMKV\n>sp|P1 x\nMK\nV-L\n",
+    "dot.fa": ">a\nMKV.\n>b\nMK\n",
+    "digit.fa": ">a\nMKV\n>b\n1 MKVLA\n",
+    "zero.fa": ">a\nMK\x00\x01\n>b\nMK\n",
+    "alone.fa": ">alone\nMKV\n",
+    "nameless.fa": ">a\nMKV\n> \nMKV\n",
+    "stop.fa": ">a\nACGT\n>b\nACG*\n",
+    "cut.fq": "@a\nACGT\n+\nIIII\n@b\nAC\n",
+    "starred.fa": GOOD + ">stop\nMKV*A\n",
+    "bar.fa": ">a|x\nACGT\n>a|y\nACGT\n",
+    "hash.fa": ">#a\nMKVLW\n>b\nMKVLW\n",
+    "slashes.fa": ">//a\nMKVLW\n>b\nMKVLW\n",
+    "brackets.fa": ">a(b)\nMKV\n>c\nMKV\n",
+}
+MATRICES = {
+    "short.mat": "\n".join(BLOSUM.splitlines()[:-3]) + "\n",
+    "without-w.mat": without("W"),
+    "row.mat": re.sub(r"(\nR .*) \S+\n", r"\1\n", BLOSUM),
+    "xi.mat": BLOSUM.replace(" 11.0 ", " xi ").replace(" 11 ", " xi "),
+    "asymmetric.mat": re.sub(r"(\nA .* )(\S+)\n", r"\1 99\n", BLOSUM),
+    "binary.mat": "\0\1\2",
+    "twenty.mat": twenty(),
+}
+FILES: dict[str, str | bytes] = {
+    **dict.fromkeys(("good.fa", "part-1-of-2.paf"), GOOD),
+    **dict.fromkeys(("there", "there.svg", "m.phy"), "no matrix, no alignments, no names"),
+    **BAD_FASTA,
+    **MATRICES,
+    "dna.fa": fasta(BASES),
+    "dna.fq": "@a\nACGT\n+\nIIII\n@b\nACGT\n+\nIIII\n",
+    "old.afa": ">a\nMKTAYIA\n>b\nMKTA-IA\n",
+    "new.fa": ">c\nMKTAYA\n>d\nMKTAYIAA\n",
+    "wrong.tsv": "r1\tr2\nr1\tr9\n",
+    "large.phy": "200000\na 0\n",
+    "three.phy": "3\na\nb 1\nc 2 3\n",
+    "colon.phy": "3\na:b\nb 1\nc 2 3\n",
+    "two.phy": "2\na\nb 1\n",
+    "cut.graphml": "<graphml",
+    "targetless.graphml": "<graphml xmlns='x'><graph><edge source='a'/></graph></graphml>",
+    "empty.tsv": "",
+    "binary.fa": bytes(range(256)),
+    "cut.gz": gzip.compress(GOOD.encode() * 99)[:-20],
+    "damaged.gz": gzip.compress(GOOD.encode())[:-6] + b"123456",
+    "more.gz": gzip.compress(GOOD.encode()) + b"more",
+    "junk.npy": b"no array",
+    "empty.pairset": b"",
+    "png.pairset": b"\x89PNG\r\n",
+    "arrow.pairset": b"ARROW1\0\0",
+    "pairset.pairset": b"\x89PAIRSET",
+    "junk.pairset": b"junk",
+}
+
+
+def seen() -> dict[str, tuple[int, int]]:
+    """What is in the folder, and when each file was written."""
+    found = [path.lstat() for path in sorted(Path().rglob("*"))]
+    names = map(str, sorted(Path().rglob("*")))
+    return dict(zip(names, ((one.st_size, one.st_mtime_ns) for one in found), strict=True))
+
+
+@pytest.fixture(scope="module")
+def all_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for the whole table, since nothing that is refused may change it."""
+    folder = tmp_path_factory.mktemp("refusals")
+    for name, content in FILES.items():
+        (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    for name in ("place", "place.paf"):
+        (folder / name).mkdir()
+    (folder / "link.fa").symlink_to("good.fa")
+    (folder / "dangling.fa").symlink_to("nowhere")
+    return folder
+
+
+def rows() -> list[tuple[str, str, int]]:
+    """Rows of the table: arguments, message, exit code."""
+    found = []
+    for code, arguments, message in TABLE:
+        for output in ("out.paf", "- --format paf") if " OUT" in arguments else ("",):
+            found.append((arguments.replace("OUT", output), message, int(code)))
+    return found
+
+
+def test_the_matrices_are_not_blosum62_and_the_table_names_each_refusal_once() -> None:
+    assert BLOSUM not in MATRICES.values()
+    arguments = [row[0] for row in rows()]
+    assert len(set(arguments)) == len(arguments)
+
+
+@pytest.mark.parametrize(("arguments", "message", "code"), rows())
 def test_refused(
-    capfd: pytest.CaptureFixture[str], arguments: str, message: str, code: int
+    all_files: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    arguments: str,
+    message: str,
+    code: int,
 ) -> None:
-    before = listing()
-    assert main(arguments.split()) == code
+    monkeypatch.chdir(all_files)
+    before = seen()
+    try:
+        found = main(shlex.split(arguments.replace("LONG", 300 * "x")))
+    except SystemExit as ended:  # of argparse
+        found = int(ended.code or 0)
     out, err = capfd.readouterr()
+    errors = [line for line in err.splitlines() if re.match(r"pairalign( \w+)?: error: ", line)]
+    assert found == code, err
     assert out == ""
-    assert err.startswith("pairalign: error: ")
-    assert message in err
-    assert len(err.splitlines()) == 1
-    assert listing() == before
+    assert "Traceback" not in err
+    assert message in (errors[0] if arguments else err)
+    assert len(errors) == (arguments != "")
+    assert seen() == before
 
 
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(("arguments", "message", "code"), SCORING)
-def test_refused_where_results_go_to_standard_output(
-    capfd: pytest.CaptureFixture[str], arguments: str, message: str, code: int
-) -> None:
-    assert main(arguments.replace("out.paf", "- --format tsv").split()) == code
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert "pairalign: error: " in err
-    assert message in err
+@pytest.mark.parametrize("name", ["gap.fa", "bare.fa", "cut.gz", "empty.fa", "good.fa"])
+def test_standard_input_is_named_where_it_is_bad(all_files: Path, name: str) -> None:
+    before = os.listdir(all_files)
+    expected = {row[1]: row[2].replace(name, "<stdin>") for row in TABLE}
+    twice = (["-", "-"], "<stdin>: cannot be read twice")
+    words, message = (["-"], expected[f"align {name} -o x.paf"]) if name != "good.fa" else twice
+    data = (all_files / name).read_bytes()
+    done = run("align", *words, "-o", "x.paf", cwd=all_files, input=data)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert message in done.stderr.decode()
+    assert os.listdir(all_files) == before

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import BASES, PROTEINS, fasta
+from commands import PROTEINS, fasta
 from cuda_engines import host_device
 from strategies import MODES, make_scoring, match_matrix
 
@@ -131,49 +131,6 @@ def test_scores_through_the_whole_command(
             assert cli.main([*arguments, str(outputs[-1]), *more]) == 0
         assert outputs[0].read_bytes() == outputs[1].read_bytes()
         assert len(outputs[0].read_text().splitlines()) > 3
-
-
-@pytest.mark.parametrize(
-    ("letters", "arguments", "said"),
-    [
-        (PROTEINS, ["--kernel", "pair-per-warp"], "computes scores only (--score-only)"),
-        (PROTEINS, ["--kernel", "striped"], "not alignments"),
-        (PROTEINS, ["--kernel", "bitwise", "--score-only"], "kernel 'bitwise': "),
-        (PROTEINS, ["--kernel", "packed", "--device", "cpu"], "runs on a CUDA GPU, found device"),
-        (PROTEINS, ["--kernel", "lanes", "--device", "cuda"], "runs on the CPU, found device"),
-        (BASES, ["--kernel", "bitwise", "--score-only", "--mode", "local"], "affine gaps"),
-    ],
-)
-def test_what_a_kernel_cannot_do_is_said_and_nothing_written(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    letters: dict[str, str],
-    arguments: list[str],
-    said: str,
-) -> None:
-    source, output = tmp_path / "in.fa", tmp_path / "out.tsv"
-    source.write_text(fasta(letters))
-    assert cli.main(["align", str(source), "-o", str(output), "--quiet", *arguments]) == 1
-    assert said in capsys.readouterr().err
-    assert not output.exists()
-
-
-def test_distances_need_more_than_scores(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source, output = tmp_path / "in.fa", tmp_path / "out.phylip"
-    source.write_text(fasta(PROTEINS))
-    arguments = ["distance", str(source), "-o", str(output), "--kernel", "striped", "--quiet"]
-    assert cli.main(arguments) == 1
-    assert "computes scores only" in capsys.readouterr().err
-    assert not output.exists()
-
-
-def test_an_unknown_kernel_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        cli.main(["align", "in.fa", "-o", "out.paf", "--kernel", "fastest"])
-    assert stopped.value.code == 2
-    assert "'pair-per-warp'" in capsys.readouterr().err
 
 
 def test_the_page_about_kernels_shows_this_table() -> None:

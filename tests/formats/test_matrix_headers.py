@@ -5,12 +5,10 @@ from __future__ import annotations
 import gzip
 import io
 import resource
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import run
 
 from pairalign.errors import DistanceError
 from pairalign.formats.distances import read_distances
@@ -118,15 +116,3 @@ def test_a_missing_file(tmp_path: Path) -> None:
         read_distances("no.phy")
     with pytest.raises(DistanceError, match="is a directory"):
         read_distances(tmp_path, "phylip")
-    done = run("tree", "no.phy", "-o", "o.nwk", cwd=tmp_path)
-    assert done.stderr.decode().endswith("pairalign: error: no.phy: no such file\n")
-    assert done.returncode == 1
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory as Linux has them")
-def test_the_command_says_file_and_line(tmp_path: Path) -> None:
-    (tmp_path / "m.phy").write_text("200000\na 0\n")
-    done = run("tree", "m.phy", "-o", "o.nwk", cwd=tmp_path)
-    assert done.returncode == 1
-    assert b"error: m.phy: line 1: 200,000 sequences" in done.stderr
-    assert not (tmp_path / "o.nwk").exists()

@@ -16,7 +16,6 @@ from written_files import write
 
 import pairalign
 from pairalign.base.choices import WEIGHTS
-from pairalign.cli.main import main
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.errors import FormatError
 
@@ -227,9 +226,6 @@ def test_commands(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert 2 <= len(done.stdout.splitlines()) <= 4
-    done = run("cluster", "in.fa", "-o", "x.tsv", "--min-identity", "1", "-k", "1", cwd=tmp_path)
-    assert done.returncode == 2
-    assert b"--max-hits is for graphml" in done.stderr
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
@@ -256,18 +252,3 @@ def test_weights_are_those_of_the_table(tmp_path, monkeypatch, weight):
         close = 0.06 if weight in ("bits", "alignment_score") else 1e-6
         expected = [float(row[weight]) for row in rows]
         assert told == pytest.approx(expected, rel=0.01 if weight == "evalue" else 1e-9, abs=close)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-o", "x.paf", "--weight", "score"], "--weight is for abc, gexf, npz, but the format is"),
-        (["-o", "x.graphml", "--weight", "score"], "its edges have all of them"),
-        (["-o", "x.abc", "--weight", "bits"], "--weight bits needs --mode local, not global"),
-    ],
-)
-def test_weights_that_are_refused(tmp_path, monkeypatch, capfd, arguments, message):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.fa").write_text(fasta(family("protein")))
-    assert main(["align", "p.fa", *arguments]) == 2
-    assert message in capfd.readouterr().err

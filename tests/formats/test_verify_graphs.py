@@ -190,15 +190,6 @@ def test_scores_of_a_network_against_the_optimum(folder):
     assert {(row["verdict"], row["below"]) for row in rows} == {("ok", "*")}
 
 
-@pytest.mark.parametrize(
-    "text", ["<graphml", "<graphml xmlns='x'><graph><edge source='a'/></graph></graphml>"]
-)
-def test_files_that_are_no_networks(folder, capfd, text):
-    (folder / "x.graphml").write_text(text)
-    assert main(["verify", "x.graphml", "p.fa", "-o", "found.tsv"]) == 1
-    assert "x.graphml: " in capfd.readouterr().err
-
-
 def test_names_with_tabs_and_lines(folder):
     align("p.fa", "-o", "a.graphml", "--mode", "local")
     text = (folder / "a.graphml").read_text()

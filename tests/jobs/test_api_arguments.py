@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from Bio.Seq import Seq
-from commands import BASES, PROTEINS, run
+from commands import BASES, PROTEINS
 
 from pairalign import (
     ScoringError,
@@ -164,10 +164,3 @@ def test_what_is_no_file() -> None:
 def test_an_array_is_no_distance_matrix() -> None:
     with pytest.raises(TypeError, match="from_square"):
         guide_tree(np.zeros((3, 3)))
-
-
-def test_a_share_out_of_range(tmp_path: Path) -> None:
-    done = run("overlap", "x.fa", "-o", "x.paf", "--min-identity", "2", cwd=tmp_path)
-    assert done.returncode == 2
-    assert b"such as 0.97 or 97%" in done.stderr
-    assert b"%%" not in done.stderr

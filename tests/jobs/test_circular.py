@@ -243,25 +243,6 @@ def test_files_of_similarities(ending: str, tmp_path: Path) -> None:
         assert np.allclose(numbers, expected.square().ravel(), atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        (["--circular", "--resume"], "leave --resume out"),
-        (["--circular", "--mode", "local"], "mode global"),
-        (["--similarity", "--measure", "score"], "of identities"),
-        (["--circular", "--max-edits", "2", "--format", "tsv"], "leave --circular out"),
-    ],
-)
-def test_what_cannot_be_is_said(
-    options: list[str], reason: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "in.fa").write_text(">a\nACGTACGT\n>b\nACGTACCT\n")
-    output = tmp_path / "o.phy"
-    assert main(["distance", str(tmp_path / "in.fa"), "-o", str(output), *options]) == 2
-    assert reason in capfd.readouterr().err
-    assert not output.exists()
-
-
 def test_arguments_that_make_no_sense() -> None:
     with pytest.raises(ScoringError, match="mode global"):
         pairalign.distances(circles(), circular=True, mode="local")

@@ -272,12 +272,6 @@ def test_uc_is_laid_out_as_vsearch_does(reads: Path) -> None:
     assert shapes("ours.uc") == shapes("theirs.uc")
 
 
-def test_bad_shares_are_said_before_anything_is_read(reads: Path) -> None:
-    done = run("cluster", "none.fa", "-o", "x.uc", "--min-identity", "97", cwd=reads.parent)
-    assert done.returncode == 2
-    assert b"--min-identity: found '97', expected a number from 0 to 1" in done.stderr
-
-
 @pytest.mark.parametrize("identity", ["columns", "shorter", "full", "internal"])
 def test_pairs_that_no_longer_matter_are_not_aligned(identity: str) -> None:
     # more than a window, so that rows are known to have representatives before they are looked at

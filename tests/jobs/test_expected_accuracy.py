@@ -208,25 +208,6 @@ def test_threads_memory_shards_and_instruction_sets_change_nothing(
     assert (tmp_path / "plain").read_bytes() == expected
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--mode", "local"], "--objective mea needs --mode global, but the mode is local"),
-        (["--max-hits", "2"], "leave --max-hits out"),
-        (["--kernel", "lanes"], "leave --kernel out"),
-        (["--device", "opencl"], "posteriors are computed on the CPU or on one GPU"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    options: list[str], message: str, tmp_path: Path, capsys: Any
-) -> None:
-    fasta = tmp_path / "family.fa"
-    fasta.write_text(">a\nACDEFG\n>b\nACDFG\n")
-    command = ["align", str(fasta), "-o", "-", "--objective", "mea", *options]
-    assert main(command) != 0
-    assert message in capsys.readouterr().err
-
-
 def test_what_does_not_go_together_is_refused_in_python() -> None:
     with pytest.raises(ScoringError, match="objective mea aligns whole sequences"):
         pairalign.align(["ACDEFG", "ACDFG"], objective="mea", mode="local")

@@ -328,20 +328,6 @@ def test_wrong_uses_end_before_any_program_sees_them(
     assert [file.name for file in tmp_path.iterdir()] == ["in.fasta"]
 
 
-def test_wrong_names_of_a_matrix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "a.phy"
-    out = str(tmp_path / "out.nwk")
-    path.write_text("3\na\nb 1\nc 2 3\n")
-    assert main(["tree", str(path), "--names", str(GLOBINS), "-o", out]) == 1
-    assert "not those of the sequences" in capsys.readouterr().err
-    path.write_text("3\na\nb:1 1\nc 2 3\n")
-    assert main(["tree", str(path), "-o", out]) == 2
-    assert "Newick cannot hold ':'" in capsys.readouterr().err
-    path.write_text("2\na\nb 1\n")
-    assert main(["tree", str(path), "-o", out]) == 1
-    assert "needs at least 3" in capsys.readouterr().err
-
-
 def test_python_errors() -> None:
     with pytest.raises(ValueError, match="expected one of upgma, mixed, nj"):
         guide_tree(GLOBINS, method="wpgma")

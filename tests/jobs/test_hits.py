@@ -393,22 +393,6 @@ def test_shards_cover_all_queries_once() -> None:
         assert sum(part.pairs for part in parts) == job.pairs == 40 * 39
 
 
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--both-ways"], "leave --both-ways out"),
-        (["--rank", "evalue", "--mode", "global"], "--rank evalue needs --mode local"),
-    ],
-)
-def test_wrong_usage(
-    folder: Path, more: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write("one.fa", proteins(5, 1))
-    assert main(["align", "one.fa", *OPTIONS, *more, "-o", "out.tsv"]) == 2
-    assert message in capsys.readouterr().err
-    assert not Path("out.tsv").exists()
-
-
 def test_summary(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write("one.fa", proteins(30, 1))
     assert main(["align", "one.fa", "-k", "2", "--device", "cpu", "-o", "out.tsv"]) == 0

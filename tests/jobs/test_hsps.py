@@ -169,16 +169,13 @@ def test_parts_of_another_number_do_not_fit(
     assert "not of the same run; hsps: 3 and 2" in capsys.readouterr().err
 
 
-def test_only_local(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_local() -> None:
     with pytest.raises(ScoringError, match="hsps 2: several alignments of a pair are local ones"):
         pairalign.align([GENOME[:20], GENOME[:30]], hsps=2)
     with pytest.raises(ValueError, match="hsps 0: expected at least 1"):
         pairalign.align([GENOME[:20], GENOME[:30]], hsps=0)
     with pytest.raises(TypeError, match=r"align\(\): 'top' is 'hsps' now"):
         pairalign.align([GENOME[:20], GENOME[:30]], top=2)  # type: ignore[call-arg]
-    assert main(["align", "dna.fa", "--hsps", "2", "-o", "out.paf"]) == 2
-    assert "--hsps needs --mode local, but the mode is global" in capsys.readouterr().err
-    assert not Path("out.paf").exists()
 
 
 @pytest.mark.skipif(shutil.which("lalign36") is None, reason="lalign36 is not installed")

@@ -306,15 +306,3 @@ def test_alignments_that_are_not_of_the_sequences(tmp_path, family, change, mess
     assert not (tmp_path / "c.sto").exists()
     with pytest.raises(AlignmentFileError):
         read_aligned_fasta(ours, pairalign.read_fasta(family))
-
-
-def test_command_refuses_what_cannot_be(tmp_path, family, capsys):
-    out = tmp_path / "m.afa"
-    assert _run("msa", family, "-o", family) == 2
-    assert _run("msa", family, "-o", out, "--tree-out", out) == 2
-    assert _run("msa", family, "-o", out, "--confidence-of", family, "--order", "tree") == 2
-    assert "--order needs a guide tree" in capsys.readouterr().err
-    family.write_text(">a(b)\nMKV\n>c\nMKV\n")
-    assert _run("msa", family, "-o", out, "--tree-out", tmp_path / "t.nwk") == 2
-    assert "Newick cannot hold" in capsys.readouterr().err
-    assert sorted(tmp_path.iterdir()) == [family]

@@ -200,28 +200,6 @@ def test_the_command_extends_with_the_same_bytes_everywhere(
     assert (tmp_path / "plain").read_bytes() == expected
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--add", "NEW"], "--add NEW and --to AFA come together"),
-        (["OLD", "--add", "NEW", "--to", "OLD"], "expected IN, or --add NEW --to AFA"),
-        (["--add", "NEW", "--to", "OLD", "--tree-out", "x"], "--add keeps the alignment"),
-        (["--add", "NEW", "--to", "OLD", "--confidence-of", "OLD"], "leave one out"),
-        (["--add", "OLD", "--to", "OLD"], "is in the alignment already"),
-        (["--add", "NEW", "--to", "NEW"], "a row of"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    options: list[str], message: str, tmp_path: Path, capsys: Any
-) -> None:
-    old, new = tmp_path / "old.afa", tmp_path / "new.fa"
-    old.write_text(">a\nMKTAYIA\n>b\nMKTA-IA\n")
-    new.write_text(">c\nMKTAYA\n>d\nMKTAYIAA\n")
-    named = {"OLD": str(old), "NEW": str(new)}
-    assert main(["msa", *(named.get(one, one) for one in options), "-o", "-"]) != 0
-    assert message in capsys.readouterr().err
-
-
 def test_names_that_are_in_the_alignment_are_refused_in_python() -> None:
     old = pairalign.align_multiple(family(3))
     with pytest.raises(AlignmentFileError, match="is in the alignment already"):

@@ -274,5 +274,3 @@ def test_the_command_computes_confidence_where_it_is_shown(tmp_path, family, cap
     assert "confidence" not in capsys.readouterr().err
     assert not _run("msa", family, "-o", tmp_path / "m.sto")
     assert "confidence" in capsys.readouterr().err
-    assert _run("msa", family, "-o", tmp_path / "x.afa", "--partners", 4) == 2
-    assert "--partners is for confidence" in capsys.readouterr().err

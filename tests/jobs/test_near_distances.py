@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 from pathlib import Path
 from typing import Any
@@ -140,36 +139,6 @@ def test_standard_output_is_a_table(folder: Path, capfdbinary: Any) -> None:
     assert main(["distance", "in.fa", "--max-edits", "0", "-o", "-", "-q"]) == 0
     said = io.BytesIO(capfdbinary.readouterr().out).readlines()
     assert said == [b"query\ttarget\tdistance\n", b"c0\tc79\t0\n"]
-
-
-@pytest.mark.parametrize(
-    ("options", "reason"),
-    [
-        (["--max-drop", "5", "--max-edits", "1", "-o", "o.tsv"], "give one"),
-        (["--max-drop", "5", "-o", "o.tsv", "--resume"], "leave --resume out"),
-        (["--max-drop", "5", "-o", "o.tsv", "--report", "o.html"], "leave --report out"),
-        (["--max-drop", "5", "-o", "o.tsv", "--measure", "score"], "leave --measure out"),
-        (["--max-edits", "5", "-o", "o.tsv", "--strand", "both"], "leave --strand out"),
-        (["--max-edits", "5", "-o", "o.npz.gz"], "leave .gz or .zst out"),
-        (["--max-edits", "5", "-o", "o.phy"], "known ending"),
-        (["--max-edits", "-1", "-o", "o.tsv"], "a whole number of 0 or more"),
-        (["--max-drop", "5", "-o", "o.tsv", "--gap-open", "11.5"], "without decimals"),
-        (["--max-drop", "5", "-o", "o.tsv", "--mode", "local"], "mode global"),
-        (["--max-drop", "5", "-o", "in.fa", "--format", "tsv"], "is an input"),
-        (["-o", "o.npz"], "known ending"),
-    ],
-)
-def test_what_cannot_be_is_said(
-    options: list[str], reason: str, folder: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    before = (folder / "in.fa").read_bytes()
-    with contextlib.suppress(SystemExit):  # of argparse
-        assert main(["distance", "in.fa", *options]) in (1, 2)
-    said = capfd.readouterr().err
-    assert reason in said
-    assert said.count("\n") == 1
-    assert (folder / "in.fa").read_bytes() == before
-    assert not list(folder.glob("o.*"))
 
 
 def test_arguments_that_make_no_sense() -> None:

@@ -224,38 +224,6 @@ def test_command(reads: Path, tmp_path: Path) -> None:
     assert not other.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["p.fa", "-o", "o.paf"], 1, "p.fa: protein sequences have one strand, expected DNA"),
-        (["p.fa", "-o", "o.maf"], 2, "does not tell the format"),
-        (["r.fa", "-o", "o.sam", "--no-cigar"], 2, "leave --no-cigar out"),
-        (["p.fa", "-o", "o.paf", "--min-identity", "95"], 2, "a number from 0 to 1"),
-        (["p.fa", "-o", "o.paf", "--preset", "pacbio"], 2, "invalid choice"),
-        (["r.fa", "-o", "o.gfa", "--dual"], 2, "leave --dual out"),
-        (["r.fa", "-o", "o.paf", "--filter", "bytes"], 2, "invalid choice"),
-    ],
-)
-def test_wrong_usage(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    arguments: list[str],
-    code: int,
-    message: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p.fa").write_text(">a\nMKVLAAGG\n>b\nMKVLQQGG\n")
-    (tmp_path / "r.fa").write_text(f">a\n{GENOME[:50]}\n>b\n{GENOME[:60]}\n")
-    try:
-        found = main(["overlap", *arguments])
-    except SystemExit as stopped:
-        found = stopped.code
-    assert found == code
-    assert message in capsys.readouterr().err
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["p.fa", "r.fa"]
-
-
 def test_no_cigar(reads: Path, tmp_path: Path) -> None:
     """The same lines without CIGARs; in GFA as many M as the first read has letters."""
     for ending in ("paf", "gfa"):

@@ -78,12 +78,6 @@ def test_a_terminal_has_a_bar_unless_lines_are_asked_for(
     assert ("aligning: " in shown) != forced
 
 
-def test_progress_and_quiet_contradict(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["align", "in.fa", "-o", "out.paf", "--quiet", "--progress"])
-    assert "not allowed with argument" in capsys.readouterr().err
-
-
 def test_python_shows_what_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

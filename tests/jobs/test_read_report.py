@@ -124,12 +124,6 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = table.read_text()
     assert main([*command, "-o", str(paf), "--remove-contained", "--remove-transitive"]) == 0
     assert table.read_text() == before  # of all overlaps, whatever is left
-    for options in (
-        ["parts", "--shard", "1/2", "--format", "paf"],
-        ["p.paf", "--dask", "local:1"],
-    ):
-        assert main([*command, "-o", str(tmp_path / options[0]), *options[1:]]) == 2
-        assert "--read-report needs all overlaps of a run" in capsys.readouterr().err
 
 
 if __name__ == "__main__":  # a larger simulation, for the documentation

@@ -304,14 +304,6 @@ def test_when_and_where_it_was_made(command: tuple[str, ...], tmp_path: Path) ->
     assert re.search(r"device\s*cpu\s", page.text)
 
 
-def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "in.fa").write_text(fasta(RECORDS))
-    done = run("align", "in.fa", "-o", "o.paf", "--report", "none/r.html", cwd=tmp_path)
-    assert done.returncode == 1
-    assert b"there is no directory" in done.stderr
-    assert not (tmp_path / "o.paf").exists()
-
-
 def test_scripts_set_text_as_text_alone() -> None:
     """No script of ours makes HTML or programs of texts; nothing else may run on the page."""
     folder = Path(pairalign.__file__).parent / "formats" / "templates"

@@ -240,13 +240,6 @@ def test_results_are_committed_as_often_as_they_are_to_be(
     assert len(set(commits)) > 10 if seconds == "0" else len(set(commits)) == 1
 
 
-def test_what_cannot_be_resumed(capfd: pytest.CaptureFixture[str]) -> None:
-    write_set("in.fa", 3, 20)
-    run("align", "in.fa", "-o", "-", "--resume", code=2)
-    assert "needs an output that is a file" in capfd.readouterr().err
-    assert not os.path.exists("-.journal")
-
-
 def test_a_part_is_resumed(monkeypatch: pytest.MonkeyPatch) -> None:
     write_set("in.fa", 40, 60)
     options = ("--window", "9", "--mode", "local", "--min-score", "12")

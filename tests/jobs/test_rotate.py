@@ -77,5 +77,3 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     expected = pairalign.rotate(sequences, to="two:50", strand="both")
     assert [one.letters for one in found] == [one.letters for one in expected]
     assert found[0].description == "one of a phage"
-    assert main(["rotate", str(given), "-o", str(output), "--to", "nobody"]) == 1
-    assert main([*command, "--mode", "local"]) == 2

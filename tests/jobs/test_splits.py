@@ -31,13 +31,6 @@ def make_network(count: int, edges: Edges) -> Network:
     return Network(count, ends[:, 0].copy(), ends[:, 1].copy())
 
 
-def largest_without(count: int, edges: Edges, gone: set[int]) -> int:
-    """The size of the largest connected piece without some sequences."""
-    pieces = make_network(count, edges).pieces(set(range(count)) - gone)
-    kept = [{k for k in piece if k not in gone} for piece in pieces]
-    return max(map(len, kept), default=0)
-
-
 @st.composite
 def networks(draw: st.DrawFn) -> tuple[int, Edges]:
     count = draw(st.integers(2, 9))
@@ -309,7 +302,3 @@ def test_edges_are_what_graphpart_reads(tmp_path: Path) -> None:
         one, other, identity = line.split(",")
         found[tuple(sorted((one, other)))] = float(identity)
     assert found == pytest.approx(expected, abs=5e-7)
-    (tmp_path / "two.fa").write_text(">a|x\nACGT\n>a|y\nACGT\n")
-    done = run("align", "two.fa", "-o", "y.edges", "--device", "cpu", cwd=tmp_path)
-    assert done.returncode == 2
-    assert b"it is that of 2 sequences" in done.stderr

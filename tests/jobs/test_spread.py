@@ -192,18 +192,6 @@ def test_what_a_worker_says_is_said(
         assert not os.path.exists("all.tsv")
 
 
-def test_wrong_clusters() -> None:
-    for address in ("local:0", "local:x"):
-        with pytest.raises(SystemExit):
-            main(["align", "in.fa", "-o", "x.paf", "--dask", address])
-    for name in ("align", "overlap", "distance", "tree"):
-        assert main([name, "in.fa", "-o", "-", "--dask", "local:1"]) == 2
-    assert main(["align", "-", "-o", "x.paf", "--dask", "local:1"]) == 2
-    assert main(["align", "in.fa", "-o", "x", "--dask", "local:1", "--shard", "1/2"]) == 2
-    assert main(["distance", "in.fa", "-o", "x.phylip", "-q"]) == 0
-    assert main(["tree", "x.phylip", "-o", "x.nwk", "--dask", "local:1"]) == 2
-
-
 # ---------------------------------------------------------------------------------------------
 # GPUs, without one
 

@@ -89,21 +89,11 @@ def test_the_output_is_that_of_the_cut_reads(fastq: Path, ending: str) -> None:
     assert Path(f"3.{ending}").read_bytes() == Path(f"one.{ending}").read_bytes()
 
 
-def test_fasta_has_no_qualities(fastq: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fasta_has_no_qualities(fastq: Path) -> None:
     command = ["overlap", str(fastq), "-o", "o.paf", *OPTIONS, "--trimmed"]
     assert main([*command, "cut.fa"]) == 0
     assert main(["overlap", "cut.fa", "-o", "p.paf", *OPTIONS]) == 0
     assert Path("o.paf").read_bytes() == Path("p.paf").read_bytes()
-    assert main(["overlap", "cut.fa", "-o", "q.paf", *OPTIONS, "--trimmed", "again.fastq"]) == 2
-    assert "no FASTQ with four lines a record" in capsys.readouterr().err
-    assert not Path("again.fastq").exists()
-    assert not Path("q.paf").exists()
-    assert main([*command, "o.paf"]) == 2
-    assert "are both 'o.paf'" in capsys.readouterr().err
-    assert main([*command, "cut.fq", "--shard", "1/2"]) == 2
-    assert "needs all overlaps" in capsys.readouterr().err
-    assert main(["overlap", "-", "-o", "o.paf", "--trimmed", "c.fq"]) == 2
-    assert "--trimmed reads qualities again" in capsys.readouterr().err
 
 
 def test_without_overlaps_nothing_is_cut(tmp_path: Path) -> None:

@@ -56,14 +56,6 @@ def test_hmmbuild_reads_all_alignments(folder, mode):
     assert names == [f"pair{k + 1}" for k in range(blocks)]
 
 
-@pytest.mark.parametrize("name", ["#a", "//a"])
-def test_names_that_are_no_rows_of_stockholm(folder, capfd, name):
-    (folder / "x.fa").write_text(f">{name}\nMKVLW\n>b\nMKVLW\n")
-    assert main(["align", "x.fa", "-o", "x.sto"]) == 2
-    assert "a row of Stockholm cannot begin with '#' or '//'" in capfd.readouterr().err
-    assert not (folder / "x.sto").exists()
-
-
 def test_numbers_of_stockholm_go_on_in_the_next_part(folder):
     align("p.fa", "-o", "a.sto")
     for k in (1, 2, 3):
@@ -148,24 +140,6 @@ def test_tags_of_proteins_with_ambiguous_and_small_letters(folder):
     align("p.fa", "-o", "a.sam", "--sam-tags", "MD")
     for name in ("a.paf", "a.sam"):
         assert {row["verdict"] for row in verify(name, "p.fa")} == {"ok"}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["-o", "x.tsv", "--paf-tags", "cs"], "tsv cannot have the tag cs; paf can"),
-        (["-o", "x.paf", "--sam-tags", "MD"], "paf cannot have the tag MD; sam can"),
-        (["-o", "x.paf", "--paf-tags", "ts"], "--paf-tags: no tag 'ts', expected tp, cs"),
-        (["-o", "x.maf", "--plain-cigar"], "maf cannot have CIGARs with M; paf and sam can"),
-        (
-            ["-o", "x.paf", "--paf-tags", "tp", "--mode", "local", "--hsps", "2"],
-            "with --hsps a pair",
-        ),
-    ],
-)
-def test_refused(folder, capfd, arguments, message):
-    assert main(["align", "p.fa", *arguments]) == 2
-    assert message in capfd.readouterr().err
 
 
 PAFTOOLS = shutil.which("paftools.js") or shutil.which("paftools")

@@ -73,8 +73,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     said = capsys.readouterr().err
     assert "left  12 of 24 reads" in said
     assert "give --mutual" not in said
-    assert main([*command, "-o", str(tmp_path / "p"), "--mutual", "drop", "--shard", "1/2"]) == 2
-    assert "--mutual needs all overlaps of a run: leave --shard out" in capsys.readouterr().err
 
 
 def test_miniasm_has_a_read_of_each_molecule(tmp_path: Path) -> None:

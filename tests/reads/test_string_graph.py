@@ -260,6 +260,3 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [line for line in (tmp_path / "two.gfa").read_text().splitlines() if line[0] == "S"] == [
         line for line in gfa.read_text().splitlines() if line[0] == "S"
     ]
-    for option in ("--remove-weak", *removing):
-        assert main([*command, option, "-o", str(tmp_path / "p"), "--shard", "1/2"]) == 2
-        assert f"{option} needs all overlaps of a run: leave --shard" in capsys.readouterr().err

@@ -111,12 +111,3 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert link == "L\tutg000001c\t+\tutg000001c\t+\t0M"
     gfapy = pytest.importorskip("gfapy")
     gfapy.Gfa.from_file(str(out), vlevel=3).validate()
-    assert main([*command, "-o", str(tmp_path / "o.paf"), "--unitigs"]) == 2
-    assert "--unitigs are GFA" in capsys.readouterr().err
-    assert (
-        main(
-            [*command, "-o", str(tmp_path / "p"), "--format", "gfa", "--unitigs", "--shard", "1/2"]
-        )
-        == 2
-    )
-    assert "--unitigs needs all overlaps" in capsys.readouterr().err

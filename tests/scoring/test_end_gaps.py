@@ -343,4 +343,3 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "cg:Z:2I10=" in out
     assert "AS:i:17" in out
     assert "end gaps query-start 2/1, query-end free, target-start 2/1, target-end 2/1" in err
-    assert main(["align", str(path), "-o", "-", "--free-ends", "left"]) == 2

@@ -362,15 +362,6 @@ def test_a_store_goes_to_other_processes_by_its_name(folder: Path) -> None:
         pickle.loads(pickled)
 
 
-@pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n", b"ARROW1\0\0", b"\x89PAIRSET", b"junk"])
-def test_what_is_no_store(content: bytes, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    Path("x.pairset").write_bytes(content)
-    assert main(["align", "x.pairset", "-o", "o.paf"]) == 1
-    said = capfd.readouterr().err
-    assert said.count("\n") == 1
-    assert "x.pairset: " in said
-
-
 KILLED = """
 import os, signal, sys
 from pairalign.cli.main import main

@@ -380,26 +380,3 @@ def test_files_say_it(tmp_path, monkeypatch):
     assert "residues that tantan masks add nothing (Frith 2011)" in (tmp_path / "a.b7").read_text()
     align("p.fa", *LOCAL, "-o", "b.b7", "--mask", "seg", "--mask-scores")
     assert "residues that seg masks are X" in (tmp_path / "b.b7").read_text()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((), "--mask needs --mode local, but the mode is global"),
-        (("--mode", "local", "--hsps", "2"), "leave --hsps and --max-hits out"),
-        (("--mode", "local", "--max-hits", "2"), "leave --hsps and --max-hits out"),
-        (("--mask-scores", "--mask", "none"), "--mask-scores needs --mask tantan or --mask seg"),
-    ],
-)
-def test_refused(tmp_path, capfd, arguments, message):
-    command = ["align", str(tmp_path / "none.fa"), "-o", str(tmp_path / "a.tsv"), *arguments]
-    assert main([*command[:4], "--mask", "tantan", *arguments]) == 2
-    assert message in capfd.readouterr().err
-
-
-def test_seg_is_of_proteins(tmp_path, capfd):
-    (tmp_path / "d.fa").write_text(fasta(with_repeats("dna", 3, 80, 6)))
-    command = ["align", str(tmp_path / "d.fa"), "-o", str(tmp_path / "a.tsv"), "--mode", "local"]
-    assert main([*command, "--mask", "seg", "--columns", "query,evalue"]) == 2
-    assert "mask seg is for proteins: take tantan" in capfd.readouterr().err
-    assert not (tmp_path / "a.tsv").exists()
