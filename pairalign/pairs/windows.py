@@ -8,8 +8,10 @@ of every output file; it depends on the set and the window size alone, never on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -370,7 +372,7 @@ def _cut_row(window: Window, row: int, first: int, last: int) -> Window:
 
 
 def join_windows(
-    windows: Sequence[Window], fits: Callable[[Window], bool], alone: int
+    windows: Iterable[Window], fits: Callable[[Window], bool], alone: int
 ) -> Iterator[Window]:
     """Join neighbours of the same rows, for engines that take longer for each than for its pairs.
 
@@ -379,25 +381,29 @@ def join_windows(
 
     Parameters
     ----------
-    windows : sequence of Window
-        In the order of output.
+    windows : iterable of Window
+        In the order of output; `alone` of them are asked for ahead.
     fits : callable (Window) -> bool
         Whether a joined one is not too large.
     alone : int
         How many of the last are left as they are, so that several engines end together.
     """
-    last = len(windows) - alone
+    coming = iter(windows)
+    last = deque(islice(coming, alone))
     joined: Window | None = None
-    for place, window in enumerate(windows):
+    for window in coming:
+        last.append(window)
+        candidate = last.popleft()
         if joined is not None:
-            both = replace(joined, column_stop=window.column_stop)
-            if place < last and _are_neighbours(joined, window) and fits(both):
+            both = replace(joined, column_stop=candidate.column_stop)
+            if _are_neighbours(joined, candidate) and fits(both):
                 joined = both
                 continue
             yield joined
-        joined = window
+        joined = candidate
     if joined is not None:
         yield joined
+    yield from last
 
 
 def _are_neighbours(left: Window, right: Window) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import count, islice
 
 import pytest
 from conftest import examples
@@ -296,3 +298,13 @@ def test_an_interrupt_while_a_lock_is_taken_again(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", start)
     with pytest.raises(KeyboardInterrupt, match="terminated"):
         list(run([Pretend()], windows_of(3)))
+
+
+def test_windows_are_asked_for_as_they_may_start() -> None:
+    """There may be more than memory holds: here they have no end."""
+    asked = count()
+    windows = (Window(i, i, i + 1, i + 1, i + 2, True) for i in asked)
+    engines = [Pretend(f"fake:{k}") for k in range(2)]
+    with closing(schedule.run(engines, windows, Want(), lambda _: 1, 3)) as results:
+        assert [index for _, index in islice(results, 50)] == list(range(50))
+    assert next(asked) <= 50 + 3

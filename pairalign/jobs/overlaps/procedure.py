@@ -119,8 +119,8 @@ class OverlapProcedure:
         return staged, None
 
     def join(
-        self, slabs: list[Window], engines: int, fits: Callable[[Window], bool], job: PlannedJob
-    ) -> list[Window]:
+        self, slabs: Iterable[Window], engines: int, fits: Callable[[Window], bool], job: PlannedJob
+    ) -> Iterable[Window]:
         """Join windows: the interpreter takes as long for each as a GPU does for its pairs."""
         if self.candidates is not None:
             return slabs
@@ -132,7 +132,7 @@ class OverlapProcedure:
             letters = lengths[joined.row_start] + lengths[joined.column_start]  # none has more
             return bool(joined.pairs * (pair_bytes + letter_bytes * letters) <= limit)
 
-        return list(join_windows(slabs, lambda one: fit_memory(one) and fits(one), 2 * engines))
+        return join_windows(slabs, lambda one: fit_memory(one) and fits(one), 2 * engines)
 
     def close(self) -> None:
         """Close the filters."""

@@ -43,7 +43,7 @@ from pairalign.jobs.run.slabs import (
 from pairalign.jobs.run.written import mark_confidence, write_alignments
 from pairalign.pairs.lists import PairList, sort_pairs
 from pairalign.pairs.want import Detail, Want
-from pairalign.pairs.windows import Lengths, Window, WindowGrid
+from pairalign.pairs.windows import UNLIMITED, Lengths, Window, WindowGrid
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -357,7 +357,7 @@ class AlignmentJob:
             slabs = self.procedure.join(
                 slabs, len(engines), lambda joined: cells_of(joined) <= most_cells, self
             )
-        ahead = slabs_ahead(len(engines), self.memory_bytes, limit) if in_order else len(slabs)
+        ahead = slabs_ahead(len(engines), self.memory_bytes, limit) if in_order else UNLIMITED
         if self.demand is not None and self.procedure.index is not None:
             ahead = 1  # what a slab finds tells what the next one need not look at
         room = self._room_for_waiting(len(engines), limit)
@@ -371,7 +371,7 @@ class AlignmentJob:
                 del result  # or it would stay in memory while the next one is waited for
                 meter.update(self._cost(slab))
 
-    def _cut(self, limit: int, most_cells: int) -> list[Window]:
+    def _cut(self, limit: int, most_cells: int) -> Iterable[Window]:
         """Cut the pairs into slabs; those that an index finds take little time, however many."""
         index = self.procedure.index
         if index is None or not isinstance(self._planned, AllPairs):

@@ -5,7 +5,7 @@ Both plan the pairs of a job: how many there are, which are a shard's, and slabs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
@@ -67,8 +67,11 @@ class PlannedPairs(Protocol):
 
     def split(
         self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
-    ) -> list[Window]:
-        """Cut the pairs into slabs whose results fit some memory, and some time."""
+    ) -> Iterable[Window]:
+        """Cut the pairs into slabs whose results fit some memory, and some time.
+
+        They may be cut as they are asked for: there may be too many to hold.
+        """
 
 
 class AllPairs:
@@ -99,9 +102,9 @@ class AllPairs:
 
     def split_seeded(
         self, index: SeedIndex, result_bytes: tuple[int, float], limit: int, *, first_alone: bool
-    ) -> list[Window]:
+    ) -> Iterator[Window]:
         """Cut the windows into slabs, see `pairalign.jobs.run.seeded_slabs.cut_seeded`."""
-        asked = list(self._windows), index, self._lengths, result_bytes, limit
+        asked = self._windows, index, self._lengths, result_bytes, limit
         return cut_seeded(*asked, first_alone=first_alone)
 
     def __len__(self) -> int:
@@ -166,7 +169,7 @@ class AllPairs:
 
     def split(
         self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
-    ) -> list[Window]:
+    ) -> Iterator[Window]:
         """Cut the windows into slabs whose results take at most `limit` bytes.
 
         Parameters
@@ -232,9 +235,8 @@ class PairsOfQueries(AllPairs):
 
     def split(
         self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
-    ) -> list[Window]:
+    ) -> Iterator[Window]:
         """Cut the windows into slabs: pairs that do not count take a place in a mask alone."""
-        slabs: list[Window] = []
         (rows, columns), every = self._lengths, np.ones(len(self._lengths[1]), np.int32)
         # Columns whose pairs count in each row; of two sets none.
         chosen, letters = np.zeros_like(every), np.zeros_like(columns)
@@ -250,8 +252,7 @@ class PairsOfQueries(AllPairs):
             )
             taken = pair_bytes * counts + letter_bytes * (counts * heights + tails)
             ends, cells = np.cumsum(_PLACE_BYTES * places + taken), np.cumsum(heights * tails)
-            slabs += cut_rows(window, ends, cells, limit, most_cells)
-        return slabs
+            yield from cut_rows(window, ends, cells, limit, most_cells)
 
 
 def _some(lengths: Lengths, start: int, stop: int) -> Lengths:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from pairalign.base.choices import STRANDS
@@ -72,8 +72,8 @@ class Procedure(Protocol):
         ...
 
     def join(
-        self, slabs: list[Window], engines: int, fits: Callable[[Window], bool], job: PlannedJob
-    ) -> list[Window]:
+        self, slabs: Iterable[Window], engines: int, fits: Callable[[Window], bool], job: PlannedJob
+    ) -> Iterable[Window]:
         """Join slabs of a GPU where engines put results in order, as far as joined ones fit."""
         ...
 
@@ -143,8 +143,8 @@ class PlainProcedure:
         return engines, steps
 
     def join(
-        self, slabs: list[Window], engines: int, fits: Callable[[Window], bool], job: PlannedJob
-    ) -> list[Window]:
+        self, slabs: Iterable[Window], engines: int, fits: Callable[[Window], bool], job: PlannedJob
+    ) -> Iterable[Window]:
         """Return the slabs as they are: these engines give results in the order of one window."""
         return slabs
 

@@ -12,9 +12,7 @@ from __future__ import annotations
 import contextlib
 import heapq
 import threading
-from bisect import bisect_right
-from collections.abc import Callable, Generator, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pairalign.alignments.alignments import Alignments
@@ -43,7 +41,7 @@ class Room(NamedTuple):
 
 def run(
     engines: Sequence[Engine],
-    windows: Sequence[Window],
+    windows: Iterable[Window],
     want: Want,
     cost: Callable[[Window], int],
     ahead: int,
@@ -55,7 +53,8 @@ def run(
     ----------
     engines : sequence of Engine
         Not closed by this function. If the run ends early, their work is cancelled.
-    windows : sequence of Window
+    windows : iterable of Window
+        Asked for as they may start, by one thread at a time: few are held, however many there are.
     want : Want
     cost : callable
         The work that a window takes; only the order matters.
@@ -85,8 +84,8 @@ def run(
     try:
         for thread in threads:
             _start(thread)
-        for place, window in enumerate(windows):
-            yield window, run.take(place)
+        while run.wait():
+            yield run.take()
         finished = True
     finally:
         run.stop()
@@ -126,30 +125,29 @@ class _Schedule:
 
     def __init__(
         self,
-        windows: Sequence[Window],
+        windows: Iterable[Window],
         want: Want,
         cost: Callable[[Window], int],
         ahead: int,
         room: Room | None,
     ) -> None:
-        self._windows = windows
+        self._coming = iter(windows)
+        self._windows: dict[int, Window] = {}  # startable or started, by place; not yet taken
         self._want = want
         self._cost = cost
         self._ahead = ahead
-        self._room_bytes = 0 if room is None else room.size_bytes
-        # Bytes of the results of all windows before each, and of all.
-        needed = [] if room is None else map(room.needed_by, windows)
-        self._bytes_before = list(accumulate(needed, initial=0))
+        self._room = room
+        self._needed_bytes = 0  # by the results of `_windows`
         self._changed = threading.Condition()
         self._startable: list[tuple[int, int]] = []  # a heap: less the cost, place; not yet started
         self._seen = 0  # places before were startable at some time
-        self._is_started = [False] * len(windows)
+        self._started_early: set[int] = set()  # after the first that has not started
         self._first_unstarted = 0
         self._results: dict[int, Alignments] = {}
-        self._next = 0  # place that the consumer waits for
+        self._next = -1  # place that the consumer waits for, or uses the result of
         self._error: BaseException | None = None
         self._stopped = False
-        self._admit()
+        self._upcoming = next(self._coming, None)  # its place is `_seen`
 
     def work(self, engine: Engine) -> None:
         """Align windows until none is left; the target of an engine's thread.
@@ -164,7 +162,7 @@ class _Schedule:
             self._fail(error)
 
     def _align(self, engine: Engine, place: int) -> None:
-        window = self._windows[place]
+        window = self._windows[place]  # stays until its result is taken
         try:
             result = engine.align(window, self._want)
         except BaseException as error:
@@ -174,17 +172,27 @@ class _Schedule:
             self._results[place] = result
             self._changed.notify_all()
 
-    def take(self, place: int) -> Alignments:
-        """Wait for a window's result."""
+    def wait(self) -> bool:
+        """Wait for the next window's result; whether there is one. The one before has been used."""
         with _interrupts_come_through(), self._changed:
-            self._next = place
+            used = self._windows.pop(self._next, None)
+            if used is not None and self._room is not None:
+                self._needed_bytes -= self._room.needed_by(used)
+            self._next += 1
             self._admit()
             self._changed.notify_all()
-            while place not in self._results and self._error is None:
+            if self._next == self._seen:
+                return False
+            while self._next not in self._results and self._error is None:
                 self._changed.wait(_LOOK_SECONDS)
             if self._error is not None:
                 raise self._error
-            return self._results.pop(place)
+            return True
+
+    def take(self) -> tuple[Window, Alignments]:
+        """Return the window that was waited for, and its result."""
+        with self._changed:
+            return self._windows[self._next], self._results.pop(self._next)
 
     def stop(self) -> None:
         """Let no engine start another window."""
@@ -194,33 +202,38 @@ class _Schedule:
 
     def _admit(self) -> None:
         """Let windows start that may do so now."""
-        stop = min(self._first_unstarted + self._ahead, self._room_until(), len(self._windows))
-        for place in range(self._seen, stop):
-            heapq.heappush(self._startable, (-self._cost(self._windows[place]), place))
-        self._seen = max(self._seen, stop)
+        while self._upcoming is not None:
+            window, place, needed = self._upcoming, self._seen, 0
+            if self._room is not None:
+                needed = self._room.needed_by(window)
+            if place >= self._first_unstarted + self._ahead:
+                return
+            if place >= self._next + self._ahead and not self._has_room(needed):
+                return
+            heapq.heappush(self._startable, (-self._cost(window), place))
+            self._windows[place] = window
+            self._needed_bytes += needed
+            self._seen += 1
+            self._upcoming = next(self._coming, None)
 
-    def _room_until(self) -> int:
-        """Return the first place whose results may find no room."""
-        until = self._next + self._ahead
-        if self._room_bytes:
-            full = self._bytes_before[self._next] + self._room_bytes
-            until = max(until, bisect_right(self._bytes_before, full) - 1)
-        return until
+    def _has_room(self, needed: int) -> bool:
+        return self._room is not None and self._needed_bytes + needed <= self._room.size_bytes
 
     def _claim(self) -> int | None:
         with self._changed:
             while not self._stopped:
                 if self._startable:
                     return self._start_largest()
-                if self._seen == len(self._windows):
+                if self._upcoming is None:
                     break
                 self._changed.wait()
             return None
 
     def _start_largest(self) -> int:
         _, place = heapq.heappop(self._startable)
-        self._is_started[place] = True
-        while self._first_unstarted < self._seen and self._is_started[self._first_unstarted]:
+        self._started_early.add(place)
+        while self._first_unstarted in self._started_early:
+            self._started_early.remove(self._first_unstarted)
             self._first_unstarted += 1
         self._admit()
         return place

@@ -37,19 +37,19 @@ _MORE_THAN_EXPECTED = 4
 
 
 def cut_seeded(
-    windows: Sequence[Window],
+    windows: Iterable[Window],
     index: SeedIndex,
     lengths: tuple[Lengths, Lengths],
     result_bytes: tuple[int, float],
     limit: int,
     *,
     first_alone: bool,
-) -> list[Window]:
+) -> Iterator[Window]:
     """Cut windows into slabs whose results probably take at most `limit` bytes.
 
     Parameters
     ----------
-    windows : sequence of Window
+    windows : iterable of Window
         In the order of output.
     index : SeedIndex
     lengths : two ndarray of int, shape (sequences,)
@@ -60,13 +60,12 @@ def cut_seeded(
     first_alone : bool
         Whether a window of the diagonal is not joined: what is found there may make rows useless.
 
-    Returns
-    -------
-    list of Window
+    Yields
+    ------
+    Window
         One after the other they hold the windows' pairs; each window is in one slab, or alone.
     """
     pair_bytes, letter_bytes = result_bytes
-    slabs: list[Window] = []
     for _, same_rows in groupby(windows, lambda one: (one.row_start, one.row_stop)):
         strip = list(same_rows)
         letters = int(lengths[0][strip[0].row_start] + lengths[1][strip[0].column_start])
@@ -77,11 +76,11 @@ def cut_seeded(
         ]
         for start, stop in _joins(strip, needed, limit, first_alone=first_alone):
             if stop - start > 1 or needed[start] <= limit:
-                slabs.append(replace(strip[start], column_stop=strip[stop - 1].column_stop))
+                yield replace(strip[start], column_stop=strip[stop - 1].column_stop)
                 continue
             taken = shares[start] * pair_bytes, shares[start] * letter_bytes
-            slabs += cut_windows(strip[start:stop], *lengths, ceil(taken[0]), taken[1], limit)
-    return slabs
+            taken = ceil(taken[0]), taken[1]
+            yield from cut_windows(strip[start:stop], *lengths, *taken, limit)
 
 
 def _shares_found(strip: Sequence[Window], index: SeedIndex) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -148,7 +148,7 @@ def cut_windows(
     letter_bytes: float,
     limit: int,
     most_cells: int = UNLIMITED,
-) -> list[Window]:
+) -> Iterator[Window]:
     """Cut windows into slabs whose results take at most `limit` bytes.
 
     Parameters
@@ -157,8 +157,5 @@ def cut_windows(
     rows, columns, pair_bytes, letter_bytes, limit, most_cells
         As for `pairalign.pairs.windows.split_rows`.
     """
-    return [
-        slab
-        for window in windows
-        for slab in split_rows(window, rows, columns, pair_bytes, letter_bytes, limit, most_cells)
-    ]
+    for window in windows:
+        yield from split_rows(window, rows, columns, pair_bytes, letter_bytes, limit, most_cells)
