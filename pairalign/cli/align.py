@@ -27,7 +27,7 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.report import ReportRequest, finish_report, make_collector, report_of
 from pairalign.cli.summary import Summary, describe_steps
-from pairalign.formats import open_writer
+from pairalign.formats import FORMATS, open_writer
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import ProblemRequest
@@ -70,7 +70,7 @@ class _Command:
 
 def run_align(options: argparse.Namespace) -> None:
     """Carry out ``pairalign align``."""
-    choose_output(options)
+    choose_output(options, FORMATS)
     table = table_of(options)  # wrong usage is said before anything is read
     check_files(options)
     workers, report = workers_of(options), report_of(options)

@@ -91,7 +91,7 @@ class _Command:
 
 def run_overlap(options: argparse.Namespace) -> None:
     """Carry out ``pairalign overlap``."""
-    choose_output(options)
+    choose_output(options, OVERLAP_FORMATS)
     writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
     tags, detail = tags_of(options), Detail.STATS if options.no_cigar else Detail.CIGAR
     check_shown(writer_type, detail, both_ways=options.dual, tags=tags, overlaps=True)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from dataclasses import fields, replace
+from typing import TYPE_CHECKING
 
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.errors import FormatError
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
+from pairalign.formats.names import format_by_suffix
 from pairalign.jobs.run import inputs
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.jobs.run.progress import Progress
@@ -19,14 +22,21 @@ from pairalign.scoring.request import ScoringRequest
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.tidying import InputRules
 
+if TYPE_CHECKING:
+    from pairalign.formats import Writer
 
-def choose_output(options: argparse.Namespace) -> None:
-    """Set the output and, for standard output, the format where they were not given.
+
+def choose_output(
+    options: argparse.Namespace, writers: Mapping[str, type[Writer]] | None = None
+) -> None:
+    """Set the output and, for standard output or parts, the format where they were not given.
 
     Parameters
     ----------
     options : argparse.Namespace
         With what `add_output` added.
+    writers : mapping of str to type, optional
+        Of formats that the end of a folder's name may mean, with ``--shard``.
 
     Raises
     ------
@@ -43,6 +53,9 @@ def choose_output(options: argparse.Namespace) -> None:
     in_parts = getattr(options, "shard", None) is not None
     if in_parts and options.output == "-":
         raise FormatError("--shard writes into a folder: give its name with -o")
+    if options.format is None and in_parts and writers is not None:
+        endings = {name: writer.suffixes for name, writer in writers.items()}
+        options.format = format_by_suffix(options.output, endings)
     if (options.output == "-" or in_parts) and options.format is None:
         options.format = options.default_format
 

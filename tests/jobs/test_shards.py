@@ -411,3 +411,8 @@ def test_what_is_no_shard(text: str) -> None:
 def test_numbers_for_job_arrays() -> None:
     assert describe_shards([3, 17, 18, 19, 20, 22]) == "3,17-20,22"
     assert parse_shard("3/64") == (3, 64)
+
+
+def test_the_ending_of_a_folder_says_the_format() -> None:
+    make_parts(folder="x.tsv")
+    assert {path.suffix for path in Path("x.tsv").iterdir()} == {".tsv", ".json"}
