@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -59,6 +60,44 @@ private:
     const Pages pages_;
     void* data_ = nullptr;
     size_t size_ = 0;
+};
+
+// What threads work in, kept for the next ones, so that its memory is cleared once.
+template <class T>
+class Spare {
+    struct GiveBack {
+        Spare* spare;
+        void operator()(T* one) const { spare->keep(std::unique_ptr<T>(one)); }
+    };
+
+public:
+    using Lent = std::unique_ptr<T, GiveBack>;
+
+    // What `make` returns, where there is none.
+    template <class Make>
+    Lent take(Make make) {
+        {
+            std::lock_guard<std::mutex> guard(mutex_);
+            if (!kept_.empty()) {
+                T* const one = kept_.back().release();
+                kept_.pop_back();
+                return Lent(one, {this});
+            }
+            kept_.reserve(++made_);  // giving back allocates nothing
+        }
+        return Lent(new T(make()), {this});
+    }
+    void release() { kept_.clear(); }
+
+private:
+    void keep(std::unique_ptr<T> one) {
+        std::lock_guard<std::mutex> guard(mutex_);
+        kept_.push_back(std::move(one));
+    }
+
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<T>> kept_;
+    size_t made_ = 0;
 };
 
 // CIGAR runs of many pairs; pointers into it stay valid until it is cleared.

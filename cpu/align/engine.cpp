@@ -105,7 +105,8 @@ void choose_passing(pairalign_result& result, int32_t minimum) {
 
 // A sample, and the others if some of it paid, one by one, as far as the ways differ in what they cost; then
 // those that look similar many at a time, then what these leave, and the corridors that pay.
-void prune(pairalign_engine& engine, pairalign_result& result, bool trace, PrunedWindow& window) {
+void prune(pairalign_engine& engine, pairalign_result& result, bool trace, PrunedWindow& window,
+           Spare<OwnBatch>& spare) {
     const auto one_by_one = [&] {
         run_tasks(engine, result, window.tasks(), [&](Arena& arena) { return window.worker(arena); });
     };
@@ -114,7 +115,7 @@ void prune(pairalign_engine& engine, pairalign_result& result, bool trace, Prune
         window.end_sample();
     }
     one_by_one();
-    SimilarPairs similar(engine, result, trace, window);
+    SimilarPairs similar(engine, result, trace, window, spare);
     const auto at_once = [&] {
         run_tasks(engine, result, similar.batches(), [&](Arena& arena) { return similar.worker(arena); });
     };
@@ -125,6 +126,7 @@ void prune(pairalign_engine& engine, pairalign_result& result, bool trace, Prune
     one_by_one();
     window.choose_corridors();
     one_by_one();
+    window.let_go();
 }
 
 void align_window(pairalign_engine& engine, pairalign_result& result, const pairalign_want& want) {
@@ -144,12 +146,18 @@ void align_window(pairalign_engine& engine, pairalign_result& result, const pair
         if (traced) result.traced.resize(static_cast<size_t>(result.count()));
         const uint8_t* wanted = result.is_whole ? nullptr : result.mask.data();
         PrunedWindow pruned(engine, result, traced, wanted);
-        prune(engine, result, traced, pruned);
+        Spare<OwnBatch> spare;
+        prune(engine, result, traced, pruned, spare);
         if (pruned.any()) wanted = pruned.left();
         OwnRowPairs chosen(engine, result, traced, traced && want.has_minimum);
         auto tasks = wanted ? passing_tasks(engine, result, wanted) : all_tasks(engine, result, chosen.few());
         chosen.take(tasks);
-        run_tasks(engine, result, chosen.batches(), [&](Arena& arena) { return chosen.worker(arena); });
+        const auto run_chosen = [&] {
+            run_tasks(engine, result, chosen.batches(),
+                      [&](Arena& arena) { return chosen.worker(arena, spare); });
+            spare.release();
+        };
+        run_chosen();
         chosen.give_back(tasks);
         const auto run_rows = [&] {
             run_tasks(engine, result, tasks.size(), [&](Arena& arena) {
@@ -158,7 +166,7 @@ void align_window(pairalign_engine& engine, pairalign_result& result, const pair
         };
         run_rows();
         chosen.take_overflowed();
-        run_tasks(engine, result, chosen.batches(), [&](Arena& arena) { return chosen.worker(arena); });
+        run_chosen();
         tasks.clear();
         chosen.give_back(tasks);
         run_rows();

@@ -249,9 +249,9 @@ void OwnRowPairs::Worker::run(size_t number) {
     if (chosen_.mostly_overflow()) return skip(pairs, piece.count);
     const pairalign_engine& engine = chosen_.engine_;
     const ByteKernel& kernel = engine.bytes();
-    ByteBatch& batch = lanes_.batch;
-    chosen_.describe(pairs, piece.count, lanes_.group, lanes_.own);
-    lanes_.prepare(engine, chosen_.trace_, piece.plan.side, piece.plan.bytes);
+    ByteBatch& batch = mine_->batch;
+    chosen_.describe(pairs, piece.count, mine_->group, mine_->own);
+    mine_->prepare(engine, chosen_.trace_, piece.plan.side, piece.plan.bytes);
     batch.floors = chosen_.floors_;
     batch.row_is_query = 0;
     for (int l = 0; l < piece.count; l++)

@@ -47,7 +47,8 @@ public:
 
     class Worker {
     public:
-        Worker(OwnRowPairs& chosen, Arena& arena) : chosen_(chosen), arena_(arena) {}
+        Worker(OwnRowPairs& chosen, Arena& arena, Spare<OwnBatch>& spare)
+            : chosen_(chosen), arena_(arena), mine_(spare.take([] { return OwnBatch(); })) {}
         void run(size_t number);
 
     private:
@@ -56,10 +57,12 @@ public:
 
         OwnRowPairs& chosen_;
         Arena& arena_;
-        OwnBatch lanes_;
+        Spare<OwnBatch>::Lent mine_;
     };
 
-    std::unique_ptr<Worker> worker(Arena& arena) { return std::make_unique<Worker>(*this, arena); }
+    std::unique_ptr<Worker> worker(Arena& arena, Spare<OwnBatch>& spare) {
+        return std::make_unique<Worker>(*this, arena, spare);
+    }
 
 private:
     struct Piece {

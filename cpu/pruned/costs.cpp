@@ -20,8 +20,8 @@ constexpr double WIDEST_TRIANGLE = 0.6, ANY_TRIANGLE = 1;  // unrelated letters 
 }  // namespace
 
 double FullCost::of(int64_t pairs) const {
-    const int64_t batches = (pairs + lanes - 1) / lanes;
-    return std::min(batch * static_cast<double>(batches), alone * static_cast<double>(pairs));
+    const auto part = [this](int64_t count) { return std::min(batch, alone * static_cast<double>(count)); };
+    return static_cast<double>(pairs / lanes) * part(lanes) + part(pairs % lanes);
 }
 
 FullCost cost_in_full(const pairalign_engine& engine, int32_t rows, int32_t columns, bool trace,

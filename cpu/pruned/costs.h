@@ -9,7 +9,8 @@
 
 namespace pairalign {
 
-// Of pairs like one in full: of a batch, however many of its lanes are filled, and of one alone.
+// Of pairs like one in full: of a batch, however many of its lanes are filled, and of one alone, as the last
+// ones are where they are few.
 struct FullCost {
     double batch, alone;
     int lanes;

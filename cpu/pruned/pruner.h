@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "../core/batch.h"
 #include "../core/pruning.h"
@@ -48,7 +49,8 @@ public:
     Attempt fill(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                  const PlannedCorridor& planned, bool trace, Path& path);
 
-    const PrunedCounts& counts() const { return counts_; }
+    // What has been counted since they were taken last.
+    PrunedCounts take_counts() { return std::exchange(counts_, {}); }
 
 private:
     Attempt align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,

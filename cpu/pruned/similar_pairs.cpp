@@ -19,11 +19,12 @@ constexpr double MOST_ALONE = 0.05;
 }  // namespace
 
 SimilarPairs::SimilarPairs(pairalign_engine& engine, pairalign_result& result, bool trace,
-                           PrunedWindow& window)
+                           PrunedWindow& window, Spare<OwnBatch>& spare)
     : engine_(engine),
       result_(result),
       trace_(trace),
       window_(window),
+      spare_(spare),
       each_diagonal_(std::max(1, engine.scheme.highest + 2 * engine.scheme.gap_extend)) {
     for (const PairPosition& pair : window.similar()) pairs_.push_back({pair, NONE});
     if (pairs_.empty()) return;
@@ -135,8 +136,8 @@ void SimilarPairs::describe(const Piece& piece, Group& group, OwnRows& own) cons
 
 void SimilarPairs::Worker::run(size_t number) {
     const Piece& piece = similar_.batches_[number];
-    similar_.describe(piece, lanes_.group, lanes_.own);
-    lanes_.prepare(similar_.engine_, similar_.traces(), piece.side, similar_.most_bytes_);
+    similar_.describe(piece, mine_->group, mine_->own);
+    mine_->prepare(similar_.engine_, similar_.traces(), piece.side, similar_.most_bytes_);
     LaneCorridor corridor = similar_.lane_corridor();
     corridor.lanes = ~uint64_t{0} >> (64 - piece.count);
     int32_t bounds[MAX_LANES];
@@ -147,7 +148,7 @@ void SimilarPairs::Worker::run(size_t number) {
 }
 
 void SimilarPairs::Worker::find_bounds(LaneCorridor& corridor, Similar* pairs) {
-    similar_.engine_.bytes().find_bounds(lanes_.batch, corridor);
+    similar_.engine_.bytes().find_bounds(mine_->batch, corridor);
     counts_.beam_cells += corridor.cells;
     for (uint64_t left = corridor.done; left; left &= left - 1) {
         const int l = __builtin_ctzll(left);
@@ -158,8 +159,8 @@ void SimilarPairs::Worker::find_bounds(LaneCorridor& corridor, Similar* pairs) {
 void SimilarPairs::Worker::fill_corridor(LaneCorridor& corridor, const Similar* pairs) {
     const pairalign_engine& engine = similar_.engine_;
     const ByteKernel& kernel = engine.bytes();
-    ByteBatch& batch = lanes_.batch;
-    for (int l = 0; l < lanes_.group.used; l++)
+    ByteBatch& batch = mine_->batch;
+    for (int l = 0; l < mine_->group.used; l++)
         corridor.bounds[l] = pairs[l].bound + static_cast<int32_t>(engine.pruning.lower_bound);
     tiles_.resize(static_cast<size_t>((batch.rows - 1) / batch.side) + 2);
     corridor.tiles = tiles_.data();

@@ -11,6 +11,7 @@
 #include "../core/pair_result.h"
 #include "../core/own_batch.h"
 #include "../core/state.h"
+#include "../memory.h"
 #include "window.h"
 
 namespace pairalign {
@@ -22,7 +23,8 @@ class SimilarPairs {
     };
 
 public:
-    SimilarPairs(pairalign_engine& engine, pairalign_result& result, bool trace, PrunedWindow& window);
+    SimilarPairs(pairalign_engine& engine, pairalign_result& result, bool trace, PrunedWindow& window,
+                 Spare<OwnBatch>& spare);
 
     // Batches: what a worker runs. First beams, then corridors.
     size_t batches() const { return batches_.size(); }
@@ -31,7 +33,8 @@ public:
 
     class Worker {
     public:
-        Worker(SimilarPairs& similar, Arena& arena) : similar_(similar), arena_(arena) {}
+        Worker(SimilarPairs& similar, Arena& arena)
+            : similar_(similar), arena_(arena), mine_(similar.spare_.take([] { return OwnBatch(); })) {}
         ~Worker() { similar_.window_.add(counts_); }
         void run(size_t number);
 
@@ -42,7 +45,7 @@ public:
         SimilarPairs& similar_;
         Arena& arena_;
         PrunedCounts counts_;
-        OwnBatch lanes_;
+        Spare<OwnBatch>::Lent mine_;
         std::vector<CorridorRow> tiles_;
     };
 
@@ -75,6 +78,7 @@ private:
     pairalign_result& result_;
     const bool trace_;
     PrunedWindow& window_;
+    Spare<OwnBatch>& spare_;
     LetterClasses classes_{};
     const int32_t each_diagonal_;
     bool beams_ = true;

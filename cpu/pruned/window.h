@@ -13,6 +13,7 @@
 #include "../core/plan.h"
 #include "../core/state.h"
 #include "../core/tasks.h"
+#include "../memory.h"
 #include "costs.h"
 #include "pruner.h"
 
@@ -143,8 +144,8 @@ public:
     class Worker {
     public:
         Worker(PrunedWindow& window, Arena& arena)
-            : window_(window), arena_(arena), pruner_(window.pruner()) {}
-        ~Worker() { window_.add(pruner_.counts()); }
+            : window_(window), arena_(arena), mine_(window.spare_.take([&] { return window.pruner(); })) {}
+        ~Worker() { window_.add(mine_->take_counts()); }
 
         void run(size_t number) {
             const Piece& piece = window_.tasks_[number];
@@ -157,7 +158,7 @@ public:
                     window_.left_[p] = TRIED;
                     if (attempt != Attempt::IN_FULL) window_.paid_++;
                 }
-                if (attempt == Attempt::BOUNDED) window_.add_planned(piece.row, c, pruner_.planned());
+                if (attempt == Attempt::BOUNDED) window_.add_planned(piece.row, c, mine_->planned());
                 if (attempt == Attempt::IN_LANES) window_.left_[p] = FOR_LANES;
                 if (attempt == Attempt::DONE) window_.set_done(static_cast<int64_t>(p));
             }
@@ -183,22 +184,25 @@ public:
                       Path& path) {
             const bool trace = window_.trace_;
             if (window_.phase_ == Phase::CORRIDORS)
-                return pruner_.fill(row, n, column, m, window_.planned_[planned].corridor, trace, path);
+                return mine_->fill(row, n, column, m, window_.planned_[planned].corridor, trace, path);
             const int64_t pairs = window_.pairs_to_try_;
             const FullCost full = window_.cost_in_full(n, m);
             // The last ones of few pairs cost as much alone: beams go on where they otherwise would not.
             const double each = full.of(pairs) / static_cast<double>(pairs),
                          in_full = pairs > full.lanes ? each : std::min(full.alone, SPARE_OF_FEW * each);
             return window_.phase_ == Phase::ALONE
-                       ? pruner_.align_alone(row, n, column, m, in_full, trace, path)
-                       : pruner_.align(row, n, column, m, window_.in_lanes_, in_full, trace, path);
+                       ? mine_->align_alone(row, n, column, m, in_full, trace, path)
+                       : mine_->align(row, n, column, m, window_.in_lanes_, in_full, trace, path);
         }
 
         PrunedWindow& window_;
         Arena& arena_;
-        Pruner pruner_;
+        Spare<Pruner>::Lent mine_;
         Buffer runs_;
     };
+
+    // There are no more tasks.
+    void let_go() { spare_.release(); }
 
     std::unique_ptr<Worker> worker(Arena& arena) { return std::make_unique<Worker>(*this, arena); }
 
@@ -277,6 +281,7 @@ private:
     std::vector<PairPosition> alone_;
     std::vector<uint8_t> left_;
     std::atomic<bool> any_{false};
+    Spare<Pruner> spare_;
     std::mutex mutex_;
 };
 
