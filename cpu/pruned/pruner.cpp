@@ -97,7 +97,8 @@ Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     const int32_t words_of_waves = to_lanes ? MORE_WORDS_OF_WAVES : WORDS_OF_WAVES;
     int32_t words = WordsInPlace::WORDS;
     if (options_.use == Pruning::AUTO && is_short) {
-        words = words_in_place(row, rows, column, columns, FEW_WORDS, words_of_waves);
+        words =
+            words_in_place(row, rows, column, columns, FEW_WORDS, words_of_waves, WordsInPlace::NEAR, true);
         const double cells = cells_for(in_full, int64_t{rows} + columns, kernels_->narrow.lanes, trace);
         if (words < FEW_WORDS && cells < MOST_OF_ANY * rows * columns) return Attempt::IN_FULL;
     }

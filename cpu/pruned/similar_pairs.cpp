@@ -60,7 +60,8 @@ void SimilarPairs::keep_what_pays() {
         double widest = 0;
         for (int l = 0; l < piece.count; l++) {
             const Similar& one = pairs_[piece.begin + static_cast<size_t>(l)];
-            const int32_t diagonals = slack(one) + rows(one) - columns(one) + MARGIN;
+            // Those of a long gap are alive on one side of it only: half of them in the mean.
+            const int32_t diagonals = slack(one) + (rows(one) - columns(one)) / 2 + MARGIN;
             widest = std::max(widest, static_cast<double>(diagonals) / columns(one));
         }
         return full.batch * part_of_lanes(widest, trace_);

@@ -14,25 +14,35 @@ PAIRALIGN_API int32_t pairalign_words_in_place(const uint8_t* row, int32_t rows,
 
 namespace pairalign {
 
-// Stops where it is known that there are `few` and less than `many`.
+// Whether letters from..to of the column sequence begin a word.
+inline bool has_word(uint64_t word, const uint8_t* column, int32_t from, int32_t to) {
+    uint64_t other;
+    for (int32_t j = from; j <= to; j++) {
+        std::memcpy(&other, column + j, sizeof other);
+        if (word == other) return true;
+    }
+    return false;
+}
+
+// Stops where it is known that there are `few` and less than `many`. `one_gap`: words count as well that are
+// in place before or after one gap as long as the sequences differ in length.
 inline int32_t words_in_place(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                               int32_t few = WordsInPlace::WORDS, int32_t many = WordsInPlace::WORDS,
-                              int32_t near = WordsInPlace::NEAR) {
+                              int32_t near = WordsInPlace::NEAR, bool one_gap = false) {
     constexpr int32_t WORDS = WordsInPlace::WORDS, LETTERS = WordsInPlace::LETTERS;
-    uint64_t word, other;
+    uint64_t word;
     static_assert(sizeof word == LETTERS);
     int32_t found = 0;
     for (int32_t w = 0; w < WORDS && (found < few || found + WORDS - w >= many); w++) {
         const int32_t at = WordsInPlace::start(w, rows);
         const int32_t expected = WordsInPlace::expected(at, rows, columns);
-        const int32_t last = std::min(columns - LETTERS, expected + near);
         std::memcpy(&word, row + at, LETTERS);
-        for (int32_t j = std::max(0, expected - near); j <= last; j++) {
-            std::memcpy(&other, column + j, LETTERS);
-            if (word != other) continue;
-            found++;
-            break;
-        }
+        const auto is_near = [&](int32_t place) {
+            return has_word(word, column, std::max(0, place - near),
+                            std::min(columns - LETTERS, place + near));
+        };
+        found += is_near(expected) ||
+                 (one_gap && rows - columns > near && (is_near(at) || is_near(at - (rows - columns))));
     }
     return found;
 }
