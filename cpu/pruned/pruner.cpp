@@ -100,7 +100,8 @@ Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
         words =
             words_in_place(row, rows, column, columns, FEW_WORDS, words_of_waves, WordsInPlace::NEAR, true);
         const double cells = cells_for(in_full, int64_t{rows} + columns, kernels_->narrow.lanes, trace);
-        if (words < FEW_WORDS && cells < MOST_OF_ANY * rows * columns) return Attempt::IN_FULL;
+        if (words < FEW_WORDS && cells < MOST_OF_ANY * rows * columns)
+            return to_lanes ? Attempt::IN_DOUBT : Attempt::IN_FULL;
     }
     if (options_.use == Pruning::WAVEFRONTS ||
         (options_.use != Pruning::FORCED && !has_many_scores(scheme_) && words >= words_of_waves)) {

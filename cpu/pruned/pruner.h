@@ -21,6 +21,7 @@ enum class Attempt {
     DONE,
     IN_FULL,   // it is to be aligned in full
     IN_LANES,  // it looks similar: it is to be tried with others
+    IN_DOUBT,  // it does not: it may take a lane that others leave idle
     BOUNDED    // its corridor is known: it is to be filled if that is found to pay
 };
 

@@ -28,11 +28,22 @@ SimilarPairs::SimilarPairs(pairalign_engine& engine, pairalign_result& result, b
       each_diagonal_(std::max(1, engine.scheme.highest + 2 * engine.scheme.gap_extend)) {
     for (const PairPosition& pair : window.similar()) pairs_.push_back({pair, NONE});
     if (pairs_.empty()) return;
+    fill_up();
     LetterClasses classes;
     classes_of_window(engine, result, classes);
     classes_ = classes.with_ends(engine.scheme.gap_open - engine.scheme.gap_extend);
     order([this](const Similar& one) { return rows(one) - columns(one); });
     cut_batches();
+}
+
+// Lanes that were idle cost little, and pairs that they prune need no batch in full; as many as look similar,
+// at most.
+void SimilarPairs::fill_up() {
+    const size_t lanes = static_cast<size_t>(engine_.bytes().lanes), similar = pairs_.size();
+    const std::vector<PairPosition> others = window_.in_doubt();
+    const size_t more = std::min({up_to_multiple(similar, lanes) - similar, similar, others.size()});
+    if (!window_.fills_lanes(static_cast<int64_t>(similar + more), engine_.threads)) return;
+    for (size_t k = 0; k < more; k++) pairs_.push_back({others[k], NONE});
 }
 
 int32_t SimilarPairs::slack(const Similar& one) const {

@@ -60,6 +60,7 @@ private:
 
     template <class Key>
     void order(Key key);
+    void fill_up();
     void cut_batches();
     void keep_what_pays();
     bool fits(Piece& piece);

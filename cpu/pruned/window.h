@@ -72,15 +72,9 @@ public:
     bool any() const { return any_; }
     const uint8_t* left() const { return left_.data(); }
 
-    // The pairs that are for lanes.
-    std::vector<PairPosition> similar() const {
-        std::vector<PairPosition> pairs;
-        for (const Piece& piece : tasks_)
-            for (int32_t c = piece.begin; c < piece.end; c++)
-                if (left_[static_cast<size_t>(result_.pair(piece.row, c))] == FOR_LANES)
-                    pairs.push_back(position(piece.row, c));
-        return pairs;
-    }
+    // The pairs that are for lanes, and others that lanes may be filled up with.
+    std::vector<PairPosition> similar() const { return pairs_left_as(FOR_LANES); }
+    std::vector<PairPosition> in_doubt() const { return pairs_left_as(DOUBTFUL); }
     // Whether lanes are quicker than so many pairs one by one, on so many threads.
     bool fills_lanes(int64_t pairs, int threads) const {
         return engine_.pruning.use == Pruning::LANES ||
@@ -151,15 +145,16 @@ public:
             const Piece& piece = window_.tasks_[number];
             for (int32_t c = piece.begin; c < piece.end && !window_.engine_.cancelled; c++) {
                 const size_t p = static_cast<size_t>(window_.result_.pair(piece.row, c));
-                const bool was_tried = window_.left_[p] == FOR_LANES || window_.left_[p] == TRIED;
+                const bool was_tried = window_.left_[p] >= FOR_LANES;
                 if (!window_.left_[p] || (window_.phase_ == Phase::ALL && was_tried)) continue;
                 const Attempt attempt = align(window_.position(piece.row, c), piece.planned);
                 if (window_.phase_ == Phase::SAMPLE) {
                     window_.left_[p] = TRIED;
-                    if (attempt != Attempt::IN_FULL) window_.paid_++;
+                    if (attempt != Attempt::IN_FULL && attempt != Attempt::IN_DOUBT) window_.paid_++;
                 }
                 if (attempt == Attempt::BOUNDED) window_.add_planned(piece.row, c, mine_->planned());
                 if (attempt == Attempt::IN_LANES) window_.left_[p] = FOR_LANES;
+                if (attempt == Attempt::IN_DOUBT) window_.left_[p] = DOUBTFUL;
                 if (attempt == Attempt::DONE) window_.set_done(static_cast<int64_t>(p));
             }
         }
@@ -222,7 +217,7 @@ private:
         FullCost in_full;
     };
     static constexpr int32_t AT_ONCE = 16;
-    static constexpr uint8_t FOR_LANES = 2, TRIED = 3;  // in left_
+    static constexpr uint8_t FOR_LANES = 2, TRIED = 3, DOUBTFUL = 4;  // in left_, where 1 was not tried
     static constexpr int64_t SAMPLE = 32, FEWEST_TO_SAMPLE = 3 * SAMPLE;
     static constexpr int64_t LEAST_OF_SAMPLE = 8;  // one of so many must pay
     static constexpr double SPARE_OF_FEW = 1.6;
@@ -231,6 +226,15 @@ private:
 
     Pruner pruner() const {
         return {engine_.scheme, engine_.set->name, engine_.pruning, engine_.share(), &engine_.cancelled};
+    }
+
+    std::vector<PairPosition> pairs_left_as(uint8_t left) const {
+        std::vector<PairPosition> pairs;
+        for (const Piece& piece : tasks_)
+            for (int32_t c = piece.begin; c < piece.end; c++)
+                if (left_[static_cast<size_t>(result_.pair(piece.row, c))] == left)
+                    pairs.push_back(position(piece.row, c));
+        return pairs;
     }
 
     FullCost cost_in_full(int32_t rows, int32_t columns) const {
