@@ -119,7 +119,9 @@ public:
         std::vector<PrunedCost> costs;
         for (const Planned& one : planned_) costs.push_back({one.corridor.cost, 1});
         if (costs.empty()) return;
-        planned_.resize(best_number(costs, pairs_left(), planned_[planned_.size() / 2].in_full));
+        FullCost full = planned_[planned_.size() / 2].in_full;
+        if (pairs_left() <= full.lanes) full.batch = cost_of_longest().batch;  // they share one
+        planned_.resize(best_number(costs, pairs_left(), full));
         for (size_t k = 0; k < planned_.size(); k++)
             tasks_.push_back({planned_[k].row, planned_[k].column, planned_[k].column + 1, k});
     }
