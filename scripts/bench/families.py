@@ -33,6 +33,16 @@ def family(number: int, length: int, identity: float, seed: int = 1) -> list[str
     ]
 
 
+def with_one_gap(sequences: list[str], gap: int, seed: int = 1) -> list[str]:
+    """Every other sequence lacks `gap` residues from a random place on."""
+    rng = np.random.default_rng(seed + 100)
+    found = list(sequences)
+    for k in range(1, len(found), 2):
+        at = int(rng.integers(len(found[k]) - gap))
+        found[k] = found[k][:at] + found[k][at + gap :]
+    return found
+
+
 def _descendant(rng: np.random.Generator, ancestor: np.ndarray, kept: float) -> np.ndarray:
     drawn = rng.random(len(ancestor)) >= kept
     letters = np.where(drawn, rng.integers(4, size=len(ancestor)), ancestor)

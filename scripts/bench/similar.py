@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bench import ours, report
-from bench.families import family
+from bench.families import family, with_one_gap
 from bench.measure import CLOCKS, alternate, ratio
 from pairalign import make_scoring, read_fasta
 from pairalign.alignments.alignments import Alignments
@@ -37,8 +37,8 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser("similar", help="similar sequences: pruned, full, WFA2-lib, edlib")
     parser.add_argument("--data", type=Path, nargs="+", default=[], help="DNA, FASTA files")
     parser.add_argument(
-        "--simulated", nargs="+", default=[], metavar="LENGTH:IDENTITY",
-        help="simulated genomes, as 9700:0.83 (bench/families.py)",
+        "--simulated", nargs="+", default=[], metavar="LENGTH:IDENTITY[:GAP]",
+        help="simulated genomes, as 9700:0.83 (bench/families.py); every other one lacks GAP bases",
     )  # fmt: skip
     parser.add_argument("--sequences", type=int, default=9, help="the first N (9)")
     parser.add_argument("--repeat", type=int, default=3, help="rounds (3)")
@@ -61,8 +61,9 @@ def _sets(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
         count = min(options.sequences, len(sequences))
         yield path.name, [str(sequences[k].letters) for k in range(count)]
     for name in options.simulated:
-        length, identity = name.split(":")
-        yield name, family(options.sequences, int(length), float(identity))
+        length, identity, *gap = name.split(":")
+        letters = family(options.sequences, int(length), float(identity))
+        yield name, with_one_gap(letters, int(gap[0])) if gap else letters
 
 
 def measure(name: str, letters: list[str], rounds: int, mode: str = "global") -> str:
