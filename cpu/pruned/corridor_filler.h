@@ -30,7 +30,7 @@ private:
     const PruningOptions options_;
     const size_t room_;
     const std::atomic<bool>* const cancelled_;
-    Buffer flags_, saved_;
+    Buffer flags_{Pages::LARGE}, saved_{Pages::LARGE};
 };
 
 }  // namespace pairalign
