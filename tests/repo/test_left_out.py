@@ -25,24 +25,32 @@ def test_on_a_gpu(number):
 @pytest.mark.slow
 def test_slow():
     pass
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("mode", ["a", "b", "c"])
+@pytest.mark.parametrize("number", range(3))
+def test_many(mode, number):
+    pass
 """
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Four tests: one as any other, two that need a GPU, one slow one."""
+    """Tests: one as any other, two that need a GPU, one slow one, nine of which some are drawn."""
     (tmp_path / "test_some.py").write_text(TESTS)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    gpu\n    slow\n")
+    markers = "gpu\n    slow\n    sampled(every)"
+    (tmp_path / "pytest.ini").write_text(f"[pytest]\nmarkers =\n    {markers}\n")
     return tmp_path
 
 
-def run_tests(folder: Path, *options: str) -> tuple[int, str]:
+def run_tests(folder: Path, *options: str, profile: str = "") -> tuple[int, str]:
     """Exit code and output of pytest, on a machine where no GPU is to be seen."""
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")
     }
     environment |= {
         "CUDA_VISIBLE_DEVICES": "",
+        "HYPOTHESIS_PROFILE": profile,
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1] / "support"), *sys.path]),
     }
     done = subprocess.run(
@@ -74,19 +82,31 @@ def test_what_is_not_installed_is_a_line(folder: Path, workers: list[str]) -> No
 
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["here", "in workers"])
 def test_each_kind_is_a_line(folder: Path, workers: list[str]) -> None:
-    code, said = run_tests(folder, *workers, "-m", "not slow")
+    code, said = run_tests(folder, *workers, "-m", "not slow", profile="few")
     assert code == 0, said
-    assert "1 passed" in said
+    assert "4 passed" in said
     assert "skipped" not in said
     assert "Left out: 2 tests that need a GPU (" in said
     assert "make test-gpu\n" in said
-    assert "Left out: 1 slow tests; to run everything: make test-all\n" in said
+    line = "Left out: 1 slow tests and 6 cases of others; to run everything: make test-all\n"
+    assert line in said
+
+
+def test_cases_are_drawn_that_differ_and_are_always_the_same(folder: Path) -> None:
+    options = ("-k", "many", "--collect-only", "-q")
+    first, again = (run_tests(folder, *options, profile="few")[1] for _ in range(2))
+    drawn = re.findall(r"test_many\[(\d)-(\w)\]", first)
+    assert drawn == re.findall(r"test_many\[(\d)-(\w)\]", again)
+    assert len(drawn) == 3
+    assert len({number for number, _ in drawn}) > 1
+    assert len({mode for _, mode in drawn}) > 1
 
 
 def test_slow_tests_run_unless_deselected(folder: Path) -> None:
     code, said = run_tests(folder)
     assert code == 0, said
-    assert "2 passed" in said
+    assert "11 passed" in said
+    assert "Left out: 2 tests that need a GPU (" in said
     assert "slow tests" not in said
 
 

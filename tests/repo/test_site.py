@@ -59,6 +59,7 @@ def commands_of(page: Path) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_landing_page_is_enough_for_six_jobs(site: Path, tmp_path: Path) -> None:
     commands = commands_of(site / "index.html")
     assert len(commands) == 7

@@ -102,6 +102,7 @@ def test_estimates_are_within_two_per_cent(name, opening, extension, expected, k
     assert found.k == pytest.approx(k, rel=0.25)
 
 
+@pytest.mark.slow
 def test_gaps_that_cost_too_much_change_nothing():
     scoring = local("dna", gap_open=1000, gap_extend=1000)
     exact = ungapped_lambda(scoring.matrix[:4, :4], BASES, BASES)

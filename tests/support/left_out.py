@@ -1,4 +1,4 @@
-"""Which tests run: GPUs' are left out where there is none, and slow ones, in a line each.
+"""Which tests run: GPUs' are left out where there is none, slow ones, cases of long tables.
 
 Files that take minutes go first, so that no core waits for another at the end.
 
@@ -9,8 +9,10 @@ in a thousand skips. Only such tests chosen (``-m gpu``) and no GPU is an error,
 from __future__ import annotations
 
 import functools
+import hashlib
+import os
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -67,17 +69,42 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT_OUT] = Counter()
 
 
+def leave_out(kind: str, left: Sequence[pytest.Item], items: list[pytest.Item]) -> None:
+    """Deselect tests, and count them as of a kind."""
+    names = {item.nodeid for item in left}
+    items[:] = [item for item in items if item.nodeid not in names]
+    if left:
+        left[0].config.stash[LEFT_OUT][kind] += len(left)
+        left[0].config.hook.pytest_deselected(items=left)
+
+
+def beyond_the_sample(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Cases of ``sampled(every)`` tests beyond one of so many, always the same ones.
+
+    They are drawn by their names: each Nth of a product of parameters could be of one mode.
+    """
+    cases = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    left = []
+    for drawn in cases.values():
+        every = drawn[0].get_closest_marker("sampled").args[0]
+        drawn.sort(key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())
+        left += drawn[-(-len(drawn) // every) :]
+    return left
+
+
 @pytest.hookimpl(trylast=True)  # after -m and -k have chosen
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.name not in LONG_FILES)
     needing = [item for item in items if item.get_closest_marker("gpu")]
-    if not needing or why_no_gpu() is None:
-        return
-    if len(needing) == len(items):
-        raise pytest.UsageError(f"these tests need a GPU: {why_no_gpu()}")
-    items[:] = [item for item in items if not item.get_closest_marker("gpu")]
-    config.stash[LEFT_OUT]["gpu"] += len(needing)
-    config.hook.pytest_deselected(items=needing)
+    if needing and why_no_gpu() is not None:
+        if len(needing) == len(items):
+            raise pytest.UsageError(f"these tests need a GPU: {why_no_gpu()}")
+        leave_out("gpu", needing, items)
+    if os.environ.get("HYPOTHESIS_PROFILE") == "few":
+        leave_out("case", beyond_the_sample(items), items)
 
 
 def pytest_deselected(items: Sequence[pytest.Item]) -> None:
@@ -113,7 +140,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             f"Skipped: {sum(missing.values()):,} tests of what is not installed: {names}; "
             "packages: pip install NAME, programs: scripts/install_*.sh"
         )
-    if left_out["slow"]:
+    if left_out["slow"] or left_out["case"]:
         terminalreporter.write_line(
-            f"Left out: {left_out['slow']:,} slow tests; to run everything: make test-all"
+            f"Left out: {left_out['slow']:,} slow tests and {left_out['case']:,} cases of others; "
+            "to run everything: make test-all"
         )
