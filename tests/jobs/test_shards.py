@@ -196,6 +196,8 @@ def test_plan_says_what_is_missing(capfd: pytest.CaptureFixture[str]) -> None:
     assert commands[0] == "pairalign align in.fa -o parts -q --shard 1/5"
     for command in commands:
         assert main(command.split()[1:]) == 0
+    merge("parts", code=2)
+    assert "nowhere to write to: give -o OUT, or --plan" in capfd.readouterr().err
     merge("parts", "-o", "all.paf", "-q")
     assert md5("all.paf") == md5("one.paf")
 
