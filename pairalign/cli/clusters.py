@@ -27,17 +27,14 @@ from pairalign.engines.selection import usable_cores
 from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.clusters import write_clusters
 from pairalign.formats.groups import read_groups
-from pairalign.formats.names import choose_format
+from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
 from pairalign.sequences.abundances import read_abundances
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
-_SUFFIXES = {
-    **CLUSTER_SUFFIXES,
-    **{name: writer.suffixes for name, writer in NETWORK_FORMATS.items()},
-}
+_SUFFIXES = {**CLUSTER_SUFFIXES, **suffixes_of(NETWORK_FORMATS)}
 
 
 def run_cluster(options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ from pairalign.formats import WRITERS
 from pairalign.formats.distance_parts import FORMAT, merge_distances
 from pairalign.formats.distances import write_distances
 from pairalign.formats.merge import merge_alignments
-from pairalign.formats.names import choose_format
+from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.output import check_writable
 from pairalign.formats.parts import (
     Manifest,
@@ -57,9 +57,8 @@ def run_merge(options: argparse.Namespace) -> None:
 
 def _check_ending(output: str, format: str) -> None:
     """Refuse a name that says another format than that of the parts."""
-    endings = {name: writer.suffixes for name, writer in _TYPES.items()}
     try:
-        said = choose_format(output, None, endings, "alignments")
+        said = choose_format(output, None, suffixes_of(_TYPES), "alignments")
     except FormatError:
         return
     if said != format:

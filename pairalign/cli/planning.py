@@ -13,7 +13,7 @@ from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.errors import FormatError
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
-from pairalign.formats.names import format_by_suffix
+from pairalign.formats.names import format_by_suffix, suffixes_of
 from pairalign.jobs.run import inputs
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.jobs.run.progress import Progress
@@ -54,8 +54,7 @@ def choose_output(
     if in_parts and options.output == "-":
         raise FormatError("--shard writes into a folder: give its name with -o")
     if options.format is None and in_parts and writers is not None:
-        endings = {name: writer.suffixes for name, writer in writers.items()}
-        options.format = format_by_suffix(options.output, endings)
+        options.format = format_by_suffix(options.output, suffixes_of(writers))
     if (options.output == "-" or in_parts) and options.format is None:
         options.format = options.default_format
 

@@ -21,7 +21,7 @@ from pairalign.formats.fasta import FastaWriter
 from pairalign.formats.gfa import GfaWriter
 from pairalign.formats.maf import MafWriter
 from pairalign.formats.matrix_csr import MatrixWriter
-from pairalign.formats.names import choose_format
+from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.networks import NETWORKS
 from pairalign.formats.output import Output, Path, open_output
 from pairalign.formats.paf import PafWriter
@@ -94,8 +94,7 @@ def find_format(
     FormatError
         If there is no such format, or the file's name does not tell.
     """
-    suffixes = {format: writer.suffixes for format, writer in formats.items()}
-    return formats[choose_format(path, name, suffixes, "alignments")]
+    return formats[choose_format(path, name, suffixes_of(formats), "alignments")]
 
 
 def open_writer(

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Protocol
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import FormatError
 
 Suffixes = Mapping[str, tuple[str, ...]]
 """Ends of file names, in lower case and with the dot, by the name of the format."""
+
+
+class HasSuffixes(Protocol):
+    """A writer's type, as far as names of files go."""
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Ends of file names, in lower case and with the dot."""
+
+
+def suffixes_of(writers: Mapping[str, HasSuffixes]) -> Suffixes:
+    """Return the ends of file names of some formats."""
+    return {name: writer.suffixes for name, writer in writers.items()}
 
 
 def format_by_suffix(path: str | os.PathLike[str], suffixes: Suffixes) -> str | None:

@@ -99,9 +99,8 @@ FILES: dict[str, str | bytes] = {
 
 def seen() -> dict[str, tuple[int, int]]:
     """What is in the folder, and when each file was written."""
-    found = [path.lstat() for path in sorted(Path().rglob("*"))]
-    names = map(str, sorted(Path().rglob("*")))
-    return dict(zip(names, ((one.st_size, one.st_mtime_ns) for one in found), strict=True))
+    found = {str(path): path.lstat() for path in Path().rglob("*")}
+    return {name: (one.st_size, one.st_mtime_ns) for name, one in found.items()}
 
 
 @pytest.fixture(scope="module")

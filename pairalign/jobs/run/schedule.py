@@ -203,11 +203,10 @@ class _Schedule:
     def _admit(self) -> None:
         """Let windows start that may do so now."""
         while self._upcoming is not None:
-            window, place, needed = self._upcoming, self._seen, 0
-            if self._room is not None:
-                needed = self._room.needed_by(window)
+            window, place = self._upcoming, self._seen
             if place >= self._first_unstarted + self._ahead:
                 return
+            needed = 0 if self._room is None else self._room.needed_by(window)
             if place >= self._next + self._ahead and not self._has_room(needed):
                 return
             heapq.heappush(self._startable, (-self._cost(window), place))

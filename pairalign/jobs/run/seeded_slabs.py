@@ -78,8 +78,7 @@ def cut_seeded(
             if stop - start > 1 or needed[start] <= limit:
                 yield replace(strip[start], column_stop=strip[stop - 1].column_stop)
                 continue
-            taken = shares[start] * pair_bytes, shares[start] * letter_bytes
-            taken = ceil(taken[0]), taken[1]
+            taken = ceil(shares[start] * pair_bytes), shares[start] * letter_bytes
             yield from cut_windows(strip[start:stop], *lengths, *taken, limit)
 
 
