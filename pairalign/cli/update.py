@@ -5,12 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Generator
+from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import FormatError, PartsError
 from pairalign.base.native import keep_freed_memory
@@ -24,7 +27,7 @@ from pairalign.cli.planning import problem_request
 from pairalign.cli.program import build_parser
 from pairalign.formats import WRITERS, open_writer
 from pairalign.formats.held import HeldOutput
-from pairalign.formats.interleave import Interleaver, columns_of_names
+from pairalign.formats.interleave import Interleaver, column_of_score, columns_of_names
 from pairalign.formats.merge import merge_files
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import (
@@ -41,11 +44,16 @@ from pairalign.formats.parts import (
     read_manifests,
 )
 from pairalign.formats.recorded import read_recorded_pairs
+from pairalign.jobs.run.added import align_added
+from pairalign.jobs.run.added_hits import AddedHitsJob, KnownHits, can_add_hits
+from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.pairs.lists import PairList
 from pairalign.statistics.statements import statistics_by_name
+
+Results = Generator[Alignments, None, None]
 
 _SHOWN = 4
 _WITH_STATISTICS = ("parquet", "blast7")
@@ -224,17 +232,36 @@ def _write(update: _Update, destination: Destination) -> None:
     columns = columns_of_names(format, fields)
     lines = None
     if columns is not None:
-        lines = Interleaver(format, columns, job.queries, job.window)
+        lines = _open_lines(update, columns)
         _add_old(update, lines)
-    if lines is None or isinstance(job, HitsJob):
-        recorded = _read_recorded(update) if lines is None else PairList(*lines.pairs())
-        _align_again(update, recorded, destination)
+    if lines is None:
+        _align_again(update, _read_recorded(update), destination)
         return
+    added: AddedHitsJob | None = None
+    if isinstance(job, HitsJob):
+        hits = lines.hits() if can_add_hits(job) else None
+        if hits is None:
+            _align_again(update, PairList(*lines.pairs()), destination)
+            return
+        added = AddedHitsJob.of(job, KnownHits(update.old, *hits))
+    results = align_added(job, update.old) if added is None else _results_of(added)
     with HeldOutput(update.options.output) as held:
-        _align(update, _plan_new(update), held, destination)
+        _align(update, job, results, held, destination)
         lines.add(held.text(), whole=True)
         with open_output(update.options.output, threads=job.threads) as output:
-            lines.write(output)
+            lines.write(output, None if added is None else added.numbers)
+
+
+def _open_lines(update: _Update, columns: tuple[int, int]) -> Interleaver:
+    """Return what puts the lines of the run in order, of hits by what they score."""
+    format, job = update.table.writer_type.name, update.plan.job
+    if not isinstance(job, HitsJob):
+        return Interleaver(format, columns, job.queries, job.window)
+    fields = [field.name for field in update.table.fields]
+    with open(update.parts[0], "rb") as file:
+        score = column_of_score(format, fields, file.readline())
+    scale = job.scoring.scale
+    return Interleaver(format, columns, job.queries, job.window, scale=scale, score=score)
 
 
 def _add_old(update: _Update, lines: Interleaver) -> None:
@@ -260,12 +287,6 @@ def _read_recorded(update: _Update) -> PairList:
     return PairList(first, second)
 
 
-def _plan_new(update: _Update) -> AlignmentPlan:
-    """Plan the pairs that have a new sequence."""
-    only = update.old, len(update.plan.job.queries)
-    return plan_alignment(replace(update.plan.request, only=only), update.plan.job.problem)
-
-
 def _align_again(update: _Update, recorded: PairList, destination: Destination) -> None:
     """Write the pairs that have a new sequence and those that the run has written.
 
@@ -279,7 +300,7 @@ def _align_again(update: _Update, recorded: PairList, destination: Destination) 
     request = replace(update.plan.request, pair_list=pairs, window=update.plan.job.window)
     plan = plan_alignment(request, update.plan.job.problem)
     with open_output(update.options.output, threads=plan.job.threads) as output:
-        _align(update, plan, output, destination)
+        _align(update, plan.job, _results_of(plan.job), output, destination)
 
 
 def _new_pairs(old: int, count: int) -> tuple[Int32s, Int32s]:
@@ -292,12 +313,23 @@ def _new_pairs(old: int, count: int) -> tuple[Int32s, Int32s]:
     return first, second
 
 
-def _align(update: _Update, plan: AlignmentPlan, output: Output, destination: Destination) -> None:
+def _results_of(job: AlignmentJob) -> Results:
+    with job.open() as results:
+        yield from results
+
+
+def _align(
+    update: _Update,
+    job: AlignmentJob,
+    results: Results,
+    output: Output,
+    destination: Destination,
+) -> None:
     """Align what is planned and write it; which closes the output."""
-    job, options = plan.job, update.options
+    options = update.options
     keep_freed_memory(job.memory_bytes)
     with (
-        job.open() as results,
+        closing(results),
         open_writer(
             options.output,
             options.format,

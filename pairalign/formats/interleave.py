@@ -2,7 +2,8 @@
 
 What `pairalign update` writes: lines that an earlier run wrote, and lines of new pairs. A line is
 copied as it is; which pair it is of is told by its names. Pairs are sorted as windows sort them
-(`pairalign.pairs.windows`); lines of the same pair stay in the order in which they were.
+(`pairalign.pairs.windows`), hits as they are ranked; lines of the same pair stay in the order in
+which they were.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.records import Layout, SetNames, read_lines
-from pairalign.base.arrays import Int32s
+from pairalign.alignments.best_hits import number_pairs
+from pairalign.alignments.records import CLAIMS, UNSAID, Layout, SetNames, read_lines
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.errors import PartsError
 from pairalign.formats.output import Output
 from pairalign.pairs.positions import order_keys
@@ -25,6 +27,9 @@ COLUMNS_OF_NAMES = {"paf": (0, 5), "sam": (0, 2), "abc": (0, 1)}
 """In which columns the names of query and target are, of formats where that is always so."""
 LINE_FORMATS = (*COLUMNS_OF_NAMES, "tsv", "blast6", "blast7")
 """Formats that have a line for each alignment, and a header at most."""
+_COLUMNS_BEFORE_TAGS = {"paf": 12, "sam": 11}
+"""Of formats whose lines say the score in a tag."""
+_SCORES = ("score", "raw")
 _COMMENTS = {"sam": b"@", "blast7": b"#"}
 _HEADER_LINES = {"tsv": 1}
 _BLOCK = 4 << 20
@@ -35,12 +40,13 @@ _SECONDARY = 256
 
 @dataclass(frozen=True)
 class _Lines:
-    """Lines of one text: where they are, and the keys of their pairs."""
+    """Lines of one text: where they are, the keys of their pairs, and their scores if asked."""
 
     text: memoryview
     starts: npt.NDArray[np.int64]
     ends: npt.NDArray[np.int64]
     keys: npt.NDArray[np.int64]
+    scores: npt.NDArray[np.int64]
 
 
 class Interleaver:
@@ -56,14 +62,29 @@ class Interleaver:
         Of all pairs.
     window : int
         Rows and columns of a window.
+    scale : int, optional
+        Lines are of hits, whose score they say: a raw score is the score times this.
+    score : int, optional
+        The column of the score, where that is no tag.
     """
 
     def __init__(
-        self, format: str, columns: tuple[int, int], sequences: SequenceSet, window: int
+        self,
+        format: str,
+        columns: tuple[int, int],
+        sequences: SequenceSet,
+        window: int,
+        *,
+        scale: int | None = None,
+        score: int | None = None,
     ) -> None:
-        roles = ["ignored"] * (max(columns) + 1)
+        tags = _COLUMNS_BEFORE_TAGS.get(format, 0) if scale is not None else 0
+        roles = ["ignored"] * max(*(k + 1 for k in columns), tags, 1 + (score or 0))
         roles[columns[0]], roles[columns[1]] = "query", "target"
-        self._layout = Layout(tuple(roles))
+        if score is not None:
+            roles[score] = "says_score"
+        self._layout = Layout(tuple(roles), tags=tags > 0)
+        self._scale = scale
         self._format = format
         self._names = SetNames(sequences)
         self._window = window
@@ -95,16 +116,43 @@ class Interleaver:
         for first, stop in _blocks(text, start):
             self._texts.append(self._read(text[first:stop], old))
 
+    def hits(self) -> tuple[Int32s, Int32s, Int32s] | None:
+        """Return query, target and raw score of each hit; None where a line does not say it."""
+        none = np.empty(0, np.int64)
+        keys = np.concatenate([none, *(one.keys for one in self._texts)])
+        scores = np.concatenate([none, *(one.scores for one in self._texts)])
+        if (scores == UNSAID).any():
+            return None
+        order = np.lexsort((-scores, keys))  # of several alignments the best
+        keys, first = np.unique(keys[order], return_index=True)
+        query, target = (keys >> 32).astype(np.int32), (keys & 0x7FFFFFFF).astype(np.int32)
+        return query, target, scores[order][first].astype(np.int32)
+
     def pairs(self) -> tuple[Int32s, Int32s]:
         """Return the pairs that have a line, each once: input indices, the lower first."""
+        if self._scale is not None:
+            found = np.concatenate([np.empty(0, np.int64), *(t.keys for t in self._texts)])
+            query, target = found >> 32, found & 0x7FFFFFFF
+            pairs = np.unique(np.minimum(query, target) << 32 | np.maximum(query, target))
+            return (pairs >> 32).astype(np.int32), (pairs & 0x7FFFFFFF).astype(np.int32)
         keys = np.unique(np.concatenate([np.empty(0, np.int64), *(t.keys for t in self._texts)]))
         return self._indices_of(keys)
 
-    def write(self, output: Output) -> int:
-        """Write header and lines; return how many lines that is."""
+    def write(self, output: Output, ranked: Int64s | None = None) -> int:
+        """Write header and lines; return how many lines that is.
+
+        Parameters
+        ----------
+        output : Output
+        ranked : ndarray of int64, optional
+            Of hits `number_pairs` in the order of output; lines of others are left out.
+        """
         output.write(self._header)
         keys = np.concatenate([np.empty(0, np.int64), *(one.keys for one in self._texts)])
+        if ranked is not None:
+            keys = _places(keys, ranked)
         order = np.argsort(keys, kind="stable")
+        order = order[np.searchsorted(keys[order], 0) :]
         counts = [len(one.keys) for one in self._texts]
         before = np.cumsum([0, *counts])
         del keys
@@ -154,11 +202,16 @@ class Interleaver:
         wrong = (query < 0) | (target < 0) | (query >= most) | (target >= most)
         if len(records) != len(ends) or wrong.any():
             raise PartsError("a line of a part has a name that no sequence of its run has")
-        first, second = self._positions[query], self._positions[target]
-        keys = order_keys(
-            np.minimum(first, second), np.maximum(first, second), self._count, self._window
-        )
-        return _Lines(text, starts, ends, keys)
+        scores = np.empty(0, np.int64)
+        if self._scale is None:
+            first, second = self._positions[query], self._positions[target]
+            keys = order_keys(
+                np.minimum(first, second), np.maximum(first, second), self._count, self._window
+            )
+        else:
+            keys = number_pairs(records["query"], records["target"])
+            scores = _raw_scores(records, self._scale)
+        return _Lines(text, starts, ends, keys, scores)
 
     def _indices_of(self, keys: npt.NDArray[np.int64]) -> tuple[Int32s, Int32s]:
         size = self._window * self._window
@@ -194,6 +247,43 @@ def columns_of_names(format: str, fields: Sequence[str]) -> tuple[int, int] | No
     if found[0] is None or found[1] is None:
         return None
     return found[0], found[1]
+
+
+def column_of_score(format: str, fields: Sequence[str], header: bytes) -> int | None:
+    """Return the column of a table that has the score; None: none has.
+
+    Parameters
+    ----------
+    format : str
+        One of `LINE_FORMATS`.
+    fields : sequence of str
+        The columns that were chosen; empty: those of the format.
+    header : bytes
+        The first line.
+    """
+    names = list(fields)
+    if format == "tsv" and not names:
+        names = header.decode().split()
+    return next((place for place, name in enumerate(names) if name in _SCORES), None)
+
+
+def _raw_scores(records: npt.NDArray[np.void], scale: int) -> npt.NDArray[np.int64]:
+    """Return raw scores of lines; `UNSAID` where one says none that there can be."""
+    place = CLAIMS.index("score")
+    says, unit = records["says"][:, place], 10 ** records["decimals"][:, place].astype(np.int64)
+    are_said = says != UNSAID
+    scaled = np.where(are_said, says, 0) * scale
+    found: npt.NDArray[np.int64] = np.where(are_said & (scaled % unit == 0), scaled // unit, UNSAID)
+    return found
+
+
+def _places(keys: npt.NDArray[np.int64], ranked: Int64s) -> npt.NDArray[np.int64]:
+    """Return where keys are in `ranked`, -1 where they are not."""
+    order = np.argsort(ranked)
+    places = np.searchsorted(ranked[order], keys)
+    places[places == len(order)] = 0
+    found = order[places] if len(order) else np.full(len(keys), -1)
+    return np.where(ranked[found] == keys, found, -1) if len(order) else found
 
 
 def _blocks(text: memoryview, start: int) -> Iterator[tuple[int, int]]:

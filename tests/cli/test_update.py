@@ -119,7 +119,55 @@ def test_only_new_pairs_are_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AlignmentJob, "open", open_)
     update("parts", "new.fa", "-o", "updated.paf")
     pairs = (sum(new) ** 2 - sum(one * one for one in new)) // 2
-    assert cells == [sum(lengths) * sum(new) + pairs]
+    assert sum(cells) == sum(lengths) * sum(new) + pairs
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--min-identity", "0.5"),
+        ("--score-only",),
+        ("--gap-open", "10.5"),
+        ("--rank", "identity"),
+        ("--columns", "score,sseqid,qseqid,pident"),
+        ("--columns", "sseqid,qseqid,pident"),
+        ("--mode", "local", "--hsps", "2", "--min-score", "12"),
+        ("--mode", "local", "--max-evalue", "0.1", "--search-space", "1e5"),
+        ("--mode", "local", "--max-evalue", "0.1", "--search-space", "1e5", "--rank", "evalue"),
+        ("--min-coverage", "0.9", "--coverage-of", "query"),
+        ("--memory", "20K", "--window", "8"),
+    ],
+    ids=lambda options: " ".join(options),
+)
+@pytest.mark.parametrize("hits", ["1", "3", "100"])
+@pytest.mark.parametrize("format", ["tsv", "paf", "sam"])
+def test_lines_of_hits(format: str, hits: str, options: tuple[str, ...]) -> None:
+    if format != "tsv" and {"--columns", "--score-only"} & {*options}:
+        pytest.skip("these have no columns, and CIGARs always")
+    options = ("--format", format, "--max-hits", hits, *options)
+    make_parts(*options, shards=3)
+    update("parts", "new.fa", "-o", "updated")
+    assert Path("updated").read_bytes() == fresh(*options)
+
+
+@pytest.mark.parametrize("format", ["tsv", "paf", "sam"])
+def test_hits_are_ranked_among_new_pairs(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = []
+    whole = AlignmentJob.open
+
+    def open_(job: AlignmentJob):
+        pairs.append(job.pairs)
+        return whole(job)
+
+    options = ("--format", format, "--max-hits", "2", "--gap-open", "10.5")
+    make_parts(*options)
+    old = {line for one in Path("parts").iterdir() for line in one.read_text().splitlines()}
+    monkeypatch.setattr(AlignmentJob, "open", open_)
+    update("parts", "new.fa", "-o", "updated")
+    ranked, aligned = pairs[:2], pairs[2:]
+    assert ranked == [29 * 6, 6 * 5 // 2]
+    assert 0 < sum(aligned) <= len({*Path("updated").read_text().splitlines()} - old)
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 1) -> str:

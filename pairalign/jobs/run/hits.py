@@ -244,13 +244,7 @@ class HitsJob(AlignmentJob):
 
     def _ranking(self, block: tuple[int, int]) -> AlignmentJob | None:
         """Return the job that ranks the pairs of a block of queries; None if it has none."""
-        detail = Detail.STATS if self.rank == "identity" else Detail.SCORE
-        changes: dict[str, Any] = {"hsps": 1}
-        if self._covers_one_way:  # looked at in `_passing`
-            asked = self.pair_thresholds
-            detail = max(detail, asked.detail(self.scoring.mode))
-            changes["pair_thresholds"] = replace(asked, min_coverage=Fraction(0))
-        changes["want"] = replace(self.want, detail=detail)
+        changes = self._changes_to_rank()
         if block == (0, len(self.queries)):
             return self._part(**changes)
         if self.pair_list is None:
@@ -264,6 +258,16 @@ class HitsJob(AlignmentJob):
             return None
         some = replace(self.pair_list, first=first[inside], second=second[inside], may_repeat=True)
         return self._part(**changes, pair_list=some)
+
+    def _changes_to_rank(self) -> dict[str, Any]:
+        """Return what a job that ranks pairs has otherwise than this one."""
+        detail = Detail.STATS if self.rank == "identity" else Detail.SCORE
+        changes: dict[str, Any] = {"hsps": 1}
+        if self._covers_one_way:  # looked at in `_passing`
+            asked = self.pair_thresholds
+            detail = max(detail, asked.detail(self.scoring.mode))
+            changes["pair_thresholds"] = replace(asked, min_coverage=Fraction(0))
+        return {**changes, "want": replace(self.want, detail=detail)}
 
     def _rank(self, best: BestHits, start: int, stop: int) -> Iterator[Alignments]:
         """Rank the pairs of a block of queries."""
@@ -325,19 +329,26 @@ class HitsJob(AlignmentJob):
     def _align(self, best: BestHits, stop: int) -> Iterator[Alignments]:
         """Align the hits of a block of queries, some queries at a time."""
         every = best.pairs_of(best.first, stop)
-        known = np.sort(number_pairs(*every[:2])) if self.once and self._one_set else None
+        wanted = self._wanted(*every[:2])
         ends = self._cuts(*every[:2], best.first, stop)
         for end in ends[np.searchsorted(ends, self._written, side="right") :].tolist():
             query, target, raw_score = best.pairs_of(self._written, end)
-            if known is not None:
-                others = number_pairs(target, query)
-                places = np.minimum(np.searchsorted(known, others), len(known) - 1)
-                alone = (query < target) | (known[places] != others)
-                query, target, raw_score = query[alone], target[alone], raw_score[alone]
+            if wanted is not None:
+                some = wanted[slice(*np.searchsorted(every[0], (self._written, end)).tolist())]
+                query, target, raw_score = query[some], target[some], raw_score[some]
             self._written = end
             if len(query):
                 yield self._alignments_of(query, target, raw_score)
         self._written = stop
+
+    def _wanted(self, query: Int32s, target: Int32s) -> npt.NDArray[np.bool_] | None:
+        """Return which hits of a block of queries are given; None: all."""
+        if not (self.once and self._one_set):
+            return None
+        known, others = np.sort(number_pairs(query, target)), number_pairs(target, query)
+        places = np.minimum(np.searchsorted(known, others), len(known) - 1)
+        wanted: npt.NDArray[np.bool_] = (query < target) | (known[places] != others)
+        return wanted
 
     def _cuts(self, query: Int32s, target: Int32s, start: int, stop: int) -> npt.NDArray[np.int64]:
         """Return where queries are cut, so that results fit the memory and come often enough."""

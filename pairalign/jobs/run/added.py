@@ -1,0 +1,79 @@
+"""Pairs of a set that have a new sequence: with earlier ones, and among themselves.
+
+Engines get sets of some sequences, so that rows of the pair matrix are full, however new sequences
+are spread among earlier ones by their lengths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.procedure import PlainProcedure
+from pairalign.sequences.block_set import BlockSet
+
+
+def align_added(job: AlignmentJob, old: int) -> Generator[Alignments, None, None]:
+    """Align the pairs of a set with itself that have a new sequence.
+
+    Parameters
+    ----------
+    job : AlignmentJob
+        Of all pairs.
+    old : int
+        Sequences that are not new: the first ones of the input.
+
+    Yields
+    ------
+    Alignments
+        Of the sets of `job`, in an order of their own; each pair once, the earlier sequence is the
+        query, as in the results of `job`.
+    """
+    kept = {one.name: getattr(job, one.name) for one in fields(AlignmentJob) if one.init}
+    if type(job.procedure) is not PlainProcedure:
+        yield from AlignmentJob(**{**kept, "only": (old, len(job.queries)), "shard": None})
+        return
+    earlier, added = split_set(job, old)
+    for queries, targets in ((earlier, added), (added, None)):
+        if targets is None and len(queries) == 1:
+            continue
+        changes: dict[str, Any] = {"queries": queries, "targets": targets, "shard": None}
+        if job.evalue_filter is not None:
+            others = queries if targets is None else targets
+            changes["evalue_filter"] = job.evalue_filter.of_sets(queries, others)
+        part = AlignmentJob(**{**kept, **changes})
+        for found in part:
+            yield _of_whole(found, job)
+        job.steps, job.devices = part.steps, part.devices
+
+
+def split_set(job: AlignmentJob, old: int) -> tuple[BlockSet, BlockSet]:
+    """Return the first `old` sequences of the queries, and the others."""
+    are_new = job.queries.order >= old
+    return _of_positions(job, ~are_new), _of_positions(job, are_new)
+
+
+def _of_positions(job: AlignmentJob, chosen: npt.NDArray[np.bool_]) -> BlockSet:
+    """Return the sequences at some sorted positions."""
+    edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False)).tolist()
+    return BlockSet(job.queries, zip(edges[::2], edges[1::2], strict=True))
+
+
+def _of_whole(found: Alignments, job: AlignmentJob) -> Alignments:
+    """Return results with the indices of the whole set."""
+    queries, targets = found.queries, found.targets
+    assert isinstance(queries, BlockSet)
+    assert isinstance(targets, BlockSet)
+    return replace(
+        found,
+        queries=job.queries,
+        targets=job.queries,
+        query=queries.indices[found.query],
+        target=targets.indices[found.target],
+    )
