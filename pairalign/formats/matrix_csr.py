@@ -170,6 +170,19 @@ class _Entries:
         return {"data": data, "indices": columns, "indptr": indptr}
 
 
+def pairs_of_matrix(data: memoryview) -> tuple[Int32s, Int32s]:
+    """Return row and column of the pairs of one set in a whole matrix: the lower index first.
+
+    Raises
+    ------
+    PartsError
+        It is no such matrix.
+    """
+    (found,) = _read([data])
+    rows, columns, _ = found.entries
+    return np.minimum(rows, columns), np.maximum(rows, columns)
+
+
 def _concatenated(parts: list[tuple[npt.NDArray[Any], ...]]) -> tuple[npt.NDArray[Any], ...]:
     none: Int32s = np.empty(0, np.int32)
     kept = [(none, none, np.empty(0)), *parts]

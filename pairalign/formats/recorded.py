@@ -1,4 +1,4 @@
-"""Which pairs a file of alignments has, by the readers of `pairalign.formats.readers`."""
+"""Which pairs a file of alignments has, by `pairalign.formats.readers`; or a sparse matrix."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import numpy as np
 from pairalign.alignments.records import SetNames
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import PartsError
+from pairalign.formats.matrix_csr import MatrixWriter, pairs_of_matrix
+from pairalign.formats.output import map_file
 from pairalign.formats.readers import READERS, open_reader
 from pairalign.sequences.sets import SequenceSet
 
@@ -28,6 +30,8 @@ def read_recorded_pairs(path: str, format: str, sequences: SequenceSet) -> tuple
     AlignmentFileError
         The file cannot be read.
     """
+    if format == MatrixWriter.name:
+        return pairs_of_matrix(map_file(path))
     if format not in {reader.name for reader in READERS}:
         raise PartsError(
             f"{format} is not read back, so nothing can be added: write another format"

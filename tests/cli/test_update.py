@@ -14,9 +14,9 @@ from pairalign.cli.main import main
 from pairalign.formats import FORMATS
 from pairalign.jobs.run.align import AlignmentJob
 
-ADDED = [name for name in FORMATS if name not in ("a3m", "gexf", "edges", "npz")]
+ADDED = [name for name in FORMATS if name not in ("a3m", "gexf", "edges")]
 """Formats of several queries that are read back."""
-ONE_WAY = ("tc_lib", "abc", "graphml")
+ONE_WAY = ("tc_lib", "abc", "graphml", "npz")
 
 
 @pytest.fixture(autouse=True)

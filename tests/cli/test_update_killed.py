@@ -30,7 +30,7 @@ def check(ended: bool) -> None:
         assert (Path("parts") / path.name).read_bytes() == path.read_bytes()
     assert len(os.listdir("parts")) == len(os.listdir("kept"))
     out, whole = Path(os.environ["OUT"]), Path("fresh").read_bytes()
-    part = out if out.suffix else out / "part-1-of-1.tsv"
+    part = out if out.suffix else out / f"part-1-of-1.{os.environ['FORMAT']}"
     if out.suffix:
         assert part.exists() or not ended
         assert not part.exists() or part.read_bytes() == whole
@@ -45,19 +45,24 @@ def check(ended: bool) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("into", ["file", "folder"])
-def test_killed_at_every_step(into: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("format", ["tsv", "parquet", "npz", "tsv of hits"])
+def test_killed_at_every_step(
+    format: str, into: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     write_set("old.fa", 9, "p", 1)
     write_set("new.fa", 3, "q", 2)
-    options = ["--format", "tsv", "-q", "--device", "cpu", "--threads", "1"]
+    format, _, hits = format.partition(" of ")
+    options = ["--format", format, "-q", "--device", "cpu", "--threads", "1"]
+    options += ["--max-hits", "2"] if hits else []
     assert main(["align", "old.fa", "--also", "new.fa", "-o", "fresh", *options]) == 0
     for k in (1, 2):
         assert main(["align", "old.fa", "-o", "parts", "--shard", f"{k}/2", *options]) == 0
     shutil.copytree("parts", "kept")
-    out = "out.tsv" if into == "file" else "out/"
+    out = f"out.{format}" if into == "file" else "out/"
     environment = {
         **os.environ,
-        **{"OUT": out, "PYTHONPATH": f"{SUPPORT}:{Path(__file__).parent}"},
+        **{"OUT": out, "FORMAT": format, "PYTHONPATH": f"{SUPPORT}:{Path(__file__).parent}"},
     }
     command = ["update", "parts", "new.fa", "-o", out, "-q", "--device", "cpu", "--threads", "1"]
     done = subprocess.run(

@@ -3,9 +3,10 @@
     python kill_at_steps.py CHECK COMMAND ...
 
 A step is what Python tells an audit hook of: a file opened, mapped, renamed, linked or removed, a
-folder made. Each time a fork of this process is killed just before the next of them, until one ends
-by itself. After each kill, and after the run that follows it, the function that CHECK names
-(``module:function``) is called with whether the command has ended.
+folder made; files outside of the current folder, as modules are, are not counted when opened. Each
+time a fork of this process is killed just before the next of them, until one ends by itself. After
+each kill, and after the run that follows it, the function that CHECK names (``module:function``) is
+called with whether the command has ended.
 """
 
 from __future__ import annotations
@@ -32,10 +33,13 @@ def run(command: list[str], last: int | None) -> bool:
         return code == 0
     from pairalign.cli.main import main
 
-    steps = 0
+    steps, here = 0, os.path.realpath(os.curdir) + os.sep
 
-    def count(event: str, _: object) -> None:
+    def count(event: str, arguments: tuple[object, ...]) -> None:
         nonlocal steps
+        opened = arguments[0] if event == "open" else None
+        if isinstance(opened, str) and not os.path.join(here, opened).startswith(here):
+            return
         if event in STEPS:
             if steps == last:
                 os.kill(os.getpid(), signal.SIGKILL)
