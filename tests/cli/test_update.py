@@ -122,6 +122,7 @@ def test_only_new_pairs_are_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(cells) == sum(lengths) * sum(new) + pairs
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "options",
     [
