@@ -54,6 +54,7 @@ class Blast7Writer(Blast6Writer):
 
     name = "blast7"
     of_block = False
+    of_block_later = True
     suffixes: ClassVar[tuple[str, ...]] = (".blast7", ".b7", ".outfmt7")
 
     @property

@@ -20,6 +20,7 @@ from pairalign.formats.output import Output
 from pairalign.formats.parts import Rows
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
+from pairalign.sequences.block_set import indices_in_whole, size_of_whole
 
 Arrays = dict[str, npt.NDArray[Any]]
 _ENTRIES = ("row", "col", "data")
@@ -45,6 +46,7 @@ class MatrixWriter(Writer):
     either_strand = True
     pairs_once = True
     joined = True
+    of_block_later = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
@@ -58,7 +60,9 @@ class MatrixWriter(Writer):
             self.shown += len(part)
             content = self._content
             (weights,) = edge_values(part, (content.weight,), content.significance)
-            self._held.append((part.query, part.target, weights.astype(np.float64)))
+            query = indices_in_whole(content.queries)[part.query]
+            target = indices_in_whole(content.targets)[part.target]
+            self._held.append((query, target, weights.astype(np.float64)))
 
     def _take(self) -> _Entries:
         """Return what is held, and hold it no more."""
@@ -68,7 +72,7 @@ class MatrixWriter(Writer):
         self._is_begun = True
         is_one_set = content.targets is content.queries
         about: Arrays = {
-            "shape": np.array((len(content.queries), len(content.targets))),
+            "shape": np.array([size_of_whole(one) for one in (content.queries, content.targets)]),
             "weight": np.array(content.weight),
         }
         if is_first:

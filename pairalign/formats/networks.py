@@ -17,6 +17,7 @@ from pairalign.base.errors import FormatError, shown_name
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
+from pairalign.sequences.block_set import indices_in_whole
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import Significance
 
@@ -56,13 +57,13 @@ class NetworkWriter(Writer):
         super().__init__(output, content, threads)
         self._edge_fields = edge_fields(self.name, content)
         self._weight = [name for name, _ in self._edge_fields].index(content.weight)
-        self._ids = [[f"n{k}" for k in range(len(content.queries))]]
+        self._ids = [[f"n{k}" for k in indices_in_whole(content.queries).tolist()]]
         sets = [content.queries]
         if content.targets is content.queries:
             self._ids.append(self._ids[0])
         else:
             sets.append(content.targets)
-            self._ids.append([f"m{k}" for k in range(len(content.targets))])
+            self._ids.append([f"m{k}" for k in indices_in_whole(content.targets).tolist()])
         if content.piece.first:
             self._put(self.before(len(sets) > 1))
             for number, sequences in enumerate(sets):
@@ -256,6 +257,7 @@ class GraphmlWriter(NetworkWriter):
     """GraphML 1.0, for Cytoscape, Gephi, igraph, networkx and others; undirected."""
 
     name: ClassVar[str] = "graphml"
+    of_block_later = True
     suffixes: ClassVar[tuple[str, ...]] = (".graphml",)
 
     def before(self, two_sets: bool) -> Iterator[str]:
@@ -293,6 +295,7 @@ class GexfWriter(NetworkWriter):
     """GEXF 1.2, Gephi's format; undirected, with the identity or another weight of an edge."""
 
     name: ClassVar[str] = "gexf"
+    of_block_later = True
     suffixes: ClassVar[tuple[str, ...]] = (".gexf",)
 
     def before(self, two_sets: bool) -> Iterator[str]:

@@ -47,6 +47,7 @@ class SamWriter(TextWriter):
     needs = Detail.CIGAR
     either_strand = True
     of_overlaps = True
+    of_block_later = True  # shard 1 looks at names and residues of all
     known_tags = ("MD", "pp", PLAIN_CIGAR)
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
@@ -105,8 +106,11 @@ def _check_names(sequences: SequenceSet, allowed: re.Pattern[str]) -> None:
 
 
 def _check_letters(sequences: SequenceSet) -> None:
-    if sequences.byte_counts[ord("*")]:
-        index, place = sequences.locate(int(np.argmax(sequences.letters == ord("*"))))
+    if not sequences.byte_counts[ord("*")]:
+        return
+    places = np.flatnonzero(sequences.letters == ord("*"))
+    if len(places):  # else those of a set that this is a block of
+        index, place = sequences.locate(int(places[0]))
         raise FormatError(
             f"{sequences.source}: {sequences.record(index)}: '*' at position {place + 1} cannot "
             "stand in a SAM file; remove it, or write PAF"

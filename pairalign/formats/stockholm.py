@@ -28,6 +28,7 @@ class StockholmWriter(TextWriter):
     suffixes = (".sto", ".stk", ".stockholm")
     needs = Detail.CIGAR
     numbers = True
+    of_block_later = True  # shard 1 looks at the names of all
     shows_confidence = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:

@@ -46,7 +46,7 @@ class Piece:
     number : int
         Of its first pair, counted from 1, where a format numbers pairs.
     left : tuple of dict
-        What the writers of all that comes before have left, see `Writer.leave`.
+        What writers have left of all that comes before, see `Writer.leave`.
     """
 
     first: bool = True
@@ -138,16 +138,15 @@ class Writer(Abortable):
     numbers : bool
         Whether it numbers the pairs that it shows.
     joined : bool
-        Whether its parts, and what is before and after a `flush`, are files that `join` makes one
-        of. Else one after the other they are the file.
+        Whether `join_files` makes one of its parts, and of what is before and after a `flush`.
     shows_confidence : bool
         Whether alignments by expected accuracy come with that of their columns.
     shown : int
         How many it has shown; 0 where it does not number them.
     kind_counts : ndarray of int64, shape (5,)
         How many overlaps of each kind it was given, see `pairalign.reads.kinds`; 0 of alignments.
-    of_block : bool
-        Whether the sequences of the pairs will do: it says nothing of others.
+    of_block, of_block_later : bool
+        Whether the sequences of the pairs will do, of all parts and of all but the first.
     default_fields : tuple of Field or None
         The columns of a table, where they can be chosen; empty: they follow from what was computed.
     known_tags : tuple of str
@@ -167,6 +166,7 @@ class Writer(Abortable):
     joined: ClassVar[bool] = False
     shows_confidence: ClassVar[bool] = False
     of_block: ClassVar[bool] = False
+    of_block_later: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None
     known_tags: ClassVar[tuple[str, ...]] = ()
     shows_residues: ClassVar[bool] = True  # without tags and chosen columns

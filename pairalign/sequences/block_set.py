@@ -63,6 +63,11 @@ class BlockSet(SequenceSet):
         return self._places[numbers] + positions - self._starts[numbers]
 
     @property
+    def whole_size(self) -> int:
+        """How many sequences the whole has."""
+        return len(self._whole)
+
+    @property
     def positions_in_whole(self) -> npt.NDArray[np.int64]:
         """Sorted position in the whole of each one here, int64 of shape (n,)."""
         return np.concatenate([np.arange(*one, dtype=np.int64) for one in self._ranges])
@@ -144,6 +149,18 @@ class BlockSet(SequenceSet):
     def number_of(self, index: int) -> str:
         """Return which record of the whole a sequence is."""
         return self._whole.number_of(int(self.indices[index]))
+
+
+def indices_in_whole(sequences: SequenceSet) -> npt.NDArray[np.int32]:
+    """Return what the input indices of a set stand for: of a block, those of the whole."""
+    if isinstance(sequences, BlockSet):
+        return sequences.indices
+    return np.arange(len(sequences), dtype=np.int32)
+
+
+def size_of_whole(sequences: SequenceSet) -> int:
+    """Return how many sequences a set has; of a block, those of the whole."""
+    return sequences.whole_size if isinstance(sequences, BlockSet) else len(sequences)
 
 
 def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
