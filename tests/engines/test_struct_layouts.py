@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,10 @@ from struct_layouts import (
     ROOT,
     SHIM,
     Declaration,
-    cpp_layout,
-    cpp_layouts,
     cpp_values,
     declared_layout,
+    layout_expressions,
+    layout_of,
     opencl_layout,
 )
 
@@ -273,17 +275,41 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
 ]
 
 
+Values = Callable[[Source, str], int]
+PITCHES = [f"pitch_of({one.columns // one.parts}, {one.width})" for one in tilings.TILINGS]
+LENGTHS = [(1, 1), (31, 1), (16, 16), (1000, 37)]
+MOVES = [f"move_words({rows}, {columns})" for rows, columns in LENGTHS]
+
+
+@pytest.fixture(scope="module")
+def value_of(tmp_path_factory: pytest.TempPathFactory) -> Values:
+    """What an expression is in a source, which is compiled once with all that is asked of it."""
+    asked: dict[Source, list[str]] = {PACKED: [*PITCHES, *MOVES]}
+    for declaration, struct, source in STRUCTS:
+        asked.setdefault(source, []).extend(layout_expressions(declaration, struct))
+    for source, numbers in NUMBERS:
+        asked.setdefault(source, []).extend(numbers)
+
+    @functools.cache
+    def values(source: Source) -> dict[str, int]:
+        folder = tmp_path_factory.mktemp("values")
+        found = cpp_values(source.includes(), asked[source], folder, source.defines())
+        return dict(zip(asked[source], found, strict=True))
+
+    return lambda source, expression: values(source)[expression]
+
+
 def name_of(value: object) -> str | None:
     return value.path if isinstance(value, Source) else value if isinstance(value, str) else ""
 
 
 @COMPILER
 @pytest.mark.parametrize("source", {source: None for *_, source in STRUCTS}, ids=name_of)
-def test_cpp_layouts(source: Source, tmp_path: Path) -> None:
-    structs = [(declaration, name) for declaration, name, of in STRUCTS if of == source]
-    layouts = cpp_layouts(structs, source.includes(), tmp_path, source.defines())
-    for (declaration, name), found in zip(structs, layouts, strict=True):
-        assert found == declared_layout(declaration), name
+def test_cpp_layouts(source: Source, value_of: Values) -> None:
+    for declaration, struct, of in STRUCTS:
+        if of == source:
+            found = layout_of(declaration, struct, partial(value_of, source))
+            assert found == declared_layout(declaration), struct
 
 
 @pytest.mark.parametrize(
@@ -302,23 +328,19 @@ def test_opencl_layouts(
 @COMPILER
 @pytest.mark.parametrize(("source", "numbers"), NUMBERS, ids=name_of)
 def test_numbers_known_on_both_sides(
-    source: Source, numbers: dict[str, int], tmp_path: Path
+    source: Source, numbers: dict[str, int], value_of: Values
 ) -> None:
-    found = cpp_values(source.includes(), list(numbers), tmp_path, source.defines())
-    assert dict(zip(numbers, found, strict=True)) == numbers
+    assert {name: value_of(source, name) for name in numbers} == numbers
 
 
 @COMPILER
-def test_room_for_profiles_and_moves(tmp_path: Path) -> None:
+def test_room_for_profiles_and_moves(value_of: Values) -> None:
     """Formulas that Python needs to plan memory, and the kernels to find their way in it."""
-    lengths = [(1, 1), (31, 1), (16, 16), (1000, 37)]
-    pitches = [f"pitch_of({one.columns // one.parts}, {one.width})" for one in tilings.TILINGS]
-    moves = [f"move_words({rows}, {columns})" for rows, columns in lengths]
-    found = cpp_values(PACKED.includes(), pitches + moves, tmp_path, PACKED.defines())
-    for tiling, pitch in zip(tilings.TILINGS, found, strict=False):
-        assert tiling.width < pitch <= tiling.profile_bytes(1) // 4
-    rows, columns = np.array(lengths, np.int32).T
-    assert found[len(pitches) :] == tilings.move_words(rows, columns).tolist()
+    for tiling, pitch in zip(tilings.TILINGS, PITCHES, strict=True):
+        assert tiling.width < value_of(PACKED, pitch) <= tiling.profile_bytes(1) // 4
+    rows, columns = np.array(LENGTHS, np.int32).T
+    moves = [value_of(PACKED, one) for one in MOVES]
+    assert moves == tilings.move_words(rows, columns).tolist()
 
 
 @COMPILER
@@ -335,12 +357,12 @@ def test_swapped_fields_are_noticed(
     struct: str,
     source: Source,
     names: tuple[str, str],
-    tmp_path: Path,
+    value_of: Values,
 ) -> None:
     """Two fields of the same size, exchanged on one side only."""
     swapped = exchange(declaration, *names)
     assert declared_layout(swapped)[""] == declared_layout(declaration)[""]
-    found = cpp_layout(swapped, struct, source.includes(), tmp_path, source.defines())
+    found = layout_of(swapped, struct, partial(value_of, source))
     wrong = {name for name, place in declared_layout(swapped).items() if found[name] != place}
     assert wrong == set(names)
 

@@ -51,6 +51,7 @@ def run_tests(folder: Path, *options: str, profile: str = "") -> tuple[int, str]
     environment |= {
         "CUDA_VISIBLE_DEVICES": "",
         "HYPOTHESIS_PROFILE": profile,
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[1] / "support"), *sys.path]),
     }
     done = subprocess.run(
@@ -64,7 +65,7 @@ def run_tests(folder: Path, *options: str, profile: str = "") -> tuple[int, str]
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["here", "in workers"])
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "2"]], ids=["here", "in workers"])
 def test_what_is_not_installed_is_a_line(folder: Path, workers: list[str]) -> None:
     (folder / "test_other.py").write_text(
         "import pytest\n"
@@ -80,7 +81,7 @@ def test_what_is_not_installed_is_a_line(folder: Path, workers: list[str]) -> No
     assert "miniasm (1), no_such_package (1); packages: pip install NAME" in line
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["here", "in workers"])
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "2"]], ids=["here", "in workers"])
 def test_each_kind_is_a_line(folder: Path, workers: list[str]) -> None:
     code, said = run_tests(folder, *workers, "-m", "not slow", profile="few")
     assert code == 0, said

@@ -51,7 +51,8 @@ def _random_ops(rng, query, target, definite, gaps):
             choices.append(INSERTION)
         if t < len(target):
             choices.append(DELETION)
-        op = int(rng.choice(choices)) if rng.random() < 0.4 or not ops else ops[-1]
+        drawn = rng.random() < 0.4 or not ops
+        op = choices[rng.integers(len(choices))] if drawn else ops[-1]
         if op in (MATCH, MISMATCH) or op not in choices:
             op = choices[0]
         ops.append(op)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,37 +64,22 @@ def cpp_values(
     return [int(line) for line in printed.split()]
 
 
-def cpp_layout(
-    declaration: Declaration,
-    struct: str,
-    includes: Sequence[Path],
-    folder: Path,
-    defines: Mapping[str, int | str] | None = None,
-) -> Layout:
-    """Where C++ puts the fields that Python declares; it does not compile where one has no such."""
-    return cpp_layouts([(declaration, struct)], includes, folder, defines)[0]
+def layout_expressions(declaration: Declaration, struct: str) -> list[str]:
+    """What to ask C++ for `layout_of`; it does not compile where it has no such field."""
+    return [one for name in declared_layout(declaration) for one in _place(struct, name)]
 
 
-def cpp_layouts(
-    structs: Sequence[tuple[Declaration, str]],
-    includes: Sequence[Path],
-    folder: Path,
-    defines: Mapping[str, int | str] | None = None,
-) -> list[Layout]:
-    """`cpp_layout` of several structs of a source, which is compiled once."""
-    names = [list(declared_layout(declaration)) for declaration, _ in structs]
-    expressions = [
-        one
-        for (_, struct), fields in zip(structs, names, strict=True)
-        for name in fields
-        for one in (
-            (f"offsetof({struct}, {name})", f"sizeof((({struct}*)0)->{name})")
-            if name
-            else ("0", f"sizeof({struct})")
-        )
-    ]
-    values = iter(cpp_values(includes, expressions, folder, defines))
-    return [{name: (next(values), next(values)) for name in fields} for fields in names]
+def layout_of(declaration: Declaration, struct: str, value_of: Callable[[str], int]) -> Layout:
+    """Where C++ puts the fields that Python declares, by the values of expressions."""
+    return {
+        name: tuple(map(value_of, _place(struct, name))) for name in declared_layout(declaration)
+    }
+
+
+def _place(struct: str, name: str) -> tuple[str, str]:
+    if not name:
+        return "0", f"sizeof({struct})"
+    return f"offsetof({struct}, {name})", f"sizeof((({struct}*)0)->{name})"
 
 
 def opencl_layout(declaration: Declaration, struct: str, source: str, device: Any) -> Layout:
