@@ -18,12 +18,24 @@ from bench.cluster_commands import measure
 from bench.scale_store import AMINO_ACIDS
 from pairalign.sequences.reading import read_fasta
 
+_SIMILAR = ("--min-identity", "0.4", "--min-coverage", "0.8")
 CASES = {
-    "PAF, identity of 40% and coverage of 80%": (
-        *("--format", "paf", "--min-identity", "0.4", "--min-coverage", "0.8"),
-    ),
+    **{
+        f"{name}, identity of 40% and coverage of 80%": ("--format", format, *_SIMILAR)
+        for name, format in (
+            ("PAF", "paf"),
+            ("SAM", "sam"),
+            ("TSV", "tsv"),
+            ("Parquet", "parquet"),
+            ("npz", "npz"),
+        )
+    },
     "TSV, local E-values up to 1e-3": (
         *("--format", "tsv", "--mode", "local", "--max-evalue", "1e-3"),
+        *("--search-space", "1e8"),
+    ),
+    "blast6, local E-values up to 1e-3": (
+        *("--format", "blast6", "--mode", "local", "--max-evalue", "1e-3"),
         *("--search-space", "1e8"),
     ),
     "TSV, ten hits of each": (*("--format", "tsv", "--mode", "local", "--max-hits", "10"),),
