@@ -9,6 +9,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from commands import write_part
 
 from pairalign.cli.main import main
 
@@ -75,7 +76,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     main(["distance", str(folder / "family.fasta"), "-o", str(folder / "family.phy"), "--quiet"])
     main(["msa", str(folder / "family.fasta"), "-o", str(folder / "theirs.afa"), "--quiet"])
     (folder / "new.fasta").write_text(f">new\n{protein}\n")
-    (folder / "examples").symlink_to(ROOT / "examples")
+    (folder / "examples").mkdir()
+    for example in (ROOT / "examples").glob("*.fasta"):
+        write_part(folder / "examples" / example.name, example, 12)
     return folder
 
 
