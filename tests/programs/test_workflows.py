@@ -1,4 +1,4 @@
-"""The recipe for Snakemake of docs/scale.md, as it stands there but for the number of parts."""
+"""Recipes for Snakemake: that of docs/scale.md, with fewer parts, and that of `recipes`."""
 
 from __future__ import annotations
 
@@ -36,25 +36,28 @@ def read_recipe() -> str:
     return re.sub("^    ", "", recipe.replace("N = 64", f"N = {PARTS}"), flags=re.MULTILINE)
 
 
+def variables_in(folder: Path) -> dict[str, str]:
+    """An environment whose `pairalign` is the package that is tested."""
+    (folder / "bin").mkdir()
+    command = folder / "bin/pairalign"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m pairalign "$@"\n')
+    command.chmod(0o755)
+    path = f"{command.parent}:{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "XDG_CACHE_HOME": str(folder / "cache")}
+
+
 @pytest.mark.slow
 def test_snakemake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = find_snakemake()
     monkeypatch.chdir(tmp_path)
     write_random_set(Path("proteins.fa"), 60, 80)
     Path("Snakefile").write_text(read_recipe())
-    Path("bin").mkdir()
-    command = Path("bin/pairalign")
-    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m pairalign "$@"\n')
-    command.chmod(0o755)
-    variables = {
-        "PATH": f"{command.parent.resolve()}:{os.environ['PATH']}",
-        "XDG_CACHE_HOME": str(tmp_path / "cache"),
-    }
+    variables = variables_in(tmp_path)
 
     def snakemake() -> str:
         done = subprocess.run(
             [program, "--cores", "2"],
-            env={**os.environ, **variables},
+            env=variables,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -76,7 +79,9 @@ def test_snakemake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_the_snakefile_of_the_recipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_snakefile_of_the_recipes_is_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Planned, with the threads, memory and GPU of each job."""
     program = find_snakemake()
     monkeypatch.chdir(tmp_path)
@@ -95,3 +100,24 @@ def test_the_snakefile_of_the_recipes(tmp_path: Path, monkeypatch: pytest.Monkey
     options = [build_parser().parse_args(command.split()) for command in commands]
     assert sorted(one.shard for one in options) == [(1, 3), (2, 3), (3, 3)]
     assert {(one.threads, one.memory, one.device) for one in options} == {(4, 8000 << 20, "cuda")}
+
+
+@pytest.mark.slow
+def test_the_snakefile_of_the_recipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = find_snakemake()
+    monkeypatch.chdir(tmp_path)
+    write_random_set(Path("proteins.fa"), 60, 80)
+    recipe = DOCS.parents[1] / "recipes" / "snakemake" / "Snakefile"
+    asked = ["shards=6", "threads=1", "mem_mb=500", "options=--min-score 12"]
+    words = ["--snakefile", str(recipe), "--cores", "2", "--resources", "mem_mb=9000"]
+    done = subprocess.run(
+        [program, *words, "--config", *asked],
+        env=variables_in(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=4 * TIMEOUT_SECONDS,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    one = ["align", "proteins.fa", "-o", "one.paf.zst", "-q", "--min-score", "12"]
+    assert main([*one, "--device", "cpu"]) == 0
+    assert Path("all.paf.zst").read_bytes() == Path("one.paf.zst").read_bytes()
