@@ -2,7 +2,7 @@
 # Runs the README's two commands, `make demo` and `make test`, in a bare Debian: git, make, g++ and python3, and
 # nothing else; as a user and, in a second copy, as root. TESTS chooses the tests that `make test` runs there: those
 # of a few commands, for the whole set runs beside this in CI; TESTS=tests runs all. The second copy is compiled
-# without optimization, in a third of the time: what differs is who runs it. Needs root and debootstrap;
+# without optimization, which takes less: what differs is who runs it. Needs root and debootstrap;
 # without them it says so and goes on.
 #
 #     scripts/try_bare.sh [SUITE]
