@@ -92,6 +92,20 @@ def test_lines_of_tables(options: tuple[str, ...]) -> None:
     assert Path("updated").read_bytes() == fresh(*options)
 
 
+@pytest.mark.parametrize("options", [(), ("--max-hits", "3", "--min-identity", "0.5")])
+@pytest.mark.parametrize("mode", ["global", "local"])
+def test_both_strands(mode: str, options: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(4)
+    for path, count, prefix in (("old.fa", 20, "p"), ("new.fa", 5, "q")):
+        sequences = ("".join(rng.choice(list("ACGT"), rng.integers(40, 90))) for _ in range(count))
+        text = "".join(f">{prefix}{k}\n{one}\n" for k, one in enumerate(sequences))
+        Path(path).write_text(text)
+    options = ("--format", "paf", "--strand", "both", "--mode", mode, *options)
+    make_parts(*options)
+    update("parts", "new.fa", "-o", "updated")
+    assert Path("updated").read_bytes() == fresh(*options)
+
+
 def test_a_folder_can_be_added_to() -> None:
     make_parts("--format", "paf", shards=1)
     update("parts", "new.fa", "-o", "parts2/")

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.choices import STRANDS
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.procedure import PlainProcedure
 from pairalign.sequences.block_set import BlockSet
@@ -36,7 +37,8 @@ def align_added(job: AlignmentJob, old: int) -> Generator[Alignments, None, None
         query, as in the results of `job`.
     """
     kept = {one.name: getattr(job, one.name) for one in fields(AlignmentJob) if one.init}
-    if type(job.procedure) is not PlainProcedure:
+    # Of one set and of two, ties on the other strand may be other alignments.
+    if type(job.procedure) is not PlainProcedure or job.strand != STRANDS[0]:
         yield from AlignmentJob(**{**kept, "only": (old, len(job.queries)), "shard": None})
         return
     earlier, added = split_set(job, old)
