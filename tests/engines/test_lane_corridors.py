@@ -9,6 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from bench.families import family as family_of
+from bench.families import with_one_gap
 from checks import assert_same, run, windows_of
 from conftest import open_cpu
 from similar_problems import (
@@ -107,6 +109,19 @@ def test_pairs_of_many_rows_share_lanes() -> None:
     assert_same(found, full.take(np.flatnonzero(relatives)))
     assert (did.tried, did.done, did.lost) == (40, 40, 0)
     assert did.beam_cells + did.cells < 0.5 * did.matrix_cells
+
+
+@pytest.mark.parametrize("name", instruction_sets())
+def test_one_long_gap_of_few_pairs(name: str) -> None:
+    """Every other sequence lacks a quarter: words beyond the gap count, and lanes are filled up."""
+    distant = Problem(tuple(with_one_gap(family_of(12, 2500, 0.75), 625)), None, DEFAULT)
+    found, did = align(distant, Pruning("auto"), threads=1, instruction_set=name)
+    assert_same(found, run(open_cpu, distant))
+    assert did.done > 40
+    near = Problem(tuple(with_one_gap(family_of(16, 1500, 0.85), 375)), None, DEFAULT)
+    found, did = align(near, Pruning("auto"), threads=1, instruction_set=name)
+    assert_same(found, run(open_cpu, near))
+    assert did.done == 120
 
 
 @pytest.mark.parametrize("number", [3, 8, 12])
