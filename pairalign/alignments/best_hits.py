@@ -151,3 +151,8 @@ class BestHits:
 def number_pairs(query: Int32s, target: Int32s) -> Int64s:
     """Return a number for each pair of a query and a target, int64."""
     return query.astype(np.int64) << 32 | target
+
+
+def pairs_of_numbers(numbers: Int64s) -> tuple[Int32s, Int32s]:
+    """Return query and target of each number of `number_pairs`."""
+    return (numbers >> 32).astype(np.int32), (numbers & 0x7FFFFFFF).astype(np.int32)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.best_hits import number_pairs
+from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
 from pairalign.alignments.records import CLAIMS, UNSAID, Layout, SetNames, read_lines
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.errors import PartsError
@@ -118,25 +118,25 @@ class Interleaver:
 
     def hits(self) -> tuple[Int32s, Int32s, Int32s] | None:
         """Return query, target and raw score of each hit; None where a line does not say it."""
-        none = np.empty(0, np.int64)
-        keys = np.concatenate([none, *(one.keys for one in self._texts)])
-        scores = np.concatenate([none, *(one.scores for one in self._texts)])
+        keys = self._keys()
+        scores = np.concatenate([np.empty(0, np.int64), *(one.scores for one in self._texts)])
         if (scores == UNSAID).any():
             return None
         order = np.lexsort((-scores, keys))  # of several alignments the best
         keys, first = np.unique(keys[order], return_index=True)
-        query, target = (keys >> 32).astype(np.int32), (keys & 0x7FFFFFFF).astype(np.int32)
-        return query, target, scores[order][first].astype(np.int32)
+        return *pairs_of_numbers(keys), scores[order][first].astype(np.int32)
 
     def pairs(self) -> tuple[Int32s, Int32s]:
         """Return the pairs that have a line, each once: input indices, the lower first."""
-        if self._scale is not None:
-            found = np.concatenate([np.empty(0, np.int64), *(t.keys for t in self._texts)])
-            query, target = found >> 32, found & 0x7FFFFFFF
-            pairs = np.unique(np.minimum(query, target) << 32 | np.maximum(query, target))
-            return (pairs >> 32).astype(np.int32), (pairs & 0x7FFFFFFF).astype(np.int32)
-        keys = np.unique(np.concatenate([np.empty(0, np.int64), *(t.keys for t in self._texts)]))
-        return self._indices_of(keys)
+        keys = np.unique(self._keys())
+        if self._scale is None:
+            return self._indices_of(keys)
+        query, target = pairs_of_numbers(keys)
+        pairs = number_pairs(np.minimum(query, target), np.maximum(query, target))
+        return pairs_of_numbers(np.unique(pairs))
+
+    def _keys(self) -> npt.NDArray[np.int64]:
+        return np.concatenate([np.empty(0, np.int64), *(one.keys for one in self._texts)])
 
     def write(self, output: Output, ranked: Int64s | None = None) -> int:
         """Write header and lines; return how many lines that is.
@@ -148,7 +148,7 @@ class Interleaver:
             Of hits `number_pairs` in the order of output; lines of others are left out.
         """
         output.write(self._header)
-        keys = np.concatenate([np.empty(0, np.int64), *(one.keys for one in self._texts)])
+        keys = self._keys()
         if ranked is not None:
             keys = _places(keys, ranked)
         order = np.argsort(keys, kind="stable")
@@ -279,11 +279,13 @@ def _raw_scores(records: npt.NDArray[np.void], scale: int) -> npt.NDArray[np.int
 
 def _places(keys: npt.NDArray[np.int64], ranked: Int64s) -> npt.NDArray[np.int64]:
     """Return where keys are in `ranked`, -1 where they are not."""
+    if not len(ranked):
+        return np.full(len(keys), -1)
     order = np.argsort(ranked)
     places = np.searchsorted(ranked[order], keys)
     places[places == len(order)] = 0
-    found = order[places] if len(order) else np.full(len(keys), -1)
-    return np.where(ranked[found] == keys, found, -1) if len(order) else found
+    found = order[places]
+    return np.where(ranked[found] == keys, found, -1)
 
 
 def _blocks(text: memoryview, start: int) -> Iterator[tuple[int, int]]:

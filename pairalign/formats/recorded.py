@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
 from pairalign.alignments.records import SetNames
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import PartsError
@@ -42,12 +43,11 @@ def read_recorded_pairs(path: str, format: str, sequences: SequenceSet) -> tuple
     try:
         for piece in reader.pieces():
             records = reader.read(piece).records
-            query, target = records["query"].astype(np.int64), records["target"].astype(np.int64)
+            query, target = records["query"], records["target"]
             if (query < 0).any() or (target < 0).any():
                 raise PartsError(f"'{path}': a record has a name that no sequence of its run has")
             low, high = np.minimum(query, target), np.maximum(query, target)
-            found.append(np.unique(low << 32 | high))
+            found.append(np.unique(number_pairs(low, high)))
     finally:
         reader.close()
-    pairs = np.unique(np.concatenate(found))
-    return (pairs >> 32).astype(np.int32), (pairs & 0x7FFFFFFF).astype(np.int32)
+    return pairs_of_numbers(np.unique(np.concatenate(found)))

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
-from pairalign.alignments.best_hits import BestHits, hit_bytes, number_pairs
+from pairalign.alignments.best_hits import BestHits, hit_bytes, number_pairs, pairs_of_numbers
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import check_shard
@@ -393,7 +393,7 @@ class HitsJob(AlignmentJob):
     def _aligned(self, first: Int32s, second: Int32s) -> Alignments:
         """Align pairs that have passed; further alignments of a pair must pass, too."""
         pairs = np.unique(number_pairs(first, second))
-        listed = PairList((pairs >> 32).astype(np.int32), (pairs & 0x7FFFFFFF).astype(np.int32))
+        listed = PairList(*pairs_of_numbers(pairs))
         changes: dict[str, Any] = {"pair_list": listed, "window": LIST_WINDOW, "progress": False}
         if self.hsps == 1:
             changes |= {"want": Want(self.want.detail), "evalue_filter": None}
