@@ -158,9 +158,7 @@ def _carry_out(command: _Command) -> Lines:
     if command.workers is not None:
         run_on_cluster(command.workers, output.path, run, table.writer_type, **decided)
         return written_pairs("alignments", run.pairs, output.path)
-    is_later = output.place is not None and output.place.shard[0] > 1
-    of_block = table.writer_type.of_block or (is_later and table.writer_type.of_block_later)
-    destination = Destination(output, run, of_block=of_block, **decided)
+    destination = Destination(output, run, of_block=table.writer_type.of_block, **decided)
     summary = _summary_of(asked, run.problem, destination.job)
     run = destination.job
     collector = None

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from pairalign.alignments.fields import FIELDS
 from pairalign.formats.blast6 import Blast6Writer
+from pairalign.sequences.block_set import whole_of
 from pairalign.statistics.statements import statements
 
 _LABELS = {
@@ -53,8 +54,6 @@ class Blast7Writer(Blast6Writer):
     """
 
     name = "blast7"
-    of_block = False
-    of_block_later = True
     suffixes: ClassVar[tuple[str, ...]] = (".blast7", ".b7", ".outfmt7")
 
     @property
@@ -76,7 +75,7 @@ class Blast7Writer(Blast6Writer):
             f"Searched with: {_file_name(content.queries.source)}",
             *stated,
             f"Fields: {', '.join(self._labels())}",
-            f"Queries processed: {len(content.queries)}; hits found follow",
+            f"Queries processed: {len(whole_of(content.queries))}; hits found follow",
         ]
         return "".join(f"# {line}\n" for line in lines).encode()
 

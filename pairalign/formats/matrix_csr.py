@@ -6,7 +6,7 @@ import io
 import zipfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +20,12 @@ from pairalign.formats.output import Output
 from pairalign.formats.parts import Rows
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
-from pairalign.sequences.block_set import indices_in_whole, size_of_whole
+from pairalign.sequences.block_set import indices_in_whole, slices, whole_of
+from pairalign.sequences.sets import SequenceSet
 
 Arrays = dict[str, npt.NDArray[Any]]
 _ENTRIES = ("row", "col", "data")
+_NAMES = ("names", "target_names")
 
 
 class MatrixWriter(Writer):
@@ -46,7 +48,7 @@ class MatrixWriter(Writer):
     either_strand = True
     pairs_once = True
     joined = True
-    of_block_later = True
+    of_block = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
@@ -71,15 +73,13 @@ class MatrixWriter(Writer):
         is_first = content.piece.first and not self._is_begun
         self._is_begun = True
         is_one_set = content.targets is content.queries
+        sets = whole_of(content.queries), whole_of(content.targets)
         about: Arrays = {
-            "shape": np.array([size_of_whole(one) for one in (content.queries, content.targets)]),
+            "shape": np.array([len(one) for one in sets]),
             "weight": np.array(content.weight),
         }
-        if is_first:
-            about["names"] = np.array(content.queries.names)
-            if not is_one_set:
-                about["target_names"] = np.array(content.targets.names)
-        return _Entries(_concatenated(held), about, is_one_set, is_first, content.piece.last)
+        named = sets[: 1 if is_one_set else 2] if is_first else ()
+        return _Entries(_concatenated(held), about, is_one_set, is_first, content.piece.last, named)
 
     @classmethod
     def join_files(
@@ -131,8 +131,10 @@ class _Entries:
     entries : tuple of ndarray
         Queries, targets (int32) and weights (float64).
     about : dict
-        What else is stored: shape, weight, and names if it is the first part.
+        What else is stored: shape, weight, and names if it is the first part that was read.
     is_one_set, is_first, is_last : bool
+    named : tuple of SequenceSet
+        Those whose names are stored, if it is the first part and not read.
     """
 
     entries: tuple[npt.NDArray[Any], ...]
@@ -140,6 +142,7 @@ class _Entries:
     is_one_set: bool
     is_first: bool
     is_last: bool
+    named: tuple[SequenceSet, ...] = ()
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -156,7 +159,14 @@ class _Entries:
                 **dict(zip(_ENTRIES, self.entries, strict=True)),
                 "kind": np.array((self.is_one_set, self.is_first, self.is_last)),
             }
-        np.savez(BytesSink(output), **arrays, **self.about)  # type: ignore[arg-type]
+        # As numpy.savez does, which has no way to be given an array in pieces.
+        with zipfile.ZipFile(BytesSink(output), "w") as archive:
+            for name, array in (arrays | self.about).items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                    np.lib.format.write_array(file, array, allow_pickle=False)
+            for name, sequences in zip(_NAMES, self.named, strict=False):
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                    _write_names(file, sequences)
 
     def _csr(self) -> Arrays:
         rows, columns, data = self.entries
@@ -172,6 +182,16 @@ class _Entries:
         indptr = np.zeros(count + 1, np.int64)
         np.cumsum(np.bincount(rows, minlength=count), out=indptr[1:])
         return {"data": data, "indices": columns, "indptr": indptr}
+
+
+def _write_names(file: IO[bytes], sequences: SequenceSet) -> None:
+    """Write all names as `numpy.lib.format.write_array` writes an array of them."""
+    longest = max(max(map(len, sequences.names_at(some))) for some in slices(sequences))
+    kind = np.dtype((np.str_, longest))
+    about = {"descr": kind.str, "fortran_order": False, "shape": (len(sequences),)}
+    np.lib.format.write_array_header_1_0(file, about)
+    for some in slices(sequences):
+        file.write(np.array(sequences.names_at(some), kind).tobytes())
 
 
 def pairs_of_matrix(data: memoryview) -> tuple[Int32s, Int32s]:
@@ -205,14 +225,11 @@ def _read(files: Iterable[memoryview | Rows]) -> Iterator[_Entries]:
 
 
 def _read_one(stored: Arrays, rows: slice) -> _Entries:
-    about: Arrays = {
-        name: stored[name]
-        for name in ("shape", "weight", "names", "target_names")
-        if name in stored
-    }
+    about: Arrays = {name: stored[name] for name in ("shape", "weight", *_NAMES) if name in stored}
     if stored["format"] == b"coo":
         entries = tuple(stored[name][rows] for name in _ENTRIES)
-        return _Entries(entries, about, *map(bool, stored["kind"]))
+        is_one_set, is_first, is_last = map(bool, stored["kind"])
+        return _Entries(entries, about, is_one_set, is_first, is_last)
     indices, values = stored["indices"], stored["data"]
     numbers = np.repeat(np.arange(len(stored["indptr"]) - 1), np.diff(stored["indptr"]))
     is_one_set = "target_names" not in about

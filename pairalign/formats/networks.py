@@ -17,7 +17,7 @@ from pairalign.base.errors import FormatError, shown_name
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
-from pairalign.sequences.block_set import indices_in_whole
+from pairalign.sequences.block_set import indices_in_whole, slices, whole_of
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import Significance
 
@@ -37,6 +37,7 @@ _EDGE_FIELDS = (
 _STATISTICS = (("bits", "double"), ("evalue", "double"), ("alignment_score", "double"))
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used
 _PAIRS = 1 << 14  # formatted at a time
+_LINES = 1 << 12  # written at a time
 
 
 class NetworkWriter(Writer):
@@ -66,35 +67,32 @@ class NetworkWriter(Writer):
             self._ids.append([f"m{k}" for k in indices_in_whole(content.targets).tolist()])
         if content.piece.first:
             self._put(self.before(len(sets) > 1))
-            for number, sequences in enumerate(sets):
-                ids = self._ids[number]
-                self._put(self._nodes(sequences, ids, number + 1 if len(sets) > 1 else None))
+            for number, sequences in enumerate(sets, 1):
+                self._put(self._nodes(sequences, number if len(sets) > 1 else None))
             self._put(self.between())
 
     def _put(self, lines: Iterator[str]) -> None:
         held: list[str] = []
         for line in lines:
             held.append(line)
-            if len(held) == _PAIRS:
+            if len(held) == _LINES:
                 self._output.write("".join(held).encode())
                 held.clear()
         self._output.write("".join(held).encode())
 
-    def _nodes(
-        self, sequences: SequenceSet, ids: list[str], set_number: int | None
-    ) -> Iterator[str]:
-        labels = self._content.labels
-        for index, name in enumerate(sequences.names):
-            values: dict[str, object] = {
-                "name": name,
-                "header": sequences.descriptions[index],
-                "length": int(sequences.lengths[index]),
-            }
-            if set_number is not None:
-                values["set"] = set_number
-            if labels is not None:
-                values["cluster"] = int(labels[index])
-            yield self.node(ids[index], values)
+    def _nodes(self, sequences: SequenceSet, set_number: int | None) -> Iterator[str]:
+        """Yield the nodes of a set, of a block those of the whole."""
+        labels, whole = self._content.labels, whole_of(sequences)
+        for some in slices(whole):
+            texts = whole.names_at(some), whole.descriptions_at(some)
+            said = zip(some.tolist(), *texts, whole.lengths_at(some).tolist(), strict=True)
+            for index, name, header, length in said:
+                values: dict[str, object] = {"name": name, "header": header, "length": length}
+                if set_number is not None:
+                    values["set"] = set_number
+                if labels is not None:
+                    values["cluster"] = int(labels[index])
+                yield self.node(f"{'m' if set_number == 2 else 'n'}{index}", values)
 
     def _write(self, alignments: Alignments) -> None:
         for start in range(0, len(alignments), _PAIRS):
@@ -257,7 +255,7 @@ class GraphmlWriter(NetworkWriter):
     """GraphML 1.0, for Cytoscape, Gephi, igraph, networkx and others; undirected."""
 
     name: ClassVar[str] = "graphml"
-    of_block_later = True
+    of_block = True
     suffixes: ClassVar[tuple[str, ...]] = (".graphml",)
 
     def before(self, two_sets: bool) -> Iterator[str]:
@@ -295,7 +293,7 @@ class GexfWriter(NetworkWriter):
     """GEXF 1.2, Gephi's format; undirected, with the identity or another weight of an edge."""
 
     name: ClassVar[str] = "gexf"
-    of_block_later = True
+    of_block = True
     suffixes: ClassVar[tuple[str, ...]] = (".gexf",)
 
     def before(self, two_sets: bool) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pairalign.base.errors import FormatError, PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import PLAIN_CIGAR, Content, TextWriter
 from pairalign.pairs.want import Detail
+from pairalign.sequences.block_set import slices, whole_of
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import statements
 
@@ -47,13 +49,15 @@ class SamWriter(TextWriter):
     needs = Detail.CIGAR
     either_strand = True
     of_overlaps = True
-    of_block_later = True  # shard 1 looks at names and residues of all
+    of_block = True
     known_tags = ("MD", "pp", PLAIN_CIGAR)
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
-        _check_names(content.queries, _QUERY_NAME)
-        _check_names(content.targets, _TARGET_NAME)
-        _check_letters(content.queries)
+        is_first = content.piece.first  # which looks at all, and the others at those of a block
+        sets = [whole_of(one) if is_first else one for one in (content.queries, content.targets)]
+        for sequences, allowed in zip(sets, (_QUERY_NAME, _TARGET_NAME), strict=True):
+            _check_names(sequences, allowed)
+        _check_letters(sets[0])
         self._seen = np.zeros(len(content.queries), np.bool_)
         for left in content.piece.left:
             queries = left.get("queries", [])
@@ -62,18 +66,23 @@ class SamWriter(TextWriter):
             self._seen[queries] = True
         self._new: list[int] = []
         super().__init__(output, content, threads)
+        if is_first:
+            for lines in self._rest_of_header(sets[1]):
+                self._output.write(lines.encode())
 
     def header(self) -> bytes:
-        """Return the header: version, targets, program, how it was made."""
+        """Return the line that names the version."""
+        return b"@HD\tVN:1.6\tSO:unsorted\n"
+
+    def _rest_of_header(self, targets: SequenceSet) -> Iterator[str]:
+        """Yield all targets, some at a time; program, how it was made."""
         from pairalign.base.version import __version__
 
-        content = self._content
-        targets = content.targets
-        pairs = zip(targets.names, targets.lengths.tolist(), strict=True)
-        lines = [f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in pairs if length]
-        said = " | ".join(statements(content.scoring, content.significance))
-        program = f"@PG\tID:pairalign\tPN:pairalign\tVN:{__version__}\tDS:{said}\n"
-        return "".join(["@HD\tVN:1.6\tSO:unsorted\n", *lines, program]).encode()
+        for some in slices(targets):
+            pairs = zip(targets.names_at(some), targets.lengths_at(some).tolist(), strict=True)
+            yield "".join(f"@SQ\tSN:{name}\tLN:{length}\n" for name, length in pairs if length)
+        said = " | ".join(statements(self._content.scoring, self._content.significance))
+        yield f"@PG\tID:pairalign\tPN:pairalign\tVN:{__version__}\tDS:{said}\n"
 
     def secondary(self, alignments: Alignments) -> npt.NDArray[np.bool_]:
         """Which pairs are not the first of their query."""
@@ -96,13 +105,14 @@ class SamWriter(TextWriter):
 
 def _check_names(sequences: SequenceSet, allowed: re.Pattern[str]) -> None:
     """Raise FormatError for a name that is not allowed."""
-    for index, name in enumerate(sequences.names):
-        if not allowed.match(name):
-            raise FormatError(
-                f"{sequences.source}: {sequences.record(index)}: SAM names are up to 254 "
-                "characters of printable ASCII without '@' or, for targets, brackets, quotes, "
-                "commas and the like; rename it, or write PAF"
-            )
+    for some in slices(sequences):
+        for index, name in zip(some.tolist(), sequences.names_at(some), strict=True):
+            if not allowed.match(name):
+                raise FormatError(
+                    f"{sequences.source}: {sequences.record(index)}: SAM names are up to 254 "
+                    "characters of printable ASCII without '@' or, for targets, brackets, quotes, "
+                    "commas and the like; rename it, or write PAF"
+                )
 
 
 def _check_letters(sequences: SequenceSet) -> None:

@@ -145,8 +145,8 @@ class Writer(Abortable):
         How many it has shown; 0 where it does not number them.
     kind_counts : ndarray of int64, shape (5,)
         How many overlaps of each kind it was given, see `pairalign.reads.kinds`; 0 of alignments.
-    of_block, of_block_later : bool
-        Whether the sequences of the pairs will do, of all parts and of all but the first.
+    of_block : bool
+        Whether the sequences of a part will do, and `pairalign.sequences.block_set.slices` of all.
     default_fields : tuple of Field or None
         The columns of a table, where they can be chosen; empty: they follow from what was computed.
     known_tags : tuple of str
@@ -166,7 +166,6 @@ class Writer(Abortable):
     joined: ClassVar[bool] = False
     shows_confidence: ClassVar[bool] = False
     of_block: ClassVar[bool] = False
-    of_block_later: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None
     known_tags: ClassVar[tuple[str, ...]] = ()
     shows_residues: ClassVar[bool] = True  # without tags and chosen columns

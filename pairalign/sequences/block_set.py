@@ -7,7 +7,7 @@ other ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -63,9 +63,9 @@ class BlockSet(SequenceSet):
         return self._places[numbers] + positions - self._starts[numbers]
 
     @property
-    def whole_size(self) -> int:
-        """How many sequences the whole has."""
-        return len(self._whole)
+    def whole(self) -> SequenceSet:
+        """What the block is of."""
+        return self._whole
 
     @property
     def positions_in_whole(self) -> npt.NDArray[np.int64]:
@@ -158,9 +158,15 @@ def indices_in_whole(sequences: SequenceSet) -> npt.NDArray[np.int32]:
     return np.arange(len(sequences), dtype=np.int32)
 
 
-def size_of_whole(sequences: SequenceSet) -> int:
-    """Return how many sequences a set has; of a block, those of the whole."""
-    return sequences.whole_size if isinstance(sequences, BlockSet) else len(sequences)
+def whole_of(sequences: SequenceSet) -> SequenceSet:
+    """Return the set that a block is of, or the set itself; see `slices`."""
+    return sequences.whole if isinstance(sequences, BlockSet) else sequences
+
+
+def slices(sequences: SequenceSet) -> Iterator[npt.NDArray[np.int32]]:
+    """Yield all input indices, some at a time, for `names_at` and the like: nothing is kept."""
+    for start in range(0, len(sequences), _AT_A_TIME):
+        yield np.arange(start, min(start + _AT_A_TIME, len(sequences)), dtype=np.int32)
 
 
 def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -260,6 +260,10 @@ class SequenceSet:
         """Return the lengths of some sorted positions, int32 of shape (stop - start,)."""
         return self.sorted_lengths[start:stop]
 
+    def lengths_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """Return the lengths of some sequences, by ascending input indices."""
+        return self.lengths[indices]
+
     def names_at(self, indices: npt.NDArray[np.int32]) -> list[str]:
         """Return the names of some sequences, by ascending input indices."""
         return [self.names[index] for index in indices.tolist()]

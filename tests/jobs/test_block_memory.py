@@ -17,6 +17,10 @@ from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import CHUNK_BYTES, encode_store
 from pairalign.sequences.stored_set import StoredSet
 
+HEADERS = ("sam", "blast7", "stockholm", "graphml", "gexf", "npz")
+"""Formats whose first part says something of all sequences, or looks at them."""
+LETTERS = ("rows", "posteriors", "sam", "stockholm")
+"""Commands whose lines have residues."""
 COMMANDS = {
     "align": ("align", "--format", "paf"),
     "scores": ("align", "--format", "tsv", "--score-only"),
@@ -27,10 +31,7 @@ COMMANDS = {
         *("--max-evalue", "1e-3", "--search-space", "1e11"),
     ),
     "thresholds": ("align", "--format", "paf", "--min-identity", "0.5"),
-    **{
-        name: ("align", "--format", name, "--min-identity", "0.5")
-        for name in ("sam", "blast7", "stockholm", "graphml", "gexf", "npz")
-    },
+    **{name: ("align", "--format", name, "--min-identity", "0.5") for name in HEADERS},
     "distance": ("distance",),
 }
 WINDOW = 16
@@ -96,23 +97,45 @@ def test_a_worker_reads_its_block(
     reads = Reads(monkeypatch)
     # distances are in windows of 1,024, whose rows and columns are the least that a shard touches
     run(store, COMMANDS[name], "50001/100000" if name == "distance" else "5001/10000")
+    check_reads(reads, store, has_letters=name in LETTERS)
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_the_first_part_writes_of_all_and_reads_its_block(
+    name: str, stores: dict[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its header has names and lengths of all; of residues it reads those of its block."""
+    reads = Reads(monkeypatch)
+    run(stores[32_000], COMMANDS[name], "1/10000")
+    check_reads(reads, stores[32_000], has_letters=name in LETTERS)
+
+
+def check_reads(reads: Reads, store: Path, *, has_letters: bool) -> None:
     sections = StoredSet(store.read_bytes(), "store")._header.sections
     # A block has 1.4% of all rows, and as many columns, in up to four ranges, whose ends are in
     # chunks that are read whole. There are 29 chunks of codes.
     assert reads.bytes["codes"] <= 0.04 * sections["codes"][1] + 6 * CHUNK_BYTES
     assert reads.bytes["order"] <= 0.04 * sections["order"][1] + 2 * CHUNK_BYTES
     assert reads.mapped <= {"sorted_lengths"}  # which is checked, and not looked at
-    if name not in ("rows", "posteriors", "sam", "stockholm"):  # whose lines have residues
+    if not has_letters:
         assert reads.bytes["letters"] <= 8 * CHUNK_BYTES  # of four sequences that the summary names
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_memory_does_not_grow_with_the_set(name: str, stores: dict[int, Path]) -> None:
+@pytest.mark.parametrize(
+    ("name", "small", "large"),
+    [
+        *((name, "501/1000", "32001/64000") for name in COMMANDS),
+        *((name, "1/1000", "1/64000") for name in HEADERS),
+    ],
+)
+def test_memory_does_not_grow_with_the_set(
+    name: str, small: str, large: str, stores: dict[int, Path]
+) -> None:
     """The same block of a set of eight times as many sequences."""
     peaks = []
     for _ in range(2):  # what is loaded once, and what is kept for another run
-        run(stores[4000], COMMANDS[name], "501/1000")
-    for count, shard in ((4000, "501/1000"), (32_000, "32001/64000")):
+        run(stores[4000], COMMANDS[name], small)
+    for count, shard in ((4000, small), (32_000, large)):
         gc.collect()  # which is then due at the same moments of both runs
         tracemalloc.start()
         try:

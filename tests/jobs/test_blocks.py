@@ -80,6 +80,14 @@ def test_a_shard_touches_a_block(shards: int) -> None:
         assert sums[-1] * (2 / shards) ** 0.5 * 1.5 > lengths[touched].sum(dtype=np.int64)
 
 
+def test_a_block_of_all_is_the_set_itself() -> None:
+    sequences = SequenceSet.from_strings(["ACDE" * k for k in range(1, 30)], alphabet="protein")
+    scoring = make_scoring(sequences.alphabet)
+    for shard, is_all in (((1, 1), True), ((1, 9), False)):
+        job = AlignmentJob(sequences, None, scoring, window=8, shard=shard)
+        assert (job.of_block() is job) == is_all
+
+
 @pytest.mark.parametrize("two_sets", [False, True], ids=["one set", "two sets"])
 def test_a_gpu_gets_the_block_alone(
     two_sets: bool, device: Any, monkeypatch: pytest.MonkeyPatch

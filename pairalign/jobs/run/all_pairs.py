@@ -141,7 +141,7 @@ class AllPairs:
     def of_block(self, problem: Problem) -> tuple[Problem, AllPairs] | None:
         """Return the sequences alone that the windows touch, and the same pairs of these.
 
-        None where there is no pair.
+        None where there is no pair, or where they touch all.
         """
         windows = list(self._windows)
         if not windows:
@@ -155,6 +155,8 @@ class AllPairs:
             first = BlockSet(problem.queries, rows)
             second = BlockSet(problem.others, columns)
             block = Problem(first, second, problem.scoring)
+        if (len(first), len(second)) == (len(problem.queries), len(problem.others)):
+            return None
         starts = first.places_of(bounds[0]), second.places_of(bounds[2])
         stops = starts[0] + bounds[1] - bounds[0], starts[1] + bounds[3] - bounds[2]
         places = np.stack((starts[0], stops[0], starts[1], stops[1]), axis=1).tolist()
