@@ -119,8 +119,7 @@ def find_segments(
     longest, then the first. Windows with more than two ambiguous residues find nothing. BLAST's
     segmasker does the same but for ties.
     """
-    if sequences.alphabet.name != "protein":
-        raise ScoringError("mask seg is for proteins: take tantan")
+    check_mask(sequences.alphabet, "seg")
     found = np.zeros(sequences.total_residues, np.bool_)
     _segments(
         len(sequences),
@@ -128,6 +127,18 @@ def find_segments(
         *(window, low, high, _MOST_UNKNOWN, found.ctypes.data),
     )
     return found
+
+
+def check_mask(alphabet: Alphabet, mask: str) -> None:
+    """Refuse a mask that sequences of an alphabet cannot have.
+
+    Raises
+    ------
+    ScoringError
+        SEG, and the sequences are DNA.
+    """
+    if mask == "seg" and alphabet.name != "protein":
+        raise ScoringError("mask seg is for proteins: take tantan")
 
 
 def mask_residues(sequences: SequenceSet, mask: str) -> Masked:

@@ -121,7 +121,8 @@ INTERRUPTED = """
         timer.start()
         try:
             pairalign.align(sequences, mode="local")
-            time.sleep(5)  # it was done before
+            for _ in range(500):  # it was done before; another thread may take the signal
+                time.sleep(0.01)
         except KeyboardInterrupt:
             pass
         timer.join()

@@ -65,6 +65,12 @@ def count_missing(reasons: Iterable[Any]) -> Counter[str]:
     return found
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: tests also wait, for processes, signals and locks."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT_OUT] = Counter()
 

@@ -23,7 +23,7 @@ from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList, read_pair_list
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
-from pairalign.statistics.low_complexity import mask_problem
+from pairalign.statistics.low_complexity import check_mask, mask_problem
 from pairalign.statistics.significance import (
     EvalueFilter,
     Significance,
@@ -225,6 +225,7 @@ def plan_alignment(request: AlignRequest, problem: Problem) -> AlignmentPlan:
     )
     # Before E-values are looked for, which may take a while.
     check_problem(problem, want.detail, request.thresholds, request.hsps, request.strand)
+    check_mask(problem.queries.alphabet, request.mask)
     found = find_statistics(request, problem)
     kept = None
     if request.max_evalue is not None:
