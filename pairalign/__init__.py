@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.distances.distances import distances
     from pairalign.jobs.distances.guide_tree import guide_tree
     from pairalign.jobs.msa.adding import extend_multiple
+    from pairalign.jobs.msa.families import align_families
     from pairalign.jobs.msa.msa import align_multiple, score_multiple
     from pairalign.jobs.overlaps.found import Overlaps
     from pairalign.jobs.overlaps.overlaps import overlaps
@@ -78,6 +79,7 @@ __all__ = [
     "Split",
     "SplitError",
     "align",
+    "align_families",
     "align_multiple",
     "cluster",
     "distances",
@@ -122,6 +124,7 @@ _NAMES = {
     "jobs.distances.distances": ("distances",),
     "jobs.distances.guide_tree": ("guide_tree",),
     "jobs.msa.adding": ("extend_multiple",),
+    "jobs.msa.families": ("align_families",),
     "jobs.msa.msa": ("align_multiple", "score_multiple"),
     "jobs.overlaps.found": ("Overlaps",),
     "jobs.overlaps.overlaps": ("overlaps",),

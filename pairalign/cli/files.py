@@ -68,7 +68,8 @@ def check_files(options: argparse.Namespace) -> None:
 
 def _read_by(options: argparse.Namespace) -> list[str | None]:
     """Return the files that are read, as the options name them."""
-    return [*(getattr(options, name, None) for name in _READ), *getattr(options, "also", ())]
+    several = (*getattr(options, "inputs", ()), *getattr(options, "also", ()))
+    return [*(getattr(options, name, None) for name in _READ), *several]
 
 
 def check_log(options: argparse.Namespace) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,10 @@ from pairalign.base.errors import FormatError
 from pairalign.cli.files import check_files
 from pairalign.cli.kept_results import kept_results
 from pairalign.cli.lines import Lines, say_summary
+from pairalign.cli.msa_families import is_of_families, run_families
 from pairalign.cli.planning import choose_output, progress_of, read_sequences
 from pairalign.formats.aligned_fasta import read_aligned_fasta
-from pairalign.formats.msa import MSA_LINES, WITH_CONFIDENCE
+from pairalign.formats.msa import WITH_CONFIDENCE, write_alignment
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.msa.adding import extend_multiple
@@ -29,6 +29,10 @@ from pairalign.trees.reading import read_newick
 
 def run_msa(options: argparse.Namespace) -> None:
     """Carry out ``pairalign msa``."""
+    if is_of_families(options):
+        run_families(options)
+        return
+    options.input = options.inputs[0] if options.inputs else None
     choose_output(options)
     format = choose_format(options.output, options.format, MSA_SUFFIXES, "multiple alignments")
     _check_inputs(options)
@@ -48,14 +52,9 @@ def run_msa(options: argparse.Namespace) -> None:
         say_summary(options, _summary(alignment, outputs, time.perf_counter() - started))
 
 
-_LINES_AT_ONCE = 1024  # a write each takes longer than the lines
-
-
 def _write(options: argparse.Namespace, format: str, alignment: MultipleAlignment) -> None:
     with open_output(options.output) as output:
-        lines = MSA_LINES[format](alignment, alignment.order(options.order))
-        while some := list(islice(lines, _LINES_AT_ONCE)):
-            output.write("".join(some).encode())
+        write_alignment(output, format, alignment, options.order)
         if alignment.tree is not None and options.tree_out is not None:
             with open_output(options.tree_out) as tree:
                 tree.write(alignment.tree.newick().encode())

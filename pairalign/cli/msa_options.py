@@ -33,8 +33,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "posteriors of pairs; more than 100 sequences are aligned in groups, which are joined. "
         "Stockholm and TSV have the confidence of residues and columns."
     )
-    parser.set_defaults(run=later("pairalign.cli.msa", "run_msa"), input2=None)
-    add_path(parser, "input", metavar="IN", nargs="?", help=SEQUENCE_FILE)
+    parser.set_defaults(run=later("pairalign.cli.msa", "run_msa"), input=None, input2=None)
+    help = f"{SEQUENCE_FILE}; several: families, each of which is aligned, into the folder OUT"
+    add_path(parser, "inputs", metavar="IN", nargs="*", help=help)
     add_output(parser, MSA_SUFFIXES, "fasta")
     parser.add_argument(
         "--order",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
 from pairalign.alignments.multiple import GAP, MultipleAlignment
 from pairalign.formats.marks import confidence_marks, residue_marks
 from pairalign.formats.msa_html import html_lines
+from pairalign.formats.output import Output
 
 _FASTA_WIDTH = 60
 _CLUSTAL_WIDTH = 60
+_LINES_AT_ONCE = 1024  # a write each takes longer than the lines
 
 
 def fasta_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
@@ -91,6 +94,23 @@ MSA_LINES: dict[str, Callable[[MultipleAlignment, Sequence[int]], Iterator[str]]
 
 WITH_CONFIDENCE = ("stockholm", "tsv", "html")
 """Those that show it."""
+
+
+def write_alignment(output: Output, format: str, alignment: MultipleAlignment, order: str) -> None:
+    """Write a multiple alignment.
+
+    Parameters
+    ----------
+    output : Output
+    format : str
+        One of `MSA_LINES`.
+    alignment : MultipleAlignment
+    order : str
+        Of the rows, one of `pairalign.base.choices.MSA_ORDERS`.
+    """
+    lines = MSA_LINES[format](alignment, alignment.order(order))
+    while some := list(islice(lines, _LINES_AT_ONCE)):
+        output.write("".join(some).encode())
 
 
 def _wrapped(text: str) -> Iterator[str]:

@@ -153,12 +153,12 @@ def _hidden(path: str) -> str:
 
 
 def prepare_folder(folder: str) -> None:
-    """Make a folder for parts where there is none yet; OutputError if that cannot be."""
+    """Make a folder where there is none yet; OutputError if that cannot be."""
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         reason = "it is a file" if os.path.isfile(folder) else error.strerror
-        raise OutputError(f"cannot use '{folder}' as a folder for parts: {reason}") from error
+        raise OutputError(f"cannot use '{folder}' as a folder: {reason}") from error
 
 
 def read_manifests(folder: str) -> list[Manifest]:

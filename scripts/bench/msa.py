@@ -28,8 +28,12 @@ from bench.msa_score import Score, published, read_alignment, score
 HALVES = {"tuning": slice(0, None, 2), "judging": slice(1, None, 2), "all": slice(None)}
 
 # One thread each; {fasta} in, {out} or standard output out.
+OURS = f"{sys.executable} -m pairalign msa -o {{out}} --format fasta -t 1 -q"
+ALL_AT_ONCE = "pairalign, one run"
+"""Families that one process aligns, each into a file of a folder."""
 COMMANDS = {
-    "pairalign": f"{sys.executable} -m pairalign msa {{fasta}} -o {{out}} --format fasta -t 1 -q",
+    "pairalign": f"{OURS} {{fasta}}",
+    ALL_AT_ONCE: OURS,
     "linsi": "mafft --localpair --maxiterate 1000 --quiet --thread 1 {fasta}",
     "mafft": "mafft --auto --quiet --thread 1 {fasta}",
     "muscle": "muscle -align {fasta} -output {out} -threads 1",
@@ -121,19 +125,23 @@ def is_there(program: str) -> bool:
 def align_all(program: str, data: Path, names: list[str]) -> Result:
     """Align families of a folder, one after the other, and score them."""
     result = Result({}, 0.0)
-    for name in names:
+    for some in [names] if program == ALL_AT_ONCE else [[name] for name in names]:
         with tempfile.TemporaryDirectory() as folder:
             out = Path(folder, "out")
-            seconds = _run(program, data / "in" / name, out, folder)
-            reference = read_alignment(data / "ref" / name)
-            result.scores[name] = score(read_alignment(out), reference)
-            result.seconds += seconds
+            if program == ALL_AT_ONCE:
+                out.mkdir()
+            result.seconds += _run(program, [data / "in" / name for name in some], out, folder)
+            for name in some:
+                made = read_alignment(out / f"{name}.afa" if program == ALL_AT_ONCE else out)
+                result.scores[name] = score(made, read_alignment(data / "ref" / name))
     return result
 
 
-def _run(program: str, fasta: Path, out: Path, folder: str) -> float:
-    """Align a family; return the CPU seconds."""
-    command = [part.format(fasta=fasta.resolve(), out=out) for part in COMMANDS[program].split()]
+def _run(program: str, files: list[Path], out: Path, folder: str) -> float:
+    """Align a family, or several at once; return the CPU seconds."""
+    paths = [str(path.resolve()) for path in files]
+    command = [part.format(fasta=paths[0], out=out) for part in COMMANDS[program].split()]
+    command += paths if program == ALL_AT_ONCE else []
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)

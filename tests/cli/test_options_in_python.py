@@ -47,6 +47,7 @@ OF_THE_PROGRAM = {
 SAID_OTHERWISE = {
     "input": ["align(sequences)", "distances(sequences)", "guide_tree(source)", "overlaps(reads)"],
     "input2": ["align(targets)"],
+    "inputs": ["align_multiple(sequences)", "align_families(families)"],
     "memory": ["align(memory_bytes)", "overlaps(memory_bytes)", "split(memory_bytes)"],
     "matrix": ["make_scoring(matrix)", "align(scoring)", "cluster(scoring)", "split(scoring)"],
     "match": ["make_scoring(match)"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import gzip
 import random
 import re
@@ -73,6 +74,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     write("cdr3.fasta", [changed("CASSLGQGAEAFF", "ADEGLQSY", 0.1) for _ in range(6)])
     (folder / "prefilter.tsv").write_text("s0\ts1\t0.9\ns2\ts3\t0.8\n")
+    (folder / "families").mkdir()
+    for name in ("OG0001", "OG0002"):
+        write(f"families/{name}.fasta", [protein, changed(protein, "ARNDCQEGHILKMFPSTWYV")])
     main(["distance", str(folder / "family.fasta"), "-o", str(folder / "family.phy"), "--quiet"])
     main(["msa", str(folder / "family.fasta"), "-o", str(folder / "theirs.afa"), "--quiet"])
     (folder / "new.fasta").write_text(f">new\n{protein}\n")
@@ -95,7 +99,11 @@ def test_commands_run(
     if "--method nj" in command:
         pytest.importorskip("skbio")
     monkeypatch.chdir(folder)
-    words = shlex.split(command)[1:]
+    words = [
+        name
+        for word in shlex.split(command)[1:]
+        for name in (sorted(glob.glob(word)) if "*" in word else [word])
+    ]
     try:
         code = main(words)
     except SystemExit as exit_:

@@ -1,0 +1,131 @@
+"""The multiple alignments of many families, small ones beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from itertools import islice
+from typing import Any
+
+from pairalign.alignments.multiple import MultipleAlignment
+from pairalign.base.errors import CapacityError
+from pairalign.engines.selection import usable_cores
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP
+from pairalign.jobs.msa.msa import align_multiple
+from pairalign.jobs.run.inputs import Sequences, read_one_set
+from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.sequences.sets import SequenceSet
+
+_AHEAD = 4
+"""Families for each thread that are begun before a result is taken."""
+
+
+def align_families(
+    families: Mapping[str, Sequences],
+    *,
+    confidence: bool = True,
+    partners: int | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    threads: int | None = None,
+    memory_bytes: int | None = None,
+    progress: Progress = False,
+) -> Iterator[tuple[str, MultipleAlignment]]:
+    """Align each of many families: the alignments that `align_multiple` makes of them.
+
+    Parameters
+    ----------
+    families : mapping of str to what `align_multiple` takes as sequences
+        By name.
+    confidence, partners, seed
+        See `align_multiple`.
+    device : str
+        Of families that take all threads; those that are aligned beside each other, a thread each,
+        take the CPU unless a GPU is named.
+    threads : int, optional
+        Default: all cores.
+    memory_bytes : int, optional
+        Default: half of what is free.
+    progress : bool or "lines"
+        Show how far it is.
+
+    Yields
+    ------
+    (str, MultipleAlignment)
+        The name and alignment of a family, in the order in which they are done.
+
+    Raises
+    ------
+    FastaError, AlphabetError
+        Sequences cannot be read; before anything is aligned.
+    CapacityError
+        A family does not fit the memory, see `align_multiple`.
+    """
+    sets = {name: read_one_set(one) for name, one in families.items()}
+    costs = {name: cells_of(one) for name, one in sets.items()}
+    whole: dict[str, Any] = {
+        **{"confidence": confidence, "partners": partners, "seed": seed, "device": device},
+        "threads": usable_cores() if threads is None else threads,
+        "memory_bytes": default_bytes() if memory_bytes is None else memory_bytes,
+    }
+    with show_progress(sum(costs.values()), progress) as meter:
+        for name, found in _align_all(sets, costs, whole):
+            meter.update(costs[name])
+            yield name, found
+
+
+def cells_of(sequences: SequenceSet) -> int:
+    """Return about how many cells the alignment of a family takes."""
+    lengths = sequences.lengths.astype(object)
+    of_all_pairs = (lengths.sum() ** 2 - (lengths**2).sum()) // 2
+    in_groups = MOST_IN_GROUP * lengths.sum() * lengths.max()
+    return int(min(of_all_pairs, in_groups)) + 1
+
+
+def _align_all(
+    sets: Mapping[str, SequenceSet], costs: Mapping[str, int], whole: dict[str, Any]
+) -> Iterator[tuple[str, MultipleAlignment]]:
+    """Align families with all threads where that ends sooner, the others beside each other."""
+    threads, total = whole["threads"], sum(costs.values())
+    has_all = threads == 1 or whole["device"].startswith("cuda")
+    # The others together take each thread at least as long as any of them.
+    alone = [name for name in sets if has_all or costs[name] * threads > total]
+    beside = sorted(sets.keys() - set(alone), key=lambda name: (-costs[name], name))
+    for name in alone:
+        yield name, align_multiple(sets[name], **whole)
+    part = {"device": "cpu", "threads": 1, "memory_bytes": whole["memory_bytes"] // threads}
+    too_large = []
+    for name, found in _side_by_side({name: sets[name] for name in beside}, threads, whole | part):
+        if found is None:
+            too_large.append(name)
+        else:
+            yield name, found
+    for name in too_large:
+        yield name, align_multiple(sets[name], **whole)
+
+
+def _side_by_side(
+    sets: Mapping[str, SequenceSet], threads: int, given: dict[str, Any]
+) -> Iterator[tuple[str, MultipleAlignment | None]]:
+    """Align families, a thread each; None of one that does not fit its share of the memory."""
+
+    def align(name: str) -> tuple[str, MultipleAlignment | None]:
+        try:
+            return name, align_multiple(sets[name], **given)
+        except CapacityError:
+            return name, None
+
+    waiting = iter(sets)
+    with ThreadPoolExecutor(threads) as pool:
+        running = {pool.submit(align, name) for name in islice(waiting, _AHEAD * threads)}
+        try:
+            while running:
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                running |= {pool.submit(align, name) for name in islice(waiting, len(done))}
+                for future in done:
+                    yield future.result()
+        except BaseException:
+            for future in running:
+                future.cancel()
+            raise

@@ -1,0 +1,124 @@
+"""Many families in one run: the alignments of each alone, in files that are whole or not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import PROTEINS, fasta
+
+import pairalign
+from pairalign.base.choices import MSA_SUFFIXES
+from pairalign.cli.main import main
+from pairalign.errors import CapacityError, FastaError
+from pairalign.jobs.msa import families
+from pairalign.jobs.msa.msa import align_multiple
+
+SIZES = {"large": (12, 90), "one": (1, 20), "a": (5, 40), "b": (6, 35), "c": (4, 50), "two": (2, 9)}
+
+
+def family(name: str) -> dict[str, str]:
+    count, length = SIZES[name]
+    random = np.random.default_rng(length)
+    base = random.choice(list("ARNDCQEGHILKMFPSTWYV"), length)
+    made = {}
+    for number in range(count):
+        letters = np.where(random.random(length) < 0.3, random.choice(base, length), base)
+        made[f"{name}{number}"] = "".join(np.delete(letters, random.integers(0, length)))
+    return made
+
+
+FAMILIES = {name: family(name) for name in SIZES}
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.chdir(tmp_path)
+    for name, sequences in FAMILIES.items():
+        Path(f"{name}.fa").write_text(fasta(sequences))
+    return [f"{name}.fa" for name in FAMILIES]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_each_is_what_it_is_alone(threads: int) -> None:
+    found = dict(pairalign.align_families(FAMILIES, threads=threads))
+    assert found.keys() == FAMILIES.keys()
+    for name, alignment in found.items():
+        alone = align_multiple(FAMILIES[name])
+        assert alignment.sequences.names == list(FAMILIES[name])
+        assert (alignment.columns == alone.columns).all()
+        assert np.array_equal(alignment.column_confidence, alone.column_confidence, equal_nan=True)
+
+
+def test_a_family_that_does_not_fit_beside_others_is_aligned_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given = []
+
+    def aligned(sequences: object, **options: object) -> object:
+        given.append((len(sequences), options["threads"], options["memory_bytes"]))
+        if len(sequences) > 4 and options["memory_bytes"] < 1 << 30:
+            raise CapacityError("too little", 1, 0)
+        return align_multiple(sequences, **options)
+
+    monkeypatch.setattr(families, "align_multiple", aligned)
+    some = {name: FAMILIES[name] for name in ("a", "b", "c")}
+    found = dict(pairalign.align_families(some, threads=2, memory_bytes=1 << 30))
+    assert found.keys() == some.keys()
+    assert sorted(given)[-2:] == [(6, 1, 1 << 29), (6, 2, 1 << 30)]
+    with pytest.raises(CapacityError, match="too little"):
+        dict(pairalign.align_families(some, threads=2, memory_bytes=1 << 29))
+
+
+def test_sequences_that_cannot_be_read_are_refused_first(
+    files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("bad.fa").write_text(">x\nMK\n>y\nM\0K\n")
+    with pytest.raises(FastaError, match="y"):
+        next(pairalign.align_families({"a": "a.fa", "bad": "bad.fa"}))
+    assert main(["msa", *files, "bad.fa", "-o", "made"]) == 1
+    assert "bad.fa" in capsys.readouterr().err
+    assert not Path("made").exists()
+
+
+@pytest.mark.parametrize("format", MSA_SUFFIXES)
+def test_files_are_those_of_single_runs(files: list[str], format: str) -> None:
+    command = ["msa", "-q", "--format", format, "--order", "tree"]
+    assert main([*command, *files, "-o", "made"]) == 0
+    ending = MSA_SUFFIXES[format][0]
+    assert {path.name for path in Path("made").iterdir()} == {f"{one}{ending}" for one in FAMILIES}
+    for name in FAMILIES:
+        assert main([*command, f"{name}.fa", "-o", "alone"]) == 0
+        assert Path("made", name + ending).read_bytes() == Path("alone").read_bytes()
+
+
+def test_what_is_there_stays(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("made").mkdir()
+    Path("made/a.afa").write_text("of somebody")
+    assert main(["msa", *files, "-o", "made", "-q"]) == 2
+    assert "'made/a.afa' is there: choose another folder, or add" in capsys.readouterr().err
+    assert [path.name for path in Path("made").iterdir()] == ["a.afa"]
+    assert main(["msa", *files, "-o", "made", "--resume"]) == 0
+    said = capsys.readouterr().err
+    assert "1 of 6 families have their file" in said
+    assert "5 of 25 sequences" in said
+    assert Path("made/a.afa").read_text() == "of somebody"
+    assert len(list(Path("made").iterdir())) == len(FAMILIES)
+
+
+def test_a_folder_takes_one_family_too(files: list[str]) -> None:
+    Path("there").mkdir()
+    for output in ("there", "new/"):
+        assert main(["msa", "a.fa", "-o", output, "-q"]) == 0
+        assert Path(output, "a.afa").read_text().count(">") == 5
+
+
+def test_names_of_files_come_apart(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("other").mkdir()
+    Path("other/a.faa").write_text(fasta(PROTEINS))
+    assert main(["msa", "a.fa", "other/a.faa", "-o", "made"]) == 2
+    assert "'a.fa' and 'other/a.faa' would both be written to 'made/a.afa'" in (
+        capsys.readouterr().err
+    )
+    assert not Path("made").exists()
