@@ -114,9 +114,10 @@ class StopHandler:
         if self._is_done and self.stopped is None:  # the signal came after the work
             return
         stopped = Stopped(number)
-        if self._is_done or self._give_up is None:
+        if self._is_done:
             os._exit(stopped.exit_code)  # what was to be said is
-        _end(self._give_up(stopped), stopped.exit_code)
+        said = str(stopped) if self._give_up is None else self._give_up(stopped)
+        _end(said, stopped.exit_code)
 
     def cannot_go_on(self) -> None:
         """End the process: a thread had no memory to begin, and who starts it waits forever."""

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -273,17 +273,25 @@ def waiting_in(pipe: int) -> int:
 
 @pytest.mark.parametrize("number", SAID, ids=lambda number: number.name)
 @pytest.mark.parametrize(
-    "program", [PROGRAM, [*PROGRAM, "align", "in.fa"]], ids=["no-command", "align"]
+    ("program", "blocked"),
+    [(PROGRAM, ()), ([*PROGRAM, "align", "in.fa"], ()), (PROGRAM, SAID)],
+    ids=["no-command", "align", "in another thread"],
 )
 def test_signals_while_the_program_starts(
-    tmp_path: Path, number: signal.Signals, program: list[str]
+    tmp_path: Path, number: signal.Signals, program: list[str], blocked: Collection[int]
 ) -> None:
-    """A stop in the first second, amid imports, is no traceback."""
+    """A stop in the first second, amid imports, is no traceback.
+
+    Nor is it silent where the main thread does not hear of it, as if it came as a sleep begins.
+    """
     slow = tmp_path / "argparse.py", tmp_path / "numpy" / "__init__.py"
     place = slow[len(program) > len(PROGRAM)]
     place.parent.mkdir(exist_ok=True)
     started = tmp_path / "started"
-    place.write_text(f"import time\nopen({str(started)!r}, 'w').close()\ntime.sleep(60)\n")
+    mask = f"signal.pthread_sigmask(signal.SIG_BLOCK, {[int(one) for one in blocked]})"
+    place.write_text(
+        f"import signal, time\n{mask}\nopen({str(started)!r}, 'w').close()\ntime.sleep(60)\n"
+    )
     process = subprocess.Popen(
         program,
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
