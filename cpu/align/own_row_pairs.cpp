@@ -88,8 +88,7 @@ void OwnRowPairs::take_pairs(std::vector<Task>& tasks) {
 void OwnRowPairs::take_task(Task& task) {
     const int32_t row = task.row_begin;
     size_t kept = 0;
-    for (size_t l = static_cast<size_t>(first_lane(engine_, result_, task, row)); l < task.columns.size();
-         l++) {
+    for (size_t l = static_cast<size_t>(first_lane(engine_, task, row)); l < task.columns.size(); l++) {
         const int32_t column = task.columns[l];
         const int64_t number = task.flipped ? result_.pair(column, row) : result_.pair(row, column);
         const PairPosition pair{task.flipped, row, column, number};

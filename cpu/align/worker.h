@@ -61,8 +61,7 @@ private:
     enum class Lanes { BYTES, FLOORS, WIDER };
 
     void align_row(int32_t row, const uint8_t* wanted) {
-        const int count = static_cast<int>(task_->columns.size()),
-                  first = first_lane(engine_, result_, *task_, row);
+        const int count = static_cast<int>(task_->columns.size()), first = first_lane(engine_, *task_, row);
         if (first >= count) return;
         const int32_t rows = result_.rows_of(task_->flipped).length(row), longest = column_length(first);
         const bool narrow = engine_.least_bits <= 16 && fits_narrow(engine_.scheme, rows, longest);

@@ -19,12 +19,11 @@ struct Rectangle {
 
 // The first row of a task that makes pairs with fewer than `few` of its columns. Rows become shorter: so do
 // all after it.
-int32_t first_thin_row(const pairalign_engine& engine, const pairalign_result& result, const Task& task,
-                       int32_t few) {
+int32_t first_thin_row(const pairalign_engine& engine, const Task& task, int32_t few) {
     int32_t low = task.row_begin, high = task.row_end;
     while (low < high) {
         const int32_t row = low + (high - low) / 2;
-        const auto lanes = static_cast<int32_t>(task.columns.size()) - first_lane(engine, result, task, row);
+        const auto lanes = static_cast<int32_t>(task.columns.size()) - first_lane(engine, task, row);
         if (lanes < few) high = row;
         else low = row + 1;
     }
@@ -33,7 +32,7 @@ int32_t first_thin_row(const pairalign_engine& engine, const pairalign_result& r
 
 // Groups of columns against rows, cut so that threads finish together; and rows with few columns.
 void add_tasks(std::vector<Task>& tasks, std::vector<Task>& thin, const pairalign_engine& engine,
-               const pairalign_result& result, const Rectangle& of, int few) {
+               const Rectangle& of, int few) {
     const int lanes = engine.lanes();
     const int32_t groups = (of.column_end - of.column_begin + lanes - 1) / lanes;
     if (groups == 0 || of.row_end <= of.row_begin) return;
@@ -45,14 +44,14 @@ void add_tasks(std::vector<Task>& tasks, std::vector<Task>& thin, const pairalig
         Task task{of.flipped, of.row_begin, of.row_end, {}};
         for (int32_t k = c; k < std::min(of.column_end, c + lanes); k++) task.columns.push_back(k);
         const int32_t stop = of.triangular ? std::min(of.row_end, task.columns.back()) : of.row_end;
-        const int32_t filled = std::min(stop, first_thin_row(engine, result, task, few));
+        const int32_t filled = std::min(stop, first_thin_row(engine, task, few));
         for (int32_t r = of.row_begin; r < filled; r += chunk) {
             task.row_begin = r;
             task.row_end = std::min(filled, r + chunk);
             tasks.push_back(task);
         }
         for (int32_t r = filled; r < stop; r++) {
-            const auto first = task.columns.begin() + first_lane(engine, result, task, r);
+            const auto first = task.columns.begin() + first_lane(engine, task, r);
             if (first < task.columns.end())
                 thin.push_back({of.flipped, r, r + 1, {first, task.columns.end()}});
         }
@@ -78,8 +77,7 @@ void cut_last(std::vector<Task>& tasks, int threads) {
 
 }  // namespace
 
-int first_lane(const pairalign_engine& engine, const pairalign_result& result, const Task& task,
-               int32_t row) {
+int first_lane(const pairalign_engine& engine, const Task& task, int32_t row) {
     int lane = 0;
     const int count = static_cast<int>(task.columns.size());
     if (!engine.second) {
@@ -96,11 +94,11 @@ int first_lane(const pairalign_engine& engine, const pairalign_result& result, c
 std::vector<Task> all_tasks(const pairalign_engine& engine, const pairalign_result& result, int few) {
     std::vector<Task> tasks, thin;
     const pairalign_window& w = result.window;
-    add_tasks(tasks, thin, engine, result,
+    add_tasks(tasks, thin, engine,
               {false, w.row_start, w.row_stop, w.column_start, w.column_stop, w.triangular != 0}, few);
     if (engine.second)
-        add_tasks(tasks, thin, engine, result,
-                  {true, w.column_start, w.column_stop, w.row_start, w.row_stop, false}, few);
+        add_tasks(tasks, thin, engine, {true, w.column_start, w.column_stop, w.row_start, w.row_stop, false},
+                  few);
     // So that no thread waits long for another one at the end.
     for (int again = 0; again < 2 && engine.threads > 1; again++) cut_last(tasks, engine.threads);
     std::move(thin.begin(), thin.end(), std::back_inserter(tasks));

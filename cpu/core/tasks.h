@@ -18,7 +18,7 @@ struct Task {
 
 // The first lane of a task whose column makes a pair with a row: as columns are longest first, so do all
 // after it. The number of columns if none does.
-int first_lane(const pairalign_engine& engine, const pairalign_result& result, const Task& task, int32_t row);
+int first_lane(const pairalign_engine& engine, const Task& task, int32_t row);
 
 // All pairs of a window. A row that makes pairs with fewer than `few` columns of a group, as near the
 // diagonal and at the end of a set, is a task of its own.

@@ -124,6 +124,33 @@ def test_one_long_gap_of_few_pairs(name: str) -> None:
     assert did.done == 120
 
 
+# Every other sequence lacks a quarter.
+FEW_WITH_ONE_GAP = [
+    pytest.param("avx512", 12, 1100, 0.85, 0, 0, id="66 pairs: one batch and two alone"),
+    pytest.param("sse41", 12, 1100, 0.85, 25, 40, id="66 pairs: four batches and two alone"),
+    pytest.param("avx512", 8, 1500, 0.85, 15, 28, id="28 pairs share a batch in full"),
+    pytest.param("avx2", 6, 1500, 0.85, 12, 15, id="15 pairs share a batch in full"),
+    pytest.param("sse41", 8, 1500, 0.85, 25, 28, id="pairs of moved words fill lanes"),
+    pytest.param("sse41", 8, 1500, 0.6, 0, 0, id="no more others than pairs that look similar"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "length", "identity", "least", "most"), FEW_WITH_ONE_GAP
+)
+def test_few_pairs_are_pruned_where_that_costs_less_than_their_batch(
+    name: str, number: int, length: int, identity: float, least: int, most: int
+) -> None:
+    """In full the last pairs cost a batch, or as many alone; corridors must cost less than that."""
+    if name not in instruction_sets():
+        pytest.skip(f"this processor has no {name}")
+    sequences = with_one_gap(family_of(number, length, identity), length // 4)
+    problem = Problem(tuple(sequences), None, DEFAULT)
+    found, did = align(problem, Pruning("auto"), threads=1, instruction_set=name)
+    assert_same(found, run(open_cpu, problem))
+    assert least <= did.done <= most
+
+
 @pytest.mark.parametrize("number", [3, 8, 12])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_few_pairs_are_pruned_all_the_same(number: int, threads: int) -> None:
