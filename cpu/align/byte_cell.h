@@ -103,12 +103,11 @@ struct ByteCell {
         }
     }
 
-    // `same`: the letters are equal and definite. `wanted`: of local mode, see IS_BEST; of vsearch's ties 255
-    // in lanes whose row sequence is the query.
+    // `letters`: twice the move of a path that comes by the diagonal. `wanted`: of local mode, see IS_BEST;
+    // of vsearch's ties 255 in lanes whose row sequence is the query.
     template <Codes CODES>
-    PAIRALIGN_INLINE V code(Mask same, V wanted, const ByteCosts<V>& c) const {
-        if constexpr (CODES == Codes::VSEARCH) return code_of_vsearch(same, wanted, c);
-        const V letters = V::unless(same, V::set(2 * OTHER_MOVE));
+    PAIRALIGN_INLINE V code(V letters, V wanted, const ByteCosts<V>& c) const {
+        if constexpr (CODES == Codes::VSEARCH) return code_of_vsearch(letters, wanted, c);
         const V gaps = V::blend(V::eq(a, best), V::set(2 * COLUMN_MOVE), V::set(2 * ROW_MOVE));
         V code = V::blend(V::eq(d, best), letters, gaps);
         code = V::one_more(V::eq(a_on, a_max), code);
@@ -123,8 +122,8 @@ struct ByteCell {
 private:
     // A gap goes on only where closing it is worse, and of E and F the one that consumes a letter of the
     // query is preferred.
-    PAIRALIGN_INLINE V code_of_vsearch(Mask same, V row_is_query, const ByteCosts<V>& c) const {
-        const V letters = V::unless(same, V::set(2 * OTHER_MOVE)), opened = V::sub(best, c.o);
+    PAIRALIGN_INLINE V code_of_vsearch(V letters, V row_is_query, const ByteCosts<V>& c) const {
+        const V opened = V::sub(best, c.o);
         const Mask f = V::both(V::eq(row_is_query, V::set(255)), V::eq(b, best));
         const V gaps = V::blend(V::but_not(V::eq(a, best), f), V::set(2 * COLUMN_MOVE), V::set(2 * ROW_MOVE));
         V code = V::blend(V::eq(d, best), letters, gaps);

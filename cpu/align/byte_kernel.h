@@ -130,7 +130,7 @@ struct ByteKernels {
                     if constexpr (LOCAL_MODE) best = V::max(best, cell.x);
                     if constexpr (KEEP) last = V::blend(last_rows.ends[k], v, last);
                     if constexpr (KEPT == Kept::CODES)
-                        cell.template code<Codes::USUAL>(scores.template same<k>(letters), costs.o, costs)
+                        cell.template code<Codes::USUAL>(scores.template move<k>(letters), costs.o, costs)
                             .store(cells + k * row_bytes + here);
                 });
                 v.store(out);

@@ -163,7 +163,7 @@ protected:
                     y[k] = one.y;
                     v = LOCAL_MODE ? one.x : one.v;
                     gap = one.w;
-                    one.template code<CODES>(scores.template same<k>(here), wanted, costs)
+                    one.template code<CODES>(scores.template move<k>(here), wanted, costs)
                         .store(cells + k * row_bytes_);
                 });
                 v.store(border);
@@ -214,7 +214,7 @@ protected:
                         y[k] = one.y;
                         gap = one.w;
                         best = V::max(best, one.x);
-                        one.template code<Codes::LOCAL>(scores.template same<k>(here), wanted_here, costs)
+                        one.template code<Codes::LOCAL>(scores.template move<k>(here), wanted_here, costs)
                             .store(cells + k * row_bytes_);
                     });
                     v.store(border);

@@ -18,9 +18,16 @@ namespace PAIRALIGN_ISA {
 // How a fill finds scores.
 enum class Scores { ONE_ROW, CLASSES, FEW_ROWS, LINES };
 
+// Twice the moves of paths that come by the diagonal, where the mask says whether letters are equal and
+// definite: bits of a cell's code.
+template <class V>
+static PAIRALIGN_INLINE V moves_where(typename V::Mask same) {
+    return V::unless(same, V::set(2 * OTHER_MOVE));
+}
+
 // The scores of ROWS rows from `row` on. Columns are gone through in stretches: reach(j, stop, ...) makes
 // those from j on ready and says the last of them; column(letters) is what the rows of a column have in
-// common.
+// common, and move(letters) see moves_where.
 template <class V, Scores SCORES, int ROWS>
 class RowScores;
 
@@ -39,8 +46,8 @@ public:
         return V::lookup_16(table_, V::bit_xor(column, V::load(rows_ + K * V::LANES)));
     }
     template <int K>
-    PAIRALIGN_INLINE typename V::Mask same(V letters) const {
-        return V::eq(letters, V::load(rows_ + K * V::LANES));
+    PAIRALIGN_INLINE V move(V letters) const {
+        return moves_where<V>(V::eq(letters, V::load(rows_ + K * V::LANES)));
     }
 
 private:
@@ -77,8 +84,8 @@ public:
         return V::lookup_where(others_, tables_[K][1], column, V::lookup(tables_[K][0], column));
     }
     template <int K>
-    PAIRALIGN_INLINE typename V::Mask same(V letters) const {
-        return V::eq(letters, V::load(rows_ + K * V::LANES));
+    PAIRALIGN_INLINE V move(V letters) const {
+        return moves_where<V>(V::eq(letters, V::load(rows_ + K * V::LANES)));
     }
 
 private:
@@ -109,8 +116,8 @@ public:
         return V::load(scores_ + (static_cast<std::ptrdiff_t>(K) * AT_ONCE + j) * V::LANES);
     }
     template <int K>
-    PAIRALIGN_INLINE typename V::Mask same(V letters) const {
-        return V::eq(letters, V::load(rows_ + K * V::LANES));
+    PAIRALIGN_INLINE V move(V letters) const {
+        return moves_where<V>(V::eq(letters, V::load(rows_ + K * V::LANES)));
     }
 
 private:
@@ -192,6 +199,16 @@ private:
     const uint8_t* scores_[ROWS];
 };
 
+// For each letter of the row, and one that is not definite: the moves of all letters of columns, twice.
+struct MovesOfLetters {
+    alignas(64) uint8_t of[CODES + 1][2 * CODES];
+    constexpr MovesOfLetters() : of() {
+        for (int a = 0; a <= CODES; a++)
+            for (int b = 0; b < 2 * CODES; b++) of[a][b] = b % CODES == a ? 2 * SAME_MOVE : 2 * OTHER_MOVE;
+    }
+};
+constexpr MovesOfLetters MOVES_OF_LETTERS;
+
 // With the letters of the rows.
 template <class V, int ROWS>
 class RowLetters {
@@ -200,16 +217,19 @@ public:
         unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
             constexpr int k = decltype(which)::value;
             const int code = w.batch.row[row + k];
-            letters_[k] = V::set(code < w.batch.definite ? code : 255);
+            const bool definite = code < w.batch.definite;
+            if constexpr (V::LOOKUP) letters_[k] = MOVES_OF_LETTERS.of[definite ? code : CODES];
+            else letters_[k] = V::set(definite ? code : 255);
         });
     }
     template <int K>
-    PAIRALIGN_INLINE typename V::Mask same(V letters) const {
-        return V::eq(letters, letters_[K]);
+    PAIRALIGN_INLINE V move(V letters) const {
+        if constexpr (V::LOOKUP) return V::lookup(letters_[K], V::index(letters));  // takes less
+        else return moves_where<V>(V::eq(letters, letters_[K]));
     }
 
 private:
-    V letters_[ROWS];
+    std::conditional_t<V::LOOKUP, const uint8_t*, V> letters_[ROWS];
 };
 
 template <class V, int ROWS>

@@ -193,6 +193,7 @@ private:
 };
 
 struct ByteKernel {
+    static constexpr int RUNS_AT_ONCE = 16;
     int lanes;
     size_t (*group_bytes)(int32_t columns, uint32_t row_codes);
     void (*prepare)(const Scheme& scheme, Group& group);
@@ -204,7 +205,8 @@ struct ByteKernel {
     // The same of lanes of similar sequences, those of `done`: first bounds by a beam, then paths.
     void (*find_bounds)(ByteBatch& batch, LaneCorridor& corridor);
     void (*fill_corridor)(ByteBatch& batch, LaneCorridor& corridor);
-    // Runs of a CIGAR and counts from the steps of a path. `out`: as in write_cigar.
+    // Runs of a CIGAR and counts from the steps of a path. `out`: as in write_cigar, with room for
+    // RUNS_AT_ONCE more.
     int64_t (*write_runs)(uint8_t* steps, int32_t count, bool row_is_query, uint32_t* out, Summary& summary);
 };
 

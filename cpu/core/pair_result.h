@@ -36,7 +36,7 @@ void keep_pair(pairalign_result& result, Arena& arena, bool traced, const PairPo
     if (!traced || columns == 0) return;
     const bool is_query = row_is_query(result, pair.flipped, pair.row, pair.column);
     Traced& t = result.traced[index];
-    uint32_t* out = result.detail == CIGAR ? arena.reserve(columns) : nullptr;
+    uint32_t* out = result.detail == CIGAR ? arena.reserve(columns + ByteKernel::RUNS_AT_ONCE) : nullptr;
     t.run_count = write(is_query, out, t.summary);
     if (out) {
         arena.commit(static_cast<size_t>(t.run_count));

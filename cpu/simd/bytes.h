@@ -16,14 +16,20 @@
 //   with            the same with a bit that is not set yet
 //   Words, Ints     LANES / 2 and LANES / 4 numbers; Marks: a byte for each of Ints
 //   words           LANES / 2 signed bytes in memory as 16-bit numbers
-//   wide_low        half of the bytes as 16-bit numbers, wide_high the others; which, is each set's own
-//   matter narrow          the two halves as bytes again: 0 for what is less, 255 for what is more index,
-//   lookup   table[code of the lane], of a table of 32 letters that stands in memory twice every_16th      of
-//   16 bytes each that from(0), from(1) ... point to, one after the other interleave_low  bytes of two
-//   vectors in turns, of the lower half of each 16 bytes interleave_high the same of the upper half
+//   wide_low        half of the bytes as 16-bit numbers; which, is each set's own matter
+//   wide_high       the others
+//   narrow          the two halves as bytes again: 0 for what is less, 255 for what is more
+//   index, lookup   table[code of the lane], of a table of 32 letters that stands in memory twice
+//   every_16th      of 16 bytes each that from(0), from(1) ... point to, one after the other
+//   interleave_low  bytes of two vectors in turns, of the lower half of each 16 bytes
+//   interleave_high the same of the upper half
 //   table_of_16     16 bytes, for lookup_16: those whose numbers, below 16, a vector holds, and 0 for numbers
 //                   from 128 to 143
 //   lookup_where    with LOOKUP: the same where a mask is set, another vector elsewhere
+//   numbers         with LOOKUP: of each lane its own
+//   of_lane_before  with LOOKUP: what the lane before has, and 0 in the first
+//   ints            with LOOKUP: LANES / 4 bytes in memory as Ints
+//   compressed      with LOOKUP: the bytes where a mask is set, one after the other, then zeros
 //   join            the first halves of two vectors
 //   LOOKUP          true: scores are looked up; false: they come from a profile in memory, as in vector.h
 #pragma once

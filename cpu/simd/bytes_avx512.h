@@ -11,7 +11,7 @@
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
-// PERMUTE: with VBMI, whose permutation of bytes looks scores up at the price of one load.
+// PERMUTE: with VBMI, whose permutation of bytes looks scores up at the price of one load, and VBMI2.
 template <bool PERMUTE>
 struct BytesOf {
     using Mask = __mmask64;
@@ -126,6 +126,29 @@ struct BytesOf {
             : "+v"(elsewhere.v)
             : "v"(index.low), "Yk"(m), "m"(*reinterpret_cast<const __m512i*>(table)));
         return elsewhere;
+    }
+    static PAIRALIGN_INLINE BytesOf numbers() {
+        alignas(64) static constexpr uint8_t FROM_0[] = {
+            0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+            22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
+            44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+        return load(FROM_0);
+    }
+    static PAIRALIGN_INLINE Ints ints(const uint8_t* p) {
+        return reinterpret_cast<Ints>(
+            _mm512_cvtepu8_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(p))));
+    }
+    static PAIRALIGN_INLINE BytesOf of_lane_before(BytesOf a) {
+        BytesOf r;
+        asm("vpermb %1, %2, %0%{%3%}%{z%}"
+            : "=v"(r.v)
+            : "v"(a.v), "v"(sub(numbers(), set(1)).v), "Yk"(~Mask{1}));
+        return r;
+    }
+    static PAIRALIGN_INLINE BytesOf compressed(Mask m, BytesOf a) {
+        BytesOf r;
+        asm("vpcompressb %1, %0%{%2%}%{z%}" : "=v"(r.v) : "v"(a.v), "Yk"(m));
+        return r;
     }
     static PAIRALIGN_INLINE BytesOf join(BytesOf a, BytesOf b) {
         return {_mm512_inserti64x4(a.v, _mm512_castsi512_si256(b.v), 1)};
