@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from html import escape
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -159,6 +158,8 @@ class Selectable(Tabular):
 
     def _repr_html_(self) -> str:
         """Show the first pairs as a table, for notebooks."""
+        from html import escape
+
         found: Any = self
         heads = ["query", "target", "score", *(["identity"] if found.has_stats else [])]
         lines = []

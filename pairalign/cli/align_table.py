@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.fields import FIELDS, Field, parse_fields
 from pairalign.alignments.tables import COLUMNS
@@ -18,8 +18,10 @@ from pairalign.formats import NETWORK_FORMATS, Writer, check_shown, find_format
 from pairalign.formats.resumable import Join
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.request import AlignRequest
-from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
 from pairalign.pairs.want import Detail
+
+if TYPE_CHECKING:
+    from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
 
 _TAG, _FIELD = "pp", "confidence"
 """What shows how sure columns are."""
@@ -241,4 +243,6 @@ def confidence_of(
         return None
     if request.strand != STRANDS[0]:
         raise FormatError("how sure columns are is known of alignments on strand plus alone")
+    from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
+
     return ColumnConfidence(request.resources.device, job.threads, job.memory_bytes, job.cells)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -21,10 +20,8 @@ from pairalign.base.arguments import Shard
 from pairalign.base.errors import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
 from pairalign.cli.console import log
-from pairalign.cli.local_workers import LocalWorkers, failed_shard, shard_command
 from pairalign.cli.parts import without_option
 from pairalign.engines.selection import list_devices, usable_cores
-from pairalign.formats.merge import merge_alignments
 from pairalign.formats.parts import (
     check_folder,
     clear_parts,
@@ -139,6 +136,8 @@ def run_on_cluster(
     DeviceError
         A task failed again and again; the message has what it said.
     """
+    from pairalign.formats.merge import merge_alignments
+
     command = without_option(asked.command, "--dask", values=1)
     command = without_option(command, "--log", values=1)
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
@@ -240,6 +239,10 @@ def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
     """
     if os.path.exists(manifest_path(folder, *shard)):
         return shard
+    import subprocess
+
+    from pairalign.cli.local_workers import failed_shard, shard_command
+
     done = subprocess.run(
         shard_command(command, shard, folder),
         cwd=cwd,
@@ -325,6 +328,8 @@ def _open_workers(asked: WorkersRequest) -> Iterator[Workers]:
     """Find the workers that ``--dask`` names; they are let go in the end."""
     address = asked.address
     if asked.is_local:
+        from pairalign.cli.local_workers import LocalWorkers
+
         yield LocalWorkers(asked.local_workers, asked.gpus_here, _RETRIES)
         return
     try:

@@ -8,6 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
+_keeps = False
+
+
+def keep_what_is_loaded() -> None:
+    """Look for no garbage in what `later` loads: it stays as long as the process."""
+    global _keeps
+    _keeps = True
+
 
 @contextmanager
 def no_collection() -> Iterator[None]:
@@ -33,6 +41,8 @@ def later(module: str, function: str) -> Callable[[argparse.Namespace], None]:
     def run(options: argparse.Namespace) -> None:
         with no_collection():
             work = getattr(import_module(module), function)
+            if _keeps:
+                gc.freeze()
         work(options)
 
     return run

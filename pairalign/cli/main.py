@@ -34,6 +34,9 @@ def main(arguments: Sequence[str] | None = None, *, is_last: bool = False) -> in
         # Starting a thread a core takes time, and nothing here multiplies large matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         start_early(sys.argv[1:] if arguments is None else arguments)
-        from pairalign.cli.program import run  # not before the signals are handled
+        from pairalign.cli.loading import keep_what_is_loaded  # not before signals are handled
+        from pairalign.cli.program import run
 
+        if is_last:
+            keep_what_is_loaded()
         return run(arguments, stop)

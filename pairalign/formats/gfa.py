@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from pairalign.formats.output import Output
 from pairalign.formats.text import SetText
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
-from pairalign.reads.unitigs import UnitigGraph
 from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from pairalign.reads.unitigs import UnitigGraph
 
 _NAME = re.compile(r"[!-)+-<>-~][!-~]*\Z")
 

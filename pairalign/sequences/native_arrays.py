@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -58,6 +57,8 @@ def join_texts(texts: Iterable[str]) -> tuple[npt.NDArray[np.uint8], npt.NDArray
 
 def digest_of(*parts: bytes | memoryview) -> str:
     """Return BLAKE2b of some parts, each after its size, in hexadecimal."""
+    import hashlib  # OpenSSL takes time to load
+
     found = hashlib.blake2b(digest_size=16)
     for part in parts:
         found.update(memoryview(part).nbytes.to_bytes(8, "little"))

@@ -24,7 +24,8 @@ from bench import gpu_goals, report
 from bench.gpu_job import Job
 from pairalign.base.choices import MODES
 from pairalign.engines.cpu.engine import CpuEngine
-from pairalign.engines.cuda.devices import CudaDevice, find_devices
+from pairalign.engines.cuda.cuda_device import CudaDevice
+from pairalign.engines.cuda.devices import find_devices
 from pairalign.engines.cuda.engine import ENGINES_PER_DEVICE, FAMILIES, open_cuda_engines
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from bench.gpu_job import Job
-from pairalign.engines.cuda.devices import CudaDevice
+from pairalign.engines.cuda.cuda_device import CudaDevice
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import make_scoring

@@ -6,7 +6,7 @@ import argparse
 import time
 from collections.abc import Sequence
 
-from pairalign.engines.cuda.devices import CudaDevice
+from pairalign.engines.cuda.cuda_device import CudaDevice
 from pairalign.engines.cuda.engine import open_cuda_engines
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want

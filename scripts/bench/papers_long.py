@@ -22,7 +22,8 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.choices import MODES
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
-from pairalign.engines.cuda.devices import CudaDevice, find_devices
+from pairalign.engines.cuda.cuda_device import CudaDevice
+from pairalign.engines.cuda.devices import find_devices
 from pairalign.engines.cuda.engine import CudaEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from pairalign.engines.cpu.engine import CpuEngine
-from pairalign.engines.cuda.devices import CudaDevice
+from pairalign.engines.cuda.cuda_device import CudaDevice
 from pairalign.engines.cuda.engine import CudaEngine
 from pairalign.engines.cuda.family import KernelFamily
 from pairalign.jobs.run import schedule

@@ -90,6 +90,38 @@ def test_what_estimates_statistics_is_loaded_where_they_are_not_published(
     assert (tmp_path / "out.tsv").exists()
 
 
+def test_a_plain_run_loads_nothing_of_what_it_leaves_out(tmp_path: Path) -> None:
+    program = "import sys; sys.modules['pycuda'] = None\n" + plain_run("main", tmp_path)
+    others = {
+        *("subprocess", "hashlib", "html", "tempfile"),
+        "pairalign.engines.cuda.build",
+        "pairalign.jobs.stages.threshold_engine",
+        "pairalign.jobs.stages.expected_accuracy",
+        "pairalign.reads.unitigs",
+    }
+    assert others & (all_loaded_by(program) - all_loaded_by("import numpy")) == set()
+
+
+@pytest.mark.parametrize(("call", "frozen"), [("main", "== 0"), ("program", "> 20_000")])
+def test_what_stays_is_not_looked_through_for_garbage(
+    call: str, frozen: str, tmp_path: Path
+) -> None:
+    """``main`` runs in processes that do other things, too."""
+    loaded_by(f"{plain_run(call, tmp_path)}\nimport gc; assert gc.get_freeze_count() {frozen}", ())
+
+
+def plain_run(call: str, folder: Path) -> str:
+    """Return a program that aligns two sequences to PAF."""
+    (folder / "in.fa").write_text(">a\nHEAGAWGHEE\n>b\nPAWHEAE\n")
+    given = ["pairalign", "align", str(folder / "in.fa"), "-o", str(folder / "out.paf"), "-q"]
+    lines = (
+        f"import sys; sys.argv = {given}",
+        "from pairalign.cli.main import main, program",
+        f"assert {call}() == 0",
+    )
+    return "\n".join(lines)
+
+
 def loaded_by(program: str, modules: tuple[str, ...]) -> list[str]:
     """Run a program; return which of these modules are loaded when it has ended."""
     loaded = all_loaded_by(program)

@@ -29,7 +29,7 @@ def load(source: str, defines: tuple[tuple[str, int | str], ...]) -> driver.Modu
 
 
 class HostDevice:
-    """Stands for `pairalign.engines.cuda.devices.CudaDevice`."""
+    """Stands for `pairalign.engines.cuda.cuda_device.CudaDevice`."""
 
     is_cpu = False
 

@@ -18,7 +18,7 @@ from pairalign.engines import Engine
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
 from pairalign.engines.cuda.build import ModuleRequest
-from pairalign.engines.cuda.devices import CudaDevice
+from pairalign.engines.cuda.cuda_device import CudaDevice
 from pairalign.engines.cuda.family import DeviceContext, DeviceSet, KernelFamily
 from pairalign.engines.cuda.packed.batches import Numbers
 from pairalign.engines.cuda.packed.family import Packed

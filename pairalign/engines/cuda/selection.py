@@ -8,7 +8,8 @@ from pairalign.base.choices import MODES
 from pairalign.base.errors import DeviceError
 from pairalign.engines import Engine
 from pairalign.engines.cuda import build as cuda_build
-from pairalign.engines.cuda.devices import CudaDevice, find_devices, has_nvidia_gpu
+from pairalign.engines.cuda.cuda_device import CudaDevice
+from pairalign.engines.cuda.devices import find_devices, has_nvidia_gpu
 from pairalign.engines.cuda.engine import FAMILIES, choose_family, open_cuda_engines
 from pairalign.engines.device.specification import pick_devices
 from pairalign.engines.kernels import find_kernel

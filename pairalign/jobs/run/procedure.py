@@ -109,8 +109,6 @@ class PlainProcedure:
         self, engines: Sequence[Engine], job: PlannedJob
     ) -> tuple[Sequence[Engine], Steps | None]:
         """Wrap engines in the stages that the job asks for."""
-        from pairalign.jobs.stages.threshold_engine import skip_where_it_pays
-
         sets, both_strands = (job.queries, job.targets), job.strand == STRANDS[1]
         if both_strands:
             from pairalign.jobs.stages.strand_engine import StrandEngine
@@ -120,17 +118,21 @@ class PlainProcedure:
             from pairalign.jobs.stages.evalue_engine import EvalueEngine
 
             engines = [EvalueEngine(one, job.evalue_filter, *sets) for one in engines]
-        engines, steps, self.index = skip_where_it_pays(
-            engines,
-            sets,
-            job.scoring,
-            job.pair_thresholds,
-            job.want.min_raw_score,
-            job.threads,
-            job.demand,
-            both_strands=both_strands,
-            are_all=job.pair_list is None and job.only is None,
-        )
+        steps: Steps | None = None
+        if self.chooses(job):
+            from pairalign.jobs.stages.threshold_engine import skip_where_it_pays
+
+            engines, steps, self.index = skip_where_it_pays(
+                engines,
+                sets,
+                job.scoring,
+                job.pair_thresholds,
+                job.want.min_raw_score,
+                job.threads,
+                job.demand,
+                both_strands=both_strands,
+                are_all=job.pair_list is None and job.only is None,
+            )
         if job.hsps > 1:
             from pairalign.jobs.stages.hsps_engine import add_further
 

@@ -6,7 +6,6 @@ unless it is named there.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -17,6 +16,7 @@ import numpy as np
 
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.sequences.alphabets import Alphabet
+from pairalign.sequences.native_arrays import digest_of
 from pairalign.sequences.sets import SequenceSet
 
 _ONLY_FOR_MESSAGES = {"stand_ins", "source", "lines", "seconds"}
@@ -92,7 +92,7 @@ def _describe(value: Any) -> Any:
     if isinstance(value, Alphabet):
         return value.name
     if isinstance(value, np.ndarray):
-        return _digest(str(value.dtype).encode(), str(value.shape).encode(), value.tobytes())
+        return digest_of(str(value.dtype).encode(), str(value.shape).encode(), value.tobytes())
     if is_dataclass(value):
         return {
             one.name: _describe(getattr(value, one.name))
@@ -113,11 +113,3 @@ def _describe_set(sequences: SequenceSet) -> Description:
         "alphabet": sequences.alphabet.name,
         "digest": sequences.digest,
     }
-
-
-def _digest(*parts: bytes) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little"))
-        digest.update(part)
-    return digest.hexdigest()

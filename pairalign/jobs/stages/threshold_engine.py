@@ -332,6 +332,8 @@ def skip_where_it_pays(
 ) -> tuple[Sequence[Engine], Steps | None, SeedIndex | None]:
     """Wrap engines as `skip_pairs` does, unless aligning all pairs is as fast.
 
+    There are thresholds, or a least score.
+
     Returns
     -------
     engines : sequence of Engine
@@ -339,8 +341,6 @@ def skip_where_it_pays(
         None: the engines are as they were.
     index : SeedIndex or None
     """
-    if not thresholds and min_raw_score is None:
-        return engines, None, None
     asked = (sets, scoring, thresholds, min_raw_score, threads)
     if thresholds or demand is not None:
         return skip_pairs(engines, *asked, demand, both_strands=both_strands, are_all=are_all)
