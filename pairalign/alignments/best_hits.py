@@ -7,11 +7,14 @@ on the order in which pairs come.
 
 from __future__ import annotations
 
+import base64
 import ctypes
+import zlib
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.native import library
 
@@ -118,6 +121,19 @@ class BestHits:
         """Return all that `load` needs to go on."""
         return self.counts.tobytes() + self.hits.tobytes()
 
+    def packed(self) -> str:
+        """Return what `unpack` needs to go on, as text."""
+        return base64.b64encode(zlib.compress(self.dump(), 1)).decode()
+
+    def unpack(self, packed: str, targets: int) -> None:
+        """Take up what `packed` has returned, as `load` does; it decides no size of memory."""
+        data = base64.b64decode(packed, validate=True)
+        try:
+            dumped = zlib.decompressobj().decompress(data, self.dumped_bytes + 1)
+        except zlib.error as error:
+            raise ValueError(str(error)) from error
+        self.load(dumped, targets)
+
     @property
     def dumped_bytes(self) -> int:
         """Size of what `dump` returns."""
@@ -156,3 +172,42 @@ def number_pairs(query: Int32s, target: Int32s) -> Int64s:
 def pairs_of_numbers(numbers: Int64s) -> tuple[Int32s, Int32s]:
     """Return query and target of each number of `number_pairs`."""
     return (numbers >> 32).astype(np.int32), (numbers & 0x7FFFFFFF).astype(np.int32)
+
+
+def are_first(query: Int32s, target: Int32s) -> npt.NDArray[np.bool_]:
+    """Return which hits of a set with itself are left where each pair comes once, the earlier way.
+
+    Parameters
+    ----------
+    query, target : ndarray of int32, shape (n,)
+        Each hit once; a pair may come both ways.
+    """
+    known, others = np.sort(number_pairs(query, target)), number_pairs(target, query)
+    places = np.minimum(np.searchsorted(known, others), len(known) - 1)
+    first: npt.NDArray[np.bool_] = (query < target) | (known[places] != others)
+    return first
+
+
+def take_pairs(found: Alignments, wanted: Int64s) -> tuple[Alignments, Int64s]:
+    """Return the alignments of some pairs, in the order of these.
+
+    Parameters
+    ----------
+    found : Alignments
+        Of all wanted pairs; those of a pair in their order.
+    wanted : ndarray of int64, shape (n,)
+        See `number_pairs`.
+
+    Returns
+    -------
+    alignments : Alignments
+    counts : ndarray of int64, shape (n,)
+        How many each pair has.
+    """
+    numbers = number_pairs(found.query, found.target)
+    order = np.argsort(numbers, kind="stable")
+    starts, ends = (np.searchsorted(numbers[order], wanted, side) for side in ("left", "right"))
+    counts: Int64s = ends - starts
+    assert counts.all(), "a hit has no alignment"
+    inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return found.take(order[np.repeat(starts, counts) + inside]), counts

@@ -144,8 +144,9 @@ WRITER_LEFT: Schema = {"queries": Field(_list_of(_whole(0, 2**31 - 1)), required
 
 JOB_LEFT: Schema = {
     "block": Field(_COUNT),
-    "scored": Field(_COUNT),
+    "ranked": Field(_COUNT),
     "written": Field(_COUNT),
+    "slice": Field(_whole(1, 2**60)),
     "hits": Field(_TEXT),
 }
 """`Commit.job`: how far a search for the best hits has come; of other jobs it is empty."""

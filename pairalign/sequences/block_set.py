@@ -7,12 +7,13 @@ other ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.sequences.native_arrays import PADDING_BYTES, CodeArrays, TextArrays, join_texts
 from pairalign.sequences.sequence import Sequence
 from pairalign.sequences.sets import SequenceSet
@@ -36,20 +37,26 @@ class BlockSet(SequenceSet):
     """
 
     def __init__(self, whole: SequenceSet, ranges: Iterable[tuple[int, int]]) -> None:
-        self._whole = whole
         self._ranges = _joined(ranges)
-        self.source, self.origins = whole.source, whole.origins
-        self.alphabet, self.byte_counts = whole.alphabet, whole.byte_counts
-        self.replaced = whole.replaced
-        self.qualities = None
-        found = [whole.indices_between(*one) for one in self._ranges]
-        by_length = np.concatenate([np.empty(0, np.int32), *found])
-        self.indices = np.sort(by_length)
-        self.order = np.searchsorted(self.indices, by_length).astype(np.int32)
         starts = [start for start, _ in self._ranges]
         sizes = [stop - start for start, stop in self._ranges]
         self._starts = np.array(starts, np.int64)
         self._places = np.cumsum([0, *sizes])[:-1]
+        self._take(whole)
+
+    def _take(self, whole: SequenceSet) -> None:
+        self._whole = whole
+        self.source, self.origins = whole.source, whole.origins
+        self.alphabet, self.byte_counts = whole.alphabet, whole.byte_counts
+        self.replaced = whole.replaced
+        self.qualities = None
+        by_length = self._read(whole.indices_between)
+        self.indices = np.sort(by_length)
+        self.order = np.searchsorted(self.indices, by_length).astype(np.int32)
+
+    def _read(self, between: Callable[[int, int], Int32s]) -> Int32s:
+        """Return what all have of something that the whole has by ranges of sorted positions."""
+        return np.concatenate([np.empty(0, np.int32), *(between(*one) for one in self._ranges)])
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -80,8 +87,7 @@ class BlockSet(SequenceSet):
     @cached_property
     def sorted_lengths(self) -> npt.NDArray[np.int32]:
         """Length at each sorted position, int32 of shape (n,)."""
-        found = [self._whole.lengths_between(*one) for one in self._ranges]
-        return np.concatenate([np.empty(0, np.int32), *found])
+        return self._read(self._whole.lengths_between)
 
     @cached_property
     def lengths(self) -> npt.NDArray[np.int32]:  # type: ignore[override]
@@ -127,12 +133,16 @@ class BlockSet(SequenceSet):
         ends = np.cumsum(self.sorted_lengths, dtype=np.int64)
         codes = np.zeros(int(ends[-1]) + PADDING_BYTES, np.uint8)
         filled = 0
+        for some in self._codes_read():
+            codes[filled : filled + len(some)] = some
+            filled += len(some)
+        return CodeArrays(codes, ends - self.sorted_lengths)
+
+    def _codes_read(self) -> Iterator[npt.NDArray[np.uint8]]:
+        """Yield the codes of all, some sequences at a time."""
         for start, stop in self._ranges:
             for at in range(start, stop, _AT_A_TIME):
-                some = self._whole.codes_between(at, min(at + _AT_A_TIME, stop))
-                codes[filled : filled + len(some)] = some
-                filled += len(some)
-        return CodeArrays(codes, ends - self.sorted_lengths)
+                yield self._whole.codes_between(at, min(at + _AT_A_TIME, stop))
 
     def text_arrays(self, *, residues: bool = True) -> TextArrays:
         """Return names and residues for native code; without `residues` it reads names alone."""
@@ -149,6 +159,44 @@ class BlockSet(SequenceSet):
     def number_of(self, index: int) -> str:
         """Return which record of the whole a sequence is."""
         return self._whole.number_of(int(self.indices[index]))
+
+
+class PickedSet(BlockSet):
+    """The sequences of single sorted positions, which may be near one another or not.
+
+    Parameters
+    ----------
+    whole : SequenceSet
+    positions : ndarray of int64, shape (n,)
+        Ascending.
+    """
+
+    def __init__(self, whole: SequenceSet, positions: Int64s) -> None:
+        self._picked = positions
+        steps = np.flatnonzero(np.diff(positions // _AT_A_TIME)) + 1
+        self._groups = np.split(positions, steps)
+        self._take(whole)
+
+    def _read(self, between: Callable[[int, int], Int32s]) -> Int32s:
+        found = (between(int(one[0]), int(one[-1]) + 1)[one - one[0]] for one in self._groups)
+        return np.concatenate([np.empty(0, np.int32), *found])
+
+    def _codes_read(self) -> Iterator[npt.NDArray[np.uint8]]:
+        for group in self._groups:
+            first, stop = int(group[0]), int(group[-1]) + 1
+            are_picked = np.zeros(stop - first, np.bool_)
+            are_picked[group - first] = True
+            codes = self._whole.codes_between(first, stop)
+            yield codes[np.repeat(are_picked, self._whole.lengths_between(first, stop))]
+
+    def places_of(self, positions: Int64s) -> Int64s:
+        """As `BlockSet.places_of`."""
+        return np.searchsorted(self._picked, positions)
+
+    @property
+    def positions_in_whole(self) -> Int64s:
+        """As `BlockSet.positions_in_whole`."""
+        return self._picked
 
 
 def indices_in_whole(sequences: SequenceSet) -> npt.NDArray[np.int32]:

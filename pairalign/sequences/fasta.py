@@ -291,3 +291,22 @@ def _decode_header(first: bytes, header: bytes, number: int, name: str) -> tuple
         return text, header.decode()
     except UnicodeDecodeError:
         return text, text + header[len(first) :].decode("latin-1")
+
+
+def describe_byte(byte: int) -> str:
+    """Name a character that should not be there."""
+    if 0x20 < byte < 0x7F:
+        return f"character '{chr(byte)}'"
+    return "white space" if byte in b" \t\n\r" else f"byte 0x{byte:02X}"
+
+
+def describe_invalid(byte: int) -> tuple[str, str]:
+    """Return what was found and what to do about it."""
+    letter = f"letter '{chr(byte)}'"
+    if byte in GAPS:
+        return letter, "remove gaps first (--degap)"
+    if byte == ord("*"):
+        return letter, "DNA has no such residue (if it is protein, say --alphabet protein)"
+    if chr(byte) in "0123456789":
+        return f"digit '{chr(byte)}'", "expected letters only"
+    return describe_byte(byte), "expected letters only; is this a text file?"

@@ -26,7 +26,7 @@ from pairalign.sequences.alphabets import (
     get_alphabet,
     guess_alphabet,
 )
-from pairalign.sequences.fasta import GAPS, clean
+from pairalign.sequences.fasta import clean, describe_byte, describe_invalid
 from pairalign.sequences.native_arrays import (
     PADDING_BYTES,
     CodeArrays,
@@ -256,6 +256,10 @@ class SequenceSet:
         """Return the input indices of some sorted positions, int32 of shape (stop - start,)."""
         return self.order[start:stop]
 
+    def positions_of(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """Return the sorted positions of some sequences, ascending, int64 of shape (n,)."""
+        return np.sort(self.positions[indices]).astype(np.int64)
+
     def lengths_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
         """Return the lengths of some sorted positions, int32 of shape (stop - start,)."""
         return self.sorted_lengths[start:stop]
@@ -377,7 +381,7 @@ class SequenceSet:
             if bad:
                 raise FastaError(
                     f"{self.source}: {self.record(index)}: "
-                    f"{_describe(ord(bad[0]))} in "
+                    f"{describe_byte(ord(bad[0]))} in "
                     "the header, expected a name without white space and plain text"
                 )
             first = seen.setdefault(name, index)
@@ -410,7 +414,7 @@ class SequenceSet:
             return
         position = int(np.argmax(invalid[self.letters]))
         index, place = self.locate(position)
-        found, advice = _describe_invalid(int(self.letters[position]))
+        found, advice = describe_invalid(int(self.letters[position]))
         raise FastaError(
             f"{self.source}: {self.record(index)}: {found} at position {place + 1}; {advice}"
         )
@@ -424,25 +428,6 @@ class SequenceSet:
             if self.alphabet.encoding[byte] == any_code and chr(byte) not in own
         }
         return {letter: count for letter, count in counts.items() if count}
-
-
-def _describe(byte: int) -> str:
-    """Name a character that should not be there."""
-    if 0x20 < byte < 0x7F:
-        return f"character '{chr(byte)}'"
-    return "white space" if byte in b" \t\n\r" else f"byte 0x{byte:02X}"
-
-
-def _describe_invalid(byte: int) -> tuple[str, str]:
-    """Return what was found and what to do about it."""
-    letter = f"letter '{chr(byte)}'"
-    if byte in GAPS:
-        return letter, "remove gaps first (--degap)"
-    if byte == ord("*"):
-        return letter, "DNA has no such residue (if it is protein, say --alphabet protein)"
-    if chr(byte) in "0123456789":
-        return f"digit '{chr(byte)}'", "expected letters only"
-    return _describe(byte), "expected letters only; is this a text file?"
 
 
 def _read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:

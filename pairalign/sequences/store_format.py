@@ -26,6 +26,8 @@ VERSION = 1
 HEADER_BYTES = 4096
 CHUNK_BYTES = 1 << 16
 """What has a checksum of its own."""
+BLOCK = 1 << 20
+"""How much is looked at at a time."""
 
 _BYTE_ORDER = 0x01020304
 _ALPHABETS = (PROTEIN, DNA)
@@ -303,3 +305,28 @@ def _checked(raw: Any, checksums: npt.NDArray[np.uint32], source: str) -> Header
         data_start,
         checksums,
     )
+
+
+def check_codes(codes: npt.NDArray[Any], alphabet: Alphabet, source: str) -> None:
+    """Refuse codes that are no places in the tables of native code, which trusts them."""
+    most = max((int(codes[at : at + BLOCK].max()) for at in range(0, len(codes), BLOCK)), default=0)
+    if most >= len(alphabet.letters):
+        raise damaged(source, "its codes are none of the alphabet")
+
+
+def check_ascending(offsets: npt.NDArray[Any], end: int, step: int, source: str) -> None:
+    """Refuse offsets that do not ascend by `step` at least, from 0 to `end`."""
+    ascend = all(
+        (np.diff(offsets[at : at + BLOCK + 1]) >= step).all()
+        for at in range(0, len(offsets), BLOCK)
+    )
+    if not ascend or offsets[0] != 0 or offsets[-1] != end:
+        raise damaged(source, "its offsets are not in order")
+
+
+def decoded(data: bytes | npt.NDArray[Any], source: str) -> str:
+    """Return a text that a store has; FastaError if it is none."""
+    try:
+        return bytes(data).decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        raise damaged(source, "a name is no UTF-8 text") from None

@@ -18,22 +18,25 @@ import numpy.typing as npt
 
 from pairalign.base.checksum import add_to_checksum
 from pairalign.base.errors import FastaError, describe_unreadable
-from pairalign.sequences.alphabets import INVALID, Alphabet
+from pairalign.sequences.alphabets import INVALID
 from pairalign.sequences.native_arrays import CodeArrays, TextArrays
 from pairalign.sequences.records import Records
 from pairalign.sequences.sequence import Sequence
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import (
+    BLOCK,
     CHUNK_BYTES,
     HEADER_BYTES,
     SECTIONS,
     Header,
+    check_ascending,
+    check_codes,
     damaged,
+    decoded,
     is_store,
     read_header,
 )
 
-_BLOCK = 1 << 20
 _LAZY = ("names", "descriptions", "offsets", "lengths", "letters", "codes", "order", "qualities")
 _Array = npt.NDArray[Any]
 
@@ -151,7 +154,7 @@ class StoredSet(SequenceSet):
     def code_arrays(self) -> CodeArrays:
         """As `SequenceSet.code_arrays`: the store has the codes of the longest sequence first."""
         codes = self._section("codes")
-        _check_codes(codes, self.alphabet, self.source)
+        check_codes(codes, self.alphabet, self.source)
         ends = np.cumsum(self.sorted_lengths, dtype=np.int64)
         if ends[-1] != self.total_residues or self.sorted_lengths.min() < 1:
             raise damaged(self.source, "its sorted lengths are not those of its residues")
@@ -170,7 +173,7 @@ class StoredSet(SequenceSet):
         before = self._residues_before(start)
         residues = int(self.lengths_between(start, stop).sum(dtype=np.int64))
         codes = self._values("codes", before, before + residues)
-        _check_codes(codes, self.alphabet, self.source)
+        check_codes(codes, self.alphabet, self.source)
         return codes
 
     def _residues_before(self, position: int) -> int:
@@ -189,6 +192,17 @@ class StoredSet(SequenceSet):
             raise damaged(self.source, "its order has other sequences")
         return indices
 
+    def positions_of(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """As `SequenceSet.positions_of`; the order is read, and not kept."""
+        found = [np.empty(0, np.int64)]
+        for at in range(0, len(self), CHUNK_BYTES):
+            here = self.indices_between(at, min(at + CHUNK_BYTES, len(self)))
+            found.append(at + np.flatnonzero(np.isin(here, indices)))
+        positions = np.concatenate(found)
+        if len(positions) != len(indices):
+            raise damaged(self.source, "its order has a sequence twice, or not")
+        return positions
+
     def lengths_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
         """As `SequenceSet.lengths_between`, and read no others."""
         lengths = self._values("sorted_lengths", start, stop)
@@ -199,7 +213,7 @@ class StoredSet(SequenceSet):
     def lengths_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """As `SequenceSet.lengths_at`, and read no others."""
         found = [np.empty(0, np.int64)]
-        for group in _groups(indices, _BLOCK // SECTIONS["offsets"].itemsize):
+        for group in _groups(indices, BLOCK // SECTIONS["offsets"].itemsize):
             offsets = self._values("offsets", int(group[0]), int(group[-1]) + 2)
             places = group - group[0]
             found.append(offsets[places + 1] - offsets[places])
@@ -210,11 +224,11 @@ class StoredSet(SequenceSet):
 
     def names_at(self, indices: npt.NDArray[np.int32]) -> list[str]:
         """As `SequenceSet.names_at`, and keep no others."""
-        return [_decoded(text, self.source) for text in self._gather("names", indices)]
+        return [decoded(text, self.source) for text in self._gather("names", indices)]
 
     def descriptions_at(self, indices: npt.NDArray[np.int32]) -> list[str]:
         """As `SequenceSet.descriptions_at`, and keep no others."""
-        return [_decoded(text, self.source) for text in self._gather("headers", indices)]
+        return [decoded(text, self.source) for text in self._gather("headers", indices)]
 
     def letters_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
         """As `SequenceSet.letters_at`, and keep no others."""
@@ -283,7 +297,7 @@ class StoredSet(SequenceSet):
 
     def _read_offsets(self) -> _Array:
         offsets = self._section("offsets")
-        _check_ascending(offsets, self._header.residues, 1, self.source)
+        check_ascending(offsets, self._header.residues, 1, self.source)
         return offsets
 
     def _read_lengths(self) -> _Array:
@@ -303,8 +317,8 @@ class StoredSet(SequenceSet):
 
     def _read_letters(self) -> _Array:
         letters = self._section("letters")
-        for at in range(0, len(letters), _BLOCK):
-            if self._is_foreign(letters[at : at + _BLOCK]):
+        for at in range(0, len(letters), BLOCK):
+            if self._is_foreign(letters[at : at + BLOCK]):
                 raise damaged(self.source, "a residue is none of its alphabet")
         return letters
 
@@ -313,8 +327,8 @@ class StoredSet(SequenceSet):
 
     def _read_codes(self) -> _Array:
         codes = np.empty(self.total_residues, np.uint8)
-        for at in range(0, len(codes), _BLOCK):
-            codes[at : at + _BLOCK] = self.alphabet.encoding[self.letters[at : at + _BLOCK]]
+        for at in range(0, len(codes), BLOCK):
+            codes[at : at + BLOCK] = self.alphabet.encoding[self.letters[at : at + BLOCK]]
         codes.flags.writeable = False
         return codes
 
@@ -328,7 +342,7 @@ class StoredSet(SequenceSet):
         first, last = self._values(f"{kind}_offsets", index, index + 2).tolist()
         if not 0 <= first <= last <= self._header.sections[f"{kind}s"][1]:
             raise damaged(self.source, f"its {kind}s are not in order")
-        return _decoded(self._values(f"{kind}s", first, last), self.source)
+        return decoded(self._values(f"{kind}s", first, last), self.source)
 
     def _letters_of(self, index: int) -> _Array:
         first, last = self._values("offsets", index, index + 2).tolist()
@@ -341,23 +355,23 @@ class StoredSet(SequenceSet):
 
     def _texts(self, kind: str) -> list[str]:
         offsets, joined = self._section(f"{kind}_offsets"), self._section(f"{kind}s")
-        _check_ascending(offsets, len(joined), 0, self.source)
+        check_ascending(offsets, len(joined), 0, self.source)
         if (joined < 0x80).all():  # then a byte is a character
-            text, ends = _decoded(joined, self.source), offsets.tolist()
+            text, ends = decoded(joined, self.source), offsets.tolist()
             return [text[a:b] for a, b in itertools.pairwise(ends)]
         data, ends = joined.tobytes(), offsets.tolist()
-        return [_decoded(data[a:b], self.source) for a, b in itertools.pairwise(ends)]
+        return [decoded(data[a:b], self.source) for a, b in itertools.pairwise(ends)]
 
     def _gather(self, name: str, indices: npt.NDArray[np.int32]) -> Iterator[bytes]:
         """Yield what a section has of some sequences, in ascending order, 1 MiB at a time."""
         offsets = {"letters": "offsets"}.get(name, f"{name[:-1]}_offsets")
-        for group in _groups(indices, _BLOCK // SECTIONS[offsets].itemsize):
+        for group in _groups(indices, BLOCK // SECTIONS[offsets].itemsize):
             found = self._values(offsets, int(group[0]), int(group[-1]) + 2)
             starts, stops = (found[group - group[0] + k] for k in (0, 1))
             ends = np.stack((starts, stops), axis=1).ravel()
             if (np.diff(ends) < 0).any() or not 0 <= ends[0] <= ends[-1] <= self._size(name):
                 raise damaged(self.source, f"its {name} are not in order")
-            for some in _groups(starts, _BLOCK):
+            for some in _groups(starts, BLOCK):
                 first, count = int(some[0]), len(some)
                 data = self._values(name, first, int(stops[count - 1])).tobytes()
                 places = zip((some - first).tolist(), (stops[:count] - first).tolist(), strict=True)
@@ -420,29 +434,3 @@ class StoredSet(SequenceSet):
 def _groups(values: _Array, width: int) -> list[_Array]:
     """Cut ascending values where one is not in the same range of `width` as the one before."""
     return np.split(values, np.flatnonzero(np.diff(values // width)) + 1)
-
-
-def _check_codes(codes: _Array, alphabet: Alphabet, source: str) -> None:
-    """Refuse codes that are no places in the tables of native code, which trusts them."""
-    most = max(
-        (int(codes[at : at + _BLOCK].max()) for at in range(0, len(codes), _BLOCK)), default=0
-    )
-    if most >= len(alphabet.letters):
-        raise damaged(source, "its codes are none of the alphabet")
-
-
-def _check_ascending(offsets: _Array, end: int, step: int, source: str) -> None:
-    """Refuse offsets that do not ascend by `step` at least, from 0 to `end`."""
-    ascend = all(
-        (np.diff(offsets[at : at + _BLOCK + 1]) >= step).all()
-        for at in range(0, len(offsets), _BLOCK)
-    )
-    if not ascend or offsets[0] != 0 or offsets[-1] != end:
-        raise damaged(source, "its offsets are not in order")
-
-
-def _decoded(data: bytes | _Array, source: str) -> str:
-    try:
-        return bytes(data).decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        raise damaged(source, "a name is no UTF-8 text") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import tracemalloc
 from collections import Counter
 from pathlib import Path
@@ -11,7 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pairalign.base import checksum
 from pairalign.cli.main import main
+from pairalign.formats import networks
+from pairalign.jobs.run import hits
+from pairalign.sequences import block_set, stored_set
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import CHUNK_BYTES, encode_store
@@ -84,7 +89,9 @@ class Reads:
 def run(store: Path, command: tuple[str, ...], shard: str) -> None:
     window = ("--window", str(WINDOW)) if command[0] == "align" else ()
     given = [command[0], str(store), *command[1:], *window]
-    out = ["-o", str(store.with_suffix(".parts")), "--shard", shard]
+    folder = store.with_suffix(".parts")
+    shutil.rmtree(folder, ignore_errors=True)  # to look at an earlier part takes a buffer of 16 MiB
+    out = ["-o", str(folder), "--shard", shard]
     assert main([*given, *out, "--device", "cpu", "--threads", "1", "-q"]) == 0
 
 
@@ -130,9 +137,17 @@ def check_reads(reads: Reads, store: Path, *, has_letters: bool) -> None:
     ],
 )
 def test_memory_does_not_grow_with_the_set(
-    name: str, small: str, large: str, stores: dict[int, Path]
+    name: str,
+    small: str,
+    large: str,
+    stores: dict[int, Path],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The same block of a set of eight times as many sequences."""
+    monkeypatch.setattr(stored_set, "BLOCK", 1 << 14)  # what both sets have several of
+    monkeypatch.setattr(block_set, "_AT_A_TIME", 256)
+    monkeypatch.setattr(networks, "_LINES", 256)
+    monkeypatch.setattr(checksum, "_BLOCK_BYTES", 1 << 14)
     peaks = []
     for _ in range(2):  # what is loaded once, and what is kept for another run
         run(stores[4000], COMMANDS[name], small)
@@ -144,5 +159,28 @@ def test_memory_does_not_grow_with_the_set(
             peaks.append(tracemalloc.get_traced_memory()[1])
         finally:
             tracemalloc.stop()
-    # The others have 1.7 MB of codes, as much of residues, 0.7 MB of names and indices.
-    assert peaks[1] <= peaks[0] + (1 << 19)
+    # The others have 1.7 MB of codes, as much of residues, 1.8 MB of names. Blocks are planned by
+    # sums of windows, here of 16 sequences and usually of 1,024.
+    windows = (32_000 - 4000) // WINDOW
+    assert peaks[1] <= peaks[0] + 350 * windows + (1 << 19)
+
+
+def test_a_search_for_hits_holds_a_slice(
+    stores: dict[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a query or two, whatever the size of the set."""
+    monkeypatch.setattr(hits, "_LEAST_SLICE", 1 << 15)
+    monkeypatch.setattr(hits, "_SLICES", 1 << 60)
+    command = ("align", "--format", "tsv", "--mode", "local", "--max-hits", "5")
+    store = stores[32_000]
+    for _ in range(2):  # what is loaded once, and what is kept for another run
+        run(store, command, "16001/32000")
+    gc.collect()
+    tracemalloc.start()
+    try:
+        run(store, command, "16001/32000")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    # A slice has 32 KiB of codes and 550 sequences; all have 1.9 MB, and 0.4 MB of indices.
+    assert peak <= 1 << 21

@@ -7,16 +7,14 @@ are spread among earlier ones by their lengths.
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import fields, replace
-from typing import Any
+from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.choices import STRANDS
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.procedure import PlainProcedure
+from pairalign.jobs.run.some_queries import can_be_cut, in_whole, job_of_sets
 from pairalign.sequences.block_set import BlockSet
 
 
@@ -36,22 +34,17 @@ def align_added(job: AlignmentJob, old: int) -> Generator[Alignments, None, None
         Of the sets of `job`, in an order of their own; each pair once, the earlier sequence is the
         query, as in the results of `job`.
     """
-    kept = {one.name: getattr(job, one.name) for one in fields(AlignmentJob) if one.init}
-    # Of one set and of two, ties on the other strand may be other alignments.
-    if type(job.procedure) is not PlainProcedure or job.strand != STRANDS[0]:
+    if not can_be_cut(job):
+        kept = {one.name: getattr(job, one.name) for one in fields(AlignmentJob) if one.init}
         yield from AlignmentJob(**{**kept, "only": (old, len(job.queries)), "shard": None})
         return
     earlier, added = split_set(job, old)
     for queries, targets in ((earlier, added), (added, None)):
         if targets is None and len(queries) == 1:
             continue
-        changes: dict[str, Any] = {"queries": queries, "targets": targets, "shard": None}
-        if job.evalue_filter is not None:
-            others = queries if targets is None else targets
-            changes["evalue_filter"] = job.evalue_filter.of_sets(queries, others)
-        part = AlignmentJob(**{**kept, **changes})
+        part = job_of_sets(job, queries, targets)
         for found in part:
-            yield _of_whole(found, job)
+            yield in_whole(found, job.problem)
         job.steps, job.devices = part.steps, part.devices
 
 
@@ -65,17 +58,3 @@ def _of_positions(job: AlignmentJob, chosen: npt.NDArray[np.bool_]) -> BlockSet:
     """Return the sequences at some sorted positions."""
     edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False)).tolist()
     return BlockSet(job.queries, zip(edges[::2], edges[1::2], strict=True))
-
-
-def _of_whole(found: Alignments, job: AlignmentJob) -> Alignments:
-    """Return results with the indices of the whole set."""
-    queries, targets = found.queries, found.targets
-    assert isinstance(queries, BlockSet)
-    assert isinstance(targets, BlockSet)
-    return replace(
-        found,
-        queries=job.queries,
-        targets=job.queries,
-        query=queries.indices[found.query],
-        target=targets.indices[found.target],
-    )

@@ -59,8 +59,9 @@ class AddedHitsJob(HitsJob):
 
     def _rank(self, best: BestHits, start: int, stop: int) -> Iterator[Alignments]:
         best.add(self.known.query, self.known.target, self.known.raw_score)
-        for found in align_added(self._part(**self._changes_to_rank()), self.known.old):
-            self._add(best, found)
+        job = self._part(**{**self._changes_to_rank(), "progress": self.progress})
+        for found in align_added(job, self.known.old):
+            self._add(best, found, job)
             yield self._nothing()
 
     def _wanted(self, query: Int32s, target: Int32s) -> npt.NDArray[np.bool_]:

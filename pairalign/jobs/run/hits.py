@@ -12,9 +12,6 @@ queries, so that of a set with itself pairs of two shards are ranked in both.
 
 from __future__ import annotations
 
-import base64
-import zlib
-from bisect import bisect_left
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
@@ -27,7 +24,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
-from pairalign.alignments.best_hits import BestHits, hit_bytes, number_pairs, pairs_of_numbers
+from pairalign.alignments.best_hits import (
+    BestHits,
+    are_first,
+    hit_bytes,
+    number_pairs,
+    pairs_of_numbers,
+    take_pairs,
+)
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import check_shard
@@ -37,16 +41,27 @@ from pairalign.base.errors import CapacityError, PartsError, ScoringError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.problem_checks import whole_number
-from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
+from pairalign.jobs.run.progress import show_progress
+from pairalign.jobs.run.shards import cut_queries
 from pairalign.jobs.run.slabs import result_bytes, slab_cells
+from pairalign.jobs.run.some_queries import (
+    can_be_cut,
+    cells_of_queries,
+    in_whole,
+    job_of_list,
+    jobs_of_queries,
+    lengths_of,
+    pairs_of_queries,
+)
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
-from pairalign.statistics.significance import Significance
+from pairalign.statistics.significance import EvalueFilter, Significance
 
 OF_STATISTICS = ("bits", "evalue")
 """Ranks that need what bit scores and E-values are made of."""
 
 _LEAST_SCORE = -(2**31)
+_SLICES, _LEAST_SLICE = 16, 1 << 22  # residues: as many as bytes are that part of the memory
 _ONE_WAY = ("query", "target")
 """Coverages that another sequence of a pair may not have."""
 
@@ -92,16 +107,20 @@ class HitsJob(AlignmentJob):
             )
         others = len(self.problem.others) - self._one_set
         self.max_hits = min(whole_number("max_hits", self.max_hits, others), others)
-        self._first, self._stop = self._range_of_shard()
-        self.pieces = [Pairs(int(self._ends[self._first]), self.pairs)]
+        self._first, self._stop = 0, len(self.queries)
+        if shard is not None:
+            sets = self.queries, self.problem.others
+            self._first, self._stop = cut_queries(*sets, check_shard(shard))
+        self.pieces = [Pairs(self._pairs_before(self._first), self.pairs)]
+        self._slice_residues = max(_LEAST_SLICE, self.memory_bytes // _SLICES)
         self._block = self._scored = 0
         self._written = self._first
         self._best: BestHits | None = None
         if self.once and self._one_set and len(self._blocks) > 1:
+            count, taken = len(self.queries), hit_bytes(self.max_hits) * len(self.queries)
             raise CapacityError(
-                f"{self.max_hits:,} hits of {len(self.queries):,} sequences, each pair once, take "
-                f"{hit_bytes(self.max_hits) * len(self.queries):,} bytes, which is more than a "
-                "quarter of the memory; raise --memory, or write another format"
+                f"{self.max_hits:,} hits of {count:,} sequences, each pair once, take {taken:,} "
+                "bytes, more than a quarter of the memory; raise --memory, or write another format"
             )
 
     @property
@@ -114,29 +133,21 @@ class HitsJob(AlignmentJob):
         asked = self.pair_thresholds
         return self._one_set and asked.min_coverage > 0 and asked.coverage_of in _ONE_WAY
 
+    def _pairs_before(self, query: int) -> int:
+        """Count the pairs of all queries before one."""
+        if self.pair_list is None:
+            return query * (len(self.problem.others) - self._one_set)
+        return int(self._ends[query])
+
     @cached_property
     def _ends(self) -> npt.NDArray[np.int64]:
-        """Pairs of all queries before each one, int64 of shape (queries + 1,)."""
+        """Pairs of the list before each query, int64 of shape (queries + 1,)."""
+        assert self.pair_list is not None
         count = len(self.queries)
-        if self.pair_list is None:
-            others = len(self.problem.others) - self._one_set
-            return np.arange(count + 1, dtype=np.int64) * others
         pairs = np.bincount(self.pair_list.first, minlength=count)
         if self._one_set:
             pairs = pairs + np.bincount(self.pair_list.second, minlength=count)
         return np.concatenate(([0], np.cumsum(pairs, dtype=np.int64)))
-
-    def _range_of_shard(self) -> tuple[int, int]:
-        """Return the queries of the shard; shards have about the same cells."""
-        if self.shard is None:
-            return 0, len(self.queries)
-        number, shards = check_shard(self.shard)
-        others = self.problem.others
-        letters = int(weigh_letters(others.lengths).sum())
-        cells = np.concatenate(([0], np.cumsum(weigh_letters(self.queries.lengths)))).tolist()
-        costs = [letters * c + PAIR_CELLS * len(others) * k for k, c in enumerate(cells)]
-        cuts = [bisect_left(costs, costs[-1] * k // shards) for k in (number - 1, number)]
-        return cuts[0], cuts[1]
 
     @cached_property
     def _blocks(self) -> list[tuple[int, int]]:
@@ -148,7 +159,7 @@ class HitsJob(AlignmentJob):
     @property
     def pairs(self) -> int:
         """Number of pairs of a query and a target."""
-        return int(self._ends[self._stop] - self._ends[self._first])
+        return self._pairs_before(self._stop) - self._pairs_before(self._first)
 
     @property
     def pairs_ranked(self) -> int:
@@ -158,15 +169,26 @@ class HitsJob(AlignmentJob):
     @cached_property
     def cells(self) -> int:
         """Cells of all matrices that are filled to rank pairs."""
-        return sum(job.cells for job in map(self._ranking, self._blocks) if job is not None)
+        return sum(self._pairs_and_cells(*block)[1] for block in self._blocks)
+
+    def _pairs_and_cells(self, start: int, stop: int) -> tuple[int, int]:
+        """Count pairs that are looked at to rank those of some queries, and their cells."""
+        if self._in_slices(start, stop):
+            cells = self._fills * cells_of_queries(self.problem, start, stop)
+            return pairs_of_queries(self.problem, start, stop), cells
+        job = self._ranking((start, stop))
+        return (0, 0) if job is None else (job.pairs, job.cells)
+
+    def _in_slices(self, start: int, stop: int) -> bool:
+        """Whether the others of a block of queries come in slices: a shard's, or little memory."""
+        are_some = (start, stop) != (0, len(self.queries))
+        return are_some and self.pair_list is None and can_be_cut(self)
 
     def leave(self) -> dict[str, Any]:
         """Return how far the search has come, and the hits of the block of queries in hand."""
-        hits = ""
-        if self._best is not None:
-            hits = base64.b64encode(zlib.compress(self._best.dump(), 1)).decode()
-        at = {"block": self._block, "scored": self._scored, "written": self._written}
-        return {**at, "hits": hits}
+        hits = "" if self._best is None else self._best.packed()
+        at = {"block": self._block, "ranked": self._scored, "written": self._written}
+        return {**at, "slice": self._slice_residues, "hits": hits}
 
     def after(self, pairs: int, left: Mapping[str, Any] | None = None) -> HitsJob:
         """Return the job that begins where a run of this one was, see `AlignmentJob.after`.
@@ -181,15 +203,19 @@ class HitsJob(AlignmentJob):
         if not left:
             return rest
         try:
-            rest._block, rest._scored = left["block"], left["scored"]
-            rest._written = left["written"]
+            rest._block, rest._scored = left["block"], left["ranked"]
+            rest._written, rest._slice_residues = left["written"], left["slice"]
             if left["hits"]:  # else between two blocks
                 rest._best = self._load_best(rest._block, rest._written, left["hits"])
-        except (ValueError, IndexError, zlib.error) as error:
+        except (ValueError, LookupError) as error:
             raise PartsError(
                 "the journal is damaged: its hits make no sense; leave --resume out to begin anew"
             ) from error
         return rest
+
+    def of_block(self) -> HitsJob:
+        """Return the job itself: hits may be any sequences."""
+        return self
 
     def _load_best(self, block: int, written: int, hits: str) -> BestHits:
         """Return the hits of a block of queries as `leave` has given them."""
@@ -197,10 +223,7 @@ class HitsJob(AlignmentJob):
         if not start <= written <= stop:
             raise ValueError(written)
         best = self._open_best(start, stop)
-        packed = base64.b64decode(hits, validate=True)
-        # No number in the journal decides how much memory is taken.
-        dumped = zlib.decompressobj().decompress(packed, best.dumped_bytes + 1)
-        best.load(dumped, len(self.problem.others))
+        best.unpack(hits, len(self.problem.others))
         return best
 
     @contextmanager
@@ -262,7 +285,7 @@ class HitsJob(AlignmentJob):
     def _changes_to_rank(self) -> dict[str, Any]:
         """Return what a job that ranks pairs has otherwise than this one."""
         detail = Detail.STATS if self.rank == "identity" else Detail.SCORE
-        changes: dict[str, Any] = {"hsps": 1}
+        changes: dict[str, Any] = {"hsps": 1, "progress": False}
         if self._covers_one_way:  # looked at in `_passing`
             asked = self.pair_thresholds
             detail = max(detail, asked.detail(self.scoring.mode))
@@ -271,41 +294,72 @@ class HitsJob(AlignmentJob):
 
     def _rank(self, best: BestHits, start: int, stop: int) -> Iterator[Alignments]:
         """Rank the pairs of a block of queries."""
-        job = self._ranking((start, stop))
-        before = int(self._ends[start] - self._ends[self._first])
-        pairs = int(self._ends[stop] - self._ends[start])
-        if job is not None and self._scored < job.pairs:
-            whole = job.pairs
-            job = job.after(self._scored)
-            with job.open() as results:
-                for found in results:
-                    self._add(best, found)
-                    del found
-                    self._scored = job.pairs_done
-                    self.pairs_done = before + pairs * self._scored // whole
-                    if self.result_seconds is not None:
-                        yield self._nothing()
-            self.steps, self.devices = job.steps, job.devices
+        before = self._pairs_before(start) - self._pairs_before(self._first)
+        pairs = self._pairs_before(stop) - self._pairs_before(start)
+        (whole, cells), before_job = self._pairs_and_cells(start, stop), 0
+        with show_progress(cells, self.progress) as meter:
+            for job in self._jobs(start, stop):
+                count, done = job.pairs, max(self._scored - before_job, 0)
+                if done < count:
+                    rest = job.after(done) if done else job
+                    with rest.open() as results:
+                        for found in results:
+                            self._add(best, found, job)
+                            del found
+                            meter.update(job.cells * (rest.pairs_done - done) // count)
+                            done = rest.pairs_done
+                            self._scored = before_job + done
+                            self.pairs_done = before + pairs * self._scored // whole
+                            if self.result_seconds is not None:
+                                yield self._nothing()
+                    self._ended(rest)
+                before_job += count
         self.pairs_done = before + pairs
 
-    def _add(self, best: BestHits, found: Alignments) -> None:
+    def _jobs(self, start: int, stop: int) -> Iterator[AlignmentJob]:
+        """Yield jobs that rank the pairs of a block of queries."""
+        if self._in_slices(start, stop):
+            asked = start, stop, self._slice_residues
+            yield from jobs_of_queries(self, *asked, **self._changes_to_rank())
+        elif (job := self._ranking((start, stop))) is not None:
+            yield job
+
+    def _ended(self, job: AlignmentJob) -> None:
+        """Take over what a job has counted."""
+        self.devices = job.devices
+        if self.steps is None or job.steps is None:
+            self.steps = self.steps or job.steps
+        else:
+            self.steps = self.steps + job.steps
+
+    def _add(self, best: BestHits, found: Alignments, job: AlignmentJob) -> None:
         """Take in some pairs; of a set with itself each as a hit of both of its sequences."""
-        pair = found.query, found.target, found.raw_score
+        whole = found if job.queries is self.queries else in_whole(found, self.problem)
+        pair = whole.query, whole.target, whole.raw_score
         for exchanged, rank in enumerate(self._ranks(found)):
-            passes = self._passes(found, bool(exchanged))
+            passes = self._passes(found, whole, bool(exchanged), job.evalue_filter)
             query, target, raw_score = (one if passes is None else one[passes] for one in pair)
             sides = (target, query) if exchanged else (query, target)
             best.add(*sides, raw_score, rank if rank is None or passes is None else rank[passes])
 
-    def _passes(self, found: Alignments, exchanged: bool) -> npt.NDArray[np.bool_] | None:
-        """Return which pairs pass with that sequence as the query; None: all."""
+    def _passes(
+        self,
+        found: Alignments,
+        whole: Alignments,
+        exchanged: bool,
+        evalue_filter: EvalueFilter | None,
+    ) -> npt.NDArray[np.bool_] | None:
+        """Return which pairs pass with that sequence as the query; None: all.
+
+        `found` is of the sets of the filter, `whole` the same of all sequences.
+        """
         passes = None
         if self._covers_one_way:
-            turned = exchange(found, np.full(len(found), exchanged))
+            turned = exchange(whole, np.full(len(whole), exchanged))
             passes = np.zeros(len(found), np.bool_)
             passes[self.pair_thresholds.passing(turned)] = True
-        if self.evalue_filter is not None and self._one_set:
-            others = self.evalue_filter.passes_one_way(found, exchanged=exchanged)
+        if evalue_filter is not None and self._one_set:
+            others = evalue_filter.passes_one_way(found, exchanged=exchanged)
             passes = others if passes is None else passes & others
         return passes
 
@@ -320,11 +374,14 @@ class HitsJob(AlignmentJob):
         if self.rank not in OF_STATISTICS:
             return [None] * ways
         assert self.significance is not None
+        significance = self.significance
+        if found.queries is not self.queries:
+            significance = significance.of_sets(found.queries, found.targets)
         if self.rank == "bits":
-            return [self.significance.bits(found)] * ways
+            return [significance.bits(found)] * ways
         if ways == 1:
-            return [-self.significance.log_evalues(found)]
-        return [-one for one in self.significance.log_evalues_each_way(found)]
+            return [-significance.log_evalues(found)]
+        return [-one for one in significance.log_evalues_each_way(found)]
 
     def _align(self, best: BestHits, stop: int) -> Iterator[Alignments]:
         """Align the hits of a block of queries, some queries at a time."""
@@ -345,22 +402,17 @@ class HitsJob(AlignmentJob):
         """Return which hits of a block of queries are given; None: all."""
         if not (self.once and self._one_set):
             return None
-        known, others = np.sort(number_pairs(query, target)), number_pairs(target, query)
-        places = np.minimum(np.searchsorted(known, others), len(known) - 1)
-        wanted: npt.NDArray[np.bool_] = (query < target) | (known[places] != others)
-        return wanted
+        return are_first(query, target)
 
     def _cuts(self, query: Int32s, target: Int32s, start: int, stop: int) -> npt.NDArray[np.int64]:
         """Return where queries are cut, so that results fit the memory and come often enough."""
-        lengths = self.queries.lengths, self.problem.others.lengths
-        rows, columns = (
-            one[k].astype(np.float64) for one, k in zip(lengths, (query, target), strict=True)
-        )
+        rows = lengths_of(self.queries, query)
+        columns = lengths_of(self.problem.others, target)
         pair_bytes, letter_bytes = result_bytes(self.want.detail, self.hsps)
-        most_cells = slab_cells(self.result_seconds, False, self.threads, *lengths)
+        most_cells = slab_cells(self.result_seconds, False, self.threads, rows, columns)
         # Results are there twice while they are put in order.
         shares = (pair_bytes + letter_bytes * (rows + columns)) / max(1, self.memory_bytes // 16)
-        shares = np.maximum(shares, rows * columns / most_cells)
+        shares = np.maximum(shares, rows.astype(np.float64) * columns / most_cells)
         sums = np.cumsum(np.bincount(query - start, shares, stop - start))
         parts = np.flatnonzero(np.diff(np.floor(sums), append=np.inf)) + 1
         return np.asarray(start + parts, np.int64)
@@ -374,14 +426,7 @@ class HitsJob(AlignmentJob):
                 query, target = first, second
             return replace(self._nothing(), query=query, target=target, raw_score=raw_score)
         found = self._aligned(first, second)
-        numbers = number_pairs(found.query, found.target)
-        order = np.argsort(numbers, kind="stable")
-        wanted = number_pairs(first, second)
-        starts, ends = (np.searchsorted(numbers[order], wanted, side) for side in ("left", "right"))
-        counts = ends - starts
-        assert counts.all(), "a hit has no alignment"
-        inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        found = found.take(order[np.repeat(starts, counts) + inside])
+        found, counts = take_pairs(found, number_pairs(first, second))
         if self.once:
             return found
         found = exchange(found, np.repeat(turned, counts))
@@ -392,10 +437,13 @@ class HitsJob(AlignmentJob):
 
     def _aligned(self, first: Int32s, second: Int32s) -> Alignments:
         """Align pairs that have passed; further alignments of a pair must pass, too."""
-        pairs = np.unique(number_pairs(first, second))
-        listed = PairList(*pairs_of_numbers(pairs))
-        changes: dict[str, Any] = {"pair_list": listed, "window": LIST_WINDOW, "progress": False}
+        listed = pairs_of_numbers(np.unique(number_pairs(first, second)))
+        changes: dict[str, Any] = {"window": LIST_WINDOW, "progress": False}
+        changes["result_seconds"] = None
         if self.hsps == 1:
             changes |= {"want": Want(self.want.detail), "evalue_filter": None}
             changes |= {"pair_thresholds": PairThresholds()}
-        return concatenate(list(self._part(**changes, result_seconds=None)))
+        if not self._in_slices(*self._blocks[self._block]):
+            return concatenate(list(self._part(**changes, pair_list=PairList(*listed))))
+        job = job_of_list(self, *listed, **changes)
+        return in_whole(concatenate(list(job)), self.problem)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Callable
+
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arguments import Shard
+from pairalign.base.arrays import Int32s
 from pairalign.pairs.windows import Lengths
+from pairalign.sequences.block_set import slices
+from pairalign.sequences.sets import SequenceSet
 
 PAIR_CELLS = 3000
 """Cells that a pair costs beside its own: finding it, its columns, its text."""
@@ -30,3 +37,47 @@ def weigh_letters(lengths: Lengths) -> npt.NDArray[np.int64]:
     """
     letters = np.asarray(lengths, np.int64)
     return letters + letters * (np.clip(letters, _LONG, _LONGEST) - _LONG) // _TWICE
+
+
+def cut_queries(queries: SequenceSet, others: SequenceSet, shard: Shard) -> tuple[int, int]:
+    """Find the queries of a shard whose pairs are those of each with all others.
+
+    Returns
+    -------
+    first, stop : int
+        Half-open range of input indices. Of shards in order the ranges follow one another, and
+        their pairs take about the same; a few lengths are held at a time.
+    """
+    number, shards = shard
+    letters = sum(_weigh(others, some)[-1] for some in slices(others))
+    starts, ends = [0], [0]
+    for some in slices(queries):
+        starts.append(starts[-1] + len(some))
+        ends.append(ends[-1] + _weigh(queries, some)[-1])
+
+    def cost(weights: int, count: int) -> int:
+        return letters * weights + PAIR_CELLS * len(others) * count
+
+    def cut(wanted: int) -> int:
+        """Return how many queries cost `wanted` at least."""
+        place = _first(len(ends), wanted, lambda k: cost(ends[k], starts[k]))
+        if place == 0:
+            return 0
+        start, before = starts[place - 1], ends[place - 1]
+        weights = _weigh(queries, np.arange(start, starts[place], dtype=np.int32))
+        inside = _first(len(weights), wanted, lambda k: cost(before + weights[k], start + k + 1))
+        return start + inside + 1
+
+    total = cost(ends[-1], len(queries))
+    return cut(total * (number - 1) // shards), cut(total * number // shards)
+
+
+def _weigh(sequences: SequenceSet, some: Int32s) -> list[int]:
+    """Return the sums of the weights of some sequences, up to each of them."""
+    found: list[int] = np.cumsum(weigh_letters(sequences.lengths_at(some))).tolist()
+    return found
+
+
+def _first(count: int, wanted: int, cost: Callable[[int], int]) -> int:
+    """Return the first of `count` numbers whose cost is `wanted` at least; costs ascend."""
+    return bisect_left(range(count), wanted, key=cost)

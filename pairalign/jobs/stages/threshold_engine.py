@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +89,15 @@ class Steps:
         with self._lock:
             self.pairs += pairs
             self.seedless += pairs
+
+    def __add__(self, other: Steps) -> Steps:
+        """Return the pairs of two jobs together; `gram` and `seed` are those of the first."""
+        counts = {
+            one.name: getattr(self, one.name) + getattr(other, one.name)
+            for one in fields(self)
+            if one.init and one.name not in ("gram", "seed", "_lock")
+        }
+        return Steps(**counts, gram=self.gram, seed=self.seed)
 
     def add(self, choice: PairsLeft, scoring: int, passing: int) -> None:
         """Count the pairs of a window."""

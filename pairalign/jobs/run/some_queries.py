@@ -1,0 +1,152 @@
+"""Pairs of consecutive queries with all others, in jobs of few sequences each.
+
+Whatever the size of the sets, only a slice of the others is held at a time. Rows of the pair matrix
+are full: of a set with itself a job has the earlier sequences, or the later ones, against the
+queries, so that the earlier sequence of a pair is its query, as always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Int32s
+from pairalign.base.choices import STRANDS
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.procedure import PlainProcedure
+from pairalign.pairs.lists import PairList
+from pairalign.sequences.block_set import BlockSet, PickedSet, indices_in_whole
+from pairalign.sequences.sets import SequenceSet
+
+_AT_A_TIME = 4096
+
+
+def can_be_cut(job: AlignmentJob) -> bool:
+    """Whether the pairs of a job may be those of several sets.
+
+    Of one set and of two, ties on the other strand may be other alignments.
+    """
+    return type(job.procedure) is PlainProcedure and job.strand == STRANDS[0]
+
+
+def job_of_sets(
+    job: AlignmentJob, queries: SequenceSet, targets: SequenceSet | None, **changes: Any
+) -> AlignmentJob:
+    """Return a job that does the same with some of the sequences; their blocks are its sets."""
+    kept = {one.name: getattr(job, one.name) for one in fields(AlignmentJob) if one.init}
+    if job.evalue_filter is not None:
+        others = queries if targets is None else targets
+        kept["evalue_filter"] = job.evalue_filter.of_sets(queries, others)
+    return AlignmentJob(
+        **{**kept, "queries": queries, "targets": targets, "shard": None, **changes}
+    )
+
+
+def in_whole(found: Alignments, problem: Problem) -> Alignments:
+    """Return results of blocks as those of the whole sets."""
+    return replace(
+        found,
+        queries=problem.queries,
+        targets=problem.others,
+        query=indices_in_whole(found.queries)[found.query],
+        target=indices_in_whole(found.targets)[found.target],
+    )
+
+
+def jobs_of_queries(
+    job: AlignmentJob, first: int, stop: int, residues: int, **changes: Any
+) -> Iterator[AlignmentJob]:
+    """Yield jobs that have together each pair of some queries once.
+
+    Parameters
+    ----------
+    job : AlignmentJob
+        Of all pairs; one that `can_be_cut`.
+    first, stop : int
+        Half-open range of queries: input indices.
+    residues : int
+        About how many residues the others have together that a job holds.
+    **changes
+        What the jobs have otherwise.
+    """
+    problem = job.problem
+    wanted = np.arange(first, stop, dtype=np.int32)
+    ours = PickedSet(problem.queries, problem.queries.positions_of(wanted))
+    if not problem.is_one_set:
+        for start, end in _slices(problem.others, residues):
+            yield job_of_sets(job, ours, BlockSet(problem.others, [(start, end)]), **changes)
+        return
+    if len(ours) > 1:
+        yield job_of_sets(job, ours, None, **changes)
+    for start, end in _slices(problem.queries, residues):
+        indices = problem.queries.indices_between(start, end)
+        for are_earlier, chosen in ((True, indices < first), (False, indices >= stop)):
+            if chosen.any():
+                others = PickedSet(problem.queries, start + np.flatnonzero(chosen))
+                sets = (others, ours) if are_earlier else (ours, others)
+                yield job_of_sets(job, *sets, **changes)
+
+
+def pairs_of_queries(problem: Problem, first: int, stop: int) -> int:
+    """Count the pairs of some queries, of a set with itself each once."""
+    count = stop - first
+    if problem.is_one_set:
+        return count * (len(problem.queries) - 1) - count * (count - 1) // 2
+    return count * len(problem.others)
+
+
+def cells_of_queries(problem: Problem, first: int, stop: int) -> int:
+    """Count the cells of the pairs of some queries, of a set with itself each once."""
+    lengths = problem.queries.lengths_at(np.arange(first, stop, dtype=np.int32)).astype(np.int64)
+    letters = int(lengths.sum())
+    cells = letters * problem.others.total_residues
+    if problem.is_one_set:
+        cells -= (letters * letters + sum(one * one for one in lengths.tolist())) // 2
+    return cells
+
+
+def job_of_list(job: AlignmentJob, first: Int32s, second: Int32s, **changes: Any) -> AlignmentJob:
+    """Return a job that aligns a list of pairs of the whole sets, and holds no other sequences."""
+    problem = job.problem
+    if problem.is_one_set:
+        both = np.unique(np.concatenate((first, second)))
+        some = PickedSet(problem.queries, problem.queries.positions_of(both))
+        listed = PairList(_places(both, first), _places(both, second))
+        return job_of_sets(job, some, None, pair_list=listed, **changes)
+    indices = np.unique(first), np.unique(second)
+    queries, targets = (
+        PickedSet(one, one.positions_of(some))
+        for one, some in zip((problem.queries, problem.others), indices, strict=True)
+    )
+    listed = PairList(_places(indices[0], first), _places(indices[1], second))
+    return job_of_sets(job, queries, targets, pair_list=listed, **changes)
+
+
+def lengths_of(sequences: SequenceSet, indices: Int32s) -> Int32s:
+    """Return the lengths of sequences that may come several times, in any order."""
+    some, places = np.unique(indices, return_inverse=True)
+    return sequences.lengths_at(some)[places]
+
+
+def _places(known: Int32s, indices: Int32s) -> Int32s:
+    return np.searchsorted(known, indices).astype(np.int32)
+
+
+def _slices(sequences: SequenceSet, residues: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of sorted positions of about as many residues as asked for."""
+    start, before, bucket = 0, 0, 0
+    for at in range(0, len(sequences), _AT_A_TIME):
+        lengths = sequences.lengths_between(at, min(at + _AT_A_TIME, len(sequences)))
+        ends = before + np.cumsum(lengths, dtype=np.int64)
+        buckets: npt.NDArray[np.int64] = (ends - lengths) // residues
+        for place in np.flatnonzero(np.diff(buckets, prepend=bucket)).tolist():
+            yield start, at + place
+            start = at + place
+        before, bucket = int(ends[-1]), int(buckets[-1])
+    yield start, len(sequences)
