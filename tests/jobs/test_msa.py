@@ -172,6 +172,22 @@ def test_dna_is_aligned():
     assert alignment.text(0) == strings[0]
 
 
+@pytest.mark.parametrize(
+    ("count", "changed", "refinements"), [(8, 0.2, 0), (8, 0.8, 100), (51, 0.2, 0), (51, 0.8, 0)]
+)
+def test_few_distant_sequences_are_refined(count, changed, refinements, monkeypatch):
+    asked = []
+    align = PosteriorGraph.align
+
+    def counted(graph, children, weights, times):
+        asked.append(times)
+        return align(graph, children, weights, times)
+
+    monkeypatch.setattr(PosteriorGraph, "align", counted)
+    pairalign.align_multiple(_family(count, 60, changed=changed))
+    assert asked == [refinements]
+
+
 def test_weights_share_branches():
     tree = pairalign.align_multiple(_family(20, 40)).tree
     weights = tree_weights(tree)

@@ -8,7 +8,7 @@ Up to 100 sequences:
    1994).
 3. Up to 50 sequences, consistency: two rounds. More are as good without it.
 4. Joins along the tree, each with the most weighted posterior on aligned residues.
-5. Refinement: the alignment is cut in two and joined anew, 100 times.
+5. Refinement of up to 50 distant sequences: the alignment is cut in two and joined anew, 100 times.
 
 Larger families, and long ones of more than 50: `pairalign.jobs.msa.large`. From the posteriors on
 all is integer arithmetic: the same bytes for every machine and number of threads.
@@ -145,10 +145,10 @@ def align_multiple(
             )
         return MultipleAlignment(sequences, columns, width, *known, made)
     posteriors = _posteriors(sequences, device, threads, memory_bytes, progress, kept)
-    rounds = ROUNDS if len(sequences) <= MOST_IN_GROUP else 0
+    rounds, refinements = (ROUNDS, REFINEMENTS) if len(sequences) <= MOST_IN_GROUP else (0, 0)
     with closing(PosteriorGraph(sequences.lengths, posteriors, threads)) as graph:
         made, columns, width = align_graph(
-            graph, sequences, rounds=rounds, refinements=REFINEMENTS, tree=given
+            graph, sequences, rounds=rounds, refinements=refinements, tree=given
         )
     known = confidence_by([posteriors], sequences, columns)  # as they were
     return MultipleAlignment(sequences, columns, width, *known, made)

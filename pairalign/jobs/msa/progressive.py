@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import fsum
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,6 +17,10 @@ from pairalign.trees.tree import GuideTree
 
 ENTRY_BYTES = 10 + 2 * (8 + 8)
 """Of a posterior: as it is found; as links in both directions, old and new."""
+
+REFINED_BELOW = 0.6
+"""Families are refined whose pairs' best alignments have fewer right columns, of the residues of the
+shorter sequences: that of others is as good without it."""
 
 
 def align_graph(
@@ -36,7 +42,7 @@ def align_graph(
     rounds : int
         Of consistency.
     refinements : int
-        How often the alignment is cut in two and joined anew.
+        How often the alignment of distant sequences is cut in two and joined anew.
     tree : GuideTree, optional
         What to join along; default: UPGMA of distances by expected accuracy.
 
@@ -46,8 +52,11 @@ def align_graph(
     columns : ndarray of int32, shape (total_residues,)
     width : int
     """
+    accuracies, shorter = graph.accuracies(), _shorter(sequences)
     if tree is None:
-        tree = _tree(_distances(graph, sequences), sequences)
+        tree = _tree(_distances(accuracies, shorter, sequences), sequences)
+    if fsum(accuracies) >= REFINED_BELOW * int(shorter.sum()):
+        refinements = 0
     weights = tree_weights(tree)
     for _ in range(rounds):
         graph.relax(weights, POSTERIOR_THRESHOLD)
@@ -67,10 +76,16 @@ def _tree(distances: DistanceMatrix, sequences: SequenceSet) -> GuideTree:
     )
 
 
-def _distances(graph: PosteriorGraph, sequences: SequenceSet) -> DistanceMatrix:
+def _shorter(sequences: SequenceSet) -> npt.NDArray[np.int64]:
     first, second = np.triu_indices(len(sequences), 1)
-    shorter = np.minimum(sequences.lengths[first], sequences.lengths[second])
-    distances = np.maximum(1 - graph.accuracies() / shorter, 0).astype(np.float32)
+    lengths = sequences.lengths.astype(np.int64)
+    return np.minimum(lengths[first], lengths[second])
+
+
+def _distances(
+    accuracies: npt.NDArray[np.float64], shorter: npt.NDArray[np.int64], sequences: SequenceSet
+) -> DistanceMatrix:
+    distances = np.maximum(1 - accuracies / shorter, 0).astype(np.float32)
     return DistanceMatrix(list(sequences.names), distances)
 
 
