@@ -19,8 +19,8 @@ ENTRY_BYTES = 10 + 2 * (8 + 8)
 """Of a posterior: as it is found; as links in both directions, old and new."""
 
 REFINED_BELOW = 0.6
-"""Families are refined whose pairs' best alignments have fewer right columns, of the residues of the
-shorter sequences: that of others is as good without it."""
+"""Families are refined whose pairs' best alignments have fewer right columns, as a share of the
+shorter sequences: others are aligned as well without it."""
 
 
 def align_graph(
