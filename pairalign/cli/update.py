@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from pairalign.cli.program import build_parser
 from pairalign.formats import WRITERS, open_writer
 from pairalign.formats.held import HeldOutput
 from pairalign.formats.interleave import Interleaver, column_of_score, columns_of_names
+from pairalign.formats.matrix_csr import MatrixWriter, add_to_matrix
 from pairalign.formats.merge import merge_files
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import (
@@ -234,6 +235,9 @@ def _write(update: _Update, destination: Destination) -> None:
     if columns is not None:
         lines = _open_lines(update, columns)
         _add_old(update, lines)
+    if format == MatrixWriter.name and not isinstance(job, HitsJob):
+        _add_to_matrix(update, destination)
+        return
     if lines is None:
         _align_again(update, _read_recorded(update), destination)
         return
@@ -272,9 +276,9 @@ def _add_old(update: _Update, lines: Interleaver) -> None:
             lines.add(map_file(part), whole=manifest.shard == 1, old=update.old)
 
 
-def _read_recorded(update: _Update) -> PairList:
-    """Return the pairs of the run's files, which are put together where they are several."""
-    format, queries = update.table.writer_type.name, update.plan.job.queries
+@contextmanager
+def _recorded(update: _Update) -> Iterator[str]:
+    """Give the path of the run's file, which is put together where there are several."""
     with HeldOutput(update.options.output) as held:
         path = update.parts[0]
         if len(update.parts) > 1:
@@ -283,8 +287,25 @@ def _read_recorded(update: _Update) -> PairList:
         else:
             for _ in checked_blocks(path, update.manifests[0]):
                 pass
+        yield path
+
+
+def _read_recorded(update: _Update) -> PairList:
+    """Return the pairs of the run's files."""
+    format, queries = update.table.writer_type.name, update.plan.job.queries
+    with _recorded(update) as path:
         first, second = read_recorded_pairs(path, format, queries)
     return PairList(first, second)
+
+
+def _add_to_matrix(update: _Update, destination: Destination) -> None:
+    """Write the entries of the run and those of new pairs: the order of pairs does not matter."""
+    job, shown = update.plan.job, sum(one.shown for one in update.manifests)
+    with _recorded(update) as path, HeldOutput(update.options.output) as held:
+        results = align_added(job, update.old)
+        _align(update, job, results, held, destination, shown=shown)
+        with open_output(update.options.output, threads=job.threads) as output:
+            add_to_matrix(map_file(path), held.text(), output)
 
 
 def _align_again(update: _Update, recorded: PairList, destination: Destination) -> None:
@@ -324,8 +345,9 @@ def _align(
     results: Results,
     output: Output,
     destination: Destination,
+    shown: int = 0,
 ) -> None:
-    """Align what is planned and write it; which closes the output."""
+    """Align what is planned and write it; which closes the output; `shown` pairs come besides."""
     options = update.options
     keep_freed_memory(job.memory_bytes)
     with (
@@ -347,4 +369,5 @@ def _align(
         for alignments in results:
             writer.write(alignments)
             del alignments
+        writer.shown += shown
         destination.wrote_all(writer)

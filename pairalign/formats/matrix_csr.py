@@ -194,6 +194,29 @@ def _write_names(file: IO[bytes], sequences: SequenceSet) -> None:
         file.write(np.array(sequences.names_at(some), kind).tobytes())
 
 
+def add_to_matrix(old: memoryview, new: memoryview, output: Output) -> None:
+    """Write the entries of two whole matrices of one set as one; does not close the output.
+
+    Parameters
+    ----------
+    old : memoryview
+        Of the first sequences alone.
+    new : memoryview
+        Of all, with other pairs; it says what there is besides entries.
+    output : Output
+
+    Raises
+    ------
+    PartsError
+        One of them is no such matrix, or their weights are different values.
+    """
+    before, added = _read([old, new])
+    if before.key[2:] != added.key[2:]:
+        raise PartsError("the matrices are of different runs")
+    entries = _concatenated([before.entries, added.entries])
+    _Entries(entries, added.about, True, True, True).write(output)
+
+
 def pairs_of_matrix(data: memoryview) -> tuple[Int32s, Int32s]:
     """Return row and column of the pairs of one set in a whole matrix: the lower index first.
 

@@ -119,7 +119,32 @@ def test_a_folder_can_be_added_to() -> None:
     assert Path("merged.paf").read_bytes() == fresh("--format", "paf")
 
 
-def test_only_new_pairs_are_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--weight", "score"),
+        ("--weight", "evalue", "--mode", "local", "--search-space", "1e6"),
+        ("--min-score", "9999"),
+    ],
+    ids=["score", "evalue", "nothing"],
+)
+@pytest.mark.parametrize("shards", [1, 3])
+def test_entries_of_matrices(options: tuple[str, ...], shards: int) -> None:
+    """Those of the earlier run are kept; a part has what one of a run of all has."""
+    options = ("--format", "npz", *options)
+    make_parts(*options, shards=shards)
+    update("parts", "new.fa", "-o", "updated/")
+    align("old.fa", "--also", "new.fa", "-o", "all", "--shard", "1/1", "-q", *options)
+    found, expected = (Path(one, "part-1-of-1.npz").read_bytes() for one in ("updated", "all"))
+    assert found == expected
+    said, wanted = (
+        json.loads(Path(one, "part-1-of-1.json").read_text()) for one in ("updated", "all")
+    )
+    assert {**said, "command": None} == {**wanted, "command": None}
+
+
+@pytest.mark.parametrize("format", ["paf", "npz"])
+def test_only_new_pairs_are_aligned(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = []
     whole = AlignmentJob.open
 
@@ -127,11 +152,11 @@ def test_only_new_pairs_are_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
         cells.append(job.cells)
         return whole(job)
 
-    make_parts("--format", "paf")
+    make_parts("--format", format)
     lengths = [len(line) for line in Path("old.fa").read_text().split("\n")[1::2]]
     new = [len(line) for line in Path("new.fa").read_text().split("\n")[1::2]]
     monkeypatch.setattr(AlignmentJob, "open", open_)
-    update("parts", "new.fa", "-o", "updated.paf")
+    update("parts", "new.fa", "-o", f"updated.{format}")
     pairs = (sum(new) ** 2 - sum(one * one for one in new)) // 2
     assert sum(cells) == sum(lengths) * sum(new) + pairs
 
