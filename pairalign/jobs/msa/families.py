@@ -87,12 +87,13 @@ def _align_all(
     sets: Mapping[str, SequenceSet], costs: Mapping[str, int], whole: dict[str, Any]
 ) -> Iterator[tuple[str, MultipleAlignment]]:
     """Align families with all threads where that ends sooner, the others beside each other."""
-    threads, total = whole["threads"], sum(costs.values())
+    threads, left = whole["threads"], sum(costs.values())
     has_all = threads == 1 or whole["device"].startswith("cuda")
-    # The others together take each thread at least as long as any of them.
-    alone = [name for name in sets if has_all or costs[name] * threads > total]
-    beside = sorted(sets.keys() - set(alone), key=lambda name: (-costs[name], name))
-    for name in alone:
+    beside = sorted(sets, key=lambda name: (-costs[name], name))
+    # Until no thread would still be at the largest while the others have nothing left to do.
+    while beside and (has_all or costs[beside[0]] * threads > left):
+        name = beside.pop(0)
+        left -= costs[name]
         yield name, align_multiple(sets[name], **whole)
     part = {"device": "cpu", "threads": 1, "memory_bytes": whole["memory_bytes"] // threads}
     too_large = []
