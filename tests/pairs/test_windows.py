@@ -8,8 +8,10 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pairalign.pairs.rest_of_grid import RestOfGrid
 from pairalign.pairs.windows import (
     Window,
+    WindowGrid,
     count_cells,
     join_windows,
     order_of_windows,
@@ -146,6 +148,32 @@ def test_some_pairs_of_windows(plan: tuple[int, int | None, int], a: int, b: int
         rows, columns = window.positions()
         pairs = zip(rows.tolist(), columns.tolist(), strict=True)
         assert list(pairs) == pairs_of(window)
+
+
+@settings(max_examples=examples(200))
+@given(plan=plans, share=st.floats(0, 1), seed=st.integers(0, 9))
+def test_the_rest_of_a_grid(plan: tuple[int, int | None, int], share: float, seed: int) -> None:
+    """The windows that a list gives, as often as asked for, and their cells by closed forms."""
+    grid = WindowGrid(*plan)
+    if not grid.pairs:
+        return
+    start = min(int(share * grid.pairs), grid.pairs - 1)
+    rest = RestOfGrid(grid, start)
+    expected = list(restrict_windows(grid, start, grid.pairs))
+    assert list(rest) == list(rest) == expected
+    assert rest.pairs == sum(one.pairs for one in expected)
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(1, 50, grid.rows).astype(np.int32)
+    columns = rows if grid.triangular else rng.integers(1, 50, grid.width).astype(np.int32)
+    assert rest.cells(rows, columns) == sum(count_cells(one, rows, columns) for one in expected)
+
+
+def test_the_rest_of_a_huge_grid_is_not_made() -> None:
+    grid = WindowGrid(2_000_000_000)
+    rest = RestOfGrid(grid, grid.pairs // 3)
+    first = next(iter(rest))
+    assert first.pairs < grid.size**2
+    assert next(iter(RestOfGrid(grid, grid.pairs - 1))).pairs == 1
 
 
 @settings(max_examples=examples(100))

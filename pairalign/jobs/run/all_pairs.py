@@ -17,6 +17,7 @@ from pairalign.base.arguments import Shard
 from pairalign.jobs.run.blocks import LengthsBetween, Pairs, cut_shard
 from pairalign.jobs.run.seeded_slabs import cut_seeded
 from pairalign.jobs.run.slabs import cut_windows
+from pairalign.pairs.rest_of_grid import RestOfGrid, cells_of_all
 from pairalign.pairs.windows import (
     UNLIMITED,
     Lengths,
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from pairalign.engines.cpu.seed_index import SeedIndex
 
 
-_AT_A_TIME = 1 << 20
+Windows = WindowGrid | RestOfGrid | Sequence[Window]
+"""All windows, or some: iterated over as often as one likes."""
+
 _PLACE_BYTES = 16
 """What a pair takes that does not count: a place in masks, and in what is made of these."""
 
@@ -91,7 +94,7 @@ class AllPairs:
 
     def __init__(
         self,
-        windows: WindowGrid | Sequence[Window],
+        windows: Windows,
         rows: Lengths,
         columns: Lengths,
         between: tuple[LengthsBetween, LengthsBetween] | None = None,
@@ -108,16 +111,14 @@ class AllPairs:
         return cut_seeded(*asked, first_alone=first_alone)
 
     def __len__(self) -> int:
-        if isinstance(self._windows, WindowGrid):
+        if isinstance(self._windows, (WindowGrid, RestOfGrid)):
             return self._windows.pairs
         return sum(map(self.pairs_of, self._windows))
 
     @property
     def cells(self) -> int:
         """Cells of the matrices of all pairs."""
-        if isinstance(self._windows, WindowGrid):
-            return _cells_of_all(self._windows, *self._lengths)
-        return sum(map(self.cells_of, self._windows))
+        return _cells_of(self._windows, *self._lengths)
 
     def cells_of(self, slab: Window) -> int:
         """Cells of the matrices of a slab's pairs."""
@@ -129,7 +130,10 @@ class AllPairs:
 
     def part(self, start: int, stop: int) -> AllPairs:
         """Return some of the pairs, those from `start` up to `stop`."""
-        return self._with(list(restrict_windows(self._windows, start, stop)))
+        grid = self._windows
+        if isinstance(grid, WindowGrid) and start < stop == grid.pairs:
+            return self._with(RestOfGrid(grid, start))
+        return self._with(list(restrict_windows(grid, start, stop)))
 
     def shard(self, shard: Shard) -> tuple[AllPairs, list[Pairs]]:
         """Return the pairs of a shard of a grid, see `pairalign.jobs.run.blocks.cut_shard`."""
@@ -166,7 +170,7 @@ class AllPairs:
         ]
         return block, AllPairs(moved, first.sorted_lengths, second.sorted_lengths)
 
-    def _with(self, windows: list[Window]) -> AllPairs:
+    def _with(self, windows: Windows) -> AllPairs:
         return AllPairs(windows, *self._lengths)
 
     def split(
@@ -198,7 +202,7 @@ class PairsOfQueries(AllPairs):
 
     def __init__(
         self,
-        windows: WindowGrid | Sequence[Window],
+        windows: Windows,
         rows: Lengths,
         columns: Lengths,
         are_queries: npt.NDArray[np.bool_],
@@ -215,12 +219,12 @@ class PairsOfQueries(AllPairs):
     @property
     def cells(self) -> int:
         """Cells of the matrices of all pairs that count."""
-        if not isinstance(self._windows, WindowGrid):
-            return super().cells
+        if not isinstance(self._windows, (WindowGrid, RestOfGrid)):
+            return sum(map(self.cells_of, self._windows))
         others = self._others if self._windows.triangular else self._lengths[1]
-        return super().cells - _cells_of_all(self._windows, self._others, others)
+        return super().cells - _cells_of(self._windows, self._others, others)
 
-    def _with(self, windows: list[Window]) -> PairsOfQueries:
+    def _with(self, windows: Windows) -> PairsOfQueries:
         return PairsOfQueries(windows, *self._lengths, self._are_queries)
 
     def mask_of(self, slab: Window) -> npt.NDArray[np.bool_] | None:
@@ -261,10 +265,10 @@ def _some(lengths: Lengths, start: int, stop: int) -> Lengths:
     return lengths[start:stop]
 
 
-def _cells_of_all(grid: WindowGrid, rows: Lengths, columns: Lengths) -> int:
-    """Count the cells of all pairs; they may need more than 64 bits."""
-    letters = int(rows.sum(dtype=np.int64))
-    if not grid.triangular:
-        return letters * int(columns.sum(dtype=np.int64))
-    parts = (rows[at : at + _AT_A_TIME].astype(np.int64) for at in range(0, len(rows), _AT_A_TIME))
-    return (letters * letters - sum(int(np.dot(part, part)) for part in parts)) // 2
+def _cells_of(windows: Windows, rows: Lengths, columns: Lengths) -> int:
+    """Count the cells of all pairs of some windows."""
+    if isinstance(windows, WindowGrid):
+        return cells_of_all(rows, None if windows.triangular else columns)
+    if isinstance(windows, RestOfGrid):
+        return windows.cells(rows, columns)
+    return sum(count_cells(one, rows, columns) for one in windows)
