@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import FormatError, PartsError
 from pairalign.base.native import keep_freed_memory
@@ -51,6 +52,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.run_identity import describe_run
+from pairalign.jobs.run.some_queries import can_be_cut
 from pairalign.pairs.lists import PairList
 from pairalign.statistics.statements import statistics_by_name
 
@@ -314,7 +316,7 @@ def _align_again(update: _Update, recorded: PairList, destination: Destination) 
     No other pair can be in the results: one that did not pass does not pass now, and one that was
     no hit among fewer sequences is none among more.
     """
-    first, second = _new_pairs(update.old, len(update.plan.job.queries))
+    first, second = _candidates(update)
     pairs = PairList(
         np.concatenate((recorded.first, first)), np.concatenate((recorded.second, second))
     )
@@ -322,6 +324,19 @@ def _align_again(update: _Update, recorded: PairList, destination: Destination) 
     plan = plan_alignment(request, update.plan.job.problem)
     with open_output(update.options.output, threads=plan.job.threads) as output:
         _align(update, plan.job, _results_of(plan.job), output, destination)
+
+
+def _candidates(update: _Update) -> tuple[Int32s, Int32s]:
+    """Return the pairs with a new sequence that may be written, the lower input index first.
+
+    Where most do not pass, rows of all are aligned first: a list of them takes longer.
+    """
+    job = update.plan.job
+    if isinstance(job, HitsJob) or not (can_be_cut(job) and job.procedure.chooses(job)):
+        return _new_pairs(update.old, len(job.queries))
+    found = [np.empty(0, np.int64)]
+    found += (number_pairs(one.query, one.target) for one in align_added(job, update.old))
+    return pairs_of_numbers(np.unique(np.concatenate(found)))
 
 
 def _new_pairs(old: int, count: int) -> tuple[Int32s, Int32s]:

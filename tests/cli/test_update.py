@@ -143,6 +143,29 @@ def test_entries_of_matrices(options: tuple[str, ...], shards: int) -> None:
     assert {**said, "command": None} == {**wanted, "command": None}
 
 
+@pytest.mark.parametrize("options", [("--min-identity", "0.5"), ("--min-score", "100")])
+def test_pairs_that_pass_are_aligned_again(
+    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """New pairs come in full rows; the list has those alone that are written."""
+    jobs = []
+    whole = AlignmentJob.open
+
+    def open_(job: AlignmentJob):
+        jobs.append(job)
+        return whole(job)
+
+    make_parts("--format", "fasta", *options)
+    with monkeypatch.context() as patch:
+        patch.setattr(AlignmentJob, "open", open_)
+        update("parts", "new.fa", "-o", "updated.fasta")
+    expected = fresh("--format", "fasta", *options)
+    assert Path("updated.fasta").read_bytes() == expected
+    written = expected.count(b">") // 2
+    assert [job.pairs for job in jobs] == [29 * 6, 15, written]
+    assert 0 < written < 29 * 28 // 2
+
+
 @pytest.mark.parametrize("format", ["paf", "npz"])
 def test_only_new_pairs_are_aligned(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = []
