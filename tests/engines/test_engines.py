@@ -68,7 +68,7 @@ def test_lanes_of_mixed_lengths(open_engine: OpenEngine) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_hard_cases(open_engine: OpenEngine, case: str, mode: str) -> None:
     for problem in CASES[case](mode):
-        assert_as_reference(problem, run(open_engine, problem), at_most=100)
+        assert_as_reference(problem, run(open_engine, problem), at_most=examples(100))
 
 
 @pytest.mark.parametrize("mode", MODES)
