@@ -39,13 +39,9 @@ def slabs_of(sequences: SequenceSet, detail: Detail, threads: int) -> list[Windo
     """What the command line would give an engine at a time: their results stay small."""
     pair_bytes, letter_bytes = slabs.result_bytes(detail)
     lengths = sequences.lengths[sequences.order]
-    return slabs.cut_windows(
-        windows_of(sequences),
-        lengths,
-        lengths,
-        pair_bytes,
-        letter_bytes,
-        slabs.slab_bytes(False, threads, MEMORY_BYTES),
+    limit = slabs.slab_bytes(False, threads, MEMORY_BYTES)
+    return list(
+        slabs.cut_windows(windows_of(sequences), lengths, lengths, pair_bytes, letter_bytes, limit)
     )
 
 
@@ -69,8 +65,9 @@ def job(
 
     def run() -> None:
         engine = CpuEngine(sequences, None, scoring, threads=threads, **options)  # type: ignore[arg-type]
-        for window in windows:
-            engine.align(window, Want(detail))
+        pairs = sum(len(engine.align(window, Want(detail))) for window in windows)
         engine.close()
+        if 2 * pairs != len(sequences) * (len(sequences) - 1):
+            raise RuntimeError(f"aligned {pairs:,} pairs of {len(sequences):,} sequences")
 
     return run
