@@ -34,8 +34,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "Stockholm and TSV have the confidence of residues and columns."
     )
     parser.set_defaults(run=later("pairalign.cli.msa", "run_msa"), input=None, input2=None)
-    help = f"{SEQUENCE_FILE}; several: families, each of which is aligned, into the folder OUT"
-    add_path(parser, "inputs", metavar="IN", nargs="*", help=help)
+    given = f"{SEQUENCE_FILE}; several: families, each aligned into a file of the folder OUT"
+    add_path(parser, "inputs", metavar="IN", nargs="*", help=given)
     add_output(parser, MSA_SUFFIXES, "fasta")
     parser.add_argument(
         "--order",
