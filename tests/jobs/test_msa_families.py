@@ -10,8 +10,11 @@ from commands import PROTEINS, fasta
 
 import pairalign
 from pairalign.base.choices import MSA_SUFFIXES
+from pairalign.cli import msa_families
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, FastaError
+from pairalign.formats.msa import write_alignment
+from pairalign.formats.output import Output
 from pairalign.jobs.msa import families
 from pairalign.jobs.msa.msa import align_multiple
 
@@ -105,6 +108,31 @@ def test_what_is_there_stays(files: list[str], capsys: pytest.CaptureFixture[str
     assert "5 of 25 sequences" in said
     assert Path("made/a.afa").read_text() == "of somebody"
     assert len(list(Path("made").iterdir())) == len(FAMILIES)
+
+
+def test_a_run_that_fails_goes_on(
+    files: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written = []
+
+    def failing(output: Output, *given: object) -> None:
+        written.append(output)
+        write_alignment(output, *given)
+        if len(written) == 3:
+            raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(msa_families, "write_alignment", failing)
+        assert main(["msa", *files, "-o", "made", "-q"]) == 1
+    assert "No space left" in capsys.readouterr().err
+    done = {path: path.stat().st_mtime_ns for path in Path("made").iterdir()}
+    assert len(done) == 2
+    assert main(["msa", *files, "-o", "made", "--resume"]) == 0
+    assert "2 of 6 families have their file" in capsys.readouterr().err
+    assert {path: path.stat().st_mtime_ns for path in done} == done
+    assert main(["msa", *files, "-o", "whole", "-q"]) == 0
+    for path in Path("whole").iterdir():
+        assert Path("made", path.name).read_bytes() == path.read_bytes()
 
 
 def test_a_folder_takes_one_family_too(files: list[str]) -> None:
