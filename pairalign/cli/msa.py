@@ -14,7 +14,7 @@ from pairalign.base.errors import FormatError
 from pairalign.cli.files import check_files
 from pairalign.cli.kept_results import kept_results
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.msa_families import is_of_families, run_families
+from pairalign.cli.msa_families import check_partners, is_of_families, run_families
 from pairalign.cli.planning import choose_output, progress_of, read_sequences
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.msa import WITH_CONFIDENCE, write_alignment
@@ -37,11 +37,7 @@ def run_msa(options: argparse.Namespace) -> None:
     format = choose_format(options.output, options.format, MSA_SUFFIXES, "multiple alignments")
     _check_inputs(options)
     check_files(options)
-    if options.partners is not None and format not in WITH_CONFIDENCE:
-        raise FormatError(
-            f"{options.output}: --partners is for confidence, which {format} files do not have; "
-            f"take one of {', '.join(WITH_CONFIDENCE)}"
-        )
+    check_partners(options, format)
     outputs = [path for path in (options.output, options.tree_out) if path is not None]
     for path in outputs:
         check_writable(path)

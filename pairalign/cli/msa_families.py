@@ -69,10 +69,15 @@ def _check_options(options: argparse.Namespace, format: str) -> None:
         if getattr(options, name):
             option = "--" + name.replace("_", "-")
             raise FormatError(f"{option} is of one family: leave it out, or align one into a file")
+    check_partners(options, format)
+
+
+def check_partners(options: argparse.Namespace, format: str) -> None:
+    """Refuse ``--partners`` for files that have no confidence."""
     if options.partners is not None and format not in WITH_CONFIDENCE:
         raise FormatError(
-            f"--partners is for confidence, which {format} files do not have; take one of "
-            f"{', '.join(WITH_CONFIDENCE)}"
+            f"{options.output}: --partners is for confidence, which {format} files do not have; "
+            f"take one of {', '.join(WITH_CONFIDENCE)}"
         )
 
 
