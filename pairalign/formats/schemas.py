@@ -130,10 +130,7 @@ _POSTERIORS = {
 KEPT_RESULTS: Mapping[str, Mapping[str, str]] = {
     "posteriors": _POSTERIORS,
     "confidence": _POSTERIORS,
-    "groups": {
-        **{"node": "int64", "members": "int64", "columns": "int32", "width": "int64"},
-        **{"children": "int64", "lengths": "float64", "linkage": "float64"},
-    },
+    "groups": {"node": "int64", "columns": "int32", "width": "int64"},
     "joins": {"node": "int64", "first": "int32", "second": "int32", "width": "int64"},
     "added": {"first": "int64", "fits": "int32"},
 }

@@ -7,8 +7,8 @@ sequence are its distances to about log2(n)^2 of all lengths. Parts that keep re
 (`pairalign.jobs.msa.relatives`) have a tree each, from which the groups are. Groups of different
 parts may be near, so UPGMA of mean distances between four members of each joins all of them.
 
-A group is a largest subtree of at most `MOST_IN_GROUP` sequences. All of it is whole numbers, but
-UPGMA, which is the same on every machine.
+A group is a largest subtree of at most `MOST_IN_GROUP` sequences, along which it is aligned. All of
+it is whole numbers, but UPGMA, which is the same on every machine.
 
 References
 ----------
@@ -19,12 +19,13 @@ guide trees for multiple sequence alignment. Algorithms Mol Biol 5:21, 2010.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
+from pairalign.jobs.distances.guide_tree import ordered_tree
 from pairalign.jobs.distances.measures import self_scores
 from pairalign.jobs.msa.relatives import part_points, parts_of_relatives, squares
 from pairalign.jobs.run.request import AlignRequest, plan_alignment
@@ -37,7 +38,7 @@ from pairalign.trees.linkage import cluster
 from pairalign.trees.tree import GuideTree
 
 MOST_IN_GROUP = 50
-"""Sequences whose posteriors are computed for all pairs."""
+"""Sequences of a subtree that are aligned along it by posteriors alone."""
 
 MOST_IN_TREE = 1000
 """Sequences whose distances are computed for all pairs."""
@@ -69,11 +70,14 @@ class Grouping:
     ----------
     groups : list of ndarray of int64
         Input indices of each group, ascending.
+    trees : list of GuideTree
+        Of each group, over its sequences.
     joins : list of Join
         One less than there are groups; a join comes after its parts.
     """
 
     groups: list[Indices]
+    trees: list[GuideTree]
     joins: list[Join]
 
 
@@ -99,6 +103,18 @@ class _Forest:
 
     def height(self, node: int) -> float:
         return 0.0 if node < self.count else self.joins[node - self.count].height
+
+    def tree(self, names: list[str]) -> GuideTree:
+        """Return the tree that all have become."""
+        sizes, linkage, lengths = [1] * self.count, [], []
+        for join in self.joins:
+            parts = (join.first, join.second)
+            sizes.append(sizes[join.first] + sizes[join.second])
+            linkage.append([*parts, 2 * join.height / _ONE, sizes[-1]])
+            lengths.append([(join.height - self.height(part)) / _ONE for part in parts])
+        table = np.array(linkage)
+        children = table[:, :2].astype(np.int64)
+        return ordered_tree(names, children, np.array(lengths), table, "upgma")
 
 
 def group_sequences(
@@ -128,17 +144,18 @@ def group_sequences(
     everything = np.arange(len(sequences))
     if len(sequences) <= MOST_IN_TREE:
         forest.grow(everything.tolist(), scores.of_pairs(everything))
-        return _cut(forest, most)
+        return group_by_tree(forest.tree(sequences.names), most=most)
     points = _embed(sequences, scores)
     parts = parts_of_relatives(points, scores.of_pairs, together=most, most=MOST_IN_TREE)
     roots = [forest.grow(part.tolist(), scores.of_pairs(part)) for part in parts]
     centres = np.stack([points[part].sum(axis=0) // len(part) for part in parts])
     forest.grow(roots, _condensed(centres))
-    return _joined(_cut(forest, most).groups, points, scores)
+    grouping = group_by_tree(forest.tree(sequences.names), most=most)
+    return replace(grouping, joins=_joined(grouping.groups, points, scores))
 
 
-def _joined(groups: list[Indices], points: Distances, scores: ScoreDistances) -> Grouping:
-    """Return a tree of groups: relatives may be in several parts."""
+def _joined(groups: list[Indices], points: Distances, scores: ScoreDistances) -> list[Join]:
+    """Return the joins of a tree of groups: relatives may be in several parts."""
     centres = np.stack([points[group].sum(axis=0) // len(group) for group in groups])
     forest = _Forest(len(groups))
     ones = np.ones(len(groups), np.int64)
@@ -149,8 +166,7 @@ def _joined(groups: list[Indices], points: Distances, scores: ScoreDistances) ->
     ]
     means = np.stack([centres[part].sum(axis=0) // len(part) for part in parts])
     forest.grow(roots, _condensed(means))
-    joins = [Join(join.first, join.second, join.height / _ONE) for join in forest.joins]
-    return Grouping(groups, joins)
+    return [Join(join.first, join.second, join.height / _ONE) for join in forest.joins]
 
 
 def _between_groups(groups: list[Indices], scores: ScoreDistances) -> npt.NDArray[np.float32]:
@@ -173,34 +189,54 @@ def _between_groups(groups: list[Indices], scores: ScoreDistances) -> npt.NDArra
 
 
 def group_by_tree(tree: GuideTree, *, most: int = MOST_IN_GROUP) -> Grouping:
-    """Take the largest subtrees of a tree for groups; see `group_sequences`."""
-    forest = _Forest(len(tree))
-    for one, other, distance, _ in tree.linkage.tolist():
-        forest.joins.append(Join(int(one), int(other), distance / 2 * _ONE))
-    return _cut(forest, most)
+    """Take the largest subtrees of at most `most` sequences for groups."""
+    roots: list[int] = []
+    place: dict[int, int] = {}  # of groups and joins; groups: ~k, until it is known how many
+    joins: list[tuple[int, int, float]] = []
+    for merge, (_, _, distance, size) in enumerate(tree.linkage.tolist()):
+        if size <= most:
+            continue
+        parts = tree.children[merge].tolist()
+        for part in parts:
+            if part not in place:
+                place[part] = ~len(roots)
+                roots.append(part)
+        place[len(tree) + merge] = len(joins)
+        joins.append((place[parts[0]], place[parts[1]], distance / 2))
+    groups, trees = _subtrees(tree, roots)
+
+    def numbered(node: int) -> int:
+        return ~node if node < 0 else len(roots) + node
+
+    shifted = [Join(numbered(one), numbered(two), height) for one, two, height in joins]
+    return Grouping(groups, trees, shifted)
 
 
-def subtree(tree: GuideTree, members: Indices) -> GuideTree:
-    """Return the part of a tree that joins some sequences, which are all below one of its nodes.
+def _subtrees(tree: GuideTree, roots: list[int]) -> tuple[list[Indices], list[GuideTree]]:
+    """Return the sequences below some nodes, which are all, and the trees that join them."""
+    count, below = len(tree), np.full(tree.root + 1, len(roots))
+    below[roots] = np.arange(len(roots))
+    for merge in range(count - 2, -1, -1):
+        if below[count + merge] < len(roots):
+            below[tree.children[merge]] = below[count + merge]
+    groups, merges = (_in_each(part, len(roots)) for part in (below[:count], below[count:]))
+    trees = []
+    for members, own in zip(groups, merges, strict=True):
+        children = tree.children[own]
+        of_merges = len(members) + np.searchsorted(own, children - count)
+        children = np.where(children < count, np.searchsorted(members, children), of_merges)
+        linkage = tree.linkage[own].copy()
+        linkage[:, :2] = children
+        names = [tree.names[index] for index in members.tolist()]
+        trees.append(GuideTree(names, children, tree.lengths[own], linkage, tree.method))
+    return groups, trees
 
-    Parameters
-    ----------
-    tree : GuideTree
-    members : ndarray of int64
-        Input indices, ascending; two or more.
-    """
-    count = len(members)
-    node_of = {index: place for place, index in enumerate(members.tolist())}
-    merges: list[int] = []
-    for merge, children in enumerate(tree.children.tolist()):
-        if all(child in node_of for child in children):
-            node_of[len(tree) + merge] = count + len(merges)
-            merges.append(merge)
-    children = np.array([[node_of[one] for one in pair] for pair in tree.children[merges].tolist()])
-    linkage = tree.linkage[merges].copy()
-    linkage[:, :2] = children
-    names = [tree.names[index] for index in members.tolist()]
-    return GuideTree(names, children, tree.lengths[merges], linkage, tree.method)
+
+def _in_each(group: Indices, count: int) -> list[Indices]:
+    """Return what is in each of some groups, ascending; `count` and more are in none."""
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(count + 1))
+    return np.split(order[: bounds[-1]], bounds[1:-1])
 
 
 class ScoreDistances:
@@ -286,35 +322,3 @@ def _condensed(points: Distances) -> npt.NDArray[np.float32]:
     apart = np.concatenate([np.zeros(0, np.int64), *rows])
     distances: npt.NDArray[np.float32] = np.sqrt(apart / points.shape[1]).astype(np.float32)
     return distances
-
-
-def _cut(forest: _Forest, most: int) -> Grouping:
-    """Take the largest subtrees of at most `most` sequences for groups."""
-    members: list[list[int]] = [[index] for index in range(forest.count)]
-    node_of: dict[int, int] = {}  # of a node that is a group or joins groups
-    groups: list[Indices] = []
-    joins: list[tuple[int, int, int]] = []
-    for number, join in enumerate(forest.joins):
-        node = forest.count + number
-        parts = (join.first, join.second)
-        members.append([])
-        if all(part not in node_of for part in parts):
-            together = members[parts[0]] + members[parts[1]]
-            if len(together) <= most:
-                members[node] = together
-                continue
-        for part in parts:
-            if part not in node_of:
-                node_of[part] = ~len(groups)
-                groups.append(np.array(sorted(members[part]), np.int64))
-        node_of[node] = len(joins)
-        joins.append((node_of[parts[0]], node_of[parts[1]], number))
-    # Groups have negative numbers until it is known how many there are.
-    count = len(groups)
-
-    def numbered(node: int) -> int:
-        return ~node if node < 0 else count + node
-
-    heights = [join.height / _ONE for join in forest.joins]
-    shifted = [Join(numbered(one), numbered(two), heights[height]) for one, two, height in joins]
-    return Grouping(groups, shifted)

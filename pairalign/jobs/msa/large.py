@@ -1,7 +1,8 @@
 """Large families: groups of similar sequences are aligned, then joined.
 
 1. Groups of at most 50 and a tree of them (`pairalign.jobs.msa.grouping`).
-2. Each group is aligned by the posteriors of all its pairs, without consistency.
+2. Each group is aligned along its part of that tree, without consistency: two sides by the
+   posteriors of each sequence with two of the other side.
 3. Two alignments are joined by the posteriors between eight sequences of either side, which are
    evenly spaced in the order of the tree. Proteins: with the substitution scores of all sequences,
    and gaps that are cheap where others are (``cpu/msa/profiles.cpp``). DNA, and very long ones: the
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -32,18 +33,16 @@ from pairalign.jobs.msa.grouping import (
     Indices,
     group_by_tree,
     group_sequences,
-    subset,
-    subtree,
 )
-from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
+from pairalign.jobs.msa.progressive import ENTRY_BYTES, tree_weights
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.scoring.posterior_models import profile_costs
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 
 REPRESENTATIVES = 8
-ROUNDS = 0
-REFINEMENTS = 20
+PARTNERS = 2
+"""Sequences of the smaller side of a merge that each of the larger side is compared with."""
 
 MOST_CELLS = 1 << 26
 """Bytes that a join as profiles may take: the product of the widths."""
@@ -62,8 +61,6 @@ class _Part:
     columns : ndarray of int32
         The columns of their residues, one sequence after the other.
     width : int
-    tree : GuideTree or None
-        Of a group of two or more, over `members` sorted.
     pairs : int
         Whose posteriors the group, or the join, took.
     places : (ndarray of int32, ndarray of int32) or None
@@ -73,7 +70,6 @@ class _Part:
     members: Indices
     columns: npt.NDArray[np.int32]
     width: int
-    tree: GuideTree | None = None
     pairs: int = 0
     places: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None = None
 
@@ -116,18 +112,17 @@ def align_large(
         grouping = group_sequences(sequences, threads=threads, memory_bytes=memory_bytes)
     else:
         grouping = group_by_tree(tree)
-    with closing(_Aligner(sequences, grouping, tree, device, threads, memory_bytes)) as aligner:
-        parts = _align_parts(aligner, grouping, progress, kept)
-    whole = parts[-1]
+    with closing(_Aligner(sequences, grouping, device, threads, memory_bytes)) as aligner:
+        whole = _align_parts(aligner, grouping, progress, kept)
     columns = np.empty(sequences.total_residues, np.int32)
     columns[_residues(sequences, whole.members)] = whole.columns
-    return tree or _graft(sequences, grouping, parts), columns, whole.width
+    return tree or _graft(sequences, grouping), columns, whole.width
 
 
 def _align_parts(
     aligner: _Aligner, grouping: Grouping, progress: Progress, kept: KeptResults | None
-) -> list[_Part]:
-    """Align groups and join them, each as soon as its parts are there; return all, joins last."""
+) -> _Part:
+    """Align groups and join them, each as soon as its parts are there."""
     groups, joins = grouping.groups, grouping.joins
     parts: list[_Part | None] = [None] * (len(groups) + len(joins))
     parent = {part: k for k, join in enumerate(joins) for part in (join.first, join.second)}
@@ -139,7 +134,8 @@ def _align_parts(
     ):
         try:
             for k in sorted(range(len(groups)), key=lambda k: -aligner.group_cells(groups[k])):
-                running[pool.submit(aligner.align, groups[k], before.get(k))] = k
+                future = pool.submit(aligner.align, groups[k], grouping.trees[k], before.get(k))
+                running[future] = k
             while running:
                 for done in wait(running, return_when=FIRST_COMPLETED).done:
                     node = running.pop(done)
@@ -159,12 +155,14 @@ def _align_parts(
                         future = pool.submit(aligner.join, one, other, before.get(above))
                         running[future] = above
                         for place in (join.first, join.second):
-                            parts[place] = _emptied(parts[place])
+                            parts[place] = None
         except BaseException:
             aligner.cancel()
             pool.shutdown(cancel_futures=True)
             raise
-    return [part for part in parts if part is not None]
+    whole = parts[-1]
+    assert whole is not None
+    return whole
 
 
 def _kept_before(kept: KeptResults | None) -> dict[int, Arrays]:
@@ -181,21 +179,7 @@ def _kept_of(node: int, part: _Part) -> tuple[Arrays, int]:
     if part.places is not None:
         first, second = part.places
         return {**arrays, "first": first, "second": second}, part.pairs
-    tree = part.tree
-    return {
-        **arrays,
-        "members": part.members,
-        "columns": part.columns,
-        "children": np.zeros((0, 2), np.int64) if tree is None else tree.children,
-        "lengths": np.zeros((0, 2)) if tree is None else tree.lengths,
-        "linkage": np.zeros((0, 4)) if tree is None else tree.linkage,
-    }, part.pairs
-
-
-def _emptied(part: _Part | None) -> _Part | None:
-    """Keep what is needed of a part that has been joined: its tree."""
-    nothing = np.zeros(0, np.int32)
-    return None if part is None else _Part(part.members[:0], nothing, 0, part.tree)
+    return {**arrays, "columns": part.columns}, part.pairs
 
 
 class _Aligner:
@@ -213,13 +197,11 @@ class _Aligner:
         self,
         sequences: SequenceSet,
         grouping: Grouping,
-        tree: GuideTree | None,
         device: str,
         threads: int,
         memory_bytes: int,
     ) -> None:
         self._sequences = sequences
-        self._tree = tree
         self._memory_bytes = memory_bytes
         self._lengths = sequences.lengths.astype(np.int64)
         self._costs = profile_costs(sequences.alphabet)
@@ -241,8 +223,9 @@ class _Aligner:
         return int(REPRESENTATIVES**2 * self._lengths.mean() ** 2)
 
     def group_cells(self, members: Indices) -> int:
-        lengths = self._lengths[members]
-        return int(lengths.sum() ** 2 - (lengths**2).sum()) // 2
+        """About how many cells a group takes: each sequence is at one level of a tree in two."""
+        pairs = PARTNERS * len(members) * len(members).bit_length() // 2
+        return int(pairs * self._lengths[members].mean() ** 2)
 
     def _most_threads(self, grouping: Grouping) -> int:
         """Return how many groups may be aligned at a time within the memory, one or more."""
@@ -261,47 +244,24 @@ class _Aligner:
     def close(self) -> None:
         self._engine.close()
 
-    def align(self, members: Indices, before: Arrays | None = None) -> _Part:
-        """Align a group, or take what was kept of it."""
+    def align(self, members: Indices, tree: GuideTree, before: Arrays | None = None) -> _Part:
+        """Align a group along its tree, or take what was kept of it."""
+        leaves = np.array(tree.leaves(), np.int64)
         if before is not None:
-            return self._group(members, before)
+            return _Part(members[leaves], before["columns"], int(before["width"]))
         if len(members) == 1:
             width = int(self._lengths[members[0]])
             return _Part(members, np.arange(width, dtype=np.int32), width)
-        first, second = np.triu_indices(len(members), 1)
+        first, second = pairs_along(tree)
         found = self._posteriors(members[first], members[second])
-        group = subset(self._sequences, members)
-        local = SparsePosteriors(
-            first.astype(np.int32),
-            second.astype(np.int32),
-            found.offsets,
-            found.rows,
-            found.columns,
-            found.values,
-            found.arithmetic,
-        )
-        with closing(PosteriorGraph(group.lengths, local)) as graph:
+        local = replace(found, queries=first, targets=second)
+        lengths = self._sequences.lengths[members]
+        with closing(PosteriorGraph(lengths, local)) as graph:
             del found, local
-            given = None if self._tree is None else subtree(self._tree, members)
-            tree, columns, width = align_graph(
-                graph, group, rounds=ROUNDS, refinements=REFINEMENTS, tree=given
-            )
-        leaves = np.array(tree.leaves(), np.int64)
-        placed = columns[_residues(group, leaves)]
-        return _Part(members[leaves], placed, width, tree, pairs=len(first))
-
-    def _group(self, members: Indices, before: Arrays) -> _Part:
-        names = [self._sequences.names[index] for index in members.tolist()]
-        tree = None
-        if len(members) > 1:
-            tree = GuideTree(
-                names,
-                before["children"],
-                before["lengths"],
-                linkage=before["linkage"],
-                method="upgma" if self._tree is None else self._tree.method,
-            )
-        return _Part(before["members"], before["columns"], int(before["width"]), tree)
+            columns, width = graph.align(tree.children, tree_weights(tree), 0)
+        starts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        placed = columns[_ranges(starts[leaves], lengths[leaves])]
+        return _Part(members[leaves], placed, width, pairs=len(first))
 
     def join(self, one: _Part, other: _Part, before: Arrays | None = None) -> _Part:
         """Join two parts by the posteriors between representatives, or by what was kept."""
@@ -369,14 +329,51 @@ class _Aligner:
         return found
 
 
+def pairs_along(tree: GuideTree) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return the pairs by which sequences are aligned along a tree, in ascending order.
+
+    At each merge each sequence of the larger side is compared with `PARTNERS` of the other, which
+    are evenly spaced, and of which each takes its turn.
+
+    Parameters
+    ----------
+    tree : GuideTree
+        Of two or more.
+
+    Returns
+    -------
+    first, second : ndarray of int32, shape (pairs,)
+        Of each pair the earlier sequence, and the later one.
+    """
+    count = len(tree)
+    below = [[leaf] for leaf in range(count)]
+    codes = []
+    for children in tree.children.tolist():
+        one, other = (below[child] for child in children)
+        below.append(one + other)
+        many, few = (one, other) if len(one) >= len(other) else (other, one)
+        taken = min(PARTNERS, len(few))
+        for place, sequence in enumerate(many):
+            begin = place * len(few) // len(many)
+            for turn in range(taken):
+                partner = few[(begin + turn * len(few) // taken) % len(few)]
+                codes.append(min(sequence, partner) * count + max(sequence, partner))
+    first, second = np.divmod(np.sort(np.array(codes)), count)
+    return first.astype(np.int32), second.astype(np.int32)
+
+
 def _residues(sequences: SequenceSet, members: Indices) -> Indices:
     """Return the places of the residues of some sequences, one after the other."""
-    starts, lengths = sequences.offsets[members], sequences.lengths[members].astype(np.int64)
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+    return _ranges(sequences.offsets[members], sequences.lengths[members])
 
 
-def _graft(sequences: SequenceSet, grouping: Grouping, parts: list[_Part]) -> GuideTree:
+def _ranges(starts: Indices, lengths: npt.NDArray[np.int32]) -> Indices:
+    """Return the numbers from each start, as many as it has, one after the other."""
+    ends = np.cumsum(lengths, dtype=np.int64)
+    return np.repeat(starts - ends + lengths, lengths) + np.arange(int(ends[-1]))
+
+
+def _graft(sequences: SequenceSet, grouping: Grouping) -> GuideTree:
     """Return the tree of all sequences: those of groups, then the joins."""
     count = len(sequences)
     merges: list[list[float]] = []
@@ -388,14 +385,13 @@ def _graft(sequences: SequenceSet, grouping: Grouping, parts: list[_Part]) -> Gu
         merges.append([one, other, 2 * heights[-1], sizes[-1]])
         return len(heights) - 1
 
-    def grown(members: Indices, tree: GuideTree | None) -> int:
+    def grown(members: Indices, tree: GuideTree) -> int:
         nodes = members.tolist()
-        for one, other, distance, _ in [] if tree is None else tree.linkage.tolist():
+        for one, other, distance, _ in tree.linkage.tolist():
             nodes.append(merge(nodes[int(one)], nodes[int(other)], distance / 2))
         return int(nodes[-1])
 
-    trees = [part.tree for part in parts[: len(grouping.groups)]]
-    roots = list(map(grown, grouping.groups, trees))
+    roots = list(map(grown, grouping.groups, grouping.trees))
     for join in grouping.joins:
         roots.append(merge(roots[join.first], roots[join.second], join.height))
     linkage = np.array(merges)
