@@ -91,7 +91,8 @@ SOURCE_FLAGS = {
     "cpu/statistics/composition.cpp": ["-ffp-contract=off"],
     "cpu/statistics/evalues.cpp": ["-ffp-contract=off"],
     "cpu/statistics/segments.cpp": ["-ffp-contract=off"],
-    "cpu/pairs/overlaps.cpp": ["-O3"],  # its loops are worth vectors
+    "cpu/msa/profiles.cpp": ["-O3"],  # their loops are worth vectors
+    "cpu/pairs/overlaps.cpp": ["-O3"],
 }
 SOURCES = sorted(
     path.as_posix() for path in Path("cpu").rglob("*.cpp") if not path.name.startswith("kernel_")

@@ -130,22 +130,25 @@ public:
           sums_(static_cast<size_t>(second.width)) {
         for (auto* row : {&both_, &first_, &second_, &next_both_, &next_first_, &next_second_})
             row->assign(columns_, NEVER);
+        for (auto* row : {&first_ends_, &second_ends_, &next_first_ends_, &next_second_ends_})
+            row->assign(columns_, 0);
         score_codes();
     }
 
     // Fills the matrices; pairs: how many the posteriors are of.
     void fill(const Posteriors& posteriors, int64_t pairs) {
         both_[0] = 0;
-        for (int32_t j = 1; j <= b_.width; j++) step_second(0, j, both_, second_);
+        price_ends(0);
+        step_second(0, both_, second_);
         for (int32_t i = 1; i <= a_.width; i++) {
             score_column(i, posteriors, pairs);
+            first_ends_.swap(next_first_ends_);
+            second_ends_.swap(next_second_ends_);
+            price_ends(i);
             next_both_[0] = next_second_[0] = NEVER;
-            step_first(i, 0);
-            for (int32_t j = 1; j <= b_.width; j++) {
-                step_both(i, j);
-                step_first(i, j);
-                step_second(i, j, next_both_, next_second_);
-            }
+            step_both(i);
+            step_first(i);
+            step_second(i, next_both_, next_second_);
             both_.swap(next_both_);
             first_.swap(next_first_);
             second_.swap(next_second_);
@@ -155,8 +158,8 @@ public:
     // Writes where the columns of both are in the join, and returns its width.
     int32_t trace(int32_t* first_places, int32_t* second_places) const {
         int32_t i = a_.width, j = b_.width;
-        uint8_t state =
-            best(both_.back(), first_.back() - end_of_first(i, j), second_.back() - end_of_second(j, i));
+        uint8_t state = best(both_.back(), first_.back() - next_first_ends_.back(),
+                             second_.back() - next_second_ends_.back());
         std::vector<uint8_t> path;
         while (i > 0 || j > 0) {
             const uint8_t moves = moves_[static_cast<size_t>(i) * columns_ + static_cast<size_t>(j)];
@@ -176,18 +179,25 @@ public:
 
 private:
     static uint8_t best(int32_t both, int32_t first, int32_t second) {
-        if (first > both && first >= second) return FIRST;
-        return second > both ? SECOND : BOTH;
+        const uint8_t one = second > both ? SECOND : BOTH;
+        return (first > both) & (first >= second) ? FIRST : one;
     }
-    // What an end of a gap costs at a column of the first (second) alignment, the other being parted.
-    int32_t end(int32_t present, int32_t through) const {
-        return static_cast<int32_t>(int64_t{costs_.gap_open} * 8 * present * through / (WHOLE * WHOLE));
+
+    // Writes what an end of a gap costs at column i of the first alignment where column j of the second is
+    // parted from the next, and the other way round; i, j from 0, before the first.
+    void price_ends(int32_t i) {
+        const uint32_t present = i > 0 ? price(a_.present[static_cast<size_t>(i - 1)]) : 0;
+        const uint32_t through = price(a_.through[static_cast<size_t>(i)]);
+        for (size_t j = 0; j < columns_; j++)
+            next_first_ends_[j] = share(present, b_.through[j]);
+        for (size_t j = 1; j < columns_; j++)
+            next_second_ends_[j] = share(through, b_.present[j - 1]);
     }
-    int32_t end_of_first(int32_t i, int32_t j) const {
-        return i > 0 ? end(a_.present[static_cast<size_t>(i - 1)], b_.through[static_cast<size_t>(j)]) : 0;
-    }
-    int32_t end_of_second(int32_t j, int32_t i) const {
-        return j > 0 ? end(b_.present[static_cast<size_t>(j - 1)], a_.through[static_cast<size_t>(i)]) : 0;
+    uint32_t price(int32_t share) const { return static_cast<uint32_t>(costs_.gap_open * share); }
+    // Half of opening in 16ths, by a share that is in the price and another.
+    static int32_t share(uint32_t price, int32_t other) {
+        static_assert(WHOLE == 1 << 12);
+        return static_cast<int32_t>(price * static_cast<uint32_t>(other) >> 21);
     }
 
     // code_scores_[code][j]: the mean score of a code with the residues of a column of b, in 64ths.
@@ -219,31 +229,37 @@ private:
         });
     }
 
-    uint8_t& moves(int32_t i, int32_t j) {
-        return moves_[static_cast<size_t>(i) * columns_ + static_cast<size_t>(j)];
+    uint8_t* moves(int32_t i) { return moves_.data() + static_cast<size_t>(i) * columns_; }
+
+    void step_both(int32_t i) {
+        uint8_t* const moves = this->moves(i) + 1;
+        int32_t* const next = next_both_.data() + 1;
+        for (size_t k = 0; k + 1 < columns_; k++) {
+            const int32_t both = both_[k], first = first_[k] - first_ends_[k],
+                          second = second_[k] - second_ends_[k];
+            moves[k] = best(both, first, second);
+            next[k] = scores_[k] + std::max(both, std::max(first, second));
+        }
     }
 
-    void step_both(int32_t i, int32_t j) {
-        const size_t k = static_cast<size_t>(j - 1);
-        const int32_t first = first_[k] - end_of_first(i - 1, j - 1);
-        const int32_t second = second_[k] - end_of_second(j - 1, i - 1);
-        moves(i, j) |= best(both_[k], first, second);
-        next_both_[k + 1] = scores_[k] + std::max({both_[k], first, second});
+    void step_first(int32_t i) {
+        uint8_t* const moves = this->moves(i);
+        for (size_t k = 0; k < columns_; k++) {
+            const int32_t begin = next_first_ends_[k];
+            const int32_t both = both_[k] - begin, first = first_[k],
+                          second = second_[k] - second_ends_[k] - begin;
+            moves[k] |= static_cast<uint8_t>(best(both, first, second) << 2);
+            next_first_[k] = std::max(both, std::max(first, second));
+        }
     }
 
-    void step_first(int32_t i, int32_t j) {
-        const size_t k = static_cast<size_t>(j);
-        const int32_t begin = end_of_first(i, j);
-        const int32_t both = both_[k] - begin, second = second_[k] - end_of_second(j, i - 1) - begin;
-        moves(i, j) |= static_cast<uint8_t>(best(both, first_[k], second) << 2);
-        next_first_[k] = std::max({both, first_[k], second});
-    }
-
-    void step_second(int32_t i, int32_t j, const std::vector<int32_t>& both, std::vector<int32_t>& second) {
-        const size_t k = static_cast<size_t>(j);
-        const int32_t begun = both[k - 1] - end_of_second(j, i);
-        if (second[k - 1] > begun) moves(i, j) |= SECOND << 4;
-        second[k] = std::max(begun, second[k - 1]);
+    void step_second(int32_t i, const std::vector<int32_t>& both, std::vector<int32_t>& second) {
+        uint8_t* const moves = this->moves(i);
+        for (size_t k = 1; k < columns_; k++) {
+            const int32_t begun = both[k - 1] - next_second_ends_[k], gone_on = second[k - 1];
+            moves[k] |= static_cast<uint8_t>((gone_on > begun ? SECOND : BOTH) << 4);
+            second[k] = std::max(begun, gone_on);
+        }
     }
 
     Profile a_, b_;
@@ -251,6 +267,8 @@ private:
     size_t columns_;
     std::vector<uint8_t> moves_;  // of each cell the states before M, X and Y, two bits each
     std::vector<int32_t> both_, first_, second_, next_both_, next_first_, next_second_;
+    // What ends of gaps cost in the row before, and in this one.
+    std::vector<int32_t> first_ends_, second_ends_, next_first_ends_, next_second_ends_;
     std::vector<int32_t> code_scores_, scores_;
     std::vector<int64_t> sums_;
 };
