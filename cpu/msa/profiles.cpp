@@ -188,10 +188,8 @@ private:
     void price_ends(int32_t i) {
         const uint32_t present = i > 0 ? price(a_.present[static_cast<size_t>(i - 1)]) : 0;
         const uint32_t through = price(a_.through[static_cast<size_t>(i)]);
-        for (size_t j = 0; j < columns_; j++)
-            next_first_ends_[j] = share(present, b_.through[j]);
-        for (size_t j = 1; j < columns_; j++)
-            next_second_ends_[j] = share(through, b_.present[j - 1]);
+        for (size_t j = 0; j < columns_; j++) next_first_ends_[j] = share(present, b_.through[j]);
+        for (size_t j = 1; j < columns_; j++) next_second_ends_[j] = share(through, b_.present[j - 1]);
     }
     uint32_t price(int32_t share) const { return static_cast<uint32_t>(costs_.gap_open * share); }
     // Half of opening in 16ths, by a share that is in the price and another.

@@ -91,24 +91,38 @@ def test_the_nearest_groups_are_joined_first(monkeypatch):
 
 
 def test_groups_are_aligned_along_their_part_of_the_tree():
-    """A sequence has partners on the other side of each merge, all of what is smaller at most."""
+    """A sequence has partners on the other side of each merge: two of the other half, or all."""
     found = group_sequences(_evolved(230, 40), threads=1, memory_bytes=1 << 28)
     for group, tree in zip(found.groups, found.trees, strict=True):
         assert len(tree) == len(group)
         assert sorted(tree.leaves()) == list(range(len(group)))
         if len(group) < 2:
             continue
-        first, second = pairs_along(tree)
+        leaves = tree.leaves()
+        place = np.append(
+            np.argsort(leaves[::2] + leaves[1::2]), np.arange(len(tree), 2 * len(tree))
+        )
+        children = place[tree.children]
+        first, second = pairs_along(children)
         pairs = list(zip(first.tolist(), second.tolist(), strict=True))
         assert pairs == sorted(set(pairs))
         assert (first < second).all()
         table = np.zeros((len(group), len(group)), int)
         table[first, second] = table[second, first] = 1
         below = [[leaf] for leaf in range(len(group))]
-        for one, other in tree.children.tolist():
-            many, few = sorted((below[one], below[other]), key=len, reverse=True)
-            assert (table[np.ix_(many, few)].sum(axis=1) == min(PARTNERS, len(few))).all()
-            assert table[np.ix_(many, few)].any(axis=0).all()
+        half = (len(group) + 1) // 2
+        for one, other in children.tolist():
+            few, many = sorted((below[one], below[other]), key=len)
+            between = table[np.ix_(many, few)]
+            assert between.any(axis=0).all()
+            if len(few) == 1:
+                assert between.all()
+            else:
+                early = [sequence < half for sequence in few]
+                for sequence, partners in zip(many, between, strict=True):
+                    others = np.array(early) != (sequence < half)
+                    assert not partners[~others].any()
+                    assert partners.sum() == min(PARTNERS, others.sum())
             below.append(below[one] + below[other])
 
 

@@ -2,7 +2,7 @@
 
 1. Groups of at most 50 and a tree of them (`pairalign.jobs.msa.grouping`).
 2. Each group is aligned along its part of that tree, without consistency: two sides by the
-   posteriors of each sequence with two of the other side.
+   posteriors of each sequence of the larger with two of the other.
 3. Two alignments are joined by the posteriors between eight sequences of either side, which are
    evenly spaced in the order of the tree. Proteins: with the substitution scores of all sequences,
    and gaps that are cheap where others are (``cpu/msa/profiles.cpp``). DNA, and very long ones: the
@@ -252,16 +252,19 @@ class _Aligner:
         if len(members) == 1:
             width = int(self._lengths[members[0]])
             return _Part(members, np.arange(width, dtype=np.int32), width)
-        first, second = pairs_along(tree)
-        found = self._posteriors(members[first], members[second])
+        order = np.concatenate((leaves[::2], leaves[1::2]))  # a clade has some of either half
+        place = np.append(np.argsort(order), np.arange(len(order), tree.root + 1))
+        children = place[tree.children]
+        first, second = pairs_along(children)
+        found = self._posteriors(members[order[first]], members[order[second]])
         local = replace(found, queries=first, targets=second)
-        lengths = self._sequences.lengths[members]
+        lengths = self._sequences.lengths[members[order]]
         with closing(PosteriorGraph(lengths, local)) as graph:
             del found, local
-            columns, width = graph.align(tree.children, tree_weights(tree), 0)
-        starts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-        placed = columns[_ranges(starts[leaves], lengths[leaves])]
-        return _Part(members[leaves], placed, width, pairs=len(first))
+            columns, width = graph.align(children, tree_weights(tree)[order], 0)
+        starts = np.cumsum(lengths, dtype=np.int64) - lengths
+        places = _ranges(starts[place[leaves]], lengths[place[leaves]])
+        return _Part(members[leaves], columns[places], width, pairs=len(first))
 
     def join(self, one: _Part, other: _Part, before: Arrays | None = None) -> _Part:
         """Join two parts by the posteriors between representatives, or by what was kept."""
@@ -329,37 +332,53 @@ class _Aligner:
         return found
 
 
-def pairs_along(tree: GuideTree) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def pairs_along(
+    children: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Return the pairs by which sequences are aligned along a tree, in ascending order.
 
-    At each merge each sequence of the larger side is compared with `PARTNERS` of the other, which
-    are evenly spaced, and of which each takes its turn.
+    At a merge of one sequence with others all pairs. Else pairs of a sequence of the first half of
+    all and one of the second: pairs with a common query are computed together, so there shall be
+    few queries. Each sequence of the larger side has `PARTNERS` on the other.
 
     Parameters
     ----------
-    tree : GuideTree
-        Of two or more.
+    children : ndarray of int64, shape (n-1, 2)
+        As a `pairalign.trees.topology.Topology` has them; below each there are sequences of both
+        halves.
 
     Returns
     -------
     first, second : ndarray of int32, shape (pairs,)
         Of each pair the earlier sequence, and the later one.
     """
-    count = len(tree)
+    count = len(children) + 1
+    half = (count + 1) // 2
     below = [[leaf] for leaf in range(count)]
-    codes = []
-    for children in tree.children.tolist():
-        one, other = (below[child] for child in children)
-        below.append(one + other)
-        many, few = (one, other) if len(one) >= len(other) else (other, one)
-        taken = min(PARTNERS, len(few))
-        for place, sequence in enumerate(many):
-            begin = place * len(few) // len(many)
-            for turn in range(taken):
-                partner = few[(begin + turn * len(few) // taken) % len(few)]
-                codes.append(min(sequence, partner) * count + max(sequence, partner))
-    first, second = np.divmod(np.sort(np.array(codes)), count)
+    pairs: list[tuple[int, int]] = []
+    for one, other in children.tolist():
+        few, many = sorted((below[one], below[other]), key=len)
+        below.append(below[one] + below[other])
+        if len(few) == 1:
+            pairs += [(few[0], sequence) for sequence in many]
+            continue
+        for early in (True, False):
+            sequences = [s for s in many if (s < half) == early]
+            pairs += _in_turn(sequences, [s for s in few if (s < half) != early])
+    ends = np.sort(np.array(pairs), axis=1)
+    first, second = np.divmod(np.sort(ends[:, 0] * count + ends[:, 1]), count)
     return first.astype(np.int32), second.astype(np.int32)
+
+
+def _in_turn(sequences: list[int], partners: list[int]) -> list[tuple[int, int]]:
+    """Return pairs of each sequence with evenly spaced partners, of which each takes its turn."""
+    taken = min(PARTNERS, len(partners))
+    return [
+        (sequence, partners[(begin + turn * len(partners) // taken) % len(partners)])
+        for place, sequence in enumerate(sequences)
+        for begin in [place * len(partners) // len(sequences)]
+        for turn in range(taken)
+    ]
 
 
 def _residues(sequences: SequenceSet, members: Indices) -> Indices:
