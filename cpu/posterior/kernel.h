@@ -25,13 +25,14 @@
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
-template <class V>
+template <class V, int STATES>
 class Lanes final : public PosteriorLanes {
     using Scalar = typename V::Scalar;
     static constexpr int LANES = V::LANES, GROUP = PosteriorScaling::GROUP;
-    static constexpr size_t STATE_VECTORS = 5;
+    static constexpr size_t STATE_VECTORS = STATES + 4, KEPT_VECTORS = STATES + 1;
     static constexpr uint8_t PADDED = POSTERIOR_CODES - 1;
     static constexpr double PADDING = 0x1p-16;
+    static constexpr int TABLE = POSTERIOR_CODES * POSTERIOR_CODES;
 
 public:
     int lanes() const override { return LANES; }
@@ -40,7 +41,7 @@ public:
         const NoSubnormals mode;
         prepare(batch);
         begin_forward();
-        const int32_t block = rows_of_block(rows_);
+        const int32_t block = rows_of_block(rows_, STATES);
         const int32_t blocks = (rows_ + block - 1) / block;
         for (int32_t b = 0; b < blocks; b++) {
             save_state(b);
@@ -64,13 +65,13 @@ private:
     // What the next row needs of this one: going forward, what M of the next row and column takes; going
     // backward, M with its emission. Gaps of x, short and long; the same of the partition function.
     struct State {
-        V m, x1, x2, zm, zx;
+        V m[STATES], x1, x2, zm, zx;
     };
     struct Column {
         V open, extend, floor;  // of the partition function's gaps of x; what keeps values from 0
     };
     struct Kept {
-        V m, zm;
+        V m[STATES], zm;
     };
 
     // An HMM's or a partition function's values of the pair as a whole, and how its rows were scaled.
@@ -95,9 +96,13 @@ private:
         start_match_ = V::all(model.start_match);
         start_short_ = V::all(model.start_short);
         start_long_ = V::all(model.start_long);
-        stay_ = V::all(model.stay);
-        open_short_ = V::all(model.open_short);
-        open_long_ = V::all(model.open_long);
+        for (int s = 0; s < STATES; s++) {
+            stay_[s] = V::all(model.stay[s]);
+            leave_[s] = V::all(model.leave[s]);
+            enter_[s] = V::all(model.enter[s]);
+            open_short_[s] = V::all(model.open_short[s]);
+            open_long_[s] = V::all(model.open_long[s]);
+        }
         extend_short_ = V::all(model.extend_short);
         extend_long_ = V::all(model.extend_long);
         close_short_ = V::all(model.close_short);
@@ -114,29 +119,29 @@ private:
     }
 
     void set_tables(const pairalign_posterior_model& model) {
-        for (int k = 0; k < POSTERIOR_CODES * POSTERIOR_CODES; k++) {
-            const bool padded = k % POSTERIOR_CODES == PADDED;
-            hmm_table_[k] = V::all(padded ? PADDING : model.hmm_emission[k]).get(0);
-            partition_table_[k] = V::all(padded ? PADDING : model.partition_emission[k]).get(0);
-        }
+        for (int k = 0; k < STATES * TABLE; k++)
+            hmm_table_[k] = V::all(k % POSTERIOR_CODES == PADDED ? PADDING : model.hmm_emission[k]).get(0);
+        for (int k = 0; k < TABLE; k++)
+            partition_table_[k] =
+                V::all(k % POSTERIOR_CODES == PADDED ? PADDING : model.partition_emission[k]).get(0);
     }
 
     void take_memory() {
         const size_t width = static_cast<size_t>(width_);
-        const size_t vectors = static_cast<size_t>(vectors_of_batch(rows_, columns_));
+        const size_t vectors = static_cast<size_t>(vectors_of_batch(rows_, columns_, STATES));
         V* next = static_cast<V*>(memory_.need(vectors * sizeof(V)));
         const auto take = [&](size_t rows) {
             V* const taken = next;
             next += rows * width;
             return taken;
         };
-        const size_t block = static_cast<size_t>(rows_of_block(rows_));
+        const size_t block = static_cast<size_t>(rows_of_block(rows_, STATES));
         const auto rows_of = [&](size_t vectors) { return static_cast<void*>(take(vectors)); };
         forward_ = static_cast<State*>(rows_of(STATE_VECTORS));
         backward_ = static_cast<State*>(rows_of(STATE_VECTORS));
         lane_columns_ = static_cast<Column*>(rows_of(sizeof(Column) / sizeof(V)));
         squares_ = take(1);
-        kept_ = static_cast<Kept*>(rows_of(2 * block));
+        kept_ = static_cast<Kept*>(rows_of(KEPT_VECTORS * block));
         saved_ =
             static_cast<State*>(rows_of(STATE_VECTORS * ((static_cast<size_t>(rows_) + block - 1) / block)));
         found_ = static_cast<uint32_t*>(mask_memory_.need(width * sizeof(uint32_t)));
@@ -166,14 +171,21 @@ private:
     void begin_forward() {
         const V unit = V::SCALED ? V::all(std::ldexp(1.0, V::TOP)) : V::all(1);
         V y1 = start_short_ * unit, y2 = start_long_ * unit;
-        forward_[0] = {start_match_ * unit, y1, y2, unit, unit};
+        forward_[0] = {{}, y1, y2, unit, unit};
+        enter(forward_[0].m, start_match_ * unit, V::all(0));
         for (int32_t j = 1; j <= columns_; j++) {
-            forward_[j] = {(close_short_ * y1 + close_long_ * y2) + tiny_, tiny_, tiny_, unit, tiny_};
+            forward_[j] = {{}, tiny_, tiny_, unit, tiny_};
+            enter(forward_[j].m, close_short_ * y1 + close_long_ * y2, tiny_);
             y1 = y1 * extend_short_ + tiny_;
             y2 = y2 * extend_long_ + tiny_;
         }
         for (Model* model : {&hmm_, &partition_})
             for (int l = 0; l < LANES; l++) model->forward[static_cast<size_t>(l)] = V::TOP;
+    }
+
+    // What match states have of a `sum` that does not tell them apart.
+    PAIRALIGN_INLINE void enter(V* m, V sum, V floor) const {
+        for (int s = 0; s < STATES; s++) m[s] = (STATES == 1 ? sum : enter_[s] * sum) + floor;
     }
 
     void save_state(int32_t block) {
@@ -203,37 +215,47 @@ private:
         const Column* const columns = lane_columns_;
         const uint8_t* const codes = codes_;
         const int32_t last = columns_;
-        const V tiny = tiny_, stay = stay_, close1 = close_short_, close2 = close_long_;
-        const V open1 = open_short_, open2 = open_long_, extend1 = extend_short_, extend2 = extend_long_;
+        const V tiny = tiny_, close1 = close_short_, close2 = close_long_;
+        const V extend1 = extend_short_, extend2 = extend_long_;
         const V z_open = LAST ? V::all(1) : gap_open_, z_extend = LAST ? V::all(1) : gap_extend_;
         const V border1 = states[0].x1, border2 = states[0].x2;
-        V diagonal = states[0].m, z_diagonal = states[0].zm;
-        states[0].m = (close1 * border1 + close2 * border2) + tiny;
+        V diagonal[STATES], z_diagonal = states[0].zm;
+        std::copy(states[0].m, states[0].m + STATES, diagonal);
+        enter(states[0].m, close1 * border1 + close2 * border2, tiny);
         states[0].x1 = extend1 * border1 + tiny;
         states[0].x2 = extend2 * border2 + tiny;
         states[0].zm = states[0].zx;
-        V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = states[0].m, z_largest = states[0].zm;
+        V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = largest_of(states[0].m), z_largest = states[0].zm;
         for (int32_t j = 1; j <= last; j++) {
             State& state = states[j];
-            const V m = V::lookup(hmm, codes + j * LANES) * diagonal;
+            V m[STATES];
+            for (int s = 0; s < STATES; s++) m[s] = V::lookup(hmm + s * TABLE, codes + j * LANES) * diagonal[s];
             const V zm = V::lookup(partition, codes + j * LANES) * z_diagonal;
             const V x1 = state.x1, x2 = state.x2, zx = state.zx;
-            diagonal = state.m;
+            std::copy(state.m, state.m + STATES, diagonal);
             z_diagonal = state.zm;
-            if (KEEP) keep[j] = {m, zm};
+            if (KEEP) {
+                std::copy(m, m + STATES, keep[j].m);
+                keep[j].zm = zm;
+            }
             const V gaps1 = x1 + y1, gaps2 = x2 + y2;
-            if (LAST) add_totals(j, m, gaps1, gaps2, zm + (zx + zy));
-            const V next = (stay * m + (close1 * gaps1 + close2 * gaps2)) + tiny;
+            if (LAST) add_totals(j, sum_of(m), gaps1, gaps2, zm + (zx + zy));
+            const V closed = close1 * gaps1 + close2 * gaps2;
+            const V hub = STATES == 1 ? closed : dot(leave_, m) + closed;
+            for (int s = 0; s < STATES; s++)
+                state.m[s] = (stay_[s] * m[s] + (STATES == 1 ? hub : enter_[s] * hub)) + tiny;
             const V z_next = (zm + (zx + zy)) + tiny;
-            const V opened1 = open1 * m, opened2 = open2 * m;
+            const V opened1 = dot(open_short_, m), opened2 = dot(open_long_, m);
             const V next2 = extend2 * x2 + opened2;
             y1 = extend1 * y1 + opened1;
             y2 = extend2 * y2 + opened2;
-            state = {next, extend1 * x1 + opened1, next2, z_next,
-                     columns[j].extend * zx + columns[j].open * zm};
+            state.x1 = extend1 * x1 + opened1;
+            state.x2 = next2;
+            state.zm = z_next;
+            state.zx = columns[j].extend * zx + columns[j].open * zm;
             zy = z_extend * zy + z_open * zm;
             if (GROUP_ENDS) {
-                largest = V::max(largest, V::max(next, V::max(next2, y2)));
+                largest = V::max(largest, V::max(largest_of(state.m), V::max(next2, y2)));
                 z_largest = V::max(z_largest, z_next);
             }
         }
@@ -247,6 +269,22 @@ private:
                 partition_.forward[group + l] = partition_.forward[group - LANES + l] + z_by_[l];
             }
         }
+    }
+
+    static PAIRALIGN_INLINE V dot(const V* a, const V* b) {
+        V sum = a[0] * b[0];
+        for (int s = 1; s < STATES; s++) sum = sum + a[s] * b[s];
+        return sum;
+    }
+    static PAIRALIGN_INLINE V sum_of(const V* m) {
+        V sum = m[0];
+        for (int s = 1; s < STATES; s++) sum = sum + m[s];
+        return sum;
+    }
+    static PAIRALIGN_INLINE V largest_of(const V* m) {
+        V largest = m[0];
+        for (int s = 1; s < STATES; s++) largest = V::max(largest, m[s]);
+        return largest;
     }
 
     // Of the lanes that end in column j of the last row.
@@ -269,15 +307,17 @@ private:
             for (int32_t j = 0; j <= columns_; j++) {
                 const V floor = IN_LANES ? lane_columns_[j].floor : tiny_;
                 State& state = states[j];
-                state = {state.m * factor + floor, state.x1 * factor + floor, state.x2 * factor + floor,
-                         state.zm * z_factor + floor, state.zx * z_factor + floor};
+                for (V* one = state.m; one < state.m + STATES; one++) *one = *one * factor + floor;
+                state.x1 = state.x1 * factor + floor;
+                state.x2 = state.x2 * factor + floor;
+                state.zm = state.zm * z_factor + floor;
+                state.zx = state.zx * z_factor + floor;
             }
     }
 
     void begin_backward(PosteriorBatch& batch) {
         std::fill(batch.too_wide, batch.too_wide + MOST_LANES, false);
-        const V none = V::all(0);
-        std::fill(backward_, backward_ + width_, State{none, none, none, none, none});
+        std::fill(backward_, backward_ + width_, State{});
         for (Model* model : {&hmm_, &partition_}) std::fill(model->backward, model->backward + LANES, V::TOP);
     }
 
@@ -332,22 +372,30 @@ private:
         const uint8_t* const codes = codes_;
         V* const squares = squares_;
         uint32_t* const found = found_;
-        const V stay = stay_, close1 = close_short_, close2 = close_long_;
-        const V open1 = open_short_, open2 = open_long_, extend1 = extend_short_, extend2 = extend_long_;
+        const V close1 = close_short_, close2 = close_long_, extend1 = extend_short_, extend2 = extend_long_;
         const V z_open = LAST ? V::all(1) : gap_open_, z_extend = LAST ? V::all(1) : gap_extend_;
         const V near = hmm_.near, far = hmm_.far, z_near = partition_.near, z_far = partition_.far;
         const V least = V::all(PosteriorScaling::LEAST), threshold = threshold_;
         V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = V::all(0), z_largest = V::all(0);
-        V diagonal = states[columns_ + 1].m, z_diagonal = states[columns_ + 1].zm;
+        V diagonal[STATES], z_diagonal = states[columns_ + 1].zm;
+        std::copy(states[columns_ + 1].m, states[columns_ + 1].m + STATES, diagonal);
         for (int32_t j = columns_; j >= 1; j--) {
             State& state = states[j];
             const Column& column = columns[j];
-            const V matched = diagonal + column.floor, z_matched = z_diagonal + column.floor;
+            V matched[STATES];
+            for (int s = 0; s < STATES; s++) matched[s] = diagonal[s] + column.floor;
+            const V z_matched = z_diagonal + column.floor;
             const V x1 = state.x1, x2 = state.x2, zx = state.zx;
-            diagonal = state.m;
+            std::copy(state.m, state.m + STATES, diagonal);
             z_diagonal = state.zm;
-            V m = stay * matched + (open1 * (x1 + y1) + open2 * (x2 + y2));
-            const V closed1 = close1 * matched, closed2 = close2 * matched;
+            const V gaps1 = x1 + y1, gaps2 = x2 + y2;
+            const V entered = STATES == 1 ? matched[0] : dot(enter_, matched);
+            V m[STATES];
+            for (int s = 0; s < STATES; s++) {
+                const V gaps = open_short_[s] * gaps1 + open_long_[s] * gaps2;
+                m[s] = stay_[s] * matched[s] + (STATES == 1 ? gaps : leave_[s] * entered + gaps);
+            }
+            const V closed1 = close1 * entered, closed2 = close2 * entered;
             V next1 = extend1 * x1 + closed1, next2 = extend2 * x2 + closed2;
             y1 = extend1 * y1 + closed1;
             y2 = extend2 * y2 + closed2;
@@ -355,13 +403,19 @@ private:
             V z_next = z_matched + column.extend * zx;
             zy = z_matched + z_extend * zy;
             if (LAST) begin_lanes(j, m, next1, next2, y1, y2, zm, z_next, zy);
-            state = {V::lookup(hmm, codes + j * LANES) * m, next1, next2,
-                     V::lookup(partition, codes + j * LANES) * zm, z_next};
+            for (int s = 0; s < STATES; s++)
+                state.m[s] = V::lookup(hmm + s * TABLE, codes + j * LANES) * m[s];
+            state.x1 = next1;
+            state.x2 = next2;
+            state.zm = V::lookup(partition, codes + j * LANES) * zm;
+            state.zx = z_next;
             if (GROUP_ENDS) {
-                largest = V::max(largest, V::max(m, V::max(next2, y2)));
+                largest = V::max(largest, V::max(largest_of(m), V::max(next2, y2)));
                 z_largest = V::max(z_largest, V::max(zm, V::max(z_next, zy)));
             }
-            const V p = V::max((kept[j].m * near) * (m * far), least);
+            V both = (kept[j].m[0] * near) * (m[0] * far);
+            for (int s = 1; s < STATES; s++) both = both + (kept[j].m[s] * near) * (m[s] * far);
+            const V p = V::max(both, least);
             const V z = V::max((kept[j].zm * z_near) * (zm * z_far), least);
             squares[j] = p * p + z * z;
             found[j] = V::above(squares[j], threshold);
@@ -379,12 +433,12 @@ private:
     }
 
     // The lanes that end in column j of the last row.
-    void begin_lanes(int32_t j, V& m, V& x1, V& x2, V& y1, V& y2, V& zm, V& zx, V& zy) {
+    void begin_lanes(int32_t j, V* m, V& x1, V& x2, V& y1, V& y2, V& zm, V& zx, V& zy) {
         const V unit = V::SCALED ? V::all(std::ldexp(1.0, V::TOP)) : V::all(1);
         const V match = start_match_ * unit, short_gap = start_short_ * unit, long_gap = start_long_ * unit;
         for (int l = 0; l < LANES; l++) {
             if (lengths_[l] != j) continue;
-            m.set(l, match.get(l));
+            for (int s = 0; s < STATES; s++) m[s].set(l, match.get(l));
             for (V* one : {&x1, &y1}) one->set(l, short_gap.get(l));
             for (V* one : {&x2, &y2}) one->set(l, long_gap.get(l));
             for (V* one : {&zm, &zx, &zy}) one->set(l, unit.get(l));
@@ -411,8 +465,9 @@ private:
     const uint8_t* row_;
     int source_[LANES];
     int32_t lengths_[LANES], z_by_[LANES];
-    Scalar hmm_table_[POSTERIOR_CODES * POSTERIOR_CODES], partition_table_[POSTERIOR_CODES * POSTERIOR_CODES];
-    V start_match_, start_short_, start_long_, stay_, open_short_, open_long_, extend_short_, extend_long_;
+    Scalar hmm_table_[STATES * TABLE], partition_table_[TABLE];
+    V stay_[STATES], leave_[STATES], enter_[STATES], open_short_[STATES], open_long_[STATES];
+    V start_match_, start_short_, start_long_, extend_short_, extend_long_;
     V close_short_, close_long_, gap_open_, gap_extend_, tiny_, threshold_;
     State *forward_, *backward_, *saved_;
     Column* lane_columns_;
@@ -424,18 +479,23 @@ private:
     Buffer memory_{Pages::LARGE}, code_memory_, mask_memory_;
 };
 
-template <class V>
+template <class V, int STATES>
 PosteriorLanes* make_lanes() {
-    return new Lanes<V>;
+    return new Lanes<V, STATES>;
 }
+
+// Of each arithmetic.
+#define PAIRALIGN_MAKE_LANES(STATES) \
+    {make_lanes<Vector<float>, STATES>, make_lanes<Vector<double>, STATES>, make_lanes<ExtendedLane, STATES>}
 
 }  // namespace PAIRALIGN_ISA
 
-#define PAIRALIGN_POSTERIOR_KERNEL(ISA)                                             \
-    extern const PosteriorKernel posterior_##ISA;                                   \
-    constexpr PosteriorKernel posterior_##ISA = {                                   \
-        #ISA,                                                                       \
-        {ISA::make_lanes<ISA::Vector<float>>, ISA::make_lanes<ISA::Vector<double>>, \
-         ISA::make_lanes<ISA::ExtendedLane>}};
+#define PAIRALIGN_POSTERIOR_KERNEL(ISA)             \
+    extern const PosteriorKernel posterior_##ISA;   \
+    namespace ISA {                                 \
+    constexpr PosteriorKernel KERNEL = {            \
+        #ISA, {PAIRALIGN_MAKE_LANES(1), PAIRALIGN_MAKE_LANES(MOST_MATCH_STATES)}}; \
+    }                                               \
+    constexpr PosteriorKernel posterior_##ISA = ISA::KERNEL;
 
 }  // namespace pairalign

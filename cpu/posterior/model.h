@@ -4,9 +4,13 @@
 //
 // Two models of a pair (x, y). Both emit 1 for a residue in a gap: emissions are odds ratios.
 //
-// The pair HMM of ProbCons (Do et al., Genome Res 15:330, 2005), states M, X1, X2 (a residue of x), Y1, Y2:
-//     M(i,j)  = e(x_i, y_j) A(i-1,j-1)            A = stay M + close1 (X1 + Y1) + close2 (X2 + Y2)
-//     Xk(i,j) = extend_k Xk(i-1,j) + open_k M(i-1,j)    and Yk along y; they begin and end with start_k
+// The pair HMM of ProbCons (Do et al., Genome Res 15:330, 2005), states X1, X2 (a residue of x), Y1, Y2, and
+// one or more match states Ms, as MUMMALS has (Pei and Grishin, Nucleic Acids Res 34:4364, 2006). A match
+// state stays, or is left for a match state that does not depend on it:
+//     Ms(i,j) = e_s(x_i, y_j) As(i-1,j-1)         As = stay_s Ms + enter_s H
+//     H       = sum of leave_s Ms + close1 (X1 + Y1) + close2 (X2 + Y2)
+//     Xk(i,j) = extend_k Xk(i-1,j) + sum of open_k,s Ms(i-1,j)    and Yk along y; they begin and end with start_k
+// One match state: leave = 0, enter = 1.
 // The partition function of Probalign (Roshan and Livesay, Bioinformatics 22:2715, 2006), states M, X, Y:
 //     M(i,j) = z(x_i, y_j) (M + X + Y)(i-1,j-1)
 //     X(i,j) = extend X(i-1,j) + open M(i-1,j)    and Y along y; gaps at ends of the pair cost nothing
@@ -21,16 +25,20 @@
 #include "../../common/posterior_scaling.h"
 
 constexpr int POSTERIOR_CODES = 32;  // of an alphabet; code 31 is what a lane is filled up with
+constexpr int MOST_MATCH_STATES = 4;  // a model has these, or one
 
 extern "C" {
 
-// PosteriorModel in Python. Emissions [code of x][code of y].
+// PosteriorModel in Python. Emissions [match state][code of x][code of y].
 struct pairalign_posterior_model {
-    double hmm_emission[POSTERIOR_CODES * POSTERIOR_CODES];
+    double hmm_emission[MOST_MATCH_STATES * POSTERIOR_CODES * POSTERIOR_CODES];
     double partition_emission[POSTERIOR_CODES * POSTERIOR_CODES];
     double start_match, start_short, start_long;
-    double stay, open_short, open_long, extend_short, extend_long, close_short, close_long;
+    double stay[MOST_MATCH_STATES], leave[MOST_MATCH_STATES], enter[MOST_MATCH_STATES];
+    double open_short[MOST_MATCH_STATES], open_long[MOST_MATCH_STATES];
+    double extend_short, extend_long, close_short, close_long;
     double gap_open, gap_extend;
+    int32_t match_states;
 };
 
 // PosteriorPairs in Python: pairs of sequences of a set, in the order of its input.
@@ -80,22 +88,23 @@ public:
 
 struct PosteriorKernel {
     const char* name;
-    PosteriorLanes* (*make[ARITHMETICS])();
+    PosteriorLanes* (*make[2][ARITHMETICS])();  // [several match states]
 };
 
 // Rows of M that are kept at a time, a multiple of GROUP: the others are computed again of the state between
 // blocks. About where both take the least memory, which also keeps them near the processor.
-inline int32_t rows_of_block(int32_t rows) {
+inline int32_t rows_of_block(int32_t rows, int match_states) {
     constexpr int32_t GROUP = PosteriorScaling::GROUP;
     int32_t block = GROUP;
-    while (2 * int64_t{block} * block < 5 * int64_t{rows}) block += GROUP;
+    while (int64_t{match_states + 1} * block * block < int64_t{match_states + 4} * rows) block += GROUP;
     return block;
 }
 
 // Vectors that a batch needs, beside some for each of its rows.
-inline int64_t vectors_of_batch(int32_t rows, int32_t columns) {
-    const int64_t block = rows_of_block(rows), blocks = (rows + block - 1) / block;
-    return (int64_t{columns} + 2) * (2 * block + 5 * blocks + 14);
+inline int64_t vectors_of_batch(int32_t rows, int32_t columns, int match_states) {
+    const int64_t block = rows_of_block(rows, match_states), blocks = (rows + block - 1) / block;
+    const int64_t state = match_states + 4, kept = match_states + 1;
+    return (int64_t{columns} + 2) * (kept * block + state * (blocks + 2) + 4);
 }
 
 }  // namespace pairalign

@@ -66,7 +66,7 @@ public:
         std::vector<int64_t> left(static_cast<size_t>(pairs_.count));
         std::iota(left.begin(), left.end(), 0);
         for (int arithmetic = first; arithmetic < ARITHMETICS && !left.empty(); arithmetic++) {
-            pass(kernel.make[arithmetic], left, arithmetic, threads);
+            pass(kernel.make[model_.match_states > 1][arithmetic], left, arithmetic, threads);
             left.erase(std::remove_if(left.begin(), left.end(),
                                       [&](int64_t pair) { return !too_wide_[static_cast<size_t>(pair)]; }),
                        left.end());
@@ -157,9 +157,9 @@ private:
 // As pairalign_status in cpu/align/engine.h.
 enum PosteriorStatus : int32_t { DONE = 0, CANCELLED = 1, NO_MEMORY = 3, NO_KERNEL = 5 };
 
-// Bytes that a thread needs for pairs of such lengths.
+// Bytes that a thread needs for pairs of such lengths, with any model.
 PAIRALIGN_API int64_t pairalign_posterior_bytes(int32_t rows, int32_t columns) {
-    return pairalign::vectors_of_batch(rows, columns) * 64 + int64_t{rows} * 48;
+    return pairalign::vectors_of_batch(rows, columns, MOST_MATCH_STATES) * 64 + int64_t{rows} * 48;
 }
 
 // Computes the posteriors of pairs, in `arithmetic` or what is wider. On success *result has to be freed.

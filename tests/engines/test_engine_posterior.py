@@ -20,6 +20,7 @@ from pairalign.sequences.alphabets import DNA, PROTEIN
 from pairalign.sequences.sets import SequenceSet
 
 MODELS = {alphabet.name: posterior_model(alphabet) for alphabet in (PROTEIN, DNA)}
+ONE_STATE = posterior_model(PROTEIN, match_states=1)
 LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYVBZXUOJ*", "dna": "ACGTNRYU"}
 STEP = 1.5 / ONE  # two roundings
 
@@ -50,8 +51,8 @@ def _same(one, other):
     )
 
 
-def _assert_is_definition(sequences, found, threshold=0.01):
-    model = MODELS[sequences.alphabet.name]
+def _assert_is_definition(sequences, found, threshold=0.01, model=None):
+    model = model or MODELS[sequences.alphabet.name]
     for pair, (query, target) in enumerate(zip(found.queries, found.targets, strict=True)):
         expected = posteriors(sequences.codes_of(query), sequences.codes_of(target), model)
         own = slice(found.offsets[pair], found.offsets[pair + 1])
@@ -174,16 +175,26 @@ def test_cancelled():
         engine.compute(*_all_pairs(sequences))
 
 
-@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("model", [*MODELS.values(), ONE_STATE], ids=[*MODELS, "one state"])
 def test_models_are_distributions(model):
-    gaps = 2 * model.open_short + 2 * model.open_long
-    assert model.stay + gaps == pytest.approx(1, abs=1e-5)
-    assert model.extend_short + model.close_short == pytest.approx(1, abs=1e-5)
-    start = model.start_match + 2 * model.start_short + 2 * model.start_long
-    assert start == pytest.approx(1, abs=1e-5)
-    for table in (model.hmm_emission, model.partition_emission):
+    """Those of one match state; the weights of several were trained freely."""
+    if model.match_states == 1:
+        gaps = 2 * model.open_short + 2 * model.open_long
+        assert model.stay + gaps == pytest.approx(1, abs=1e-5)
+        assert (model.leave[0], model.enter[0]) == (0, 1)
+        assert model.extend_short + model.close_short == pytest.approx(1, abs=1e-5)
+        start = model.start_match + 2 * model.start_short + 2 * model.start_long
+        assert start == pytest.approx(1, abs=1e-5)
+    for table in (*model.hmm_emission, model.partition_emission):
         assert (table == table.T).all()
         assert (table > 0).all()
+
+
+def test_proteins_may_have_one_match_state():
+    sequences = _random_set(7, [1, 2, 5, 9, 33, 40])
+    found = PosteriorEngine(sequences, ONE_STATE).compute(*_all_pairs(sequences))
+    assert not _same(found, _compute(sequences))
+    _assert_is_definition(sequences, found, model=ONE_STATE)
 
 
 @pytest.mark.parametrize(("repeats", "more"), [(41, 3), (42, 5), (43, 8)])

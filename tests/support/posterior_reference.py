@@ -5,6 +5,7 @@ The recurrences are those at the head of ``cpu/posterior/model.h``.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,42 +15,48 @@ from pairalign.scoring.posterior_models import PosteriorModel
 
 def hmm_posteriors(x, y, model: PosteriorModel):
     """Return the pair HMM's posteriors, float64 of shape (len(x), len(y))."""
-    m, n = len(x), len(y)
-    states = (
-        (model.start_short, model.open_short, model.extend_short, model.close_short),
-        (model.start_long, model.open_long, model.extend_long, model.close_long),
-    )
-    e = model.hmm_emission[np.ix_(x, y)]
-    f = np.zeros((5, m + 1, n + 1))  # M, X1, X2, Y1, Y2
-    b = np.zeros((5, m + 2, n + 2))
+    m, n, k = len(x), len(y), model.match_states
+    gaps = _gaps_of(model)
+    e = model.hmm_emission[:, x][:, :, y]
+    f = np.zeros((k + 4, m + 1, n + 1))  # match states, X1, X2, Y1, Y2
+    b = np.zeros((k + 4, m + 2, n + 2))
     for i in range(m + 1):
         for j in range(n + 1):
             if i and j:
-                arrive = model.start_match if i == j == 1 else model.stay * f[0, i - 1, j - 1]
-                for k, (_, _, _, close) in enumerate(states):
-                    arrive += close * (f[1 + k, i - 1, j - 1] + f[3 + k, i - 1, j - 1])
-                f[0, i, j] = e[i - 1, j - 1] * arrive
-            for k, (start, open_, extend, _) in enumerate(states):
-                if i:
-                    begin = start if i == 1 and j == 0 else open_ * f[0, i - 1, j]
-                    f[1 + k, i, j] = begin + extend * f[1 + k, i - 1, j]
-                if j:
-                    begin = start if j == 1 and i == 0 else open_ * f[0, i, j - 1]
-                    f[3 + k, i, j] = begin + extend * f[3 + k, i, j - 1]
-    ends = [model.start_match] + [model.start_short, model.start_long] * 2
+                before = f[:, i - 1, j - 1]
+                hub = model.start_match if i == j == 1 else model.leave @ before[:k]
+                for kind, (_, _, _, close) in enumerate(gaps):
+                    hub += close * (before[k + kind] + before[k + 2 + kind])
+                f[:k, i, j] = e[:, i - 1, j - 1] * (model.stay * before[:k] + model.enter * hub)
+            for kind, (start, open_, extend, _) in enumerate(gaps):
+                for state, (p, q) in ((k + kind, (i - 1, j)), (k + 2 + kind, (i, j - 1))):
+                    if p >= 0 and q >= 0:
+                        begin = start if p == q == 0 else open_ @ f[:k, p, q]
+                        f[state, i, j] = begin + extend * f[state, p, q]
+    ends = [model.start_match] * k + [model.start_short, model.start_long] * 2
     total = sum(end * f[state, m, n] for state, end in enumerate(ends))
     b[:, m, n] = ends
     for i in range(m, 0, -1):
         for j in range(n, 0, -1):
             if (i, j) == (m, n):
                 continue
-            match = (e[i, j] if i < m and j < n else 0) * b[0, i + 1, j + 1]
-            b[0, i, j] = model.stay * match
-            for k, (_, open_, extend, close) in enumerate(states):
-                b[0, i, j] += open_ * (b[1 + k, i + 1, j] + b[3 + k, i, j + 1])
-                b[1 + k, i, j] = close * match + extend * b[1 + k, i + 1, j]
-                b[3 + k, i, j] = close * match + extend * b[3 + k, i, j + 1]
-    return f[0, 1:, 1:] * b[0, 1 : m + 1, 1 : n + 1] / total
+            match = (e[:, i, j] if i < m and j < n else 0) * b[:k, i + 1, j + 1]
+            entered = model.enter @ match
+            b[:k, i, j] = model.stay * match + model.leave * entered
+            for kind, (_, open_, extend, close) in enumerate(gaps):
+                along_x, along_y = b[k + kind, i + 1, j], b[k + 2 + kind, i, j + 1]
+                b[:k, i, j] += open_ * (along_x + along_y)
+                b[k + kind, i, j] = close * entered + extend * along_x
+                b[k + 2 + kind, i, j] = close * entered + extend * along_y
+    return (f[:k, 1:, 1:] * b[:k, 1 : m + 1, 1 : n + 1]).sum(0) / total
+
+
+def _gaps_of(model: PosteriorModel):
+    """Return how gaps of the two kinds begin or end a pair, open, extend and close."""
+    return (
+        (model.start_short, model.open_short, model.extend_short, model.close_short),
+        (model.start_long, model.open_long, model.extend_long, model.close_long),
+    )
 
 
 def partition_posteriors(x, y, model: PosteriorModel):
@@ -135,31 +142,32 @@ def _cells(path: str) -> list[tuple[str, int, int]]:
 
 
 def _hmm_weight(path, cells, x, y, model: PosteriorModel) -> float:
-    """Sum over whether each gap of a path is short or long."""
-    short = (model.start_short, model.open_short, model.extend_short, model.close_short)
-    long = (model.start_long, model.open_long, model.extend_long, model.close_long)
-    weight, k = 1.0, 0
-    if path[0] == "M":
-        weight *= model.start_match
-    if path[-1] == "M":
-        weight *= model.start_match
-    while k < len(path):
-        stop = k + 1
-        if path[k] == "M":
-            _, i, j = cells[k]
-            weight *= model.hmm_emission[x[i - 1], y[j - 1]]
-            weight *= model.stay if path[k : k + 2] == "MM" else 1
+    """Sum over the match states of a path, and over whether each of its gaps is short or long."""
+    entering = model.start_match if path[0] == "M" else 0.0  # a run of M
+    opening: list[float] = []  # a gap of each kind; a pair that begins with one opens it so
+    if path[0] != "M":
+        opening = [start for start, *_ in _gaps_of(model)]
+    for move, run in itertools.groupby(zip(path, cells, strict=True), key=lambda step: step[0]):
+        places = [place for _, place in run]
+        if move == "M":
+            match = np.zeros(model.match_states)
+            for _, i, j in places:
+                hub = entering + model.leave @ match
+                match = model.hmm_emission[:, x[i - 1], y[j - 1]] * (
+                    model.stay * match + model.enter * hub
+                )
+                entering = 0.0
+            opening = [open_ @ match for _, open_, _, _ in _gaps_of(model)]
+            ending = model.start_match * match.sum()
         else:
-            while path[stop : stop + 1] == path[k]:
-                stop += 1
-            weight *= sum(
-                (start if k == 0 else open_)
-                * extend ** (stop - k - 1)
-                * (start if stop == len(path) else close)
-                for start, open_, extend, close in (short, long)
-            )
-        k = stop
-    return weight
+            inside = [
+                begin * extend ** (len(places) - 1)
+                for begin, (_, _, extend, _) in zip(opening, _gaps_of(model), strict=True)
+            ]
+            kinds = list(zip(inside, _gaps_of(model), strict=True))
+            entering = sum(weight * close for weight, (*_, close) in kinds)
+            ending = sum(weight * start for weight, (start, *_) in kinds)
+    return float(ending)
 
 
 def _partition_weight(cells, x, y, model: PosteriorModel) -> float:

@@ -14,7 +14,7 @@ from pairalign.base.errors import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.engine import READ_AHEAD_BYTES, instruction_set_of
 from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY
-from pairalign.scoring.posterior_models import CODES, PosteriorModel
+from pairalign.scoring.posterior_models import CODES, MOST_MATCH_STATES, PosteriorModel
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -22,20 +22,23 @@ class NativeModel(ctypes.Structure):
     """``pairalign_posterior_model`` of ``cpu/posterior/model.h``."""
 
     _fields_ = (
-        ("hmm_emission", c_double * (CODES * CODES)),
+        ("hmm_emission", c_double * (MOST_MATCH_STATES * CODES * CODES)),
         ("partition_emission", c_double * (CODES * CODES)),
         ("start_match", c_double),
         ("start_short", c_double),
         ("start_long", c_double),
-        ("stay", c_double),
-        ("open_short", c_double),
-        ("open_long", c_double),
+        ("stay", c_double * MOST_MATCH_STATES),
+        ("leave", c_double * MOST_MATCH_STATES),
+        ("enter", c_double * MOST_MATCH_STATES),
+        ("open_short", c_double * MOST_MATCH_STATES),
+        ("open_long", c_double * MOST_MATCH_STATES),
         ("extend_short", c_double),
         ("extend_long", c_double),
         ("close_short", c_double),
         ("close_long", c_double),
         ("gap_open", c_double),
         ("gap_extend", c_double),
+        ("match_states", c_int32),
     )
 
 
@@ -168,12 +171,13 @@ def thread_bytes(rows: int, columns: int) -> int:
 
 
 def _native_model(model: PosteriorModel) -> NativeModel:
-    native = NativeModel()
+    native = NativeModel(match_states=model.match_states)
     for field in fields(model):
         value = getattr(model, field.name)
         if isinstance(value, np.ndarray):
-            value = (c_double * (CODES * CODES))(*value.ravel().tolist())
-        setattr(native, field.name, value)
+            getattr(native, field.name)[: value.size] = value.ravel().tolist()
+        else:
+            setattr(native, field.name, value)
     return native
 
 
