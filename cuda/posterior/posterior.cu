@@ -2,8 +2,9 @@
 // that every bit is the CPU's.
 //
 // What they compute
-//   posteriors_float32, posteriors_float64
-//                       the entries of pairs, strip by strip, and which pairs need wider numbers
+//   posteriors_float32_1, posteriors_float64_1, posteriors_float32_4, posteriors_float64_4
+//                       the entries of pairs, strip by strip, and which pairs need wider numbers; of models
+//                       with one match state and with four
 //   expand_posteriors   the entries of pairs in the order of rows and columns
 //
 // Inputs and outputs: PosteriorArguments and ExpandArguments in posterior.cuh.
@@ -16,7 +17,7 @@
 // second pass.
 //
 // Memory: a warp's own for states, for what is handed on between columns, and for the entries of a strip.
-// Both models' tables are in shared memory, and lanes with the same x read different banks of them; behind
+// The models' tables are in shared memory, and lanes with the same x read different banks of them; behind
 // them, each warp has the M of some columns of a strip. Reads and writes of a warp are coalesced.
 //
 // A strip's entries go to where an atomic counter says; which strips lie where differs from run to run, what
@@ -82,9 +83,9 @@ public:
     }
 };
 
-template <class T>
+template <class T, int STATES>
 struct Task {
-    using R = Rows<T>;
+    using R = Rows<T, STATES>;
     using N = Number<T>;
 
     const PosteriorArguments& arguments;
@@ -115,7 +116,7 @@ struct Task {
         return numbers_at(arguments.saved) + block * states_size();
     }
 
-    __device__ __forceinline__ void compute(const PosteriorNumbers<T>& numbers, T* shared) {
+    __device__ __forceinline__ void compute(const PosteriorNumbers<T, STATES>& numbers, T* shared) {
         begin(numbers, shared);
         const int32_t blocks = (strips + task.block - 1) / task.block;
         // Forward through all blocks, keeping what is between the strips of the last; then backward, with
@@ -133,13 +134,13 @@ struct Task {
         __syncwarp();
     }
 
-    __device__ __forceinline__ void begin(const PosteriorNumbers<T>& numbers, T* shared) {
+    __device__ __forceinline__ void begin(const PosteriorNumbers<T, STATES>& numbers, T* shared) {
         is_used = lane < task.count;
         pair = task.first + (is_used ? lane : 0);
         const int32_t column = arguments.columns[pair];
         rows.set_numbers(numbers);
         rows.tables = shared;
-        rows.kept = shared + MODELS * R::MODEL + threadIdx.x / 32 * R::CHUNK + lane;
+        rows.kept = shared + R::TABLES + threadIdx.x / 32 * R::CHUNK + lane;
         rows.x = arguments.codes + arguments.starts[task.row];
         rows.length = is_used ? arguments.lengths[column] : 0;
         x_length = arguments.lengths[task.row];
@@ -293,36 +294,44 @@ struct Task {
     typename R::Scaling backward_scaling_ = R::Scaling::none();
 };
 
-template <class T>
+template <class T, int STATES>
 __device__ __forceinline__ void compute_tasks(const PosteriorArguments& arguments) {
-    constexpr int TABLE = POSTERIOR_CODES * POSTERIOR_CODES;
+    using R = Rows<T, STATES>;
     T* const tables = static_cast<T*>(shared_memory());
-    const PosteriorNumbers<T>& numbers = *static_cast<const PosteriorNumbers<T>*>(arguments.numbers);
-    for (int k = threadIdx.x; k < TABLE; k += blockDim.x) {
-        tables[k] = numbers.hmm_emission[k];
-        tables[TABLE + k] = numbers.partition_emission[k];
-    }
+    const auto& numbers = *static_cast<const PosteriorNumbers<T, STATES>*>(arguments.numbers);
+    for (int k = threadIdx.x; k < R::TABLES; k += blockDim.x)
+        tables[k] = k < STATES * R::TABLE ? numbers.hmm_emission[k]
+                                          : numbers.partition_emission[k - STATES * R::TABLE];
     __syncthreads();
     const int lane = threadIdx.x % 32;
-    const int64_t warp = int64_t{blockIdx.x} * WARPS_PER_BLOCK + threadIdx.x / 32;
+    const int64_t warp = int64_t{blockIdx.x} * (blockDim.x / 32) + threadIdx.x / 32;
     uint8_t* const memory = arguments.memory + warp * arguments.warp_bytes;
     for (;;) {
         int32_t next = 0;
         if (lane == 0) next = static_cast<int32_t>(atomicAdd(arguments.counters, 1ull));
         next = __shfl_sync(WARP, next, 0);
         if (next >= arguments.task_count) return;
-        Task<T>(arguments, arguments.tasks[next], lane, memory).compute(numbers, tables);
+        Task<T, STATES>(arguments, arguments.tasks[next], lane, memory).compute(numbers, tables);
     }
 }
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(128, 3) posteriors_float32(const PosteriorArguments arguments) {
-    compute_tasks<float>(arguments);
+extern "C" __global__ void __launch_bounds__(128, 3)
+    posteriors_float32_1(const PosteriorArguments arguments) {
+    compute_tasks<float, 1>(arguments);
 }
 
-extern "C" __global__ void __launch_bounds__(128) posteriors_float64(const PosteriorArguments arguments) {
-    compute_tasks<double>(arguments);
+extern "C" __global__ void __launch_bounds__(128) posteriors_float64_1(const PosteriorArguments arguments) {
+    compute_tasks<double, 1>(arguments);
+}
+
+extern "C" __global__ void __launch_bounds__(128) posteriors_float32_4(const PosteriorArguments arguments) {
+    compute_tasks<float, MOST_MATCH_STATES>(arguments);
+}
+
+extern "C" __global__ void __launch_bounds__(128) posteriors_float64_4(const PosteriorArguments arguments) {
+    compute_tasks<double, MOST_MATCH_STATES>(arguments);
 }
 
 // A warp a pair.

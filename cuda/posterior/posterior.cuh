@@ -5,16 +5,22 @@
 #include <stdint.h>
 #endif
 
-constexpr int POSTERIOR_CODES = 32;        // of an alphabet
-constexpr int POSTERIOR_LANES = 32;        // of a warp: a y each, all with the same x
-constexpr int POSTERIOR_CHUNK_BYTES = 32;  // of a row in the columns whose M are in shared memory at a time
+constexpr int POSTERIOR_CODES = 32;   // of an alphabet
+constexpr int POSTERIOR_LANES = 32;   // of a warp: a y each, all with the same x
+constexpr int MOST_MATCH_STATES = 4;  // a model has these, or one
 
-// The models of cpu/posterior/model.h in the numbers of a kernel. Emissions [code of x][code of y].
-template <class T>
+// Of a row in the columns whose M are in shared memory at a time.
+constexpr int posterior_chunk_bytes(int match_states) { return match_states == 1 ? 32 : 16; }
+
+// The models of cpu/posterior/model.h in the numbers of a kernel. Emissions [match state][code of x][code of
+// y].
+template <class T, int STATES>
 struct PosteriorNumbers {
-    T hmm_emission[POSTERIOR_CODES * POSTERIOR_CODES], partition_emission[POSTERIOR_CODES * POSTERIOR_CODES];
+    T hmm_emission[STATES * POSTERIOR_CODES * POSTERIOR_CODES];
+    T partition_emission[POSTERIOR_CODES * POSTERIOR_CODES];
     T start_match, start_short, start_long;
-    T stay, open_short, open_long, extend_short, extend_long, close_short, close_long;
+    T stay[STATES], leave[STATES], enter[STATES], open_short[STATES], open_long[STATES];
+    T extend_short, extend_long, close_short, close_long;
     T gap_open, gap_extend;
     T threshold;  // of the sum of both models' squares
 };

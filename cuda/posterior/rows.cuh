@@ -14,21 +14,32 @@
 
 constexpr int STRIP = PosteriorScaling::GROUP;  // rows
 
-template <class T>
+template <class T, int STATES>
 struct Rows {
     using N = Number<T>;
 
+    // A number of each match state.
+    struct Matches {
+        N v[STATES];
+        __device__ __forceinline__ N& operator[](int s) { return v[s]; }
+        __device__ __forceinline__ const N& operator[](int s) const { return v[s]; }
+    };
+
     // What the next row needs of this one; see cpu/posterior/kernel.h.
     struct State {
-        N m, x1, x2, zm, zx;
+        Matches m;
+        N x1, x2, zm, zx;
     };
     // What a row hands to its next column: M of the row before it, and its own gaps of y.
     struct Side {
-        N m, zm, y1, y2, zy;
+        Matches m;
+        N zm, y1, y2, zy;
     };
-    static constexpr int STATE = 5 * POSTERIOR_LANES, SIDES = STRIP * STATE;
-    static constexpr int COLUMNS = POSTERIOR_CHUNK_BYTES / static_cast<int>(sizeof(T));  // of a chunk
-    static constexpr int KEPT = 2 * POSTERIOR_LANES, CHUNK = COLUMNS * STRIP * KEPT;
+    static constexpr int STATE = (STATES + 4) * POSTERIOR_LANES, SIDES = STRIP * STATE;
+    static constexpr int COLUMNS = posterior_chunk_bytes(STATES) / static_cast<int>(sizeof(T));  // of a chunk
+    static constexpr int KEPT = (STATES + 1) * POSTERIOR_LANES, CHUNK = COLUMNS * STRIP * KEPT;
+    static constexpr int TABLE = POSTERIOR_CODES * POSTERIOR_CODES;  // emissions
+    static constexpr int TABLES = (STATES + 1) * TABLE;
 
     // What brings a state to size, and keeps it from 0.
     struct Scaling {
@@ -38,8 +49,13 @@ struct Rows {
             return {{power_of_two<T>(hmm)}, {power_of_two<T>(partition)}, tiny()};
         }
         __device__ __forceinline__ State operator()(State s) const {
-            return {s.m * hmm + floor, s.x1 * hmm + floor, s.x2 * hmm + floor, s.zm * partition + floor,
-                    s.zx * partition + floor};
+            State scaled{{},
+                         s.x1 * hmm + floor,
+                         s.x2 * hmm + floor,
+                         s.zm * partition + floor,
+                         s.zx * partition + floor};
+            for (int k = 0; k < STATES; k++) scaled.m[k] = s.m[k] * hmm + floor;
+            return scaled;
         }
     };
     struct Largest {
@@ -59,9 +75,10 @@ struct Rows {
         T* sides;
     };
 
-    const T* tables;  // shared: emissions of the HMM, then of the partition function
-    T* kept;          // shared: M of a chunk, [column][row][model][lane]
-    N stay, open1, open2, extend1, extend2, close1, close2, gap_open, gap_extend, threshold;
+    const T* tables;  // shared: emissions of the HMM's match states, then of the partition function
+    T* kept;          // shared: M of a chunk, [column][row][number][lane]
+    Matches stay, leave, enter, open1, open2;
+    N extend1, extend2, close1, close2, gap_open, gap_extend, threshold;
     N start_match, start_short, start_long;
     const uint8_t *x, *y;  // y: [place][lane], of this lane
     int32_t length;        // of y
@@ -70,35 +87,73 @@ struct Rows {
     static __device__ __forceinline__ N tiny() { return {power_of_two<T>(PosteriorRange<T>::TINY)}; }
     static __device__ __forceinline__ N unit() { return {power_of_two<T>(PosteriorRange<T>::TOP)}; }
 
+    static __device__ __forceinline__ Matches matches_at(const T* at) {
+        Matches m;
+        for (int s = 0; s < STATES; s++) m[s] = {at[s * POSTERIOR_LANES]};
+        return m;
+    }
+    static __device__ __forceinline__ void put(T* at, Matches m) {
+        for (int s = 0; s < STATES; s++) at[s * POSTERIOR_LANES] = m[s].v;
+    }
+    static __device__ __forceinline__ N dot(Matches a, Matches b) {
+        N sum = a[0] * b[0];
+        for (int s = 1; s < STATES; s++) sum = sum + a[s] * b[s];
+        return sum;
+    }
+    static __device__ __forceinline__ N total_of(Matches m) {
+        N sum = m[0];
+        for (int s = 1; s < STATES; s++) sum = sum + m[s];
+        return sum;
+    }
+    static __device__ __forceinline__ N largest_of(Matches m) {
+        N largest = m[0];
+        for (int s = 1; s < STATES; s++) largest = larger(largest, m[s]);
+        return largest;
+    }
+    // What match states have of a `sum` that does not tell them apart.
+    __device__ __forceinline__ Matches matches_of(N sum) const {
+        Matches m;
+        for (int s = 0; s < STATES; s++) m[s] = (STATES == 1 ? sum : enter[s] * sum) + tiny();
+        return m;
+    }
+
     static __device__ __forceinline__ State read(const T* states, int32_t j) {
         const T* const at = states + int64_t{j} * STATE;
-        return {{at[0]}, {at[32]}, {at[64]}, {at[96]}, {at[128]}};
+        const T* const others = at + STATES * POSTERIOR_LANES;
+        return {matches_at(at), {others[0]}, {others[32]}, {others[64]}, {others[96]}};
     }
     static __device__ __forceinline__ void write(T* states, int32_t j, State state) {
         T* const at = states + int64_t{j} * STATE;
-        at[0] = state.m.v;
-        at[32] = state.x1.v;
-        at[64] = state.x2.v;
-        at[96] = state.zm.v;
-        at[128] = state.zx.v;
+        T* const others = at + STATES * POSTERIOR_LANES;
+        put(at, state.m);
+        others[0] = state.x1.v;
+        others[32] = state.x2.v;
+        others[64] = state.zm.v;
+        others[96] = state.zx.v;
     }
     static __device__ __forceinline__ Side read_side(const T* sides, int32_t chunk, int row) {
         const T* const at = sides + int64_t{chunk} * SIDES + row * STATE;
-        return {{at[0]}, {at[32]}, {at[64]}, {at[96]}, {at[128]}};
+        const T* const others = at + STATES * POSTERIOR_LANES;
+        return {matches_at(at), {others[0]}, {others[32]}, {others[64]}, {others[96]}};
     }
     static __device__ __forceinline__ void write_side(T* sides, int32_t chunk, int row, Side side) {
         T* const at = sides + int64_t{chunk} * SIDES + row * STATE;
-        at[0] = side.m.v;
-        at[32] = side.zm.v;
-        at[64] = side.y1.v;
-        at[96] = side.y2.v;
-        at[128] = side.zy.v;
+        T* const others = at + STATES * POSTERIOR_LANES;
+        put(at, side.m);
+        others[0] = side.zm.v;
+        others[32] = side.y1.v;
+        others[64] = side.y2.v;
+        others[96] = side.zy.v;
     }
 
-    __device__ __forceinline__ void set_numbers(const PosteriorNumbers<T>& numbers) {
-        stay = {numbers.stay};
-        open1 = {numbers.open_short};
-        open2 = {numbers.open_long};
+    __device__ __forceinline__ void set_numbers(const PosteriorNumbers<T, STATES>& numbers) {
+        for (int s = 0; s < STATES; s++) {
+            stay[s] = {numbers.stay[s]};
+            leave[s] = {numbers.leave[s]};
+            enter[s] = {numbers.enter[s]};
+            open1[s] = {numbers.open_short[s]};
+            open2[s] = {numbers.open_long[s]};
+        }
         extend1 = {numbers.extend_short};
         extend2 = {numbers.extend_long};
         close1 = {numbers.close_short};
@@ -114,9 +169,12 @@ struct Rows {
     // Row 0: gaps alone.
     __device__ __forceinline__ void begin_forward(T* states) const {
         N y1 = start_short * unit(), y2 = start_long * unit();
-        write(states, 0, {start_match * unit(), y1, y2, unit(), unit()});
+        Matches first;
+        for (int s = 0; s < STATES; s++)
+            first[s] = STATES == 1 ? start_match * unit() : enter[s] * (start_match * unit());
+        write(states, 0, {first, y1, y2, unit(), unit()});
         for (int32_t j = 1; j <= length; j++) {
-            write(states, j, {(close1 * y1 + close2 * y2) + tiny(), tiny(), tiny(), unit(), tiny()});
+            write(states, j, {matches_of(close1 * y1 + close2 * y2), tiny(), tiny(), unit(), tiny()});
             y1 = y1 * extend1 + tiny();
             y2 = y2 * extend2 + tiny();
         }
@@ -132,23 +190,31 @@ struct Rows {
 
     // A cell going forward.
     struct Cell {
-        N m, zm, gaps1, gaps2, z_gaps;
+        Matches m;
+        N zm, gaps1, gaps2, z_gaps;
     };
     // `side` and `above` become what the row's next column and the next row need. IS_LAST: of x's rows.
     __device__ __forceinline__ Cell forward_cell(int emission, bool is_last_row, bool is_last_column,
                                                  Side& side, State& above) const {
         const N one{1};
-        const N m = N{tables[emission]} * side.m, zm = N{tables[MODEL + emission]} * side.zm;
+        Matches m;
+        for (int s = 0; s < STATES; s++) m[s] = N{tables[s * TABLE + emission]} * side.m[s];
+        const N zm = N{tables[STATES * TABLE + emission]} * side.zm;
         side.m = above.m;
         side.zm = above.zm;
         const Cell cell{m, zm, above.x1 + side.y1, above.x2 + side.y2, above.zx + side.zy};
-        const N opened1 = open1 * m, opened2 = open2 * m;
+        const N opened1 = dot(open1, m), opened2 = dot(open2, m);
         side.y1 = extend1 * side.y1 + opened1;
         side.y2 = extend2 * side.y2 + opened2;
         side.zy = (is_last_row ? one : gap_extend) * side.zy + (is_last_row ? one : gap_open) * zm;
-        above = {(stay * m + (close1 * cell.gaps1 + close2 * cell.gaps2)) + tiny(),
-                 extend1 * above.x1 + opened1, extend2 * above.x2 + opened2, (zm + cell.z_gaps) + tiny(),
-                 (is_last_column ? one : gap_extend) * above.zx + (is_last_column ? one : gap_open) * zm};
+        const N closed = close1 * cell.gaps1 + close2 * cell.gaps2;
+        const N hub = STATES == 1 ? closed : dot(leave, m) + closed;
+        for (int s = 0; s < STATES; s++)
+            above.m[s] = (stay[s] * m[s] + (STATES == 1 ? hub : enter[s] * hub)) + tiny();
+        above.x1 = extend1 * above.x1 + opened1;
+        above.x2 = extend2 * above.x2 + opened2;
+        above.zm = (zm + cell.z_gaps) + tiny();
+        above.zx = (is_last_column ? one : gap_extend) * above.zx + (is_last_column ? one : gap_open) * zm;
         return cell;
     }
 
@@ -163,11 +229,11 @@ struct Rows {
 #pragma unroll
         for (int r = 0; r < STRIP; r++) {
             sides[r] = {above.m, above.zm, {0}, {0}, {0}};
-            above = {(close1 * above.x1 + close2 * above.x2) + tiny(), extend1 * above.x1 + tiny(),
+            above = {matches_of(close1 * above.x1 + close2 * above.x2), extend1 * above.x1 + tiny(),
                      extend2 * above.x2 + tiny(), above.zx, above.zx};
         }
         if (!FINAL) write(after, 0, above);
-        Largest largest{above.m, above.zm};
+        Largest largest{largest_of(above.m), above.zm};
         State coming = read(strip.before, min(1, length));  // a column ahead, and its code
         int code_coming = y[POSTERIOR_LANES];
         for (int32_t j = 1; j <= length; j++) {
@@ -185,11 +251,13 @@ struct Rows {
                 const bool is_last = FINAL && r == strip.rows - 1;
                 const Cell cell = forward_cell(emissions[r] + code, is_last, j == length, sides[r], above);
                 if (is_last && j == length) {
-                    hmm_total = start_match * cell.m + (start_short * cell.gaps1 + start_long * cell.gaps2);
+                    hmm_total =
+                        start_match * total_of(cell.m) + (start_short * cell.gaps1 + start_long * cell.gaps2);
                     partition_total = cell.zm + cell.z_gaps;
                 }
                 if (!FINAL && r == STRIP - 1) {
-                    largest.hmm = larger(largest.hmm, larger(above.m, larger(above.x2, sides[r].y2)));
+                    largest.hmm =
+                        larger(largest.hmm, larger(largest_of(above.m), larger(above.x2, sides[r].y2)));
                     largest.partition = larger(largest.partition, above.zm);
                 }
             }
@@ -216,8 +284,8 @@ struct Rows {
                 if (FINAL && r >= strip.rows) break;
                 const bool is_last = FINAL && r == strip.rows - 1;
                 const Cell cell = forward_cell(emissions[r] + code, is_last, j == length, sides[r], above);
-                to[r * KEPT] = cell.m.v;
-                to[r * KEPT + POSTERIOR_LANES] = cell.zm.v;
+                put(to + r * KEPT, cell.m);
+                to[r * KEPT + STATES * POSTERIOR_LANES] = cell.zm.v;
             }
         }
     }
@@ -227,25 +295,33 @@ struct Rows {
     __device__ __forceinline__ Cell backward_cell(int emission, bool is_last_row, bool is_last_column,
                                                   Side& side, State& below) const {
         const N one{1};
-        const N matched = side.m + tiny(), z_matched = side.zm + tiny();
+        Matches matched, m;
+        for (int s = 0; s < STATES; s++) matched[s] = side.m[s] + tiny();
+        const N z_matched = side.zm + tiny();
         side.m = below.m;
         side.zm = below.zm;
-        N m = stay * matched + (open1 * (below.x1 + side.y1) + open2 * (below.x2 + side.y2));
+        const N gaps1 = below.x1 + side.y1, gaps2 = below.x2 + side.y2;
+        const N entered = STATES == 1 ? matched[0] : dot(enter, matched);
+        for (int s = 0; s < STATES; s++) {
+            const N gaps = open1[s] * gaps1 + open2[s] * gaps2;
+            m[s] = stay[s] * matched[s] + (STATES == 1 ? gaps : leave[s] * entered + gaps);
+        }
         N zm = z_matched +
                ((is_last_column ? one : gap_open) * below.zx + (is_last_row ? one : gap_open) * side.zy);
-        const N closed1 = close1 * matched, closed2 = close2 * matched;
+        const N closed1 = close1 * entered, closed2 = close2 * entered;
         N x1 = extend1 * below.x1 + closed1, x2 = extend2 * below.x2 + closed2;
         side.y1 = extend1 * side.y1 + closed1;
         side.y2 = extend2 * side.y2 + closed2;
         N zx = z_matched + (is_last_column ? one : gap_extend) * below.zx;
         side.zy = z_matched + (is_last_row ? one : gap_extend) * side.zy;
         if (is_last_row && is_last_column) {
-            m = start_match * unit();
+            for (int s = 0; s < STATES; s++) m[s] = start_match * unit();
             x1 = side.y1 = start_short * unit();
             x2 = side.y2 = start_long * unit();
             zm = zx = side.zy = unit();
         }
-        below = {N{tables[emission]} * m, x1, x2, N{tables[MODEL + emission]} * zm, zx};
+        below = {{}, x1, x2, N{tables[STATES * TABLE + emission]} * zm, zx};
+        for (int s = 0; s < STATES; s++) below.m[s] = N{tables[s * TABLE + emission]} * m[s];
         return {m, zm, {0}, {0}, zx};
     }
 
@@ -260,7 +336,7 @@ struct Rows {
         set_emissions<FINAL>(strip, emissions);
         Side sides[STRIP];
 #pragma unroll
-        for (int r = 0; r < STRIP; r++) sides[r] = {{0}, {0}, {0}, {0}, {0}};
+        for (int r = 0; r < STRIP; r++) sides[r] = {};
         Largest largest{{0}, {0}};
         State coming{};
         if (!FINAL && length > 0) coming = read(states, length);
@@ -269,7 +345,7 @@ struct Rows {
             if (begin > end) continue;
             keep_chunk<FINAL>(strip, emissions, begin, end);
             for (int32_t j = end; j >= begin; j--) {
-                State below{{0}, {0}, {0}, {0}, {0}};
+                State below{};
                 if (!FINAL) {
                     below = scaling(coming);
                     if (j > 1) coming = read(states, j - 1);
@@ -285,12 +361,14 @@ struct Rows {
                     const Cell cell =
                         backward_cell(emissions[r] + code, is_last, j == length, sides[r], below);
                     if (r == 0) {
-                        largest.hmm = larger(largest.hmm, larger(cell.m, larger(below.x2, sides[r].y2)));
+                        largest.hmm =
+                            larger(largest.hmm, larger(largest_of(cell.m), larger(below.x2, sides[r].y2)));
                         largest.partition =
                             larger(largest.partition, larger(cell.zm, larger(below.zx, sides[r].zy)));
                     }
-                    squares[r] = squares_of(N{known[r * KEPT]}, cell.m, hmm,
-                                            N{known[r * KEPT + POSTERIOR_LANES]}, cell.zm, partition);
+                    squares[r] =
+                        squares_of(matches_at(known + r * KEPT), cell.m, hmm,
+                                   N{known[r * KEPT + STATES * POSTERIOR_LANES]}, cell.zm, partition);
                     most = larger(most, squares[r]);
                 }
                 write(states, j, below);
@@ -305,13 +383,13 @@ struct Rows {
     }
 
     // The sum of both models' squares.
-    static __device__ __forceinline__ N squares_of(N m, N back, Factors hmm, N zm, N z_back,
+    static __device__ __forceinline__ N squares_of(Matches m, Matches back, Factors hmm, N zm, N z_back,
                                                    Factors partition) {
         const N least{static_cast<T>(PosteriorScaling::LEAST)};
-        const N p = larger((m * hmm.near) * (back * hmm.far), least);
+        N both = (m[0] * hmm.near) * (back[0] * hmm.far);
+        for (int s = 1; s < STATES; s++) both = both + (m[s] * hmm.near) * (back[s] * hmm.far);
+        const N p = larger(both, least);
         const N z = larger((zm * partition.near) * (z_back * partition.far), least);
         return p * p + z * z;
     }
-
-    static constexpr int MODEL = POSTERIOR_CODES * POSTERIOR_CODES;  // emissions of a table
 };

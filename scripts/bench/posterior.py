@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from bench import report
-from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
+from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.engines.cpu.posterior import PosteriorEngine
+from pairalign.engines.cuda.posterior import EXPANDER, CudaPosteriorEngine
 from pairalign.engines.posterior_engines import CALLS, PosteriorComputer, compute_pieces
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.posterior.posterior import all_pieces
@@ -114,9 +115,10 @@ def _line(
             found = engine.compute(first, second)
         with closing(_open(device, sequences)) as engine:
             seconds = _streamed(engine, lengths, options.repeat)
-        alone = [timed.seconds.get(name, 0.0) for name in KERNELS]
+        expanding = timed.seconds.pop(EXPANDER, 0.0)
+        alone = sum(timed.seconds.values())
         shown += [f"{cells[-1] / seconds / 1e6:,.0f}"]
-        shown += [f"{cells[-1] / sum(alone[:2]) / 1e6:,.0f}", f"{alone[2]:.4f}", f"{seconds:.3f}"]
+        shown += [f"{cells[-1] / alone / 1e6:,.0f}", f"{expanding:.4f}", f"{seconds:.3f}"]
         same = "yes" if _same(cpu, found, some) else "NO"
     residues = int(lengths[first].sum()) if device is not None else int(lengths[first[:some]].sum())
     wide = int((found.arithmetic > 0).sum())
@@ -139,8 +141,6 @@ def _timed(
 
 def _open(device: Any, sequences: SequenceSet) -> PosteriorComputer:
     """Open a GPU's engine as the subcommand does, but for as few cells as there are."""
-    from pairalign.engines.cuda.posterior import CudaPosteriorEngine
-
     with device.current():
         free = int(device.driver.mem_get_info()[0])
     return CudaPosteriorEngine(
@@ -172,9 +172,6 @@ def _same(cpu: SparsePosteriors, found: SparsePosteriors, pairs: int) -> bool:
         np.array_equal(getattr(cpu, name), getattr(found, name)[: stops.get(name, entries)])
         for name in FIELDS
     )
-
-
-KERNELS = (*(f"posteriors_{name}" for name in ARITHMETICS[:2]), "expand_posteriors")
 
 
 class TimedDevice:

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
 from pairalign.engines.cpu.posterior import PosteriorEngine
 from pairalign.engines.cuda.posterior import CudaPosteriorEngine
-from pairalign.engines.cuda.posterior_plan import plan_pairs, strips_of_block
+from pairalign.engines.cuda.posterior_plan import Kernel, plan_pairs
 from pairalign.engines.posterior_engines import compute_pieces
 from pairalign.errors import DeviceError
-from pairalign.scoring.posterior_models import posterior_model
+from pairalign.scoring.posterior_models import MOST_MATCH_STATES, posterior_model
 from pairalign.sequences.sets import SequenceSet
 
 LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYVBZXUOJ*", "dna": "ACGTNRYU"}
+STATES = (1, MOST_MATCH_STATES)  # DNA has one in any case
 MEMORY = 64 << 20
 
 
@@ -40,7 +41,7 @@ def family(seed: int, lengths: list[int], alphabet: str = "protein") -> Sequence
         own = ancestor[start : start + length].copy()
         changed = random.random(length) < 0.6
         own[changed] = random.choice(letters, int(changed.sum()))
-        strings.append("".join(own))
+        strings.append("".join(own).rstrip("*") or "A")  # a stop at the end would be left out
     return SequenceSet.from_strings(strings, alphabet=alphabet)
 
 
@@ -50,9 +51,13 @@ def all_pairs(sequences: SequenceSet) -> tuple[Any, Any]:
 
 
 def compute(
-    device: Any, sequences: SequenceSet, pairs: Any = None, **options: Any
+    device: Any,
+    sequences: SequenceSet,
+    pairs: Any = None,
+    match_states: int = MOST_MATCH_STATES,
+    **options: Any,
 ) -> SparsePosteriors:
-    model = posterior_model(sequences.alphabet)
+    model = posterior_model(sequences.alphabet, match_states=match_states)
     given = {"memory_bytes": MEMORY, "least_cells": 0, **options}
     engine = CudaPosteriorEngine(device, sequences, model, **given)
     try:
@@ -61,8 +66,14 @@ def compute(
         engine.close()
 
 
-def on_cpu(sequences: SequenceSet, pairs: Any = None, **options: Any) -> SparsePosteriors:
-    engine = PosteriorEngine(sequences, posterior_model(sequences.alphabet), **options)
+def on_cpu(
+    sequences: SequenceSet,
+    pairs: Any = None,
+    match_states: int = MOST_MATCH_STATES,
+    **options: Any,
+) -> SparsePosteriors:
+    model = posterior_model(sequences.alphabet, match_states=match_states)
+    engine = PosteriorEngine(sequences, model, **options)
     return engine.compute(*(all_pairs(sequences) if pairs is None else pairs))
 
 
@@ -72,28 +83,36 @@ def assert_same(one: SparsePosteriors, other: SparsePosteriors) -> None:
         assert getattr(one, name).dtype == getattr(other, name).dtype
 
 
-@settings(max_examples=examples(25))
+@settings(max_examples=examples(30))
 @given(
     seed=st.integers(0, 2**32 - 1),
     lengths=st.lists(st.integers(1, 60), min_size=2, max_size=12),
     alphabet=st.sampled_from(sorted(LETTERS)),
+    match_states=st.sampled_from(STATES),
     arithmetic=st.sampled_from(ARITHMETICS[:2]),
     threshold=st.sampled_from((0.001, 0.01, 0.3)),
 )
 def test_the_bytes_of_the_cpu(
-    seed: int, lengths: list[int], alphabet: str, arithmetic: str, threshold: float
+    seed: int,
+    lengths: list[int],
+    alphabet: str,
+    match_states: int,
+    arithmetic: str,
+    threshold: float,
 ) -> None:
     sequences = family(seed, lengths, alphabet)
-    options = {"arithmetic": arithmetic, "threshold": threshold}
+    options = {"match_states": match_states, "arithmetic": arithmetic, "threshold": threshold}
     assert_same(compute(host_device(), sequences, **options), on_cpu(sequences, **options))
 
 
-def test_the_bytes_of_the_cpu_for_a_family(device: Any) -> None:
+@pytest.mark.parametrize("match_states", STATES)
+@pytest.mark.parametrize("arithmetic", ARITHMETICS[:2])
+def test_the_bytes_of_the_cpu_for_a_family(device: Any, match_states: int, arithmetic: str) -> None:
     sequences = family(1, [1, 2, 3, 4, 5, 8, 150, 151, 152, 153, 200, *range(40, 75)])
-    for arithmetic in ARITHMETICS[:2]:
-        found = compute(device, sequences, arithmetic=arithmetic)
-        assert len(found.rows) > 1000
-        assert_same(found, on_cpu(sequences, arithmetic=arithmetic))
+    options = {"match_states": match_states, "arithmetic": arithmetic}
+    found = compute(device, sequences, **options)
+    assert len(found.rows) > 1000
+    assert_same(found, on_cpu(sequences, **options))
 
 
 def test_pairs_come_in_the_order_asked_for(device: Any) -> None:
@@ -102,23 +121,26 @@ def test_pairs_come_in_the_order_asked_for(device: Any) -> None:
     assert_same(compute(device, sequences, pairs), on_cpu(sequences, pairs))
 
 
-def test_ranges_that_are_too_wide_are_computed_with_more(device: Any) -> None:
+@pytest.mark.parametrize("match_states", STATES)
+def test_ranges_that_are_too_wide_are_computed_with_more(device: Any, match_states: int) -> None:
     """Blocks that belong together crosswise: one has to give way."""
     blocks = [("W" * n + "C" * n, "C" * n + "W" * n) for n in (10, 60, 900)]
     strings = [one for pair in blocks for one in pair] + ["MKV" * 20]
     sequences = SequenceSet.from_strings(strings, alphabet="protein")
     pairs = np.array([6, 0, 4, 2, 6], np.int32), np.array([0, 1, 5, 3, 2], np.int32)
-    found = compute(device, sequences, pairs)
+    found = compute(device, sequences, pairs, match_states)
     assert set(found.arithmetic.tolist()) == {0, 1, 2}
-    assert_same(found, on_cpu(sequences, pairs))
+    assert_same(found, on_cpu(sequences, pairs, match_states))
 
 
+@pytest.mark.parametrize("match_states", STATES)
 @pytest.mark.parametrize("memory_kib", [128, 300, 700, 4000])
-def test_little_memory_changes_nothing(device: Any, memory_kib: int) -> None:
+def test_little_memory_changes_nothing(device: Any, memory_kib: int, match_states: int) -> None:
     """Fewer warps, blocks of rows, halves; the host where one pair finds no room."""
     sequences = family(3, [20, 33, 64, 65, 100, 140, 141, 142, 143])
-    found = compute(device, sequences, memory_bytes=memory_kib << 10)
-    assert_same(found, on_cpu(sequences))
+    options = {"memory_bytes": memory_kib << 10, "match_states": match_states}
+    found = compute(device, sequences, **options)
+    assert_same(found, on_cpu(sequences, match_states=match_states))
 
 
 def test_more_entries_than_expected_find_room(device: Any) -> None:
@@ -182,7 +204,7 @@ def test_few_cells_are_for_the_host() -> None:
 def test_a_kernel_that_fails_is_an_error_of_the_device() -> None:
     from cuda_on_host import driver
 
-    driver.memory.failing_launches.add("posteriors_float32")
+    driver.memory.failing_launches.add("posteriors_float32_4")
     try:
         with pytest.raises(DeviceError, match="cuda:0: posteriors: cuLaunchKernel failed"):
             compute(host_device(), family(6, [20, 30]))
@@ -205,7 +227,7 @@ def test_every_pair_is_in_one_task_and_warps_fit_the_memory() -> None:
     queries, targets = np.triu_indices(80, 1)
     pairs = queries.astype(np.int32), targets.astype(np.int32)
     plan = plan_pairs(
-        lengths, *pairs, threshold=0.01, number_bytes=4, most_warps=64, memory_bytes=32 << 20
+        lengths, *pairs, threshold=0.01, kernel=Kernel(4, 4), most_warps=64, memory_bytes=32 << 20
     )
     assert plan is not None
     assert plan.warps * plan.warp_bytes <= 32 << 20
@@ -218,9 +240,10 @@ def test_every_pair_is_in_one_task_and_warps_fit_the_memory() -> None:
     assert (np.diff(cells) <= 0).all()
 
 
-def test_blocks_take_little_memory() -> None:
+@pytest.mark.parametrize(("match_states", "between"), [(1, 10), (4, 24)])
+def test_blocks_take_little_memory(match_states: int, between: int) -> None:
     for strips in (1, 2, 20, 75, 400):
         sizes = np.arange(1, strips + 1)
-        numbers = 5 * -(-strips // sizes) + 10 * sizes  # a column: before blocks, between strips
-        chosen = int(strips_of_block(np.array([strips]), 4)[0])
+        numbers = (match_states + 4) * -(-strips // sizes) + between * sizes  # a column
+        chosen = int(Kernel(match_states, 4).strips_of_block(np.array([strips]))[0])
         assert numbers[chosen - 1] <= 1.1 * numbers.min()

@@ -147,8 +147,15 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (posterior_plan.FOUND, "PosteriorFound", CUDA_POSTERIOR),
     (posterior_plan.ARGUMENTS, "PosteriorArguments", CUDA_POSTERIOR),
     (posterior_plan.EXPAND, "ExpandArguments", CUDA_POSTERIOR),
-    (posterior_plan.numbers_dtype("<f4"), "PosteriorNumbers<float>", CUDA_POSTERIOR),
-    (posterior_plan.numbers_dtype("<f8"), "PosteriorNumbers<double>", CUDA_POSTERIOR),
+    *(
+        (
+            posterior_plan.Kernel(states, size).numbers,
+            f"PosteriorNumbers<{number}, {states}>",
+            CUDA_POSTERIOR,
+        )
+        for states in (1, 4)
+        for number, size in (("float", 4), ("double", 8))
+    ),
     (cpu.NativeLinear, "pairalign_linear", CPU),
     (text.NativeSet, "pairalign_text_set", TEXT),
     (text.NativeText, "pairalign_text", TEXT),

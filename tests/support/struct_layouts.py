@@ -79,7 +79,7 @@ def layout_of(declaration: Declaration, struct: str, value_of: Callable[[str], i
 def _place(struct: str, name: str) -> tuple[str, str]:
     if not name:
         return "0", f"sizeof({struct})"
-    return f"offsetof({struct}, {name})", f"sizeof((({struct}*)0)->{name})"
+    return f"__builtin_offsetof({struct}, {name})", f"sizeof((({struct}*)0)->{name})"
 
 
 def opencl_layout(declaration: Declaration, struct: str, source: str, device: Any) -> Layout:

@@ -34,10 +34,9 @@ from pairalign.engines.cuda.posterior_plan import (
     EXPAND,
     FOUND,
     WARPS_PER_BLOCK,
+    Kernel,
     Plan,
-    numbers_dtype,
     plan_pairs,
-    shared_bytes,
     strips_of,
 )
 from pairalign.scoring.posterior_models import PosteriorModel
@@ -125,23 +124,24 @@ class CudaPosteriorEngine:
         self._free: list[Slot] = []
         self._lock = threading.Lock()
         self._allocations: list[Any] = []
+        self._kernels = [Kernel(model.match_states, number_bytes) for number_bytes in (4, 8)]
         with self._using_device():
             module = device.load_module(SOURCE, {})
             self._expander = module.get_function(EXPANDER)
-            self._kernels = [module.get_function(f"posteriors_{name}") for name in ARITHMETICS[:2]]
+            self._functions = [module.get_function(kernel.name) for kernel in self._kernels]
             self._allow_shared_memory()
             self._codes = self._upload(sequences.codes)
             self._starts = self._upload(sequences.offsets[:-1].astype(np.int64))
             self._device_lengths = self._upload(sequences.lengths.astype(np.int32))
             self._numbers = [
-                self._upload(_numbers_of(model, threshold, one)) for one in ("<f4", "<f8")
+                self._upload(_numbers_of(model, threshold, kernel)) for kernel in self._kernels
             ]
             self._pool = device.pool(pinned_bytes)
 
     def _allow_shared_memory(self) -> None:
         attribute = self._device.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
-        for arithmetic, kernel in enumerate(self._kernels):
-            kernel.set_attribute(attribute, shared_bytes(WARPS_PER_BLOCK, 4 << arithmetic))
+        for function, kernel in zip(self._functions, self._kernels, strict=True):
+            function.set_attribute(attribute, kernel.shared_bytes(WARPS_PER_BLOCK))
 
     def cancel(self) -> None:
         """Make a running `compute`, and each to come, raise InterruptedError; from any thread."""
@@ -229,7 +229,7 @@ class CudaPosteriorEngine:
                 queries,
                 targets,
                 threshold=self._threshold,
-                number_bytes=4 << arithmetic,
+                kernel=self._kernels[arithmetic],
                 most_warps=_WARPS_A_MULTIPROCESSOR * self._device.multiprocessors,
                 memory_bytes=warps_bytes,
             )
@@ -277,12 +277,12 @@ class CudaPosteriorEngine:
         arguments["lengths"] = int(self._device_lengths)
         arguments["numbers"] = int(self._numbers[arithmetic])
         warps = min(plan.warps, WARPS_PER_BLOCK)
-        self._kernels[arithmetic](
+        self._functions[arithmetic](
             arguments[()],
             block=(32 * warps, 1, 1),
             grid=(-(-plan.warps // WARPS_PER_BLOCK), 1),
             stream=slot.stream,
-            shared=shared_bytes(warps, 4 << arithmetic),
+            shared=self._kernels[arithmetic].shared_bytes(warps),
         )
         counters = slot.download("found", 1, COUNTERS, at["counters"])
         counts = slot.download("counts", len(plan.targets), np.int32, at["counts"])
@@ -379,8 +379,8 @@ class CudaPosteriorEngine:
             raise DeviceError(f"{self._device.name}: posteriors: {error}") from error
 
 
-def _numbers_of(model: PosteriorModel, threshold: float, numbers_type: str) -> npt.NDArray[Any]:
-    numbers = np.zeros(1, numbers_dtype(numbers_type))
+def _numbers_of(model: PosteriorModel, threshold: float, kernel: Kernel) -> npt.NDArray[Any]:
+    numbers = np.zeros(1, kernel.numbers)
     for field in fields(model):
         numbers[field.name] = np.ravel(getattr(model, field.name))
     least = float(np.float32(threshold))  # as the CPU's kernels are told

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.posteriors import ARITHMETICS
 from pairalign.scoring.posterior_models import CODES, PosteriorModel
 
 LANES = 32
@@ -49,25 +50,69 @@ EXPAND = np.dtype(
 """ExpandArguments in cuda/posterior/posterior.cuh."""
 
 _STRIP = 8  # rows
-_STATE, _SIDE, _KEPT = 5, 5, 2  # numbers of a place and lane
 _MOST_STRIP_ENTRIES = (
     1 << 16
 ) - 1  # they are counted in 16 bits; with more, a pair is for the host
-_CHUNK_BYTES = 32
-"""As in ``cuda/posterior/posterior.cuh``."""
+_OF_STATES = ("stay", "leave", "enter", "open_short", "open_long")
 
 Indices = npt.NDArray[np.int32]
 
 
-def numbers_dtype(number: str) -> np.dtype[Any]:
-    """Return PosteriorNumbers in cuda/posterior/posterior.cuh, of a type such as ``"<f4"``."""
-    layout = [
-        (field.name, number, CODES * CODES)
-        if field.name.endswith("_emission")
-        else (field.name, number)
-        for field in fields(PosteriorModel)
-    ]
-    return np.dtype([*layout, ("threshold", number)])
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel of ``cuda/posterior/posterior.cu``.
+
+    Attributes
+    ----------
+    match_states : int
+        Of the pair HMM.
+    number_bytes : int
+        4 or 8.
+    """
+
+    match_states: int
+    number_bytes: int
+
+    @property
+    def name(self) -> str:
+        """What it is called there."""
+        return f"posteriors_{ARITHMETICS[self.number_bytes // 4 - 1]}_{self.match_states}"
+
+    @property
+    def numbers(self) -> np.dtype[Any]:
+        """PosteriorNumbers in cuda/posterior/posterior.cuh."""
+        number, table = f"<f{self.number_bytes}", CODES * CODES
+        counts = {"hmm_emission": self.match_states * table, "partition_emission": table}
+        counts |= dict.fromkeys(_OF_STATES, self.match_states)
+        layout = [
+            (field.name, number, (counts[field.name],))
+            if field.name in counts
+            else (field.name, number)
+            for field in fields(PosteriorModel)
+        ]
+        return np.dtype([*layout, ("threshold", number)])
+
+    @property
+    def state(self) -> int:
+        """Numbers of a place and lane between rows; as many are handed on between columns."""
+        return self.match_states + 4
+
+    @property
+    def chunk_bytes(self) -> int:
+        """As in cuda/posterior/posterior.cuh."""
+        return 32 if self.match_states == 1 else 16
+
+    def shared_bytes(self, warps: int) -> int:
+        """Return the shared memory that a block of some warps needs."""
+        kept = self.match_states + 1  # numbers of a cell, and tables
+        chunk = self.chunk_bytes * _STRIP * kept * LANES
+        return kept * CODES * CODES * self.number_bytes + warps * chunk
+
+    def strips_of_block(self, strips: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return between how many strips the state is kept at a time, to take least memory."""
+        strip = 1 + _STRIP * self.number_bytes / self.chunk_bytes  # states a column
+        blocks: npt.NDArray[np.int64] = np.ceil(np.sqrt(strips / strip)).astype(np.int64)
+        return blocks
 
 
 @dataclass(frozen=True)
@@ -133,26 +178,13 @@ def strips_of(rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     return (rows + _STRIP - 1) // _STRIP
 
 
-def strips_of_block(strips: npt.NDArray[np.int64], number_bytes: int) -> npt.NDArray[np.int64]:
-    """Return between how many strips the state is kept at a time, where that takes least memory."""
-    of_strip = _STATE + _STRIP * _SIDE * number_bytes / _CHUNK_BYTES  # numbers a column
-    blocks: npt.NDArray[np.int64] = np.ceil(np.sqrt(_STATE * strips / of_strip)).astype(np.int64)
-    return blocks
-
-
-def shared_bytes(warps: int, number_bytes: int) -> int:
-    """Return the shared memory that a block of some warps needs."""
-    chunk = _CHUNK_BYTES * _STRIP * _KEPT * LANES
-    return 2 * CODES * CODES * number_bytes + warps * chunk
-
-
 def plan_pairs(
     lengths: npt.NDArray[np.int64],
     queries: Indices,
     targets: Indices,
     *,
     threshold: float,
-    number_bytes: int,
+    kernel: Kernel,
     most_warps: int,
     memory_bytes: int,
 ) -> Plan | None:
@@ -163,8 +195,7 @@ def plan_pairs(
     lengths : ndarray of int64, shape (sequences,)
     queries, targets : ndarray of int32, shape (pairs,)
     threshold : float
-    number_bytes : int
-        4 or 8.
+    kernel : Kernel
     most_warps : int
         That run at the same time.
     memory_bytes : int
@@ -188,8 +219,8 @@ def plan_pairs(
         _STRIP * int(longest.max()), int(_STRIP * (1.5 / threshold + 4)), _MOST_STRIP_ENTRIES
     )
     x_strips = (x_lengths + _STRIP - 1) // _STRIP
-    for block in (x_strips, strips_of_block(x_strips, number_bytes)):
-        offsets, warp_bytes = _divide(x_strips, longest, block, number_bytes, strip_entries)
+    for block in (x_strips, kernel.strips_of_block(x_strips)):
+        offsets, warp_bytes = _divide(x_strips, longest, block, kernel, strip_entries)
         if warps * warp_bytes <= memory_bytes:
             break
     warps = min(warps, memory_bytes // warp_bytes)
@@ -241,21 +272,21 @@ def _divide(
     strips: npt.NDArray[np.int64],
     longest: npt.NDArray[np.int64],
     block: npt.NDArray[np.int64],
-    number_bytes: int,
+    kernel: Kernel,
     strip_entries: int,
 ) -> tuple[dict[str, int], int]:
     """Return where things lie in a warp's memory, codes first, and how large it is."""
     width = longest + 2
-    chunks = longest * number_bytes // _CHUNK_BYTES + 1
-    lane_numbers = LANES * number_bytes
+    chunks = longest * kernel.number_bytes // kernel.chunk_bytes + 1
+    state = kernel.state * LANES * kernel.number_bytes
     sizes = {
         "codes": int(width.max()) * LANES,
         "exponents": int(strips.max()) * 2 * LANES * 4,
-        "backward": int(width.max()) * _STATE * lane_numbers,
-        "saved": int(((strips + block - 1) // block * width).max()) * _STATE * lane_numbers,
-        "between": int((np.maximum(block - 1, 1) * width).max()) * _STATE * lane_numbers,
-        "sides": int((block * chunks).max()) * _STRIP * _SIDE * lane_numbers,
-        "in_strip": strip_entries * LANES * 2 * number_bytes,
+        "backward": int(width.max()) * state,
+        "saved": int(((strips + block - 1) // block * width).max()) * state,
+        "between": int((np.maximum(block - 1, 1) * width).max()) * state,
+        "sides": int((block * chunks).max()) * _STRIP * state,
+        "in_strip": strip_entries * LANES * 2 * kernel.number_bytes,
     }
     offsets, total = {}, 0
     for name, size in sizes.items():
