@@ -35,7 +35,6 @@ __device__ __forceinline__ void* shared_memory() { return shared_words; }
 namespace {
 
 constexpr uint32_t WARP = 0xffffffffu;
-constexpr int WARPS_PER_BLOCK = 4;
 constexpr int MODELS = 2;
 
 // What reaches the threshold, in a strip: the sum of both models' squares, row << ROW_SHIFT | column.
@@ -326,18 +325,18 @@ extern "C" __global__ void __launch_bounds__(128) posteriors_float64_1(const Pos
     compute_tasks<double, 1>(arguments);
 }
 
-extern "C" __global__ void __launch_bounds__(128) posteriors_float32_4(const PosteriorArguments arguments) {
+extern "C" __global__ void __launch_bounds__(96) posteriors_float32_4(const PosteriorArguments arguments) {
     compute_tasks<float, MOST_MATCH_STATES>(arguments);
 }
 
-extern "C" __global__ void __launch_bounds__(128) posteriors_float64_4(const PosteriorArguments arguments) {
+extern "C" __global__ void __launch_bounds__(96) posteriors_float64_4(const PosteriorArguments arguments) {
     compute_tasks<double, MOST_MATCH_STATES>(arguments);
 }
 
 // A warp a pair.
 extern "C" __global__ void __launch_bounds__(128) expand_posteriors(const ExpandArguments arguments) {
     const int lane = threadIdx.x % 32;
-    const int64_t pair = int64_t{blockIdx.x} * WARPS_PER_BLOCK + threadIdx.x / 32;
+    const int64_t pair = int64_t{blockIdx.x} * (blockDim.x / 32) + threadIdx.x / 32;
     if (pair >= arguments.pairs) return;
     int64_t to = arguments.offsets[pair];
     const int64_t first = arguments.first_strips[pair];

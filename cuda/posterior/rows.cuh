@@ -272,7 +272,7 @@ struct Rows {
                                                int32_t begin, int32_t end) const {
         Side sides[STRIP];
 #pragma unroll
-        for (int r = 0; r < STRIP; r++) sides[r] = read_side(strip.sides, begin / COLUMNS, r);
+        for (int r = 0; r < STRIP; r++) sides[r] = read_side(strip.sides, (begin - 1) / COLUMNS, r);
         State coming = read(strip.before, begin);
         T* to = kept;
         for (int32_t j = begin; j <= end; j++, to += STRIP * KEPT) {

@@ -40,6 +40,7 @@ class HostDevice:
         self.model = "this CPU"
         self.capability = (9, 0)
         self.multiprocessors = multiprocessors
+        self.shared_bytes = 227 << 10
         self.memory_bytes = driver.memory.total_bytes
         self.ahead: list[ModuleRequest] = []
         self.pool = SharedPool(driver, self.current).open

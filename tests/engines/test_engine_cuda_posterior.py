@@ -143,6 +143,22 @@ def test_little_memory_changes_nothing(device: Any, memory_kib: int, match_state
     assert_same(found, on_cpu(sequences, match_states=match_states))
 
 
+@pytest.mark.parametrize("arithmetic", ARITHMETICS[:2])
+def test_little_shared_memory_changes_nothing(monkeypatch: Any, arithmetic: str) -> None:
+    device, sequences = host_device(), family(10, [*range(30, 50), *range(60, 90)])
+    monkeypatch.setattr(device, "shared_bytes", 99 << 10)
+    found = compute(device, sequences, arithmetic=arithmetic)
+    assert_same(found, on_cpu(sequences, arithmetic=arithmetic))
+
+
+def test_blocks_fit_the_shared_memory() -> None:
+    for kernel in (Kernel(states, number_bytes) for states in STATES for number_bytes in (4, 8)):
+        warps = [kernel.block_warps(kib << 10) for kib in (99, 163, 227)]
+        assert warps == sorted(warps)
+        assert kernel.shared_bytes(warps[0]) <= 99 << 10
+    assert [Kernel(4, 4).block_warps(kib << 10) for kib in (99, 227)] == [2, 3]
+
+
 def test_more_entries_than_expected_find_room(device: Any) -> None:
     sequences = SequenceSet.from_strings(["A" * 120] * 8, alphabet="protein")
     found = compute(device, sequences, threshold=0.001)
@@ -227,7 +243,13 @@ def test_every_pair_is_in_one_task_and_warps_fit_the_memory() -> None:
     queries, targets = np.triu_indices(80, 1)
     pairs = queries.astype(np.int32), targets.astype(np.int32)
     plan = plan_pairs(
-        lengths, *pairs, threshold=0.01, kernel=Kernel(4, 4), most_warps=64, memory_bytes=32 << 20
+        lengths,
+        *pairs,
+        threshold=0.01,
+        kernel=Kernel(4, 4),
+        block_warps=3,
+        most_warps=64,
+        memory_bytes=32 << 20,
     )
     assert plan is not None
     assert plan.warps * plan.warp_bytes <= 32 << 20
@@ -240,7 +262,7 @@ def test_every_pair_is_in_one_task_and_warps_fit_the_memory() -> None:
     assert (np.diff(cells) <= 0).all()
 
 
-@pytest.mark.parametrize(("match_states", "between"), [(1, 10), (4, 24)])
+@pytest.mark.parametrize(("match_states", "between"), [(1, 10), (4, 8 + 64 / 6)])
 def test_blocks_take_little_memory(match_states: int, between: int) -> None:
     for strips in (1, 2, 20, 75, 400):
         sizes = np.arange(1, strips + 1)

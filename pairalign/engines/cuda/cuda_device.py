@@ -31,6 +31,8 @@ class CudaDevice:
     capability : (int, int)
         Compute capability.
     multiprocessors : int
+    shared_bytes : int
+        Shared memory that a block may have.
     memory_bytes : int
         Size of the device's memory.
     driver : module
@@ -51,6 +53,9 @@ class CudaDevice:
         self.capability: tuple[int, int] = tuple(handle.compute_capability())
         self.multiprocessors = int(
             handle.get_attribute(driver.device_attribute.MULTIPROCESSOR_COUNT)
+        )
+        self.shared_bytes = int(
+            handle.get_attribute(driver.device_attribute.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
         )
         self.memory_bytes = int(handle.total_memory())
         self._handle = handle

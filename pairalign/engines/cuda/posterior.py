@@ -33,7 +33,6 @@ from pairalign.engines.cuda.posterior_plan import (
     COUNTERS,
     EXPAND,
     FOUND,
-    WARPS_PER_BLOCK,
     Kernel,
     Plan,
     plan_pairs,
@@ -48,7 +47,7 @@ EXPANDER = "expand_posteriors"
 LEAST_CELLS = 1 << 22
 """Fewer cells at a time are done on the host before a GPU has them done."""
 
-_WARPS_A_MULTIPROCESSOR = 16
+_EXPANDER_WARPS = 4
 _ENTRY_BYTES = FOUND.itemsize + 10  # as it is found, and in its arrays
 _ENTRIES_A_RESIDUE = 20
 _RESULTS_SHARE = 0.5
@@ -125,6 +124,7 @@ class CudaPosteriorEngine:
         self._lock = threading.Lock()
         self._allocations: list[Any] = []
         self._kernels = [Kernel(model.match_states, number_bytes) for number_bytes in (4, 8)]
+        self._block_warps = [kernel.block_warps(device.shared_bytes) for kernel in self._kernels]
         with self._using_device():
             module = device.load_module(SOURCE, {})
             self._expander = module.get_function(EXPANDER)
@@ -140,8 +140,10 @@ class CudaPosteriorEngine:
 
     def _allow_shared_memory(self) -> None:
         attribute = self._device.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
-        for function, kernel in zip(self._functions, self._kernels, strict=True):
-            function.set_attribute(attribute, kernel.shared_bytes(WARPS_PER_BLOCK))
+        for function, kernel, warps in zip(
+            self._functions, self._kernels, self._block_warps, strict=True
+        ):
+            function.set_attribute(attribute, kernel.shared_bytes(warps))
 
     def cancel(self) -> None:
         """Make a running `compute`, and each to come, raise InterruptedError; from any thread."""
@@ -222,6 +224,7 @@ class CudaPosteriorEngine:
         """Compute pairs at once; return them, and which are too wide; None: there is no room."""
         residues = int(self._lengths[queries].sum())
         found_size = max(1 << 12, residues * _ENTRIES_A_RESIDUE)
+        kernel = self._kernels[arithmetic]
         for _ in range(2):
             warps_bytes = self._limit - found_size * _ENTRY_BYTES
             plan = plan_pairs(
@@ -229,8 +232,9 @@ class CudaPosteriorEngine:
                 queries,
                 targets,
                 threshold=self._threshold,
-                kernel=self._kernels[arithmetic],
-                most_warps=_WARPS_A_MULTIPROCESSOR * self._device.multiprocessors,
+                kernel=kernel,
+                block_warps=self._block_warps[arithmetic],
+                most_warps=kernel.multiprocessor_warps * self._device.multiprocessors,
                 memory_bytes=warps_bytes,
             )
             if plan is None:
@@ -276,11 +280,11 @@ class CudaPosteriorEngine:
         arguments["codes"], arguments["starts"] = int(self._codes), int(self._starts)
         arguments["lengths"] = int(self._device_lengths)
         arguments["numbers"] = int(self._numbers[arithmetic])
-        warps = min(plan.warps, WARPS_PER_BLOCK)
+        warps = min(plan.warps, self._block_warps[arithmetic])
         self._functions[arithmetic](
             arguments[()],
             block=(32 * warps, 1, 1),
-            grid=(-(-plan.warps // WARPS_PER_BLOCK), 1),
+            grid=(-(-plan.warps // warps), 1),
             stream=slot.stream,
             shared=self._kernels[arithmetic].shared_bytes(warps),
         )
@@ -320,8 +324,8 @@ class CudaPosteriorEngine:
         arguments["pairs"] = pairs
         self._expander(
             arguments[()],
-            block=(32 * WARPS_PER_BLOCK, 1, 1),
-            grid=(-(-pairs // WARPS_PER_BLOCK), 1),
+            block=(32 * _EXPANDER_WARPS, 1, 1),
+            grid=(-(-pairs // _EXPANDER_WARPS), 1),
             stream=slot.stream,
         )
         rows, columns, values = (

@@ -13,9 +13,6 @@ from pairalign.alignments.posteriors import ARITHMETICS
 from pairalign.scoring.posterior_models import CODES, PosteriorModel
 
 LANES = 32
-WARPS_PER_BLOCK = 4
-"""As in ``cuda/posterior/posterior.cu``."""
-
 TASK = np.dtype([(name, "<i4") for name in ("row", "first", "count", "longest", "block", "unused")])
 """PosteriorTask in cuda/posterior/posterior.cuh."""
 
@@ -100,7 +97,18 @@ class Kernel:
     @property
     def chunk_bytes(self) -> int:
         """As in cuda/posterior/posterior.cuh."""
-        return 32 if self.match_states == 1 else 16
+        return 32 if self.match_states == 1 else 24
+
+    @property
+    def multiprocessor_warps(self) -> int:
+        """That are worth while on a multiprocessor."""
+        return 16 if self.match_states == 1 else 6
+
+    def block_warps(self, shared_bytes: int) -> int:
+        """Return the warps of a block that may have some shared memory."""
+        most = 4 if self.match_states == 1 else 3  # as in cuda/posterior/posterior.cu
+        fitting = [n for n in range(1, most) if self.shared_bytes(n + 1) <= shared_bytes]
+        return 1 + len(fitting)
 
     def shared_bytes(self, warps: int) -> int:
         """Return the shared memory that a block of some warps needs."""
@@ -185,6 +193,7 @@ def plan_pairs(
     *,
     threshold: float,
     kernel: Kernel,
+    block_warps: int,
     most_warps: int,
     memory_bytes: int,
 ) -> Plan | None:
@@ -196,6 +205,8 @@ def plan_pairs(
     queries, targets : ndarray of int32, shape (pairs,)
     threshold : float
     kernel : Kernel
+    block_warps : int
+        Of a block.
     most_warps : int
         That run at the same time.
     memory_bytes : int
@@ -227,8 +238,8 @@ def plan_pairs(
     if warps < 1:
         return None
     tasks["block"] = block
-    if warps >= WARPS_PER_BLOCK:
-        warps -= warps % WARPS_PER_BLOCK
+    if warps >= block_warps:
+        warps -= warps % block_warps
     return Plan(
         queries,
         targets,
