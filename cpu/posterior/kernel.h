@@ -1,5 +1,4 @@
 // Posteriors of one x against the y of each lane: forward rows, then backward rows that meet them.
-//
 // A row is brought to one size every GROUP rows, by a power of two a lane, which is kept; so all is linear
 // arithmetic. Only a block of rows of M is kept (rows_of_block): the forward pass leaves the state before
 // each block, and its rows are computed again when the backward pass comes there. That takes memory of the
@@ -21,6 +20,7 @@
 
 #include "../memory.h"
 #include "lanes.h"
+#include "match_states.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
@@ -62,17 +62,9 @@ public:
     }
 
 private:
-    // What the next row needs of this one: going forward, what M of the next row and column takes; going
-    // backward, M with its emission. Gaps of x, short and long; the same of the partition function.
-    struct State {
-        V m[STATES], x1, x2, zm, zx;
-    };
-    struct Column {
-        V open, extend, floor;  // of the partition function's gaps of x; what keeps values from 0
-    };
-    struct Kept {
-        V m[STATES], zm;
-    };
+    using State = RowState<V, STATES>;
+    using Kept = KeptCell<V, STATES>;
+    using Column = ColumnGaps<V>;
 
     // An HMM's or a partition function's values of the pair as a whole, and how its rows were scaled.
     struct Model {
@@ -93,22 +85,8 @@ private:
             lengths_[l] = batch.lengths[source_[l]];
         }
         set_tables(model);
-        start_match_ = V::all(model.start_match);
-        start_short_ = V::all(model.start_short);
-        start_long_ = V::all(model.start_long);
-        for (int s = 0; s < STATES; s++) {
-            stay_[s] = V::all(model.stay[s]);
-            leave_[s] = V::all(model.leave[s]);
-            enter_[s] = V::all(model.enter[s]);
-            open_short_[s] = V::all(model.open_short[s]);
-            open_long_[s] = V::all(model.open_long[s]);
-        }
-        extend_short_ = V::all(model.extend_short);
-        extend_long_ = V::all(model.extend_long);
-        close_short_ = V::all(model.close_short);
-        close_long_ = V::all(model.close_long);
-        gap_open_ = V::all(model.gap_open);
-        gap_extend_ = V::all(model.gap_extend);
+        match_.set(model);
+        gaps_.set(model);
         tiny_ = V::SCALED ? V::all(std::ldexp(1.0, V::TINY)) : V::all(0);
         threshold_ = V::all(2.0 * batch.threshold * batch.threshold);
         take_memory();
@@ -119,11 +97,12 @@ private:
     }
 
     void set_tables(const pairalign_posterior_model& model) {
-        for (int k = 0; k < STATES * TABLE; k++)
-            hmm_table_[k] = V::all(k % POSTERIOR_CODES == PADDED ? PADDING : model.hmm_emission[k]).get(0);
-        for (int k = 0; k < TABLE; k++)
-            partition_table_[k] =
-                V::all(k % POSTERIOR_CODES == PADDED ? PADDING : model.partition_emission[k]).get(0);
+        const auto set = [](Scalar* table, const double* emission, int size) {
+            for (int k = 0; k < size; k++)
+                table[k] = V::all(k % POSTERIOR_CODES == PADDED ? PADDING : emission[k]).get(0);
+        };
+        set(hmm_table_, model.hmm_emission, STATES * TABLE);
+        set(partition_table_, model.partition_emission, TABLE);
     }
 
     void take_memory() {
@@ -154,7 +133,7 @@ private:
         const Scalar free = V::all(1).get(0), none = V::all(0).get(0);
         for (int32_t j = 0; j < width_; j++) {
             Column& column = lane_columns_[j];
-            column = {gap_open_, gap_extend_, tiny_};
+            column = {gaps_.gap_open, gaps_.gap_extend, tiny_};
             for (int l = 0; l < LANES; l++) {
                 const bool inside = j >= 1 && j <= lengths_[l];
                 codes_[j * LANES + l] = inside ? batch.columns[source_[l]][j - 1] : PADDED;
@@ -170,22 +149,17 @@ private:
     // Row 0: gaps alone.
     void begin_forward() {
         const V unit = V::SCALED ? V::all(std::ldexp(1.0, V::TOP)) : V::all(1);
-        V y1 = start_short_ * unit, y2 = start_long_ * unit;
+        V y1 = gaps_.start_short * unit, y2 = gaps_.start_long * unit;
         forward_[0] = {{}, y1, y2, unit, unit};
-        enter(forward_[0].m, start_match_ * unit, V::all(0));
+        match_.enter_all(forward_[0].m, gaps_.start_match * unit, V::all(0));
         for (int32_t j = 1; j <= columns_; j++) {
             forward_[j] = {{}, tiny_, tiny_, unit, tiny_};
-            enter(forward_[j].m, close_short_ * y1 + close_long_ * y2, tiny_);
-            y1 = y1 * extend_short_ + tiny_;
-            y2 = y2 * extend_long_ + tiny_;
+            match_.enter_all(forward_[j].m, gaps_.close_short * y1 + gaps_.close_long * y2, tiny_);
+            y1 = y1 * gaps_.extend_short + tiny_;
+            y2 = y2 * gaps_.extend_long + tiny_;
         }
         for (Model* model : {&hmm_, &partition_})
             for (int l = 0; l < LANES; l++) model->forward[static_cast<size_t>(l)] = V::TOP;
-    }
-
-    // What match states have of a `sum` that does not tell them apart.
-    PAIRALIGN_INLINE void enter(V* m, V sum, V floor) const {
-        for (int s = 0; s < STATES; s++) m[s] = (STATES == 1 ? sum : enter_[s] * sum) + floor;
     }
 
     void save_state(int32_t block) {
@@ -215,21 +189,23 @@ private:
         const Column* const columns = lane_columns_;
         const uint8_t* const codes = codes_;
         const int32_t last = columns_;
-        const V tiny = tiny_, close1 = close_short_, close2 = close_long_;
-        const V extend1 = extend_short_, extend2 = extend_long_;
-        const V z_open = LAST ? V::all(1) : gap_open_, z_extend = LAST ? V::all(1) : gap_extend_;
+        const V tiny = tiny_, close1 = gaps_.close_short, close2 = gaps_.close_long;
+        const V extend1 = gaps_.extend_short, extend2 = gaps_.extend_long;
+        const V z_open = LAST ? V::all(1) : gaps_.gap_open, z_extend = LAST ? V::all(1) : gaps_.gap_extend;
         const V border1 = states[0].x1, border2 = states[0].x2;
         V diagonal[STATES], z_diagonal = states[0].zm;
         std::copy(states[0].m, states[0].m + STATES, diagonal);
-        enter(states[0].m, close1 * border1 + close2 * border2, tiny);
+        match_.enter_all(states[0].m, close1 * border1 + close2 * border2, tiny);
         states[0].x1 = extend1 * border1 + tiny;
         states[0].x2 = extend2 * border2 + tiny;
         states[0].zm = states[0].zx;
-        V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = largest_of(states[0].m), z_largest = states[0].zm;
+        V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = largest_of<V, STATES>(states[0].m),
+          z_largest = states[0].zm;
         for (int32_t j = 1; j <= last; j++) {
             State& state = states[j];
             V m[STATES];
-            for (int s = 0; s < STATES; s++) m[s] = V::lookup(hmm + s * TABLE, codes + j * LANES) * diagonal[s];
+            for (int s = 0; s < STATES; s++)
+                m[s] = V::lookup(hmm + s * TABLE, codes + j * LANES) * diagonal[s];
             const V zm = V::lookup(partition, codes + j * LANES) * z_diagonal;
             const V x1 = state.x1, x2 = state.x2, zx = state.zx;
             std::copy(state.m, state.m + STATES, diagonal);
@@ -239,13 +215,11 @@ private:
                 keep[j].zm = zm;
             }
             const V gaps1 = x1 + y1, gaps2 = x2 + y2;
-            if (LAST) add_totals(j, sum_of(m), gaps1, gaps2, zm + (zx + zy));
-            const V closed = close1 * gaps1 + close2 * gaps2;
-            const V hub = STATES == 1 ? closed : dot(leave_, m) + closed;
-            for (int s = 0; s < STATES; s++)
-                state.m[s] = (stay_[s] * m[s] + (STATES == 1 ? hub : enter_[s] * hub)) + tiny;
+            if (LAST) add_totals(j, sum_of<V, STATES>(m), gaps1, gaps2, zm + (zx + zy));
+            match_.go_on(state.m, m, close1 * gaps1 + close2 * gaps2, tiny);
             const V z_next = (zm + (zx + zy)) + tiny;
-            const V opened1 = dot(open_short_, m), opened2 = dot(open_long_, m);
+            const V opened1 = dot<V, STATES>(match_.open_short, m),
+                    opened2 = dot<V, STATES>(match_.open_long, m);
             const V next2 = extend2 * x2 + opened2;
             y1 = extend1 * y1 + opened1;
             y2 = extend2 * y2 + opened2;
@@ -255,7 +229,7 @@ private:
             state.zx = columns[j].extend * zx + columns[j].open * zm;
             zy = z_extend * zy + z_open * zm;
             if (GROUP_ENDS) {
-                largest = V::max(largest, V::max(largest_of(state.m), V::max(next2, y2)));
+                largest = V::max(largest, V::max(largest_of<V, STATES>(state.m), V::max(next2, y2)));
                 z_largest = V::max(z_largest, z_next);
             }
         }
@@ -271,29 +245,14 @@ private:
         }
     }
 
-    static PAIRALIGN_INLINE V dot(const V* a, const V* b) {
-        V sum = a[0] * b[0];
-        for (int s = 1; s < STATES; s++) sum = sum + a[s] * b[s];
-        return sum;
-    }
-    static PAIRALIGN_INLINE V sum_of(const V* m) {
-        V sum = m[0];
-        for (int s = 1; s < STATES; s++) sum = sum + m[s];
-        return sum;
-    }
-    static PAIRALIGN_INLINE V largest_of(const V* m) {
-        V largest = m[0];
-        for (int s = 1; s < STATES; s++) largest = V::max(largest, m[s]);
-        return largest;
-    }
-
     // Of the lanes that end in column j of the last row.
     void add_totals(int32_t j, V m, V short_gaps, V long_gaps, V partition) {
         V hmm{};
         bool is_known = false;
         for (int l = 0; l < LANES; l++) {
             if (lengths_[l] != j) continue;
-            if (!is_known) hmm = start_match_ * m + (start_short_ * short_gaps + start_long_ * long_gaps);
+            if (!is_known)
+                hmm = gaps_.start_match * m + (gaps_.start_short * short_gaps + gaps_.start_long * long_gaps);
             is_known = true;
             hmm_.total[l] = hmm.get(l);
             partition_.total[l] = partition.get(l);
@@ -372,8 +331,9 @@ private:
         const uint8_t* const codes = codes_;
         V* const squares = squares_;
         uint32_t* const found = found_;
-        const V close1 = close_short_, close2 = close_long_, extend1 = extend_short_, extend2 = extend_long_;
-        const V z_open = LAST ? V::all(1) : gap_open_, z_extend = LAST ? V::all(1) : gap_extend_;
+        const V close1 = gaps_.close_short, close2 = gaps_.close_long, extend1 = gaps_.extend_short,
+                extend2 = gaps_.extend_long;
+        const V z_open = LAST ? V::all(1) : gaps_.gap_open, z_extend = LAST ? V::all(1) : gaps_.gap_extend;
         const V near = hmm_.near, far = hmm_.far, z_near = partition_.near, z_far = partition_.far;
         const V least = V::all(PosteriorScaling::LEAST), threshold = threshold_;
         V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = V::all(0), z_largest = V::all(0);
@@ -389,12 +349,8 @@ private:
             std::copy(state.m, state.m + STATES, diagonal);
             z_diagonal = state.zm;
             const V gaps1 = x1 + y1, gaps2 = x2 + y2;
-            const V entered = STATES == 1 ? matched[0] : dot(enter_, matched);
             V m[STATES];
-            for (int s = 0; s < STATES; s++) {
-                const V gaps = open_short_[s] * gaps1 + open_long_[s] * gaps2;
-                m[s] = stay_[s] * matched[s] + (STATES == 1 ? gaps : leave_[s] * entered + gaps);
-            }
+            const V entered = match_.come_back(m, matched, gaps1, gaps2);
             const V closed1 = close1 * entered, closed2 = close2 * entered;
             V next1 = extend1 * x1 + closed1, next2 = extend2 * x2 + closed2;
             y1 = extend1 * y1 + closed1;
@@ -410,12 +366,10 @@ private:
             state.zm = V::lookup(partition, codes + j * LANES) * zm;
             state.zx = z_next;
             if (GROUP_ENDS) {
-                largest = V::max(largest, V::max(largest_of(m), V::max(next2, y2)));
+                largest = V::max(largest, V::max(largest_of<V, STATES>(m), V::max(next2, y2)));
                 z_largest = V::max(z_largest, V::max(zm, V::max(z_next, zy)));
             }
-            V both = (kept[j].m[0] * near) * (m[0] * far);
-            for (int s = 1; s < STATES; s++) both = both + (kept[j].m[s] * near) * (m[s] * far);
-            const V p = V::max(both, least);
+            const V p = V::max(kept[j].match(m, near, far), least);
             const V z = V::max((kept[j].zm * z_near) * (zm * z_far), least);
             squares[j] = p * p + z * z;
             found[j] = V::above(squares[j], threshold);
@@ -435,7 +389,8 @@ private:
     // The lanes that end in column j of the last row.
     void begin_lanes(int32_t j, V* m, V& x1, V& x2, V& y1, V& y2, V& zm, V& zx, V& zy) {
         const V unit = V::SCALED ? V::all(std::ldexp(1.0, V::TOP)) : V::all(1);
-        const V match = start_match_ * unit, short_gap = start_short_ * unit, long_gap = start_long_ * unit;
+        const V match = gaps_.start_match * unit, short_gap = gaps_.start_short * unit,
+                long_gap = gaps_.start_long * unit;
         for (int l = 0; l < LANES; l++) {
             if (lengths_[l] != j) continue;
             for (int s = 0; s < STATES; s++) m[s].set(l, match.get(l));
@@ -457,18 +412,15 @@ private:
                 batch.entries[l]->push_back({i - 1, j - 1, rounded});
             }
     }
-    static float number_of(float x) { return x; }
-    static double number_of(double x) { return x; }
-    static double number_of(Extended x) { return x.value(); }
 
     int32_t rows_, columns_, width_;
     const uint8_t* row_;
     int source_[LANES];
     int32_t lengths_[LANES], z_by_[LANES];
     Scalar hmm_table_[STATES * TABLE], partition_table_[TABLE];
-    V stay_[STATES], leave_[STATES], enter_[STATES], open_short_[STATES], open_long_[STATES];
-    V start_match_, start_short_, start_long_, extend_short_, extend_long_;
-    V close_short_, close_long_, gap_open_, gap_extend_, tiny_, threshold_;
+    MatchStates<V, STATES> match_;
+    Gaps<V> gaps_;
+    V tiny_, threshold_;
     State *forward_, *backward_, *saved_;
     Column* lane_columns_;
     Kept* kept_;
@@ -479,23 +431,20 @@ private:
     Buffer memory_{Pages::LARGE}, code_memory_, mask_memory_;
 };
 
-template <class V, int STATES>
-PosteriorLanes* make_lanes() {
-    return new Lanes<V, STATES>;
+template <int STATES>
+PosteriorLanes* make_lanes_of(int arithmetic) {
+    if (arithmetic == FLOAT32) return new Lanes<Vector<float>, STATES>;
+    if (arithmetic == FLOAT64) return new Lanes<Vector<double>, STATES>;
+    return new Lanes<ExtendedLane, STATES>;
 }
-
-// Of each arithmetic.
-#define PAIRALIGN_MAKE_LANES(STATES) \
-    {make_lanes<Vector<float>, STATES>, make_lanes<Vector<double>, STATES>, make_lanes<ExtendedLane, STATES>}
+inline PosteriorLanes* make_lanes(int arithmetic, int match_states) {
+    return match_states == 1 ? make_lanes_of<1>(arithmetic) : make_lanes_of<MOST_MATCH_STATES>(arithmetic);
+}
 
 }  // namespace PAIRALIGN_ISA
 
-#define PAIRALIGN_POSTERIOR_KERNEL(ISA)             \
-    extern const PosteriorKernel posterior_##ISA;   \
-    namespace ISA {                                 \
-    constexpr PosteriorKernel KERNEL = {            \
-        #ISA, {PAIRALIGN_MAKE_LANES(1), PAIRALIGN_MAKE_LANES(MOST_MATCH_STATES)}}; \
-    }                                               \
-    constexpr PosteriorKernel posterior_##ISA = ISA::KERNEL;
+#define PAIRALIGN_POSTERIOR_KERNEL(ISA)           \
+    extern const PosteriorKernel posterior_##ISA; \
+    constexpr PosteriorKernel posterior_##ISA = {#ISA, ISA::make_lanes};
 
 }  // namespace pairalign

@@ -169,6 +169,10 @@ struct Extended {
     }
 };
 
+inline float number_of(float x) { return x; }
+inline double number_of(double x) { return x; }
+inline double number_of(Extended x) { return x.value(); }
+
 // One lane of it.
 struct ExtendedLane {
     using Scalar = Extended;

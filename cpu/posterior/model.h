@@ -9,7 +9,8 @@
 // state stays, or is left for a match state that does not depend on it:
 //     Ms(i,j) = e_s(x_i, y_j) As(i-1,j-1)         As = stay_s Ms + enter_s H
 //     H       = sum of leave_s Ms + close1 (X1 + Y1) + close2 (X2 + Y2)
-//     Xk(i,j) = extend_k Xk(i-1,j) + sum of open_k,s Ms(i-1,j)    and Yk along y; they begin and end with start_k
+//     Xk(i,j) = extend_k Xk(i-1,j) + sum of open_k,s Ms(i-1,j)    and Yk along y; they begin and end with
+//     start_k
 // One match state: leave = 0, enter = 1.
 // The partition function of Probalign (Roshan and Livesay, Bioinformatics 22:2715, 2006), states M, X, Y:
 //     M(i,j) = z(x_i, y_j) (M + X + Y)(i-1,j-1)
@@ -24,7 +25,7 @@
 
 #include "../../common/posterior_scaling.h"
 
-constexpr int POSTERIOR_CODES = 32;  // of an alphabet; code 31 is what a lane is filled up with
+constexpr int POSTERIOR_CODES = 32;   // of an alphabet; code 31 is what a lane is filled up with
 constexpr int MOST_MATCH_STATES = 4;  // a model has these, or one
 
 extern "C" {
@@ -88,7 +89,7 @@ public:
 
 struct PosteriorKernel {
     const char* name;
-    PosteriorLanes* (*make[2][ARITHMETICS])();  // [several match states]
+    PosteriorLanes* (*make)(int arithmetic, int match_states);
 };
 
 // Rows of M that are kept at a time, a multiple of GROUP: the others are computed again of the state between

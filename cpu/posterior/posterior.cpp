@@ -66,7 +66,7 @@ public:
         std::vector<int64_t> left(static_cast<size_t>(pairs_.count));
         std::iota(left.begin(), left.end(), 0);
         for (int arithmetic = first; arithmetic < ARITHMETICS && !left.empty(); arithmetic++) {
-            pass(kernel.make[model_.match_states > 1][arithmetic], left, arithmetic, threads);
+            pass(kernel, left, arithmetic, threads);
             left.erase(std::remove_if(left.begin(), left.end(),
                                       [&](int64_t pair) { return !too_wide_[static_cast<size_t>(pair)]; }),
                        left.end());
@@ -79,13 +79,16 @@ private:
     int32_t column_length(int64_t pair) const { return pairs_.lengths[pairs_.columns[pair]]; }
 
     // Computes some pairs; too_wide_ says of which ones the values were no good.
-    void pass(PosteriorLanes* (*make)(), std::vector<int64_t>& order, int arithmetic, int32_t threads) {
+    void pass(const PosteriorKernel& kernel, std::vector<int64_t>& order, int arithmetic, int32_t threads) {
         too_wide_.assign(static_cast<size_t>(pairs_.count), 0);
         std::stable_sort(order.begin(), order.end(), [this](int64_t a, int64_t b) {
             if (pairs_.rows[a] != pairs_.rows[b]) return pairs_.rows[a] < pairs_.rows[b];
             return column_length(a) > column_length(b);
         });
-        const int lanes = std::unique_ptr<PosteriorLanes>(make())->lanes();
+        const auto make = [&] {
+            return std::unique_ptr<PosteriorLanes>(kernel.make(arithmetic, model_.match_states));
+        };
+        const int lanes = make()->lanes();
         std::vector<std::pair<size_t, int>> batches;  // first pair, and how many
         for (size_t k = 0; k < order.size(); k += static_cast<size_t>(batches.back().second)) {
             int count = 1;
@@ -101,7 +104,7 @@ private:
         std::atomic<bool> no_memory{false};
         const auto work = [&] {
             try {
-                const std::unique_ptr<PosteriorLanes> own(make());
+                const std::unique_ptr<PosteriorLanes> own = make();
                 for (size_t b; !no_memory && !*cancelled_ && (b = next++) < batches.size();)
                     run(*own, order.data() + batches[b].first, batches[b].second, arithmetic);
             } catch (const std::bad_alloc&) {
@@ -157,9 +160,9 @@ private:
 // As pairalign_status in cpu/align/engine.h.
 enum PosteriorStatus : int32_t { DONE = 0, CANCELLED = 1, NO_MEMORY = 3, NO_KERNEL = 5 };
 
-// Bytes that a thread needs for pairs of such lengths, with any model.
-PAIRALIGN_API int64_t pairalign_posterior_bytes(int32_t rows, int32_t columns) {
-    return pairalign::vectors_of_batch(rows, columns, MOST_MATCH_STATES) * 64 + int64_t{rows} * 48;
+// Bytes that a thread needs for pairs of such lengths.
+PAIRALIGN_API int64_t pairalign_posterior_bytes(int32_t rows, int32_t columns, int32_t match_states) {
+    return pairalign::vectors_of_batch(rows, columns, match_states) * 64 + int64_t{rows} * 48;
 }
 
 // Computes the posteriors of pairs, in `arithmetic` or what is wider. On success *result has to be freed.

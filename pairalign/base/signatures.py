@@ -118,7 +118,7 @@ SIGNATURES = {
     "posterior_marks": "pointer*6 int32 pointer -> none",
     "posterior_paths": "pointer*3 -> int32",
     # cpu/posterior/posterior.cpp
-    "posterior_bytes": "int32*2 -> int64",
+    "posterior_bytes": "int32*3 -> int64",
     "posterior_free": "pointer -> none",
     "posterior_offsets": "pointer*2 -> none",
     "posterior_take": "pointer*5 -> none",

@@ -79,6 +79,7 @@ def open_posterior_engine(
     memory_bytes: int,
     cells: int,
     calls: int = 1,
+    match_states: int = 1,
 ) -> PosteriorComputer:
     """Open the engine of a device specification.
 
@@ -99,6 +100,8 @@ def open_posterior_engine(
         How much there is to do.
     calls : int
         Calls of `compute` at the same time, each of which is for `threads`.
+    match_states : int
+        Of the pair HMM of proteins; see `posterior_model`.
 
     Raises
     ------
@@ -108,7 +111,7 @@ def open_posterior_engine(
         A GPU was asked for by name and its kernels cannot be compiled.
     """
     check_device(device)
-    model = posterior_model(sequences.alphabet)
+    model = posterior_model(sequences.alphabet, match_states=match_states)
     indices = parse_indices(device, "cuda")
     if indices is not None or (device == "auto" and cells >= WORTH_A_GPU):
         try:

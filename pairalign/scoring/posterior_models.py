@@ -117,7 +117,7 @@ _ALIGNED = 30
 """In place of an extension of gaps: each pair of residues that are aligned."""
 
 
-def posterior_model(alphabet: Alphabet, *, match_states: int = MOST_MATCH_STATES) -> PosteriorModel:
+def posterior_model(alphabet: Alphabet, *, match_states: int = 1) -> PosteriorModel:
     """Return the models for sequences of an alphabet.
 
     Parameters

@@ -189,7 +189,8 @@ def test_results_are_pinned_as_far_as_allowed_and_that_memory_is_used_again(
 
     device, sequences = host_device(), family(9, [60] * 10)
     options = {"memory_bytes": MEMORY, "least_cells": 0, "pinned_bytes": pinned_kib << 10}
-    engine = CudaPosteriorEngine(device, sequences, posterior_model(sequences.alphabet), **options)
+    model = posterior_model(sequences.alphabet, match_states=MOST_MATCH_STATES)
+    engine = CudaPosteriorEngine(device, sequences, model, **options)
     queries, targets = all_pairs(sequences)
     pieces = [(queries[k : k + 9], targets[k : k + 9]) for k in range(0, len(queries), 9)]
     before, pinned = driver.memory.pinned_bytes, []
@@ -230,7 +231,7 @@ def test_a_kernel_that_fails_is_an_error_of_the_device() -> None:
 
 def test_cancelled(device: Any) -> None:
     sequences = family(7, [20, 30])
-    model = posterior_model(sequences.alphabet)
+    model = posterior_model(sequences.alphabet, match_states=MOST_MATCH_STATES)
     engine = CudaPosteriorEngine(device, sequences, model, memory_bytes=MEMORY, least_cells=0)
     engine.cancel()
     with pytest.raises(InterruptedError):

@@ -15,12 +15,15 @@ from posterior_reference import (
 from pairalign.alignments.posteriors import ARITHMETICS, ONE
 from pairalign.engines.cpu.engine import instruction_sets
 from pairalign.engines.cpu.posterior import PosteriorEngine
-from pairalign.scoring.posterior_models import posterior_model
+from pairalign.scoring.posterior_models import MOST_MATCH_STATES, posterior_model
 from pairalign.sequences.alphabets import DNA, PROTEIN
 from pairalign.sequences.sets import SequenceSet
 
-MODELS = {alphabet.name: posterior_model(alphabet) for alphabet in (PROTEIN, DNA)}
-ONE_STATE = posterior_model(PROTEIN, match_states=1)
+MODELS = {
+    alphabet.name: posterior_model(alphabet, match_states=MOST_MATCH_STATES)
+    for alphabet in (PROTEIN, DNA)
+}
+ONE_STATE = posterior_model(PROTEIN)
 LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYVBZXUOJ*", "dna": "ACGTNRYU"}
 STEP = 1.5 / ONE  # two roundings
 

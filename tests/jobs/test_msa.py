@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.alignments.posteriors import ONE
+from pairalign.alignments.posteriors import ONE, join_posteriors
 from pairalign.cli.main import main
 from pairalign.engines.cpu.msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.errors import AlignmentFileError, CapacityError
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.jobs.msa.confidence import sample_pairs
+from pairalign.jobs.msa.likeness import match_states_of
 from pairalign.jobs.msa.progressive import tree_weights
+from pairalign.jobs.posterior.posterior import PosteriorJob
 
 RESIDUES = "ARNDCQEGHILKMFPSTWYV"
 
@@ -29,6 +31,12 @@ def _family(count, length, seed=1, changed=0.4):
         kept = np.delete(letters, slice(start, start + int(random.integers(0, 5))))
         sequences[f"s{number}"] = "".join(kept)
     return pairalign.SequenceSet.from_strings(sequences, alphabet="protein")
+
+
+def _posteriors(sequences):
+    """Return those that the family is aligned by."""
+    job = PosteriorJob(sequences, match_states=match_states_of(sequences))
+    return join_posteriors(list(job))
 
 
 def _rows(alignment):
@@ -82,7 +90,7 @@ def test_relatives_are_aligned_as_they_have_come_about():
 
 def test_consistency_and_accuracies_are_the_sums_that_they_are_said_to_be():
     sequences = _family(5, 24)
-    found = pairalign.posteriors(sequences)
+    found = _posteriors(sequences)
     dense = _graph_as_dense(sequences, found)
     weights = np.array([3000, 9000, 1, 7000, 13000], np.int32)
     graph = PosteriorGraph(sequences.lengths, found, threads=2)
@@ -107,7 +115,7 @@ def _accuracies(dense, count):
 @pytest.mark.parametrize("chosen", [None, sample_pairs(7, 2, seed=3)])
 def test_support_is_the_sum_of_posteriors_in_a_residues_column(chosen):
     sequences = _family(7, 24)
-    found = pairalign.posteriors(sequences)
+    found = _posteriors(sequences)
     dense = _graph_as_dense(sequences, found)
     columns = np.concatenate(
         [np.arange(len(one)) + index % 2 for index, one in enumerate(sequences)]
@@ -132,7 +140,7 @@ def test_two_sequences_get_the_alignment_of_most_expected_accuracy():
     sequences = _family(2, 40, seed=4)
     alignment = pairalign.align_multiple(sequences)
     # Two rounds leave a pair's own posteriors as they are.
-    dense = _graph_as_dense(sequences, pairalign.posteriors(sequences))
+    dense = _graph_as_dense(sequences, _posteriors(sequences))
     assert alignment.support[: len(sequences[0])].sum() == pytest.approx(_accuracies(dense, 2)[0])
 
 
@@ -322,3 +330,30 @@ def test_alignments_that_are_not_of_the_sequences(tmp_path, family, change, mess
     assert not (tmp_path / "c.sto").exists()
     with pytest.raises(AlignmentFileError):
         read_aligned_fasta(ours, pairalign.read_fasta(family))
+
+
+@pytest.mark.parametrize(
+    ("lengths", "alphabet", "states"),
+    [
+        ([100, 90], "protein", 4),
+        ([90, 100], "protein", 4),
+        ([100, 89], "protein", 1),
+        ([100, 89, 100], "protein", 4),  # 0.93 in the mean
+        ([100, 100], "dna", 1),
+        ([50] * 100, "protein", 4),
+        ([50] * 101, "protein", 1),
+    ],
+)
+def test_proteins_of_like_lengths_have_several_match_states(lengths, alphabet, states):
+    sequences = pairalign.SequenceSet.from_strings(
+        ["A" * length for length in lengths], alphabet=alphabet
+    )
+    assert match_states_of(sequences) == states
+
+
+def test_the_confidence_of_its_own_alignment_is_that_which_it_came_with():
+    sequences = _family(6, 40)
+    assert match_states_of(sequences) > 1
+    made = pairalign.align_multiple(sequences)
+    again = pairalign.score_multiple(sequences, made.columns, made.width)
+    assert np.array_equal(again.support, made.support)

@@ -165,9 +165,9 @@ class PosteriorEngine:
             library.pairalign_posterior_free(result)
 
 
-def thread_bytes(rows: int, columns: int) -> int:
+def thread_bytes(rows: int, columns: int, match_states: int = 1) -> int:
     """Return the bytes that a thread needs for pairs of sequences of such lengths."""
-    return int(library.pairalign_posterior_bytes(rows, columns))
+    return int(library.pairalign_posterior_bytes(rows, columns, match_states))
 
 
 def _native_model(model: PosteriorModel) -> NativeModel:

@@ -16,6 +16,7 @@ from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.engines.cpu.msa import Support
 from pairalign.engines.posterior_engines import Pairs
 from pairalign.formats.kept import KeptResults
+from pairalign.jobs.msa.likeness import match_states_of
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.sets import SequenceSet
@@ -95,6 +96,7 @@ def find_confidence(
         pairs=sample_pairs(len(sequences), partners, seed),
         kept=kept,
         phase="confidence",
+        match_states=match_states_of(sequences),
     )
     return confidence_by(job, sequences, columns)
 

@@ -37,6 +37,7 @@ from pairalign.formats.kept import KeptResults
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.large import align_large
+from pairalign.jobs.msa.likeness import match_states_of
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.inputs import Sequences, read_one_set
@@ -254,6 +255,7 @@ def _posteriors(
         memory_bytes=memory_bytes,
         progress=progress,
         kept=kept,
+        match_states=match_states_of(sequences),
     )
     pieces, held = [], 0
     for piece in job:

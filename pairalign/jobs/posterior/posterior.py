@@ -64,6 +64,8 @@ class PosteriorJob:
         What was computed before comes from there, and what is computed is kept there.
     phase : str
         What it is kept as.
+    match_states : int
+        Of the pair HMM of proteins; see `posterior_model`.
 
     Raises
     ------
@@ -89,6 +91,7 @@ class PosteriorJob:
         pairs: Pairs | None = None,
         kept: KeptResults | None = None,
         phase: str = "posteriors",
+        match_states: int = 1,
     ) -> None:
         if len(sequences) < 2:
             raise FastaError(
@@ -106,10 +109,14 @@ class PosteriorJob:
         self._progress = progress
         self._chosen = pairs
         self._kept, self._phase = kept, phase
+        self._match_states = match_states
         self._device = device
         self._memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
         self._threads = _threads_within(
-            sequences, usable_cores() if threads is None else threads, self._memory_bytes
+            sequences,
+            usable_cores() if threads is None else threads,
+            self._memory_bytes,
+            match_states,
         )
 
     @property
@@ -175,6 +182,7 @@ class PosteriorJob:
             memory_bytes=self._memory_bytes,
             cells=self.cells,
             calls=CALLS,
+            match_states=self._match_states,
         )
 
     def _most_at_once(self, engine: PosteriorComputer) -> int:
@@ -212,14 +220,16 @@ def all_pieces(lengths: npt.NDArray[np.int64]) -> Iterator[Pairs]:
         yield np.concatenate(queries), np.concatenate(targets)
 
 
-def _threads_within(sequences: SequenceSet, threads: int, memory_bytes: int) -> int:
+def _threads_within(
+    sequences: SequenceSet, threads: int, memory_bytes: int, match_states: int
+) -> int:
     """Return how many threads fit the memory beside a piece of results."""
     lengths = sequences.lengths
     first, second = (int(index) for index in sequences.order[:2])
     longest, next_longest = int(lengths[first]), int(lengths[second])
     residues = min(int(lengths.astype(np.int64).sum()) * len(sequences), PIECE_RESIDUES)
     results = _ENTRY_BYTES * _ENTRIES_A_RESIDUE * max(residues, longest)
-    each = thread_bytes(longest, next_longest)
+    each = thread_bytes(longest, next_longest, match_states)
     if results + each > memory_bytes:
         pair = f"{sequences.record(first)} and {sequences.record(second)}"
         needed = results + each

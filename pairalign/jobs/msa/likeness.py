@@ -1,0 +1,48 @@
+"""Which pair HMM a family is aligned by.
+
+The pair HMM with several match states was trained on references, most of which are domains, and
+aligns domains better, the more the less similar they are; whole proteins, parts of which have no
+counterpart in others, it aligns worse. Lengths tell the two apart to some degree.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pairalign.scoring.posterior_models import MOST_MATCH_STATES
+from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.sets import SequenceSet
+
+MOST_SEQUENCES = 100
+"""Larger families tell by their number what a model of pairs does not know."""
+
+_ALIKE = 0.9
+"""Of the longer sequence of a pair, in the mean of all pairs."""
+
+_ONE = 1 << 20
+
+
+def match_states_of(sequences: SequenceSet) -> int:
+    """Return how many match states the pair HMM of a family has.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+        Two or more.
+
+    Returns
+    -------
+    int
+        `MOST_MATCH_STATES` for up to `MOST_SEQUENCES` proteins whose lengths are alike, else 1.
+
+    Notes
+    -----
+    In whole numbers, so that it is the same on every machine.
+    """
+    count = len(sequences)
+    if sequences.alphabet == DNA or count > MOST_SEQUENCES:
+        return 1
+    lengths = sequences.lengths.astype(np.int64)
+    one, other = (lengths[index] for index in np.triu_indices(count, 1))
+    alike = np.minimum(one, other) * _ONE // np.maximum(one, other)
+    return MOST_MATCH_STATES if int(alike.sum()) >= int(_ALIKE * _ONE) * len(alike) else 1
