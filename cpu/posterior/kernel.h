@@ -6,7 +6,6 @@
 //
 // A lane's values do not depend on the others: a y that is shorter than the longest is filled up with a code
 // that emits PADDING, whose cells stay below the row's largest going forward, and are 0 going backward.
-//
 // A lane whose range is more than its numbers hold (common/posterior_scaling.h) is `too_wide`.
 #pragma once
 
@@ -65,6 +64,7 @@ private:
     using State = RowState<V, STATES>;
     using Kept = KeptCell<V, STATES>;
     using Column = ColumnGaps<V>;
+    using Match = Values<V, STATES>;
 
     // An HMM's or a partition function's values of the pair as a whole, and how its rows were scaled.
     struct Model {
@@ -189,37 +189,37 @@ private:
         const Column* const columns = lane_columns_;
         const uint8_t* const codes = codes_;
         const int32_t last = columns_;
+        const MatchStates<V, STATES> match = match_;
         const V tiny = tiny_, close1 = gaps_.close_short, close2 = gaps_.close_long;
         const V extend1 = gaps_.extend_short, extend2 = gaps_.extend_long;
         const V z_open = LAST ? V::all(1) : gaps_.gap_open, z_extend = LAST ? V::all(1) : gaps_.gap_extend;
         const V border1 = states[0].x1, border2 = states[0].x2;
-        V diagonal[STATES], z_diagonal = states[0].zm;
-        std::copy(states[0].m, states[0].m + STATES, diagonal);
-        match_.enter_all(states[0].m, close1 * border1 + close2 * border2, tiny);
+        Match diagonal = states[0].m;
+        V z_diagonal = states[0].zm;
+        match.enter_all(states[0].m, close1 * border1 + close2 * border2, tiny);
         states[0].x1 = extend1 * border1 + tiny;
         states[0].x2 = extend2 * border2 + tiny;
         states[0].zm = states[0].zx;
-        V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = largest_of<V, STATES>(states[0].m),
+        V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = largest_of(states[0].m),
           z_largest = states[0].zm;
         for (int32_t j = 1; j <= last; j++) {
             State& state = states[j];
-            V m[STATES];
+            Match m;
             for (int s = 0; s < STATES; s++)
                 m[s] = V::lookup(hmm + s * TABLE, codes + j * LANES) * diagonal[s];
             const V zm = V::lookup(partition, codes + j * LANES) * z_diagonal;
             const V x1 = state.x1, x2 = state.x2, zx = state.zx;
-            std::copy(state.m, state.m + STATES, diagonal);
+            diagonal = state.m;
             z_diagonal = state.zm;
             if (KEEP) {
-                std::copy(m, m + STATES, keep[j].m);
+                keep[j].m = m;
                 keep[j].zm = zm;
             }
             const V gaps1 = x1 + y1, gaps2 = x2 + y2;
-            if (LAST) add_totals(j, sum_of<V, STATES>(m), gaps1, gaps2, zm + (zx + zy));
-            match_.go_on(state.m, m, close1 * gaps1 + close2 * gaps2, tiny);
+            if (LAST) add_totals(j, sum_of(m), gaps1, gaps2, zm + (zx + zy));
+            match.go_on(state.m, m, close1 * gaps1 + close2 * gaps2, tiny);
             const V z_next = (zm + (zx + zy)) + tiny;
-            const V opened1 = dot<V, STATES>(match_.open_short, m),
-                    opened2 = dot<V, STATES>(match_.open_long, m);
+            const V opened1 = dot(match.open_short, m), opened2 = dot(match.open_long, m);
             const V next2 = extend2 * x2 + opened2;
             y1 = extend1 * y1 + opened1;
             y2 = extend2 * y2 + opened2;
@@ -229,7 +229,7 @@ private:
             state.zx = columns[j].extend * zx + columns[j].open * zm;
             zy = z_extend * zy + z_open * zm;
             if (GROUP_ENDS) {
-                largest = V::max(largest, V::max(largest_of<V, STATES>(state.m), V::max(next2, y2)));
+                largest = V::max(largest, V::max(largest_of(state.m), V::max(next2, y2)));
                 z_largest = V::max(z_largest, z_next);
             }
         }
@@ -266,7 +266,7 @@ private:
             for (int32_t j = 0; j <= columns_; j++) {
                 const V floor = IN_LANES ? lane_columns_[j].floor : tiny_;
                 State& state = states[j];
-                for (V* one = state.m; one < state.m + STATES; one++) *one = *one * factor + floor;
+                for (V& one : state.m.of) one = one * factor + floor;
                 state.x1 = state.x1 * factor + floor;
                 state.x2 = state.x2 * factor + floor;
                 state.zm = state.zm * z_factor + floor;
@@ -331,26 +331,26 @@ private:
         const uint8_t* const codes = codes_;
         V* const squares = squares_;
         uint32_t* const found = found_;
+        const MatchStates<V, STATES> match = match_;
         const V close1 = gaps_.close_short, close2 = gaps_.close_long, extend1 = gaps_.extend_short,
                 extend2 = gaps_.extend_long;
         const V z_open = LAST ? V::all(1) : gaps_.gap_open, z_extend = LAST ? V::all(1) : gaps_.gap_extend;
         const V near = hmm_.near, far = hmm_.far, z_near = partition_.near, z_far = partition_.far;
         const V least = V::all(PosteriorScaling::LEAST), threshold = threshold_;
         V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = V::all(0), z_largest = V::all(0);
-        V diagonal[STATES], z_diagonal = states[columns_ + 1].zm;
-        std::copy(states[columns_ + 1].m, states[columns_ + 1].m + STATES, diagonal);
+        Match diagonal = states[columns_ + 1].m;
+        V z_diagonal = states[columns_ + 1].zm;
         for (int32_t j = columns_; j >= 1; j--) {
             State& state = states[j];
             const Column& column = columns[j];
-            V matched[STATES];
-            for (int s = 0; s < STATES; s++) matched[s] = diagonal[s] + column.floor;
+            const Match matched = diagonal.plus(column.floor);
             const V z_matched = z_diagonal + column.floor;
             const V x1 = state.x1, x2 = state.x2, zx = state.zx;
-            std::copy(state.m, state.m + STATES, diagonal);
+            diagonal = state.m;
             z_diagonal = state.zm;
             const V gaps1 = x1 + y1, gaps2 = x2 + y2;
-            V m[STATES];
-            const V entered = match_.come_back(m, matched, gaps1, gaps2);
+            Match m;
+            const V entered = match.come_back(m, matched, gaps1, gaps2);
             const V closed1 = close1 * entered, closed2 = close2 * entered;
             V next1 = extend1 * x1 + closed1, next2 = extend2 * x2 + closed2;
             y1 = extend1 * y1 + closed1;
@@ -366,7 +366,7 @@ private:
             state.zm = V::lookup(partition, codes + j * LANES) * zm;
             state.zx = z_next;
             if (GROUP_ENDS) {
-                largest = V::max(largest, V::max(largest_of<V, STATES>(m), V::max(next2, y2)));
+                largest = V::max(largest, V::max(largest_of(m), V::max(next2, y2)));
                 z_largest = V::max(z_largest, V::max(zm, V::max(z_next, zy)));
             }
             const V p = V::max(kept[j].match(m, near, far), least);
@@ -387,7 +387,7 @@ private:
     }
 
     // The lanes that end in column j of the last row.
-    void begin_lanes(int32_t j, V* m, V& x1, V& x2, V& y1, V& y2, V& zm, V& zx, V& zy) {
+    void begin_lanes(int32_t j, Match& m, V& x1, V& x2, V& y1, V& y2, V& zm, V& zx, V& zy) {
         const V unit = V::SCALED ? V::all(std::ldexp(1.0, V::TOP)) : V::all(1);
         const V match = gaps_.start_match * unit, short_gap = gaps_.start_short * unit,
                 long_gap = gaps_.start_long * unit;

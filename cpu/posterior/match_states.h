@@ -8,22 +8,39 @@
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
+// A value of each match state.
+template <class V, int STATES>
+struct Values {
+    V of[STATES];
+
+    PAIRALIGN_INLINE V& operator[](int s) { return of[s]; }
+    PAIRALIGN_INLINE const V& operator[](int s) const { return of[s]; }
+    PAIRALIGN_INLINE Values plus(V x) const {
+        Values sum;
+        for (int s = 0; s < STATES; s++) sum[s] = of[s] + x;
+        return sum;
+    }
+};
+
 // What the next row needs of this one: going forward, what each match state of the next row and column takes;
 // going backward, the match states with their emissions. Gaps of x, short and long; the same of the partition
 // function.
 template <class V, int STATES>
 struct RowState {
-    V m[STATES], x1, x2, zm, zx;
+    Values<V, STATES> m;
+    V x1, x2, zm, zx;
 };
 
 // The match states of both models in a cell going forward.
 template <class V, int STATES>
 struct KeptCell {
-    V m[STATES], zm;
+    Values<V, STATES> m;
+    V zm;
 
     // With those going backward the HMM's posterior; see set_factors.
-    PAIRALIGN_INLINE V match(const V* back, V near, V far) const {
+    PAIRALIGN_INLINE V match(const Values<V, STATES>& back, V near, V far) const {
         V sum = (m[0] * near) * (back[0] * far);
+#pragma GCC unroll 4
         for (int s = 1; s < STATES; s++) sum = sum + (m[s] * near) * (back[s] * far);
         return sum;
     }
@@ -35,20 +52,23 @@ struct ColumnGaps {
 };
 
 template <class V, int STATES>
-PAIRALIGN_INLINE V dot(const V* a, const V* b) {
+PAIRALIGN_INLINE V dot(const Values<V, STATES>& a, const Values<V, STATES>& b) {
     V sum = a[0] * b[0];
+#pragma GCC unroll 4
     for (int s = 1; s < STATES; s++) sum = sum + a[s] * b[s];
     return sum;
 }
 template <class V, int STATES>
-PAIRALIGN_INLINE V sum_of(const V* m) {
+PAIRALIGN_INLINE V sum_of(const Values<V, STATES>& m) {
     V sum = m[0];
+#pragma GCC unroll 4
     for (int s = 1; s < STATES; s++) sum = sum + m[s];
     return sum;
 }
 template <class V, int STATES>
-PAIRALIGN_INLINE V largest_of(const V* m) {
+PAIRALIGN_INLINE V largest_of(const Values<V, STATES>& m) {
     V largest = m[0];
+#pragma GCC unroll 4
     for (int s = 1; s < STATES; s++) largest = V::max(largest, m[s]);
     return largest;
 }
@@ -74,9 +94,11 @@ struct Gaps {
 
 template <class V, int STATES>
 struct MatchStates {
-    V stay[STATES], leave[STATES], enter[STATES], open_short[STATES], open_long[STATES];
+    using M = Values<V, STATES>;
+    M stay, leave, enter, open_short, open_long;
 
     void set(const pairalign_posterior_model& model) {
+#pragma GCC unroll 4
         for (int s = 0; s < STATES; s++) {
             stay[s] = V::all(model.stay[s]);
             leave[s] = V::all(model.leave[s]);
@@ -87,19 +109,22 @@ struct MatchStates {
     }
 
     // What match states have of a `sum` that does not tell them apart.
-    PAIRALIGN_INLINE void enter_all(V* m, V sum, V floor) const {
+    PAIRALIGN_INLINE void enter_all(M& m, V sum, V floor) const {
+#pragma GCC unroll 4
         for (int s = 0; s < STATES; s++) m[s] = (STATES == 1 ? sum : enter[s] * sum) + floor;
     }
     // What the next match states take of those of a cell and of the gaps that close there.
-    PAIRALIGN_INLINE void go_on(V* next, const V* m, V closed, V floor) const {
-        const V hub = STATES == 1 ? closed : dot<V, STATES>(leave, m) + closed;
+    PAIRALIGN_INLINE void go_on(M& next, const M& m, V closed, V floor) const {
+        const V hub = STATES == 1 ? closed : dot(leave, m) + closed;
+#pragma GCC unroll 4
         for (int s = 0; s < STATES; s++)
             next[s] = (stay[s] * m[s] + (STATES == 1 ? hub : enter[s] * hub)) + floor;
     }
     // Going backward: match states before those that are `matched` and before gaps. Returns what gaps have
     // of the former.
-    PAIRALIGN_INLINE V come_back(V* m, const V* matched, V short_gaps, V long_gaps) const {
-        const V entered = STATES == 1 ? matched[0] : dot<V, STATES>(enter, matched);
+    PAIRALIGN_INLINE V come_back(M& m, const M& matched, V short_gaps, V long_gaps) const {
+        const V entered = STATES == 1 ? matched[0] : dot(enter, matched);
+#pragma GCC unroll 4
         for (int s = 0; s < STATES; s++) {
             const V gaps = open_short[s] * short_gaps + open_long[s] * long_gaps;
             m[s] = stay[s] * matched[s] + (STATES == 1 ? gaps : leave[s] * entered + gaps);

@@ -71,7 +71,7 @@ RNA_PAIRS = """
 
 @dataclass(frozen=True)
 class MatchState:
-    """A match state of the pair HMM of proteins; weights, which do not add up to 1."""
+    """A match state of the pair HMM of proteins: weights, and odds of the residues above."""
 
     stay: float
     leave: float
