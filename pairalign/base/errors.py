@@ -24,6 +24,9 @@ A message says what happened, what was found, what was expected and where.
 
 from __future__ import annotations
 
+OUT_OF_MEMORY = "out of memory; lower --memory or --threads"
+"""What is said of a MemoryError, which says nothing itself."""
+
 
 class PairalignError(Exception):
     """Base class of every error that pairalign raises on purpose."""

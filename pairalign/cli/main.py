@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from pairalign.base.errors import OUT_OF_MEMORY
 from pairalign.cli.early_start import start_early
 from pairalign.cli.signals import stop_signals
 
@@ -34,8 +35,12 @@ def main(arguments: Sequence[str] | None = None, *, is_last: bool = False) -> in
         # Starting a thread a core takes time, and nothing here multiplies large matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         start_early(sys.argv[1:] if arguments is None else arguments)
-        from pairalign.cli.loading import keep_what_is_loaded  # not before signals are handled
-        from pairalign.cli.program import run
+        try:
+            from pairalign.cli.loading import keep_what_is_loaded  # not before signals are handled
+            from pairalign.cli.program import run
+        except MemoryError:
+            print(f"pairalign: error: {OUT_OF_MEMORY}", file=sys.stderr)
+            return 1
 
         if is_last:
             keep_what_is_loaded()

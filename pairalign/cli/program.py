@@ -16,7 +16,13 @@ from collections.abc import Container, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from pairalign.base.errors import FormatError, MatrixFileError, PairalignError, ScoringError
+from pairalign.base.errors import (
+    OUT_OF_MEMORY,
+    FormatError,
+    MatrixFileError,
+    PairalignError,
+    ScoringError,
+)
 from pairalign.cli.console import give_up_stdout, log, log_into, messages, say
 from pairalign.cli.loading import no_collection
 from pairalign.cli.parser import Parser
@@ -25,7 +31,7 @@ from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 _NOT_MAPPED = "failed to map segment"
 """What the loader says of a library for which there is no memory."""
-_NAMELESS: dict[type, str] = {MemoryError: "out of memory; lower --memory or --threads"}
+_NAMELESS: dict[type, str] = {MemoryError: OUT_OF_MEMORY}
 """What errors mean that say nothing themselves."""
 
 
