@@ -49,6 +49,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -121,18 +122,16 @@ class PosteriorModel:
         return len(self.stay)
 
 
-_TEMPERATURE = 5.02492
-_PARTITION_GAPS = {
-    "gap_open": math.exp(-22.9675 / _TEMPERATURE),
-    "gap_extend": math.exp(-1.31272 / _TEMPERATURE),
-}
+OF_STATES = ("stay", "leave", "enter", "open_short", "open_long")
+"""Fields of a model that have a number for each match state."""
 
 _ALIGNED = 30
 """In place of an extension of gaps: each pair of residues that are aligned."""
 
 
+@cache
 def posterior_model(alphabet: Alphabet, *, match_states: int = 1) -> PosteriorModel:
-    """Return the models for sequences of an alphabet.
+    """Return the models for sequences of an alphabet, the same object each time.
 
     Parameters
     ----------
@@ -142,7 +141,7 @@ def posterior_model(alphabet: Alphabet, *, match_states: int = 1) -> PosteriorMo
     """
     if alphabet == DNA:
         return _dna_model()
-    return _probcons_model() if match_states == 1 else _protein_model()
+    return _probcons_model() if match_states == 1 else _trained_model()
 
 
 @dataclass(frozen=True)
@@ -174,44 +173,48 @@ def profile_costs(alphabet: Alphabet) -> ProfileCosts | None:
     return ProfileCosts(scores, gap_open=60, posterior=200)
 
 
-def _protein_model() -> PosteriorModel:
+def _trained_model() -> PosteriorModel:
     background = _numbers(PROTEIN_BACKGROUND)
-    states = [_symmetric(state.odds) for state in MATCH_STATES]
-    return PosteriorModel(
-        hmm_emission=np.stack([_of_all_codes(odds, background) for odds in states]),
-        partition_emission=_of_all_codes(_exponential(_symmetric(MIQS) / _TEMPERATURE), background),
-        **_rounded(
-            stay=[state.stay for state in MATCH_STATES],
-            leave=[state.leave for state in MATCH_STATES],
-            enter=[state.enter for state in MATCH_STATES],
-            open_short=[state.open_short for state in MATCH_STATES],
-            open_long=[state.open_long for state in MATCH_STATES],
-            **GAPS,
-            **_PARTITION_GAPS,
-        ),
+    return _protein_model(
+        [_of_all_codes(_symmetric(state.odds), background) for state in MATCH_STATES],
+        **{name: [getattr(state, name) for state in MATCH_STATES] for name in OF_STATES},
+        **GAPS,
     )
 
 
 def _probcons_model() -> PosteriorModel:
     background = _numbers(PROTEIN_BACKGROUND)
     odds = _symmetric(PROTEIN_PAIRS) / np.outer(background, background)
+    return _protein_model(
+        [_of_all_codes(odds, background)],
+        start_match=0.6814756989,
+        start_short=8.615339902e-05,
+        start_long=0.1591759622,
+        stay=[1 - 2 * 0.0119511066 - 2 * 0.008008334786],
+        leave=[0],
+        enter=[1],
+        open_short=[0.0119511066],
+        open_long=[0.008008334786],
+        extend_short=0.3965826333,
+        extend_long=0.8988758326,
+        close_short=1 - 0.3965826333,
+        close_long=1 - 0.8988758326,
+    )
+
+
+def _protein_model(
+    hmm_emission: list[npt.NDArray[np.float64]], **hmm: float | list[float]
+) -> PosteriorModel:
+    """Return a pair HMM of proteins with the partition function that both have."""
+    temperature = 5.02492
+    boltzmann = _exponential(_symmetric(MIQS) / temperature)
     return PosteriorModel(
-        hmm_emission=_of_all_codes(odds, background)[np.newaxis],
-        partition_emission=_of_all_codes(_exponential(_symmetric(MIQS) / _TEMPERATURE), background),
+        hmm_emission=np.stack(hmm_emission),
+        partition_emission=_of_all_codes(boltzmann, _numbers(PROTEIN_BACKGROUND)),
         **_rounded(
-            start_match=0.6814756989,
-            start_short=8.615339902e-05,
-            start_long=0.1591759622,
-            stay=[1 - 2 * 0.0119511066 - 2 * 0.008008334786],
-            leave=[0],
-            enter=[1],
-            open_short=[0.0119511066],
-            open_long=[0.008008334786],
-            extend_short=0.3965826333,
-            extend_long=0.8988758326,
-            close_short=1 - 0.3965826333,
-            close_long=1 - 0.8988758326,
-            **_PARTITION_GAPS,
+            **hmm,
+            gap_open=math.exp(-22.9675 / temperature),
+            gap_extend=math.exp(-1.31272 / temperature),
         ),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ARITHMETICS
-from pairalign.scoring.posterior_models import CODES, PosteriorModel
+from pairalign.scoring.posterior_models import CODES, OF_STATES, PosteriorModel
 
 LANES = 32
 TASK = np.dtype([(name, "<i4") for name in ("row", "first", "count", "longest", "block", "unused")])
@@ -50,7 +50,6 @@ _STRIP = 8  # rows
 _MOST_STRIP_ENTRIES = (
     1 << 16
 ) - 1  # they are counted in 16 bits; with more, a pair is for the host
-_OF_STATES = ("stay", "leave", "enter", "open_short", "open_long")
 
 Indices = npt.NDArray[np.int32]
 
@@ -80,7 +79,7 @@ class Kernel:
         """PosteriorNumbers in cuda/posterior/posterior.cuh."""
         number, table = f"<f{self.number_bytes}", CODES * CODES
         counts = {"hmm_emission": self.match_states * table, "partition_emission": table}
-        counts |= dict.fromkeys(_OF_STATES, self.match_states)
+        counts |= dict.fromkeys(OF_STATES, self.match_states)
         layout = [
             (field.name, number, (counts[field.name],))
             if field.name in counts

@@ -13,8 +13,8 @@ from pairalign.scoring.posterior_models import MOST_MATCH_STATES
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
 
-MOST_SEQUENCES = 100
-"""Larger families tell by their number what a model of pairs does not know."""
+MOST_OF_ALL_PAIRS = 100
+"""Sequences that are aligned by the posteriors of all their pairs, if they are not too long."""
 
 _ALIKE = 0.9
 """Of the longer sequence of a pair, in the mean of all pairs."""
@@ -33,14 +33,14 @@ def match_states_of(sequences: SequenceSet) -> int:
     Returns
     -------
     int
-        `MOST_MATCH_STATES` for up to `MOST_SEQUENCES` proteins whose lengths are alike, else 1.
+        `MOST_MATCH_STATES` for up to `MOST_OF_ALL_PAIRS` proteins whose lengths are alike, else 1.
 
     Notes
     -----
     In whole numbers, so that it is the same on every machine.
     """
     count = len(sequences)
-    if sequences.alphabet == DNA or count > MOST_SEQUENCES:
+    if sequences.alphabet == DNA or count > MOST_OF_ALL_PAIRS:
         return 1
     lengths = sequences.lengths.astype(np.int64)
     one, other = (lengths[index] for index in np.triu_indices(count, 1))

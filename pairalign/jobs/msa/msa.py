@@ -37,7 +37,7 @@ from pairalign.formats.kept import KeptResults
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.large import align_large
-from pairalign.jobs.msa.likeness import match_states_of
+from pairalign.jobs.msa.likeness import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.inputs import Sequences, read_one_set
@@ -49,9 +49,6 @@ from pairalign.trees.tree import GuideTree
 
 ROUNDS = 2
 REFINEMENTS = 100
-
-MOST_OF_ALL_PAIRS = 100
-"""Sequences that are aligned by the posteriors of all their pairs."""
 
 _MOST_RESIDUES = 5_000_000
 """Of the shorter sequences of all pairs, if they are more than a group: 2 GB of posteriors."""
