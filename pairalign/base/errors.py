@@ -121,7 +121,10 @@ _MOST_OF_A_NAME = 80
 
 
 def shown_name(name: str) -> str:
-    """Return a sequence's name as messages show it: in quotes, a long one without its middle."""
+    """Return a name, or another field that was read, as messages show it.
+
+    In quotes; a long one without its middle.
+    """
     return repr(cut_name(name))
 
 

@@ -47,7 +47,7 @@ def read_groups(path: str, format: str | None, sequences: SequenceSet) -> Groups
     chosen = choose_format(path, format, GROUP_SUFFIXES, "folds or clusters", "standard input")
     try:
         with open_raw(path) as file:
-            text = decompress(file.read(), path).decode()
+            text = decompress(file.read(), path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SplitError(f"{path}: {describe_unreadable(error, 'a file')}") from error
     said = list(_READERS[chosen](text, path))

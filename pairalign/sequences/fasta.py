@@ -24,6 +24,7 @@ from itertools import zip_longest
 from typing import IO, Any, Union
 
 from pairalign.base.errors import FastaError, describe_unreadable
+from pairalign.base.texts import without_mark
 from pairalign.sequences.compression import decompress
 from pairalign.sequences.records import Records, join_records
 
@@ -33,7 +34,6 @@ Source = Union[str, "os.PathLike[str]", IO[bytes], IO[str]]
 WHITE_SPACE = b" \t\n\v\f\r"
 GAPS = b"-."
 
-_UTF8_MARK = b"\xef\xbb\xbf"
 _PREAMBLE = re.compile(rb"(?:[ \t\v\f]*\n|[;#!][^\n]*(?:\n|\Z))*")
 _NOT_PLAIN = (b"\x1c", b"\x1d", b"\x1e", b"\x1f")  # white space in text, but not in bytes
 _COMMENT_MARKS = (b"\n;", b"\n#", b"\n!")
@@ -177,7 +177,7 @@ def _decompress(data: bytes, name: str) -> bytes:
 
 def unify_lines(data: bytes) -> bytes:
     """Drop a byte order mark and turn every kind of line end into a line feed."""
-    data = data.removeprefix(_UTF8_MARK)
+    data = without_mark(data)
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return data

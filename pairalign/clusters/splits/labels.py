@@ -110,7 +110,7 @@ def _in_header(header: str, name: str) -> str | None:
 
 def _read_column(table: str | os.PathLike[str], name: str) -> dict[str, str]:
     try:
-        with open(table, newline="", encoding="utf-8") as file:
+        with open(table, newline="", encoding="utf-8-sig") as file:
             first = file.readline()
             file.seek(0)
             rows = list(csv.reader(file, delimiter="\t" if "\t" in first else ","))

@@ -1,0 +1,48 @@
+"""A byte order mark, which Windows puts before a text, is skipped wherever text is read."""
+
+import pytest
+
+from pairalign.clusters.splits.labels import read_values
+from pairalign.formats.distances import read_distances
+from pairalign.formats.groups import read_groups
+from pairalign.pairs.lists import read_pair_list
+from pairalign.scoring.matrices import load_table
+from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.reading import read_newick
+
+MARK = b"\xef\xbb\xbf"
+SET = SequenceSet.from_strings({"a": "MKV", "b": "MKL"})
+READERS = {
+    "in.fa": (b">a\nMKV\n>b\nMKL\n", lambda path: list(read_fasta(path))),
+    "in.fq": (b"@a\nACGT\n+\nIIII\n", lambda path: list(read_fasta(path))),
+    "in.aln": (b"CLUSTAL W\n\na  MKV\nb  MKL\n", lambda path: list(read_fasta(path))),
+    "folds.csv": (b"name,fold\na,1\nb,2\n", lambda path: read_groups(path, None, SET).names),
+    "folds.clstr": (
+        b">Cluster 0\n0\t3aa, >a... *\n1\t3aa, >b... at 66%\n",
+        lambda path: read_groups(path, None, SET).names,
+    ),
+    "folds.uc": (
+        b"S\t0\t3\t*\t*\t*\t*\t*\ta\t*\nH\t0\t3\t66.7\t*\t0\t0\t=\tb\ta\n",
+        lambda path: read_groups(path, None, SET).labels.tolist(),
+    ),
+    "clusters.tsv": (b"a\ta\na\tb\n", lambda path: read_groups(path, None, SET).names),
+    "labels.csv": (b"name,kind\na,x\nb,y\n", lambda path: read_values(SET, "kind", path)),
+    "pairs.txt": (
+        b"a\tb\n",
+        lambda path: read_pair_list(path, SET, None).first.tolist(),
+    ),
+    "matrix.txt": (b"  A C\nA 1 0\nC 0 1\n", lambda path: load_table(path).scores),
+    "tree.nwk": (b"(a:1,b:2);\n", lambda path: read_newick(path, SET.names).linkage.tolist()),
+    "d.tsv": (b"\ta\tb\na\t0\t1\nb\t1\t0\n", lambda path: read_distances(path).names),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_byte_order_mark_is_skipped(name, tmp_path):
+    text, read = READERS[name]
+    path = tmp_path / name
+    path.write_bytes(text)
+    expected = read(str(path))
+    path.write_bytes(MARK + text)
+    assert read(str(path)) == expected
