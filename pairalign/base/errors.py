@@ -128,9 +128,9 @@ def shown_name(name: str) -> str:
     return repr(cut_name(name))
 
 
-def cut_name(name: str) -> str:
-    """Return a name without its middle if it is long."""
-    if len(name) <= _MOST_OF_A_NAME:
+def cut_name(name: str, most: int = _MOST_OF_A_NAME) -> str:
+    """Return a text without its middle if it is longer than `most` characters."""
+    if len(name) <= most:
         return name
-    kept = _MOST_OF_A_NAME // 2
+    kept = most // 2
     return f"{name[:kept]}...{name[-kept:]}"

@@ -122,7 +122,8 @@ _COMPLETE_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files"}
 MATRICES = {"bash": "_pairalign_matrices", "zsh": "_pairalign_matrices"}
 """Functions of the scripts that `pairalign.cli.completion` makes."""
 SEQUENCE_FILE = (
-    "FASTA, FASTQ, GenBank, EMBL, UniProt, Stockholm, Clustal or A3M, compressed or not; - is stdin"
+    "FASTA, FASTQ, GenBank, EMBL, UniProt, Stockholm, Clustal, PIR or A3M, compressed or not; - is "
+    "stdin"
 )
 SECONDS = converter(_parse_seconds, "a number of seconds, 0 or more")
 SHARD = converter(parse_shard, f"K/N with K from 1 to N, and N up to {MOST_SHARDS:,}, such as 3/64")

@@ -8,7 +8,8 @@ accepted, beyond one ``>`` header and its sequence lines per record:
 - blank lines anywhere and white space inside sequence lines: dropped;
 - lines that start with ``;``, ``#`` or ``!``: comments, dropped, as BLAST+ does;
 - white space between ``>`` and the name;
-- FASTQ: the qualities are dropped, unless they are asked for.
+- FASTQ: the qualities are dropped, unless they are asked for; a base that is given as ``.`` is N;
+- ``.`` in proteins for a stop, as gffread writes it, see `pairalign.sequences.dots`.
 
 The name of a record is the first word of its header; a control-A, which separates the merged
 headers of NCBI's databases, ends it as well.
@@ -26,12 +27,12 @@ from typing import IO, Any, Union
 from pairalign.base.errors import FastaError, describe_unreadable
 from pairalign.base.texts import without_mark
 from pairalign.sequences.compression import decompress
+from pairalign.sequences.dots import WHITE_SPACE, stops_for_dots
 from pairalign.sequences.records import Records, join_records
 
 Source = Union[str, "os.PathLike[str]", IO[bytes], IO[str]]
 """Where sequences come from: a path, ``"-"`` for standard input, or an open file."""
 
-WHITE_SPACE = b" \t\n\v\f\r"
 GAPS = b"-."
 
 _PREAMBLE = re.compile(rb"(?:[ \t\v\f]*\n|[;#!][^\n]*(?:\n|\Z))*")
@@ -76,7 +77,7 @@ def read_records(source: Source, *, degap: bool = False) -> tuple[Records, str]:
 
 
 def parse_records(
-    text: bytes, name: str, *, degap: bool = False, qualities: bool = False
+    text: bytes, name: str, *, degap: bool = False, qualities: bool = False, stops: bool = False
 ) -> Records:
     """Return the raw records of a FASTA or FASTQ text; see `read_records`.
 
@@ -89,10 +90,16 @@ def parse_records(
     degap : bool
     qualities : bool
         Keep those of FASTQ.
+    stops : bool
+        Whether ``.`` may be a stop, see `pairalign.sequences.dots`.
     """
     start = _find_first_record(text, name)
     headers, bodies, scores = _split_records(text, start, name)
+    if scores is not None:
+        bodies = [body.replace(b".", b"N") for body in bodies]
     names, descriptions = _decode_headers(headers, name)
+    if stops and scores is None:
+        bodies = stops_for_dots(bodies, names, name, degap=degap)
     cleaned = [clean(body, degap=degap) for body in bodies]
     records = join_records(names, descriptions, cleaned)
     if not qualities or scores is None:
@@ -303,6 +310,11 @@ def describe_byte(byte: int) -> str:
 def describe_invalid(byte: int) -> tuple[str, str]:
     """Return what was found and what to do about it."""
     letter = f"letter '{chr(byte)}'"
+    if byte == ord("."):
+        return (
+            letter,
+            "a gap is dropped by --degap; write an unknown residue as X or N, a stop as *",
+        )
     if byte in GAPS:
         return letter, "remove gaps first (--degap)"
     if byte == ord("*"):

@@ -46,9 +46,9 @@ def read_fasta(
     ----------
     source : str, path or file object
         A path, ``"-"`` for standard input, or a file open for reading. GenBank, EMBL, UniProt
-        (text and XML), Stockholm, Clustal and A3M are told by their first line, A3M also by the
-        ending of its name; gzip, bzip2, xz and zstd by the first bytes. A store that `pack` wrote
-        is mapped, and read when it is used.
+        (text and XML), Stockholm, Clustal, PIR and A3M are told by their first line, A3M also by
+        the ending of its name; gzip, bzip2, xz and zstd by the first bytes. A store that `pack`
+        wrote is mapped, and read when it is used.
     also : iterable of str, paths or file objects
         More files of the same set, whose sequences follow.
     alphabet : {"dna", "protein"}, optional
@@ -141,8 +141,11 @@ def _read_input(sources: Sequence[Source], rules: InputRules) -> StoredSet | _Fi
         stored = open_store(sources[0])
         if stored is not None:
             return stored
-    kept = rules.degap, rules.qualities
-    return [read_file(source, degap=kept[0], qualities=kept[1]) for source in sources]
+    skips = rules.on_empty != ON_EMPTY[0]
+    return [
+        read_file(source, degap=rules.degap, qualities=rules.qualities, skip_empty=skips)
+        for source in sources
+    ]
 
 
 def _as_set(

@@ -198,7 +198,7 @@ REFUSED = {
     "gap .": (b">a\nACGT-acgt.\n", "record 1 'a': letter '-' at position 5"),
     "gap . alone": (
         b">a\nACGTacgt.\n",
-        "record 1 'a': letter '.' at position 9; remove gaps first (--degap)",
+        "record 1 'a': letter '.' at position 9; a gap is dropped by --degap",
     ),
     "numbered lines": (
         b">a\n1 mkvl\n",
@@ -233,7 +233,7 @@ REFUSED = {
         b"@a\nA\n+\nI\n@a\nA\n+\nI\n",
         "record 2 'a' has the name of record 1",
     ),
-    "SAM": (b"@HD\tVN:1.6\n@SQ\tSN:chr1\tLN:9\n", "record 1: not FASTQ: "),
+    "SAM": (b"@HD\tVN:1.6\n@SQ\tSN:chr1\tLN:9\n", "the file is SAM; pipe its"),
 }
 
 

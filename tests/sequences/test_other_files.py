@@ -30,7 +30,7 @@ GN   Name=CYCS;
 OS   Bos taurus (Bovine).
 OC   Eukaryota; Metazoa.
 OX   NCBI_TaxID=9913;
-SQ   SEQUENCE   12 AA;  1365 MW;  0000000000000000 CRC64;
+SQ   SEQUENCE   12 AA;  1365 MW;  7113C3970A38733B CRC64;
      MGDVEKGKKI FV
 //
 """

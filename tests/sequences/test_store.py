@@ -313,7 +313,7 @@ def test_qualities_are_kept(folder: Path) -> None:
 
 
 def test_qualities_of_gaps_go_with_them(tmp_path: Path) -> None:
-    Path(tmp_path, "x.fq").write_text("@a\nAC-GT\n+\n12345\n@b\nACGT.\n+\nabcde\n")
+    Path(tmp_path, "x.fq").write_text("@a\nAC-GT\n+\n12345\n@b\nACGT-\n+\nabcde\n")
     made = pack(tmp_path / "x.fq", tmp_path / "x.pairset", degap=True)
     assert made.qualities is not None
     assert made.qualities.tobytes() == b"1245abcd"

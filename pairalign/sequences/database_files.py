@@ -1,0 +1,223 @@
+"""GenBank, EMBL, UniProt (text and XML), Stockholm and Clustal as raw records, read by Biopython.
+
+Its parsers see a file that ends as an error where they would wait for more lines; what a record
+says of its own length and checksum is compared with its residues.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from pairalign.base.errors import FastaError, cut_name, shown_name
+from pairalign.sequences.fasta import clean
+from pairalign.sequences.records import Records, join_records
+
+log = logging.getLogger("pairalign")
+
+_CLUSTAL = (b"CLUSTAL", b"PROBCONS", b"MUSCLE", b"MSAPROBS", b"Kalign")
+_FIRST_WORDS = {
+    b"LOCUS": "genbank",
+    b"ID": "embl",
+    **dict.fromkeys(_CLUSTAL, "clustal"),
+}
+"""Biopython's names of formats, by the word that their files begin with."""
+_RELEASE = b"Genetic Sequence Data Bank"
+"""What the first line of GenBank's release files has, which begin with a page about the release."""
+_TITLES = {
+    "genbank": "GenBank",
+    "embl": "EMBL",
+    "swiss": "UniProt",
+    "uniprot-xml": "UniProt XML",
+    "stockholm": "Stockholm",
+    "clustal": "Clustal",
+}
+_END = b"//"
+_ENDED = ("genbank", "embl", "swiss", "stockholm")
+"""Formats whose records end with a line of their own: what lacks it has been cut short."""
+_WRONG_LENGTH = "Expected sequence length"
+_EMBL_SEQUENCE = b"\nSQ   Sequence "
+_UNIPROT_SEQUENCE = re.compile(
+    rb"^SQ +SEQUENCE +([0-9]{1,18}) AA;(?:[^\n]* ([0-9A-F]{16}) CRC64;)?", re.MULTILINE
+)
+"""How long UniProt says that a sequence is, and its checksum; old releases have none."""
+_MOST_READS_AT_END = 100
+_MOST_OF_A_REASON = 300
+"""Characters; Biopython quotes whole lines."""
+
+
+def database_format(text: bytes) -> str | None:
+    """Return what Biopython calls the format of a text; None: it is none of these.
+
+    Parameters
+    ----------
+    text : bytes
+        As `pairalign.sequences.fasta.unify_lines` returns it.
+    """
+    if text[:1] in (b">", b"@", b";"):
+        return None
+    line = text[:2000].lstrip().split(b"\n", 1)[0].rstrip()
+    if line.startswith(b"# STOCKHOLM"):
+        return "stockholm"
+    if line.startswith((b"<?xml", b"<uniprot")) and b"<uniprot" in text[:2000]:
+        return "uniprot-xml"
+    if _RELEASE in line:
+        return "genbank"
+    format = _FIRST_WORDS.get((line.split() or [b""])[0])
+    # UniProt's text begins as EMBL does, whose proteins have AA as well.
+    if format == "embl" and line.endswith((b" AA.", b" AA")) and _EMBL_SEQUENCE not in text:
+        return "swiss"
+    return format
+
+
+def parse_database(
+    text: bytes, name: str, format: str, *, degap: bool = False, skip_empty: bool = False
+) -> Records:
+    """Return the records of a text; what Biopython warns of is said, a wrong length an error.
+
+    Parameters
+    ----------
+    text : bytes
+    name : str
+        What messages call it.
+    format : str
+        As `database_format` returns it.
+    degap : bool
+        Drop ``-`` and ``.``.
+    skip_empty : bool
+        Records that have a length, but no residues, are kept without any instead of refused.
+
+    Raises
+    ------
+    FastaError
+        It is no such text, or damaged; the message names file and record.
+    """
+    from Bio import BiopythonWarning
+
+    title = _TITLES[format]
+    if format in _ENDED and not text.rstrip().endswith(_END):
+        raise FastaError(f"{name}: {title} without // at its end: the file is cut short")
+    names: list[str] = []
+    descriptions: list[str] = []
+    bodies: list[bytes] = []
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", BiopythonWarning)
+        try:
+            for record in _records(text, format):
+                residues = _residues(record, skip_empty=skip_empty)
+                own = str(record.id)
+                names.append(own)
+                rest = str(record.description).removeprefix(own).strip()
+                descriptions.append(f"{own} {rest}".strip().replace("\n", " "))
+                bodies.append(clean(residues, degap=degap))
+        except FastaError as error:
+            raise FastaError(f"{name}: record {len(names) + 1}: {error}") from None
+        # Biopython's parsers raise whatever comes: ValueError, AssertionError, IndexError, ...
+        except Exception as error:
+            reason = (
+                cut_name(" ".join(str(error).split()), _MOST_OF_A_REASON) or type(error).__name__
+            )
+            raise FastaError(f"{name}: record {len(names) + 1}: not {title}: {reason}") from error
+    _tell(said, name)
+    if format == "swiss":
+        _check_statements(text, name, names, bodies)
+    return join_records(names, descriptions, bodies)
+
+
+class _Text(io.StringIO):
+    """A text that a parser cannot read for ever: some wait for a line after the last one."""
+
+    _reads_at_end = 0
+
+    def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]
+        line = super().readline(-1 if size is None else size)
+        if not line:
+            self._reads_at_end += 1
+            if self._reads_at_end > _MOST_READS_AT_END:
+                raise EOFError("it ends where a record was expected to go on")
+        return line
+
+
+def _records(text: bytes, format: str) -> Iterator[Any]:
+    from Bio import SeqIO
+
+    parse: Any = SeqIO.parse  # which has no types
+    if format == "uniprot-xml":  # XML says itself how it is encoded
+        records: Iterator[Any] = parse(io.BytesIO(text), format)
+        return records
+    try:
+        decoded = text.decode()
+    except UnicodeDecodeError:
+        decoded = text.decode("latin-1")
+    records = parse(_Text(decoded), format)
+    return records
+
+
+def _residues(record: Any, *, skip_empty: bool) -> bytes:
+    """Return the residues of a record; a GenBank record may say no more than how long it is.
+
+    FastaError, with no file in it: it does so, or its residues are not what it says of them.
+    """
+    from Bio.Seq import UndefinedSequenceError
+
+    if record.seq is None:
+        return b""
+    try:
+        residues = bytes(record.seq)
+    except UndefinedSequenceError:
+        if skip_empty:
+            return b""
+        raise FastaError(
+            f"{shown_name(str(record.id))} has a length, but no residues: take the file with them, "
+            "or leave such records out (--on-empty skip)"
+        ) from None
+    said = record.annotations
+    if "sequence_length" in said:  # UniProt XML
+        _check_residues(residues, said["sequence_length"], said.get("sequence_checksum"))
+    return residues
+
+
+def _check_statements(text: bytes, name: str, names: list[str], bodies: list[bytes]) -> None:
+    """Compare the sequences of UniProt's text with what the lines before them say of them."""
+    statements = _UNIPROT_SEQUENCE.findall(text)
+    if len(statements) != len(bodies):
+        raise FastaError(
+            f"{name}: not UniProt: {len(statements):,} lines SQ say how long a sequence is, "
+            f"expected {len(bodies):,}, one a record"
+        )
+    for number, (body, (length, checksum)) in enumerate(zip(bodies, statements, strict=True), 1):
+        try:
+            _check_residues(body, int(length), checksum.decode())
+        except FastaError as error:
+            shown = shown_name(names[number - 1])
+            raise FastaError(f"{name}: record {number} {shown}: {error}") from None
+
+
+def _check_residues(residues: bytes, length: object, checksum: str | None) -> None:
+    """Raise FastaError where a sequence is not as long as was said, or has another CRC64."""
+    from Bio.SeqUtils.CheckSum import crc64
+
+    if str(length) != str(len(residues)):
+        raise FastaError(
+            f"{len(residues):,} residues, expected {cut_name(str(length))}, as the record says: "
+            "the file is cut short or damaged"
+        )
+    compute: Any = crc64
+    if checksum and compute(residues.decode("latin-1")) != f"CRC-{checksum}":
+        raise FastaError(
+            f"its residues do not have the CRC64 {cut_name(checksum)} that the record states: the "
+            "file is damaged"
+        )
+
+
+def _tell(said: list[warnings.WarningMessage], name: str) -> None:
+    for message in dict.fromkeys(str(warning.message) for warning in said):
+        if message.startswith(_WRONG_LENGTH):
+            raise FastaError(
+                f"{name}: {cut_name(message, _MOST_OF_A_REASON)}: the file is cut short or damaged"
+            )
+        log.warning("%s: %s", name, cut_name(" ".join(message.split()), _MOST_OF_A_REASON))
