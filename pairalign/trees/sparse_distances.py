@@ -27,7 +27,8 @@ class SparseDistances:
     limit : int
         The largest distance there can be.
     measure : str
-        ``"drop"``: ``min(S(a,a), S(b,b)) - S(a,b)`` of global scores; ``"edits"``: Levenshtein's.
+        ``"drop"``: ``min(S(a,a), S(b,b)) - S(a,b)`` of global scores, or 0 if that is more;
+        ``"edits"``: Levenshtein's.
     """
 
     names: list[str]

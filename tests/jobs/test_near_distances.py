@@ -101,6 +101,40 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+AMBIGUOUS = {"c1": "CASSXGTGELFF", "c2": "CASSAGTGELFF", "c3": "CASSXXTGELFF", "c4": "CASSASTGELFF"}
+"""X scores 0 with A and S, -1 with itself: pairs score more than that."""
+
+
+def test_a_drop_is_never_below_0_in_any_format(folder: Path) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    Path("x.fa").write_text("".join(f">{name}\n{text}\n" for name, text in AMBIGUOUS.items()))
+    gaps = ["--gap-open", "11", "--gap-extend", "11"]
+    for name in ("x.tsv", "x.npz", "x.parquet"):
+        assert main(["distance", "x.fa", "--max-drop", "10", *gaps, "-o", name, "-q"]) == 0
+    # c1 with c4: -1 of X and A, 6 of G and G; then 0 of G and S.
+    expected = {(0, 1): 0, (0, 2): 0, (0, 3): 5, (1, 2): 0, (1, 3): 4, (2, 3): 0}
+    rows = [line.split("\t") for line in Path("x.tsv").read_text().splitlines()[1:]]
+    names = list(AMBIGUOUS)
+    assert {(names.index(a), names.index(b)): int(d) for a, b, d in rows} == expected
+    assert parquet.read_table("x.parquet")["distance"].to_pylist() == list(expected.values())
+    matrix = sparse.load_npz("x.npz").toarray()
+    assert {(a, b): int(matrix[a, b]) - 1 for a, b in expected} == expected
+
+
+def test_a_sequence_scores_with_itself_what_its_best_alignment_does(tmp_path: Path) -> None:
+    """Where no gap costs as much as a mismatch with itself, the diagonal is not the best."""
+    letters = "ACGTN"
+    scores = [[-9 if "N" in a + b else 4 if a == b else -1 for b in letters] for a in letters]
+    rows = [f"{a} {' '.join(map(str, row))}" for a, row in zip(letters, scores, strict=True)]
+    (tmp_path / "m").write_text("\n".join(["  A C G T N", *rows]) + "\n")
+    scoring = pairalign.make_scoring("dna", matrix=str(tmp_path / "m"), gap_open=1, gap_extend=1)
+    sequences = {"a": "ANC", "b": "ANC", "c": "AC", "d": "NA"}  # with themselves: 6, 6, 8, 2
+    found = pairalign.distances(sequences, scoring=scoring, max_drop=9, sparse=True)
+    expected = {(0, 1): 0, (0, 2): 0, (0, 3): 1, (1, 2): 0, (1, 3): 1, (2, 3): 0}
+    assert found_pairs(found) == expected
+
+
 def test_npz_is_a_matrix_of_scipy(folder: Path) -> None:
     sparse = pytest.importorskip("scipy.sparse")
     assert main(["distance", "in.fa", "--max-drop", "20", "-o", "o.npz", "-q"]) == 0

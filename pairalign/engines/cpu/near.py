@@ -5,7 +5,8 @@ holds in the kernel, and nothing is kept of pairs that exceed it. See ``cpu/near
 
 Notes
 -----
-A drop is ``min(S(a,a), S(b,b)) - S(a,b)`` of global scores. Let residues be worth u such that
+A drop is ``min(S(a,a), S(b,b)) - S(a,b)`` of global scores, or 0 where two sequences score more
+with each other than one with itself, as X with residues does. Let residues be worth u such that
 ``2 S(x,y) <= u(x) + u(y)``. A pair costs what it scores less than its residues are worth: ``u(x) +
 u(y) - 2 S(x,y)`` for residues opposite one another, ``u(x) + 2 gap_extend`` for one in a gap. No
 cost is below 0, and the least cost is what all residues are worth, less twice the score.
@@ -24,8 +25,10 @@ import numpy.typing as npt
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import CapacityError, ScoringError
 from pairalign.base.native import library
-from pairalign.engines.cpu.engine import READ_AHEAD_BYTES, instruction_set_of
+from pairalign.engines.cpu.engine import READ_AHEAD_BYTES, CpuEngine, instruction_set_of
 from pairalign.engines.cpu.native_structs import NativeSet
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import CODES, Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -33,6 +36,8 @@ _MOST_COST = 2**28
 """Of an alignment: sums of a few of them fit 32 bits."""
 _PAIRS_AT_ONCE = 2**28
 """Between two calls of `progress`: a second or two of a core."""
+_OWN_AT_ONCE = 512
+"""Sequences that are aligned with themselves at a time: a mask has the square of it."""
 
 
 class NativeCosts(Structure):
@@ -86,7 +91,7 @@ def pairs_within_drop(
     instruction_set: str | None = None,
     progress: Callable[[int], None] = lambda pairs: None,
 ) -> NearPairs:
-    """Find pairs with ``min(S(a,a), S(b,b)) - S(a,b) <= most_drop``.
+    """Find pairs with ``min(S(a,a), S(b,b)) - S(a,b) <= most_drop``, which is 0 or more.
 
     Parameters
     ----------
@@ -107,7 +112,7 @@ def pairs_within_drop(
     Returns
     -------
     NearPairs
-        `values` are raw drops.
+        `values` are raw drops, 0 or more.
 
     Raises
     ------
@@ -130,11 +135,14 @@ def pairs_within_drop(
         np.where(np.isin(np.arange(CODES), used), worth + 2 * scoring.gap_extend, _MOST_COST),
         2 * (scoring.gap_open - scoring.gap_extend),
     )
-    weights = [one.sums(np.diagonal(matrix)) for one in sets]
-    spares = [one.sums(worth) - own for one, own in zip(sets, weights, strict=True)]
+    most = [one.sums(worth) for one in sets]
+    weights = [
+        _own_scores(one, scoring, bound, threads) for one, bound in zip(sets, most, strict=True)
+    ]
+    spares = [bound - own for bound, own in zip(most, weights, strict=True)]
     search = _Search(sets, costs, 2 * most_drop, weights, spares)
     found = search.run(threads, instruction_set_of(instruction_set), progress)
-    return NearPairs(found.rows, found.columns, found.values // 2)
+    return NearPairs(found.rows, found.columns, np.maximum(found.values // 2, 0))
 
 
 def pairs_within_edits(
@@ -182,6 +190,27 @@ def _worth(
     for code in used:
         worth[code] = max(worth[code], (2 * matrix[code, used] - worth[used]).max())
     return worth
+
+
+def _own_scores(
+    one: _Codes, scoring: Scoring, most: npt.NDArray[np.int64], threads: int
+) -> npt.NDArray[np.int64]:
+    """Return the score of each sequence with itself; `most`: bounds, which columns may attain."""
+    own = one.sums(np.diagonal(scoring.matrix).astype(np.int64))
+    doubtful = (own < most)[one.order]
+    if not doubtful.any():
+        return own
+    engine = CpuEngine(one.sequences, one.sequences, scoring, threads=threads)
+    try:
+        for start in range(0, len(own), _OWN_AT_ONCE):
+            which = doubtful[start : start + _OWN_AT_ONCE]
+            stop = start + len(which)
+            window = Window(0, start, stop, start, stop, triangular=False)
+            found = engine.align(window, Want(Detail.SCORE), np.diag(which).ravel())
+            own[found.query] = found.raw_score
+    finally:
+        engine.close()
+    return own
 
 
 class _Codes:
