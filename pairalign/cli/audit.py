@@ -23,7 +23,7 @@ from pairalign.cli.planning import (
 from pairalign.cli.summary import describe_steps
 from pairalign.clusters.splits.groups import Groups
 from pairalign.formats.groups import read_groups
-from pairalign.formats.names import format_by_suffix
+from pairalign.formats.names import check_ending, format_by_suffix
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_rows
 from pairalign.jobs.splits.audit import Audit, AuditRequest, audit_groups, audit_sets
@@ -41,6 +41,7 @@ def run_audit(options: argparse.Namespace) -> None:
     """Carry out ``pairalign audit``."""
     choose_output(options)
     check_files(options)
+    check_ending(options.output, (".csv",), "violations are written as CSV")
     check_scoring(options)
     check_writable(options.output)
     as_sets = _is_fasta(options)

@@ -6,8 +6,10 @@ import argparse
 import os
 from collections.abc import Iterable
 
+from pairalign.base.choices import CLUSTER_SUFFIXES, COMPRESSED_SUFFIXES, TREE_SUFFIXES
 from pairalign.base.errors import FastaError, FormatError
 from pairalign.base.run_files import is_beside
+from pairalign.formats.names import check_ending
 
 _READ = (
     *("alignments", "input", "input2", "names", "matrix", "pairs", "candidates"),
@@ -29,6 +31,19 @@ _WRITTEN = {
 }
 """Options that may name a file to write, and what they are called."""
 
+_FASTA = CLUSTER_SUFFIXES["fasta"]
+_TABLE = (".tsv", ".tab", ".txt")
+_OF_ONE_FORMAT = {
+    "rename": ("names are written as a table", _TABLE),
+    "tree_out": ("the guide tree is written in Newick", TREE_SUFFIXES["newick"]),
+    "representatives": ("representatives are written as FASTA", _FASTA),
+    "read_report": ("reads are reported in a table", _TABLE),
+    "trimmed": ("cut reads are written as FASTQ or FASTA", (".fastq", ".fq", *_FASTA)),
+    "removed": ("what is removed is written as CSV", (".csv",)),
+    "report": ("a report is written as HTML", (".html", ".htm")),
+}
+"""Files with one format, whatever their name: what is said of them, and the ends they may have."""
+
 _BESIDE_OUTPUT = ("resume", "dask")
 """Options that keep files beside the output."""
 
@@ -39,8 +54,8 @@ def check_files(options: argparse.Namespace) -> None:
     Raises
     ------
     FormatError
-        An output is an input, two outputs are the same file, or what is kept beside an output
-        cannot be beside standard output.
+        An output is an input, two outputs are the same file, what is kept beside an output
+        cannot be beside standard output, or a name says another format than is written.
     FastaError
         Standard input stands for two inputs.
     """
@@ -64,6 +79,10 @@ def check_files(options: argparse.Namespace) -> None:
         if other != called:
             shown = "standard output" if path == "-" else f"'{path}'"
             raise FormatError(f"{other} and {called} are both {shown}; choose another file")
+    for option, (what, endings) in _OF_ONE_FORMAT.items():
+        path = given[option]
+        if path is not None and not _is_device(path):
+            check_ending(path, endings, what)
 
 
 def _read_by(options: argparse.Namespace) -> list[str | None]:
@@ -78,8 +97,10 @@ def check_log(options: argparse.Namespace) -> None:
     Raises
     ------
     FormatError
-        It is an input or an output.
+        It is an input or an output, or its name says that it is compressed.
     """
+    if options.log.lower().endswith(COMPRESSED_SUFFIXES):
+        raise FormatError(f"'{options.log}': a log is appended to, and not compressed")
     refuse_inputs(options.log, _read_by(options))
     place = os.path.realpath(options.log)
     for name, called in _WRITTEN.items():

@@ -10,13 +10,12 @@ from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.base.errors import FormatError
 from pairalign.cli.files import refuse_inputs
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.parts import without_option
+from pairalign.cli.parts import check_parts_ending, without_option
 from pairalign.engines.selection import usable_cores
-from pairalign.formats import WRITERS
 from pairalign.formats.distance_parts import FORMAT, merge_distances
 from pairalign.formats.distances import write_distances
 from pairalign.formats.merge import merge_alignments
-from pairalign.formats.names import choose_format, suffixes_of
+from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.formats.parts import (
     Manifest,
@@ -24,8 +23,6 @@ from pairalign.formats.parts import (
     missing_shards,
     read_manifests,
 )
-
-_TYPES = {writer.name: writer for writer in WRITERS}
 
 
 def run_merge(options: argparse.Namespace) -> None:
@@ -44,7 +41,7 @@ def run_merge(options: argparse.Namespace) -> None:
         matrix = merge_distances(options.parts, manifests)
         write_distances(options.output, matrix, format, threads=threads)
     else:
-        _check_ending(options.output, manifests[0].format)
+        check_parts_ending(options.output, manifests[0].format)
         merge_alignments(options.parts, manifests, options.output, threads)
     size = sum(manifest.bytes for manifest in manifests)
     pairs = sum(manifest.pairs for manifest in manifests)
@@ -53,16 +50,6 @@ def run_merge(options: argparse.Namespace) -> None:
     lines.add("pairs", f"{pairs:,}", pairs=pairs)
     lines.add_outputs([options.output])
     say_summary(options, lines)
-
-
-def _check_ending(output: str, format: str) -> None:
-    """Refuse a name that says another format than that of the parts."""
-    try:
-        said = choose_format(output, None, suffixes_of(_TYPES), "alignments")
-    except FormatError:
-        return
-    if said != format:
-        raise FormatError(f"'{output}' is named as {said}, but the parts are {format}")
 
 
 def _print_plan(manifests: list[Manifest]) -> None:

@@ -15,6 +15,7 @@ from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.loading import no_collection
 from pairalign.cli.planning import progress_of, sequences_request
 from pairalign.formats.msa import WITH_CONFIDENCE, write_alignment
+from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import prepare_folder
 from pairalign.jobs.msa.families import align_families
@@ -33,7 +34,7 @@ def is_of_families(options: argparse.Namespace) -> bool:
 
 def run_families(options: argparse.Namespace) -> None:
     """Align each family, and write it as soon as it is done."""
-    format = options.format or next(iter(MSA_SUFFIXES))
+    format = options.format or _format_of(options.output)
     _check_options(options, format)
     check_files(options)
     places = _places_of(options, format)
@@ -99,6 +100,12 @@ def _stem_of(path: str) -> str:
     for ending in COMPRESSED_SUFFIXES:
         name = name.removesuffix(ending)
     return os.path.splitext(name)[0]
+
+
+def _format_of(folder: str | None) -> str:
+    """Return the format that a folder's name means, else the first."""
+    named = format_by_suffix((folder or "").rstrip(os.sep), MSA_SUFFIXES)
+    return named or next(iter(MSA_SUFFIXES))
 
 
 def _left_of(options: argparse.Namespace, places: dict[str, str]) -> dict[str, str]:

@@ -12,6 +12,8 @@ from pairalign.base.arguments import Shard
 from pairalign.base.run_files import remove_regular
 from pairalign.cli.console import log
 from pairalign.cli.files import check_files
+from pairalign.formats import WRITERS
+from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
 from pairalign.formats.parts import (
     Manifest,
@@ -147,3 +149,9 @@ def without_option(command: list[str], name: str, values: int) -> list[str]:
         elif not word.startswith(f"{name}="):
             left.append(word)
     return left
+
+
+def check_parts_ending(output: str, format: str) -> None:
+    """Refuse a file's name that says another format than that of the parts; FormatError."""
+    endings = next(writer.suffixes for writer in WRITERS if writer.name == format)
+    check_ending(output, endings, f"the parts are {format}")

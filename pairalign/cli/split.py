@@ -21,6 +21,7 @@ from pairalign.cli.report import report_of
 from pairalign.cli.summary import describe_steps
 from pairalign.clusters.splits.labels import as_priorities, read_values
 from pairalign.clusters.splits.result import Split
+from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
 from pairalign.jobs.splits.split import SplitRequest, choose_nearest, plan_folds, run_split
@@ -34,6 +35,7 @@ def run_split_command(options: argparse.Namespace) -> None:
     """Carry out ``pairalign split``."""
     choose_output(options)
     check_files(options)
+    check_ending(options.output, (".csv",), "folds are written as CSV")
     check_scoring(options)
     _check_folds(options)
     outputs = [path for path in (options.output, options.removed) if path is not None]

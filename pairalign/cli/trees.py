@@ -39,7 +39,7 @@ from pairalign.engines.selection import usable_cores
 from pairalign.formats.distance_parts import merge_distances
 from pairalign.formats.distances import read_distances, write_distances
 from pairalign.formats.matrix_npy import read_first_npy
-from pairalign.formats.names import choose_format, format_by_suffix
+from pairalign.formats.names import check_ending, choose_format, format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
@@ -195,12 +195,12 @@ def run_tree(options: argparse.Namespace) -> None:
     if options.program is not None:
         options.default_format = None  # that of the program
     choose_output(options)
+    check_files(options)
     format = _tree_format(options)
     check_method(options.method)
     if format in PICTURES:
         check_matplotlib()
     _check_rename(options, format)
-    check_files(options)
     workers_of(options)  # says what cannot be
     check_scoring(options)
     outputs = [path for path in (options.output, options.rename) if path is not None]
@@ -244,11 +244,14 @@ def _tree_format(options: argparse.Namespace) -> str:
         needed = "mafft" if options.program == "mafft" else "newick"
         if wanted not in (None, needed):
             raise FormatError(f"{options.program} reads {needed}, but --format is {wanted}")
+        texts = [ends for name, ends in TREE_SUFFIXES.items() if name not in PICTURES]
+        if wanted is None:
+            check_ending(options.output, sum(texts, ()), f"a tree for {options.program} is text")
         return needed
-    try:
-        return choose_format(options.output, wanted, TREE_SUFFIXES, "trees")
-    except FormatError:
-        return "newick"
+    if wanted is not None:
+        return str(wanted)
+    check_ending(options.output, sum(TREE_SUFFIXES.values(), ()), "a tree is text or a picture")
+    return format_by_suffix(options.output, TREE_SUFFIXES) or "newick"
 
 
 def _matrix_of(

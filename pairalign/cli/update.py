@@ -23,15 +23,14 @@ from pairalign.cli.align_table import Table, confidence_of, table_of
 from pairalign.cli.destination import Destination, output_of
 from pairalign.cli.files import refuse_inputs
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.parts import without_option
+from pairalign.cli.parts import check_parts_ending, without_option
 from pairalign.cli.planning import problem_request
 from pairalign.cli.program import build_parser
-from pairalign.formats import WRITERS, open_writer
+from pairalign.formats import open_writer
 from pairalign.formats.held import HeldOutput
 from pairalign.formats.interleave import Interleaver, column_of_score, columns_of_names
 from pairalign.formats.matrix_csr import MatrixWriter, add_to_matrix
 from pairalign.formats.merge import merge_files
-from pairalign.formats.names import choose_format
 from pairalign.formats.output import (
     Output,
     map_file,
@@ -151,23 +150,13 @@ def _options_of_align(options: argparse.Namespace, manifests: list[Manifest]) ->
         align.shard, align.output = (1, 1), options.output.rstrip(os.sep)
         align.given = [*_with_output(command, align.output), "--shard", "1/1"]
     elif options.output != "-":
-        _check_ending(options.output, first.format)
+        check_parts_ending(options.output, first.format)
     return align
 
 
 def _with_output(command: list[str], output: str) -> list[str]:
     kept = without_option(without_option(command, "-o", values=1), "--output", values=1)
     return [*kept, "-o", output]
-
-
-def _check_ending(output: str, format: str) -> None:
-    endings = {writer.name: writer.suffixes for writer in WRITERS}
-    try:
-        said = choose_format(output, None, endings, "alignments")
-    except FormatError:
-        return
-    if said != format:
-        raise FormatError(f"'{output}' is named as {said}, but the parts are {format}")
 
 
 def _plan_update(

@@ -18,6 +18,7 @@ from pairalign.cli.planning import (
     read_problem,
 )
 from pairalign.engines.selection import usable_cores
+from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import show_progress
@@ -26,6 +27,7 @@ from pairalign.statistics.low_complexity import mask_problem
 from pairalign.statistics.statements import describe_scoring
 
 _MOST_MESSAGES = 10
+_TABLE = (".tsv", ".tab", ".txt")
 
 
 class IllegalRecordsError(PairalignError):
@@ -36,6 +38,8 @@ def run_verify(options: argparse.Namespace) -> None:
     """Carry out ``pairalign verify``."""
     choose_output(options)
     check_files(options)
+    if options.format is None:
+        check_ending(options.output, _TABLE, "verdicts are written as TSV")
     check_scoring(options)
     check_masks(options)
     check_writable(options.output)

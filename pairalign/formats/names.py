@@ -34,11 +34,39 @@ def format_by_suffix(path: str | os.PathLike[str], suffixes: Suffixes) -> str | 
     path : str or path
     suffixes : mapping of str to tuple of str
     """
+    suffix = os.path.splitext(_uncompressed(path))[1]
+    return next((name for name, known in suffixes.items() if suffix in known), None)
+
+
+def check_ending(path: str | os.PathLike[str], endings: tuple[str, ...], what: str) -> None:
+    """Refuse a file's name that says something else than what is written; without an end it may be.
+
+    Parameters
+    ----------
+    path : str or path
+    endings : tuple of str
+        The ends that say it, in lower case and with the dot.
+    what : str
+        What is written, for the message: "folds are written as CSV".
+
+    Raises
+    ------
+    FormatError
+        The name has another end.
+    """
+    name = _uncompressed(path)
+    if os.path.splitext(name)[1] not in ("", *endings):
+        raise FormatError(
+            f"{what}, which the name '{os.fspath(path)}' does not say: use {' or '.join(endings)}"
+        )
+
+
+def _uncompressed(path: str | os.PathLike[str]) -> str:
+    """Return a file's name in lower case, less the ends of compression."""
     name = os.fspath(path).lower()
     for ending in COMPRESSED_SUFFIXES:
         name = name.removesuffix(ending)
-    suffix = os.path.splitext(name)[1]
-    return next((name for name, known in suffixes.items() if suffix in known), None)
+    return name
 
 
 def choose_format(

@@ -275,7 +275,7 @@ def test_parts_that_were_cut_elsewhere(
 def test_wrong_usage(capfd: pytest.CaptureFixture[str]) -> None:
     make_parts(shards=1)
     merge("parts", "-o", "all.tsv", code=2)
-    assert "named as tsv, but the parts are paf" in capfd.readouterr().err
+    assert "the parts are paf, which the name" in capfd.readouterr().err
     merge("parts", code=2)
 
 
