@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -12,7 +13,10 @@ from pairalign.cli.console import printable
 
 _UNKNOWN = "unrecognized arguments: "
 _CHOICES = re.compile(r"(invalid choice: '(.*)') \(choose from (.*)\)", re.DOTALL)
-_OPTION = re.compile(r"(?<![\w-])--?[a-zA-Z][\w-]*")
+_ATTACHED = re.compile(r"argument (-\w)/\S+: ignored explicit argument '(.*)'", re.DOTALL)
+_RUN_TOGETHER = re.compile(r"-[a-zA-Z]\w+")
+"""What may be an option of another program, or a short one and its value."""
+_REQUIRED = "the following arguments are required: "
 _WORD = re.compile(r"[\w.-]+")
 _MOST_GUESSES = 3
 _ALIKE = 0.7
@@ -31,6 +35,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False)
         self._commands: dict[str, argparse.ArgumentParser] = {}
+        self._words: list[str] = []
 
     def add_commands(self, **settings: Any) -> Any:
         """Add subparsers, whose options are known when one is wrong; as ``add_subparsers``."""
@@ -49,27 +54,55 @@ class Parser(argparse.ArgumentParser):
             (used[0] if used else self).error(f"{_UNKNOWN}{' '.join(unknown)}")
         return options
 
+    def parse_known_args(  # type: ignore[override]
+        self, args: Iterable[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse what is known; -query is no -q, nor -out an output of the name "ut"."""
+        self._words = sys.argv[1:] if args is None else list(args)
+        options = self._words[: self._words.index("--")] if "--" in self._words else self._words
+        maybe = [word for word in options if _RUN_TOGETHER.fullmatch(word)]
+        if maybe and not self._commands:
+            from pairalign.cli.foreign_options import FOREIGN
+
+            theirs = [word for word in maybe if word in FOREIGN]
+            if theirs:
+                self.error(f"{_UNKNOWN}{' '.join(theirs)}")
+        return super().parse_known_args(self._words, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong with a command line, and exit."""
         from pairalign.base.old_names import new_names  # help does without
 
+        message = _ATTACHED.sub(rf"{_UNKNOWN}\1\2", message)
         said = f"{self._with_guesses(message)}{new_names(message.split())}"
         self.exit(2, f"{self.prog}: error: {printable(said)} (see {self.prog} --help)\n")
 
     def _with_guesses(self, message: str) -> str:
         """Return a message with the words that may have been meant."""
         if message.startswith(_UNKNOWN):
-            from pairalign.base.old_names import OPTIONS
-
-            given = [word.partition("=")[0] for word in message.removeprefix(_UNKNOWN).split()]
-            wrong = [word for word in given if word.startswith("-") and word not in OPTIONS]
-            known = dict.fromkeys(_OPTION.findall(self.format_help()))
-            return message + "".join(did_you_mean(word, known) for word in wrong)
+            return message + self._guesses(message.removeprefix(_UNKNOWN).split())
+        if message.startswith(_REQUIRED):
+            return message + self._guesses(self._words)
         choice = _CHOICES.search(message)
         if choice is None:
             return message
+        if self._commands and (os.path.splitext(choice[2])[1] or os.path.exists(choice[2])):
+            return f"'{choice[2]}' is no command; did you mean pairalign align {choice[2]} -o OUT?"
         guesses = did_you_mean(choice[2], _WORD.findall(choice[3]))
         return _CHOICES.sub(lambda found: found[1] + guesses, message) if guesses else message
+
+    def _guesses(self, words: list[str]) -> str:
+        """Return what may have been meant by the options among some words that are not known."""
+        from pairalign.base.old_names import OPTIONS
+        from pairalign.cli.foreign_options import name_here
+
+        known = self._option_string_actions
+        said = []
+        for word in dict.fromkeys(word.partition("=")[0] for word in words):
+            is_option = re.match(r"--?[a-zA-Z]", word) is not None
+            if is_option and word not in known and word not in OPTIONS:
+                said.append(name_here(word, known) or did_you_mean(word, known))
+        return "".join(said)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -83,10 +116,9 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    choices = list(known)
-    begun = [one for one in choices if len(word) > 2 and one.startswith(word)]
-    same = [one for one in choices if one.lower() == word.lower()]
-    guesses = (same or begun or get_close_matches(word, choices, _MOST_GUESSES, _ALIKE))[
-        :_MOST_GUESSES
-    ]
-    return f"; did you mean {' or '.join(guesses)}?" if guesses else ""
+    bare, choices = word.lstrip("-"), {one.lstrip("-"): one for one in known}
+    begun = [one for one in choices if len(bare) > 1 and one.startswith(bare)]
+    same = [one for one in choices if one.lower() == bare.lower()]
+    guesses = same or begun or get_close_matches(bare, choices, _MOST_GUESSES, _ALIKE)
+    shown = [choices[one] for one in guesses[:_MOST_GUESSES]]
+    return f"; did you mean {' or '.join(shown)}?" if shown else ""

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sysconfig
 import termios
+from argparse import _SubParsersAction
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,9 @@ from commands import (
 )
 
 import pairalign
+from pairalign.cli.foreign_options import FOREIGN, OPTION, name_here
 from pairalign.cli.main import main
+from pairalign.cli.program import build_parser
 from pairalign.engines.cpu.engine import instruction_sets
 
 OPTIONS = [
@@ -155,3 +158,20 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     for option in OPTIONS:
         assert f" {option}" in said, option
+
+
+def test_options_of_other_programs_are_options_here() -> None:
+    """Each text names options that some command has, and no option of ours is another's."""
+    (commands,) = (one for one in build_parser()._actions if isinstance(one, _SubParsersAction))
+    known = [parser._option_string_actions.keys() for parser in commands.choices.values()]
+    of_program = {word for one in known for word in one}
+    for theirs, texts in FOREIGN.items():
+        assert any(name_here(theirs, one) for one in known), theirs
+        for text in texts:
+            assert set(OPTION.findall(text)) <= of_program, theirs
+
+
+@pytest.mark.parametrize("words", [["-oquery.paf", "-t2"], ["-qv"], ["-k5"], ["-o", "x", "-vq"]])
+def test_short_options_and_their_values_may_be_one_word(words: list[str]) -> None:
+    options = build_parser().parse_args(["align", "in.fa", *words])
+    assert options.input == "in.fa"
