@@ -121,6 +121,7 @@ def test_habits(typed) -> None:
     said = typed("pairalign align few.fasta --mode lcoal -o x.paf", code=2)
     assert len(said.splitlines()) == 1
     assert "did you mean local" in said
+    said = typed("pairalign align few.fasta --id 0.9 -o x.paf", code=2)
     assert "here --id is --min-identity" in said
     said = typed("pairalign align few.fasta -o x.paf --summary json --log runs.log")
     assert json.loads(said)["pairs"] == 6
