@@ -56,6 +56,10 @@ class FormatError(PairalignError, ValueError):
     """An output format that is unknown, cannot hold the results, or needs a missing package."""
 
 
+class UsageError(FormatError):
+    """Options or arguments that make no sense, or exclude or need each other."""
+
+
 class PairListError(PairalignError, ValueError):
     """A list of pairs that cannot be read, or names what the sequences do not have."""
 

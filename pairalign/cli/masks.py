@@ -8,16 +8,6 @@ from pairalign.base.choices import MASKS
 from pairalign.base.errors import FormatError
 
 
-def add_masks(group: argparse._ArgumentGroup, effect: str) -> None:
-    """Add both; `effect` is what a mask alone does."""
-    group.add_argument("--mask", choices=MASKS, default=MASKS[0], help=effect)
-    group.add_argument(
-        "--mask-scores",
-        action="store_true",
-        help="residues that --mask finds are X, in DNA N, and score so, in any mode",
-    )
-
-
 def check_masks(options: argparse.Namespace) -> None:
     """Refuse scores of masked residues without a mask.
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import time
+from typing import Any
 
+from pairalign.base.declaration import option_of
 from pairalign.base.errors import FormatError
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
@@ -18,6 +20,7 @@ from pairalign.cli.planning import (
 from pairalign.formats.output import check_writable
 from pairalign.formats.sparse_distances import sparse_format, write_sparse
 from pairalign.jobs.distances.near import NearRequest, find_near
+from pairalign.requests.distance import DistanceOptions
 
 _OF_ALL_PAIRS = (
     *("shard", "resume", "dask", "plot", "report", "lower", "strict_names", "commit_every"),
@@ -57,15 +60,19 @@ def run_near(options: argparse.Namespace) -> None:
     say_summary(options, lines)
 
 
+def _default(name: str) -> Any:
+    return option_of(DistanceOptions, name).default
+
+
 def _check(options: argparse.Namespace) -> None:
     """Refuse options that say something of all pairs."""
     asked = "--max-drop" if options.max_drop is not None else "--max-edits"
     if options.max_drop is not None and options.max_edits is not None:
         raise FormatError("--max-drop and --max-edits are two distances: give one")
     for name in _OF_ALL_PAIRS:
-        if getattr(options, name, None) not in (None, False, options.unset.get(name)):
+        if getattr(options, name, None) not in (None, False, _default(name)):
             raise FormatError(f"{asked} keeps some pairs: leave --{name.replace('_', '-')} out")
-    if options.strand != options.unset["strand"]:
+    if options.strand != _default("strand"):
         raise FormatError(f"{asked} compares sequences as they are: leave --strand out")
-    if options.measure != options.unset["measure"]:
+    if options.measure != _default("measure"):
         raise FormatError(f"{asked} is a distance of its own: leave --measure out")

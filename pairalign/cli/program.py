@@ -24,7 +24,8 @@ from pairalign.base.errors import (
     ScoringError,
 )
 from pairalign.cli.console import give_up_stdout, log, log_into, messages, say
-from pairalign.cli.loading import no_collection
+from pairalign.cli.declared import add_options
+from pairalign.cli.loading import later, no_collection
 from pairalign.cli.parser import Parser
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 
@@ -42,107 +43,141 @@ class Command(NamedTuple):
     ----------
     name, help : str
         What it is called, and a line about it.
-    module, function : str
-        Where the function is that gives a parser the command's description and options, and says
-        with ``set_defaults(run=...)`` what carries it out.
+    module, declared : str
+        Where its request is, which declares its options; or a function that gives a parser the
+        options and says with ``set_defaults(run=...)`` what carries it out.
+    run_module, run : str
+        Where what carries it out is, of a command with a request.
     """
 
     name: str
     help: str
     module: str
-    function: str
+    declared: str
+    run_module: str = ""
+    run: str = ""
 
 
 COMMANDS = (
     Command(
         "align",
         "align every pair of a set, or of one set against another",
-        "pairalign.cli.align_options",
-        "add_options",
+        "pairalign.requests.align",
+        "AlignOptions",
+        "pairalign.cli.align",
+        "run_align",
     ),
     Command(
         "distance",
         "distances of all pairs, for programs that make trees",
-        "pairalign.cli.tree_options",
-        "add_distance_options",
+        "pairalign.requests.distance",
+        "DistanceOptions",
+        "pairalign.cli.trees",
+        "run_distance",
     ),
     Command(
         "tree",
         "a guide tree for Clustal Omega, MAFFT, MUSCLE, FAMSA",
-        "pairalign.cli.tree_options",
-        "add_tree_options",
+        "pairalign.requests.distance",
+        "TreeOptions",
+        "pairalign.cli.trees",
+        "run_tree",
     ),
     Command(
         "overlap",
         "find the overlaps of DNA reads, for assemblers",
-        "pairalign.cli.overlap_options",
-        "add_options",
+        "pairalign.requests.overlap",
+        "OverlapOptions",
+        "pairalign.cli.overlaps",
+        "run_overlap",
     ),
     Command(
         "merge",
         "put the parts of a result together, made with --shard",
-        "pairalign.cli.merge_options",
-        "add_options",
+        "pairalign.requests.files",
+        "MergeOptions",
+        "pairalign.cli.merge",
+        "run_merge",
     ),
     Command(
         "update",
         "add sequences to a run of align: only new pairs are aligned",
-        "pairalign.cli.update_options",
-        "add_options",
+        "pairalign.requests.files",
+        "UpdateOptions",
+        "pairalign.cli.update",
+        "run_update",
     ),
     Command(
         "estimate",
         "say what a run of align would take: hours, bytes, cost",
-        "pairalign.cli.estimate_options",
-        "add_options",
+        "pairalign.requests.estimate",
+        "EstimateOptions",
+        "pairalign.cli.estimate",
+        "run_estimate",
     ),
     Command(
         "cluster",
         "put sequences that are similar enough together",
-        "pairalign.cli.cluster_options",
-        "add_options",
+        "pairalign.requests.cluster",
+        "ClusterOptions",
+        "pairalign.cli.clusters",
+        "run_cluster",
     ),
     Command(
         "split",
         "make folds without similar sequences across them, for training and testing",
-        "pairalign.cli.split_options",
-        "add_options",
+        "pairalign.requests.split",
+        "SplitOptions",
+        "pairalign.cli.split",
+        "run_split_command",
     ),
     Command(
         "audit",
         "list the pairs that break what folds or clusters promise, ours or another program's",
-        "pairalign.cli.audit_options",
-        "add_options",
+        "pairalign.requests.audit",
+        "AuditOptions",
+        "pairalign.cli.audit",
+        "run_audit",
     ),
     Command(
         "verify",
         "check and score the alignments of a file, ours or another program's",
-        "pairalign.cli.verify_options",
-        "add_options",
+        "pairalign.requests.verify",
+        "VerifyOptions",
+        "pairalign.cli.verify",
+        "run_verify",
     ),
     Command(
         "msa",
         "align a family: the multiple alignment, with a confidence of each column",
-        "pairalign.cli.msa_options",
-        "add_options",
+        "pairalign.requests.msa",
+        "MsaOptions",
+        "pairalign.cli.msa",
+        "run_msa",
     ),
     Command(
         "posterior",
         "how likely each two residues of each pair are to be aligned",
-        "pairalign.cli.posterior_options",
-        "add_options",
+        "pairalign.requests.posterior",
+        "PosteriorOptions",
+        "pairalign.cli.posterior",
+        "run_posterior",
     ),
     Command(
         "rotate",
         "rotate circular sequences to a common start",
-        "pairalign.cli.rotate_options",
-        "add_options",
+        "pairalign.requests.files",
+        "RotateOptions",
+        "pairalign.cli.rotate",
+        "run_rotate",
     ),
     Command(
         "pack",
         "write sequences into a store that opens at once, for large sets and many machines",
-        "pairalign.cli.pack_options",
-        "add_options",
+        "pairalign.requests.files",
+        "PackOptions",
+        "pairalign.cli.pack",
+        "run_pack",
     ),
     Command(
         "devices", "list what pairalign can run on here", "pairalign.cli.devices", "add_options"
@@ -247,7 +282,12 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
     for command in COMMANDS:
         subparser = commands.add_parser(command.name, help=command.help)
         if used is None or command.name in used:
-            getattr(import_module(command.module), command.function)(subparser)
+            declared = getattr(import_module(command.module), command.declared)
+            if command.run:
+                add_options(subparser, declared)
+                subparser.set_defaults(run=later(command.run_module, command.run))
+            else:
+                declared(subparser)
     return parser
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES, TREE_SUFFIXES
+from pairalign.base.declaration import option_of
 from pairalign.base.errors import FormatError
 from pairalign.base.native import share_heap
 from pairalign.cli.console import log
@@ -64,11 +65,18 @@ from pairalign.jobs.distances.plots import (
     draw_tree,
     picture_format,
 )
+from pairalign.requests.distance import TreeOptions
 from pairalign.sequences.reading import read_set
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.newick import check_headers, check_names
 from pairalign.trees.tree import GuideTree
+
+_DECIDE_DISTANCES = (
+    *("measure", "mode", "matrix", "match", "mismatch", "gap_open", "gap_extend"),
+    *("free_ends", "end_gap_open", "end_gap_extend", "ties", "alphabet", "also"),
+)
+"""Options of ``tree`` that are of no use where IN has the distances already."""
 
 SEQUENCES = "sequences"
 PARTS = "parts"
@@ -273,8 +281,9 @@ def _matrix_of(
         return _measure(options, sequences, request.distances(), report), sequences
     if options.dask is not None:
         raise FormatError("--dask is for sequences, IN are distances")
-    for name, default in options.unset.items():
-        if getattr(options, name) != default:
+    for name in _DECIDE_DISTANCES:
+        default = option_of(TreeOptions, name).default
+        if getattr(options, name) not in (default, []):
             raise FormatError(f"--{name.replace('_', '-')} is for sequences, IN are distances")
     named = None
     if options.names is not None:

@@ -22,7 +22,7 @@ import numpy as np
 
 import pairalign
 from bench import report
-from pairalign.jobs.overlaps.presets import PRESETS, find_preset
+from pairalign.reads.presets import PRESETS, find_preset
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.reading import read_fasta
 from pairalign.sequences.sets import SequenceSet

@@ -17,8 +17,8 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import FormatError
 from pairalign.formats import open_overlap_writer
-from pairalign.jobs.overlaps.presets import PRESETS
 from pairalign.pairs.want import Detail
+from pairalign.reads.presets import PRESETS
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import SequenceSet

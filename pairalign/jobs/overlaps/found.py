@@ -14,11 +14,11 @@ from pairalign.alignments.tables import Tabular
 from pairalign.base.choices import MUTUAL
 from pairalign.base.errors import FormatError
 from pairalign.formats import open_overlap_writer
-from pairalign.jobs.overlaps.presets import Preset
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
 from pairalign.jobs.overlaps.trimming import Trimmed, trim_reads
 from pairalign.jobs.run.stage_counts import Stages
 from pairalign.reads.kinds import KIND_NAMES
+from pairalign.reads.presets import Preset
 from pairalign.reads.string_graph import Reduction
 from pairalign.sequences.sets import SequenceSet
 

@@ -1,7 +1,7 @@
 """Overlaps of reads: every pair on both strands, scored first, aligned where that is worth it.
 
 The second of pairalign's three jobs: what an assembler needs of its reads. Which scoring and which
-thresholds suit which reads is in `pairalign.jobs.overlaps.presets`, how two reads can overlap in
+thresholds suit which reads is in `pairalign.reads.presets`, how two reads can overlap in
 `pairalign.reads.kinds`, and how pairs are scored first in `pairalign.jobs.overlaps.stages`.
 """
 
@@ -18,7 +18,6 @@ from pairalign.alignments.alignments import concatenate
 from pairalign.base.errors import ScoringError
 from pairalign.jobs.overlaps.found import Overlaps
 from pairalign.jobs.overlaps.plan import AskedThresholds, plan_overlaps
-from pairalign.jobs.overlaps.presets import AUTO, Preset
 from pairalign.jobs.overlaps.procedure import OverlapProcedure
 from pairalign.jobs.overlaps.request import OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates
@@ -32,6 +31,7 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
 from pairalign.reads.candidates import Candidates, read_candidates
 from pairalign.reads.kinds import classify
+from pairalign.reads.presets import AUTO, Preset
 from pairalign.scoring.matrices import Number
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
@@ -104,7 +104,7 @@ def overlaps(
     reads : SequenceSet, path, mapping of names to strings, or iterable of strings
         DNA; as for `pairalign.align`.
     preset : {"auto", "short", "hifi", "ont"}
-        Scoring and thresholds, see `pairalign.jobs.overlaps.presets.PRESETS`; ``auto`` decides by a
+        Scoring and thresholds, see `pairalign.reads.presets.PRESETS`; ``auto`` decides by a
         sample of the reads, see `pairalign.jobs.overlaps.choice.choose_preset`, and scales the
         least overlap to their lengths.
     mode : {"semiglobal", "local"}, optional

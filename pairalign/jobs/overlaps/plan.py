@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
-from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.problem_checks import whole_number
+from pairalign.reads.presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import OVERLAP_FILTERS
 from pairalign.jobs.overlaps.plan import AskedThresholds
-from pairalign.jobs.overlaps.presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.jobs.run.inputs import AnyScoring, as_scoring
 from pairalign.jobs.run.resources import Resources
 from pairalign.reads.candidates import Candidates
+from pairalign.reads.presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.scoring.matrices import Number
 from pairalign.scoring.request import check_any
 from pairalign.scoring.scoring import Scoring

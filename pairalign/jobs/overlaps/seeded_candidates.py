@@ -20,8 +20,8 @@ import numpy as np
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import DeviceError, MissingPackageError, PairListError
 from pairalign.jobs.overlaps import seed_worker
-from pairalign.jobs.overlaps.presets import Preset
 from pairalign.reads.candidates import Candidates
+from pairalign.reads.presets import Preset
 from pairalign.sequences.sets import SequenceSet
 
 MAPPY = "mappy"

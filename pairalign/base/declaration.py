@@ -1,0 +1,271 @@
+"""An option is said once: a field of a frozen request, with what is known of it.
+
+A *request* is a dataclass whose fields are made with `option`, `flag`, `choice`, `path` or
+`argument`. Requests that several jobs share are its bases: thresholds, hits, resources. From the
+fields come the parser of a command (`pairalign.cli.declared`), the checks of values, what `update`
+replays, the reference of options, and what decides the bytes of a run. What options need of each
+other is a table of `Rule`, whose messages are spelled as the user's surface spells options:
+``--mode local`` on the command line, ``mode='local'`` in Python.
+
+Nothing heavy is imported here, nor in `pairalign.requests`: help is there at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
+from functools import cache
+from inspect import get_annotations
+from typing import Any, TypeVar
+
+from pairalign.base.errors import UsageError
+
+_Request = TypeVar("_Request")
+_META = "option"
+_SPELLED = re.compile(r"\{(\w+)(?:=([^}]*))?\}|\{\.(\w+)\}")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What values an option takes.
+
+    Attributes
+    ----------
+    read : callable
+        Makes the value of a text; raises ValueError or ArithmeticError.
+    expected : str
+        What a right value is, for messages: "a number".
+    completes : str
+        What a shell completes: ``"files"``, ``"matrices"`` or nothing.
+    """
+
+    read: Callable[[str], Any]
+    expected: str
+    completes: str = ""
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of one option of a request.
+
+    Attributes
+    ----------
+    name : str
+        The field, and the argument in Python.
+    default : object
+        For choices without one of their own the first.
+    help : str or None
+    flags : tuple of str
+        On the command line; empty: it follows from `name`. An argument without a flag has none.
+    metavar : str or None
+    values : callable or tuple of str
+        What it may be; a callable gives them when they are asked for.
+    kind : Kind or None
+        None: any text.
+    group : str or None
+        The title under which help shows it.
+    required, is_flag, is_place, is_several : bool
+        It must be given; it has no value; it is a place and not a flag; it may be given again.
+    nargs : str or None
+        Of a place, as argparse has it.
+    excludes : str or None
+        Options with the same word exclude each other.
+    decides : bool
+        Whether the bytes of results may depend on it.
+    surface : {"both", "command"}
+        Whether Python has it, too.
+    """
+
+    name: str
+    default: Any = None
+    help: str | None = None
+    flags: tuple[str, ...] = ()
+    metavar: str | None = None
+    values: Callable[[], Sequence[str]] | tuple[Any, ...] = ()
+    kind: Kind | None = None
+    group: str | None = None
+    required: bool = False
+    is_flag: bool = False
+    is_place: bool = False
+    is_several: bool = False
+    nargs: str | None = None
+    excludes: str | None = None
+    decides: bool = True
+    surface: str = "both"
+
+    @property
+    def known_values(self) -> tuple[Any, ...]:
+        """What it may be; empty: it is no choice."""
+        return tuple(self.values() if callable(self.values) else self.values)
+
+    @property
+    def flag(self) -> str:
+        """How the command line spells it in full."""
+        long = [one for one in self.flags if one.startswith("--")]
+        return long[0] if long else f"--{self.name.replace('_', '-')}"
+
+
+def option(default: Any = None, help: str | None = None, **known: Any) -> Any:
+    """Declare an option of a request; `known` are the attributes of `Option`."""
+    one = Option("", default, help, **known)
+    if one.is_several:
+        return field(default_factory=tuple, metadata={_META: replace(one, default=())})
+    return field(default=default, metadata={_META: one})
+
+
+def flag(help: str, **known: Any) -> Any:
+    """Declare an option that is given or not."""
+    return option(False, help, is_flag=True, **known)
+
+
+def choice(values: Any, help: str | None = None, **known: Any) -> Any:
+    """Declare an option that is one of some values; the first is the default."""
+    known.setdefault("default", None if callable(values) else next(iter(values)))
+    return option(help=help, values=values, **known)
+
+
+def place(metavar: str, help: str | None = None, **known: Any) -> Any:
+    """Declare an argument that is known by its place."""
+    known.setdefault("required", known.get("nargs") not in ("?", "*"))
+    return option(help=help, metavar=metavar, is_place=True, **known)
+
+
+def again(kind: type, name: str, **known: Any) -> Any:
+    """Declare an option as a base has it, but for some of what is known of it."""
+    before = _declared(kind, name)
+    one = replace(before, **known)
+    if one.is_several:
+        return field(default_factory=tuple, metadata={_META: one})
+    return field(default=one.default, metadata={_META: one})
+
+
+def _declared(kind: type, name: str) -> Option:
+    found: Field[Any] = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
+    declared: Option = found.metadata[_META]
+    return declared
+
+
+@cache
+def options_of(kind: Any) -> tuple[Option, ...]:
+    """Return the options of a request: those of its bases, in their order, then its own."""
+    known = {one.name: one for one in fields(kind) if _META in one.metadata}  # type: ignore[arg-type]
+    homes: dict[str, type] = {}
+    for name, home in _homes_in_order(kind):
+        homes.setdefault(name, home)
+    placed: Mapping[type, str] = getattr(kind, "PLACED", {})
+    found = []
+    for name, home in homes.items():
+        if name in known:
+            one: Option = known[name].metadata[_META]
+            found.append(replace(one, name=name, group=one.group or placed.get(home)))
+    return tuple(found)
+
+
+def _homes_in_order(kind: type) -> Iterator[tuple[str, type]]:
+    """Yield the names of fields with the class that first declares each, bases first."""
+    for base in kind.__bases__:
+        yield from _homes_in_order(base)
+    for name in get_annotations(kind):
+        yield name, kind
+
+
+def option_of(kind: type, name: str) -> Option:
+    """Return an option of a request by its name."""
+    return next(one for one in options_of(kind) if one.name == name)
+
+
+def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
+    """Make a request of named values; of those that it has no field for, none is taken.
+
+    Parameters
+    ----------
+    kind : type
+        Of the request.
+    given : mapping of str to object
+        A command's parsed options, a function's arguments, or what a run has stored.
+    """
+    names = {one.name for one in fields(kind)}  # type: ignore[arg-type]
+    taken = {name: value for name, value in given.items() if name in names}
+    several = {one.name for one in options_of(kind) if one.is_several}
+    return kind(**{k: tuple(v or ()) if k in several else v for k, v in taken.items()})
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What options need of each other.
+
+    Attributes
+    ----------
+    is_broken : callable
+        Says of a request whether it breaks the rule.
+    says : str
+        What is wrong, and what to do: ``{name}`` and ``{name=value}`` are spelled as the surface
+        spells options, ``{.name}`` is what the request has.
+    """
+
+    is_broken: Callable[[Any], bool]
+    says: str
+
+
+@dataclass(frozen=True)
+class Surface:
+    """How a user gives options: on the command line, or in Python."""
+
+    is_command: bool
+
+    def spell(self, kind: type, name: str, value: str | None = None) -> str:
+        """Return an option as it is written there, with a value."""
+        if not self.is_command:
+            return name if value is None else f"{name}={value!r}"
+        known = {one.name: one for one in options_of(kind)}
+        spelled = known[name].flag if name in known else f"--{name.replace('_', '-')}"
+        return spelled if value is None else f"{spelled} {value}"
+
+
+COMMAND_LINE, PYTHON = Surface(True), Surface(False)
+
+
+def check(request: Any, surface: Surface, rules: Sequence[Rule] | None = None) -> None:
+    """Refuse values that an option cannot have, and options that exclude or need each other.
+
+    Parameters
+    ----------
+    request : object
+    surface : Surface
+        How the messages spell options.
+    rules : sequence of Rule, optional
+        Default: those of the request's `RULES`.
+
+    Raises
+    ------
+    UsageError
+    """
+    kind = type(request)
+    for one in options_of(kind):
+        value, known = getattr(request, one.name), one.known_values
+        if known and value is not None and value not in known:
+            named = surface.spell(kind, one.name)
+            expected = ", ".join(str(v) for v in known)
+            raise UsageError(f"{named} {value!r}: expected one of {expected}")
+    for rule in kind.RULES if rules is None else rules:
+        if rule.is_broken(request):
+            raise UsageError(spell_out(rule.says, request, surface))
+
+
+def spell_out(text: str, request: Any, surface: Surface) -> str:
+    """Return a message with its options as a surface spells them, see `Rule`."""
+
+    def spelled(found: re.Match[str]) -> str:
+        if found[3] is not None:
+            return str(getattr(request, found[3]))
+        return surface.spell(type(request), found[1], found[2])
+
+    return _SPELLED.sub(spelled, text)
+
+
+def decided_by(request: Any) -> dict[str, Any]:
+    """Return the options that decide the bytes of results, by name."""
+    return {
+        one.name: getattr(request, one.name) for one in options_of(type(request)) if one.decides
+    }

@@ -1,0 +1,94 @@
+"""What is asked of folds and clusters that are given: ``pairalign audit``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pairalign.base.choices import GROUP_SUFFIXES
+from pairalign.base.declaration import again, choice, option, place
+from pairalign.requests.kinds import PATH
+from pairalign.requests.shared import (
+    SEQUENCE_FILE,
+    Asked,
+    InputOptions,
+    ResourcesOptions,
+    ScoringOptions,
+    StrandOptions,
+    ThresholdsOptions,
+    describe_thresholds,
+)
+
+ACROSS = ("all", "none")
+_PROMISED = "what is promised"
+
+
+@dataclass(frozen=True)
+class GroupsOptions(Asked):
+    """The groups, their sequences, and where violations go."""
+
+    groups: str | None = place(
+        "GROUPS",
+        "folds as CSV with a header line, .clstr, .uc, a table of representatives and members "
+        "(MMseqs2, DIAMOND), or FASTA: the training set, IN being the test set",
+        kind=PATH,
+    )
+    input: str | None = place("IN", f"the sequences: {SEQUENCE_FILE}", kind=PATH)
+    output: str | None = option(
+        help="the violations as CSV; - for stdout, which is the default unless that is a terminal",
+        flags=("-o", "--output"),
+        metavar="OUT",
+        kind=PATH,
+        decides=False,
+        surface="command",
+    )
+    read_as: str | None = option(
+        help="format of GROUPS; default: by the ending of its name",
+        flags=("--from",),
+        values=(*GROUP_SUFFIXES, "fasta"),
+    )
+
+
+@dataclass(frozen=True)
+class AcrossOptions(Asked):
+    """Which pairs are looked at."""
+
+    across: str = choice(
+        ACROSS,
+        "pairs of two groups that are looked at; none: members alone (default: %(default)s)",
+    )
+
+
+@dataclass(frozen=True)
+class AuditOptions(
+    GroupsOptions,
+    ThresholdsOptions,
+    AcrossOptions,
+    StrandOptions,
+    ScoringOptions,
+    InputOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign audit`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "List each pair of two folds or clusters that reaches the least identity (and coverage), "
+        "and each member of a cluster that does not reach it with its representative. The exit "
+        "code is 1 if there is any."
+    )
+    EPILOG: ClassVar[str | None] = describe_thresholds()
+    VERBATIM: ClassVar[bool] = True
+    STDOUT_FORMAT: ClassVar[str] = "csv"
+    FIXED: ClassVar[dict[str, Any]] = {"format": "csv"}
+    PLACED: ClassVar[dict[type, str]] = {
+        one: _PROMISED for one in (ThresholdsOptions, AcrossOptions, StrandOptions)
+    }
+
+    min_identity: Any = again(
+        ThresholdsOptions,
+        "min_identity",
+        help="what no pair of two groups reaches, and members do, such as 0.97 or 97%%",
+        required=True,
+    )
+    identity_of: str = again(ThresholdsOptions, "identity_of", default="full")
+    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")

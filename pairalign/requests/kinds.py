@@ -1,0 +1,92 @@
+"""Kinds of values that options take: how a text is read, and what a message says is expected."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+from pairalign.base.arguments import MOST_SHARDS, parse_shard, parse_share, parse_size
+from pairalign.base.choices import LOCAL_CLUSTER
+from pairalign.base.declaration import Kind
+
+_DEVICE = re.compile(r"auto|cpu|(cuda|opencl)(:\d+(,\d+)*)?")
+
+
+def _parse_whole(text: str) -> int:
+    number = int(text)
+    if not 0 <= number < 2**31 - 1:
+        raise ValueError
+    return number
+
+
+def _parse_count(text: str) -> int:
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def _parse_positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return number
+
+
+def _parse_number(text: str) -> str:
+    if not Decimal(text).is_finite():
+        raise ValueError
+    return text
+
+
+def _parse_seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds < math.inf:
+        raise ValueError
+    return seconds
+
+
+def _parse_above_zero(text: str) -> float:
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise ValueError
+    return number
+
+
+def _parse_path(text: str) -> str:
+    if not text:
+        raise ValueError
+    return text
+
+
+def _parse_device(text: str) -> str:
+    if not _DEVICE.fullmatch(text):
+        raise ValueError
+    return text
+
+
+def _parse_cluster(text: str) -> str:
+    if text.startswith(LOCAL_CLUSTER) and int(text.removeprefix(LOCAL_CLUSTER)) < 1:
+        raise ValueError
+    return text
+
+
+PATH = Kind(_parse_path, "the name of a file", completes="files")
+MATRIX = Kind(str, "the name of a matrix or of a file", completes="matrices")
+POSITIVE = Kind(_parse_positive, "a whole number of at least 1")
+WHOLE = Kind(_parse_whole, "a whole number of 0 or more")
+COUNT = Kind(_parse_count, "a whole number of at least 0")
+SEED = Kind(int, "a whole number")
+SEED_OF_CHANCE = Kind(_parse_count, "a whole number, 0 or more")
+NUMBER = Kind(_parse_number, "a number")
+"""The text of a finite decimal number, which is kept as it is: costs are exact."""
+ABOVE_ZERO = Kind(_parse_above_zero, "a number above 0")
+SMALL_NUMBER = Kind(_parse_above_zero, "a number above 0, such as 0.001")
+SECONDS = Kind(_parse_seconds, "a number of seconds, 0 or more")
+SHARD = Kind(parse_shard, f"K/N with K from 1 to N, and N up to {MOST_SHARDS:,}, such as 3/64")
+CLUSTER = Kind(_parse_cluster, "the address of a Dask scheduler, or local:N")
+SHARE = Kind(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%")
+DEVICE = Kind(_parse_device, "auto, cpu, cuda, cuda:0,1, opencl or opencl:0,1")
+SIZE = Kind(parse_size, "a number with K, M, G or T, such as 512M")
+DIGIT = Kind(int, "a whole number")

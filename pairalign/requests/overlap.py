@@ -1,0 +1,182 @@
+"""What is asked of overlaps of reads: ``pairalign overlap``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pairalign.base.choices import MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
+from pairalign.base.declaration import again, choice, flag, option
+from pairalign.reads.presets import AUTO, PRESETS
+from pairalign.requests.kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
+from pairalign.requests.shared import (
+    GROUPS,
+    SCORING,
+    Asked,
+    ClusterOfMachinesOptions,
+    CostsOptions,
+    InputOptions,
+    OutputOptions,
+    ReportOptions,
+    ResourcesOptions,
+    ResumeOptions,
+    SequencesOptions,
+    ShardOptions,
+    TagsOptions,
+    format_option,
+)
+
+_MODES = ("semiglobal", "local")
+_OVERLAPS, _TOGETHER = "overlaps", "all overlaps together"
+
+
+@dataclass(frozen=True)
+class LinesOptions(Asked):
+    """What lines of PAF have."""
+
+    dual: bool = flag("PAF with each pair both ways, as racon -f wants it")
+    no_cigar: bool = flag("PAF without CIGARs, and GFA with each overlap as one nM")
+
+
+@dataclass(frozen=True)
+class PresetOptions(Asked):
+    """Scoring and thresholds for a kind of reads."""
+
+    preset: str = choice(
+        (AUTO, *PRESETS),
+        "scoring and thresholds for a kind of reads; auto (default) looks at a sample",
+        group=SCORING,
+    )
+    mode: str | None = option(
+        help="default: semiglobal for short reads, else local", values=_MODES, group=SCORING
+    )
+
+
+@dataclass(frozen=True)
+class OverlapThresholdsOptions(Asked):
+    """What an overlap must reach, instead of what the preset says."""
+
+    min_overlap: int | None = option(
+        help="residues that must overlap, on both reads", metavar="N", kind=COUNT
+    )
+    min_identity: Any = option(help="matches by columns: 0.9 or 90%%", metavar="X", kind=SHARE)
+    min_score: Any = option(help="pairs that score less are not aligned", metavar="N", kind=NUMBER)
+    max_overhang: int | None = option(
+        help="local: residues beyond an overlap that do not make it internal",
+        metavar="N",
+        kind=COUNT,
+    )
+    max_false: float | None = option(
+        help="raise the least score or identity until X overlaps by chance are expected, by a "
+        "sample of reads against reversed reads",
+        metavar="X",
+        kind=ABOVE_ZERO,
+    )
+    max_overlaps: int | None = option(
+        help="most overlaps of a pair, as circles and repeats have several "
+        "(default: 10; short reads: 1)",
+        metavar="N",
+        kind=POSITIVE,
+    )
+    candidates: str | None = option(
+        help="align only these pairs, on their strands: PAF, as minimap2 -x ava-ont writes it, or "
+        "two names a line; - is stdin; mappy finds them (needs pip install 'pairalign[overlap]')",
+        metavar="FILE|mappy",
+        kind=PATH,
+    )
+
+
+@dataclass(frozen=True)
+class StrandsOptions(Asked):
+    """Which overlaps of a pair are kept, and what finds them."""
+
+    all_strands: bool = flag("keep both strands of a pair where both pass, not just the better one")
+    filter: str = choice(
+        OVERLAP_FILTERS,
+        "what leaves pairs out before they are scored, and loses nothing: scores by bits, or "
+        "runs of equal residues that overlaps must have (default: where that is faster)",
+    )
+
+
+@dataclass(frozen=True)
+class GraphOptions(Asked):
+    """What removes reads and overlaps, and what is said of each read."""
+
+    read_report: str | None = option(
+        help="write a row a read: depth, residues without overlap, kind, places where overlaps end "
+        "suddenly: adapters and chimeras",
+        metavar="TABLE",
+        kind=PATH,
+    )
+    trim: bool = flag(
+        "cut reads where overlaps end suddenly, at adapters and chimeras, and align them "
+        "again: an assembler then needs the cut reads, too (--trimmed)"
+    )
+    trimmed: str | None = option(
+        help="with --trim, which it means: write the cut reads, FASTQ (.fastq, .fq) or FASTA",
+        metavar="READS",
+        kind=PATH,
+    )
+    remove_weak: bool = flag(
+        "leave out overlaps less than 60%% identical, as far as others cover reads 10 times: "
+        "for assemblers, which else take bad ends of reads for good"
+    )
+    mutual: str = choice(
+        MUTUAL,
+        "reads that are contained in each other, which miniasm deletes both: keep their "
+        "overlaps (default), drop these, or keep one read, the longest, of equals the first",
+    )
+    remove_contained: bool = flag(
+        "leave out reads that are contained in others, and their overlaps"
+    )
+    remove_transitive: bool = flag("leave out dovetails that two others make superfluous")
+    unitigs: bool = flag(
+        "GFA of the stretches of the graph without a fork, circles closed, with the bases of "
+        "their reads; removes contained reads and transitive overlaps"
+    )
+
+
+@dataclass(frozen=True)
+class OverlapOptions(
+    SequencesOptions,
+    OutputOptions,
+    LinesOptions,
+    TagsOptions,
+    PresetOptions,
+    CostsOptions,
+    OverlapThresholdsOptions,
+    ReportOptions,
+    StrandsOptions,
+    GraphOptions,
+    InputOptions,
+    ShardOptions,
+    ResumeOptions,
+    ClusterOfMachinesOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign overlap`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Align every pair of reads on both strands and write those that overlap: what miniasm, "
+        "racon and others take."
+    )
+    EPILOG: ClassVar[str | None] = (
+        "All pairs are scored first; those that score enough are aligned. Presets and their "
+        "scoring: " + "; ".join(f"{p.name}: {p.summary}" for p in PRESETS.values()) + "."
+    )
+    STDOUT_FORMAT: ClassVar[str] = "paf"
+    FIXED: ClassVar[dict[str, Any]] = {"input2": None}
+    GROUPS: ClassVar[dict[str, str | None]] = {
+        **GROUPS,
+        SCORING: "instead of the preset's",
+        _OVERLAPS: "thresholds instead of the preset's",
+    }
+    PLACED: ClassVar[dict[type, str]] = {
+        OverlapThresholdsOptions: _OVERLAPS,
+        ReportOptions: _OVERLAPS,
+        StrandsOptions: _OVERLAPS,
+        GraphOptions: _TOGETHER,
+    }
+
+    input: str | None = again(SequencesOptions, "input", metavar="READS")
+    format: str | None = format_option(OVERLAP_FORMAT_NAMES, "paf")

@@ -1,0 +1,443 @@
+"""What several jobs ask: bases of their requests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from pairalign.base.arguments import Shard
+from pairalign.base.choices import (
+    COMMIT_SECONDS,
+    COVERAGES,
+    IDENTITIES,
+    MASKS,
+    MODES,
+    ON_DUPLICATE,
+    ON_EMPTY,
+    STRANDS,
+    SUMMARIES,
+    TIES,
+)
+from pairalign.base.declaration import Rule, again, choice, flag, option, place
+from pairalign.engines.kernels import AUTO, kernel_names
+from pairalign.requests.kinds import (
+    CLUSTER,
+    DEVICE,
+    MATRIX,
+    PATH,
+    POSITIVE,
+    SECONDS,
+    SHARD,
+    SHARE,
+    SIZE,
+)
+
+SEQUENCE_FILE = (
+    "FASTA, FASTQ, GenBank, EMBL, UniProt, Stockholm, Clustal, PIR or A3M, compressed or not; - is "
+    "stdin"
+)
+SCORING = "scoring"
+RESULTS = "results"
+INPUT = "input"
+RESOURCES = "resources"
+ON_A_CLUSTER = "on a cluster"
+IN_PARTS = "in parts"
+TO_GO_ON = "to go on after a kill or a full disk"
+GROUPS: dict[str, str | None] = {
+    SCORING: "default: BLOSUM62 and gaps 11/1 for proteins, 2/-3 and gaps 5/2 for DNA",
+    INPUT: None,
+    IN_PARTS: None,
+    TO_GO_ON: None,
+    ON_A_CLUSTER: None,
+    RESOURCES: None,
+}
+"""Groups of options that several commands have, and what help says under the title."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What every request has: the rules on its options, and how help describes the command."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = ()
+    GROUPS: ClassVar[dict[str, str | None]] = GROUPS
+    DESCRIPTION: ClassVar[str] = ""
+    EPILOG: ClassVar[str | None] = None
+    VERBATIM: ClassVar[bool] = False
+    """Whether the lines of the epilog stay as they are."""
+    PLACED: ClassVar[dict[type, str]] = {}
+    """The group of the options of a base that has none itself."""
+    STDOUT_FORMAT: ClassVar[str] = ""
+    """The format of standard output, where none is named."""
+    FIXED: ClassVar[dict[str, Any]] = {}
+    """What others choose by an option, and this command does not."""
+
+
+@dataclass(frozen=True)
+class SequencesOptions(Asked):
+    """One set of sequences."""
+
+    input: str | None = place("IN", SEQUENCE_FILE, kind=PATH, surface="command")
+
+
+@dataclass(frozen=True)
+class InputOptions(Asked):
+    """How sequences are read."""
+
+    alphabet: str = choice(("auto", "dna", "protein"), "default: guessed", group=INPUT)
+    degap: bool = flag("drop - and . from the sequences (of alignments)", group=INPUT)
+    also: tuple[str, ...] = option(
+        help="another file of the same set, whose sequences follow; may be given again",
+        metavar="FILE",
+        kind=PATH,
+        is_several=True,
+        group=INPUT,
+    )
+    on_empty: str = choice(
+        ON_EMPTY, "skip: no records without residues (default: error)", group=INPUT
+    )
+    on_duplicate: str = choice(
+        ON_DUPLICATE, "rename: NAME_2 of a second NAME (default: error)", group=INPUT
+    )
+
+
+@dataclass(frozen=True)
+class OutputOptions(Asked):
+    """Where results go, and in which format."""
+
+    output: str | None = option(
+        help="file, or - for stdout, which is the default unless that is a terminal; .gz "
+        "compresses",
+        flags=("-o", "--output"),
+        metavar="OUT",
+        kind=PATH,
+        decides=False,
+        surface="command",
+    )
+    format: str | None = option(surface="command")
+
+
+def format_option(values: Any, default: str) -> Any:
+    """Declare the format of an output: some of `values`; for standard output, `default`."""
+    return option(
+        help=f"default: by the ending of OUT's name; {default} for stdout",
+        values=values,
+        surface="command",
+    )
+
+
+@dataclass(frozen=True)
+class CostsOptions(Asked):
+    """What residues score, and what gaps cost."""
+
+    match: Any = option(help="score of equal residues", metavar="N", group=SCORING)
+    mismatch: Any = option(
+        help="score of different residues, such as -3", metavar="N", group=SCORING
+    )
+    gap_open: Any = option(help="cost of a gap's first residue", metavar="X", group=SCORING)
+    gap_extend: Any = option(help="cost of each further residue", metavar="X", group=SCORING)
+
+
+@dataclass(frozen=True)
+class EndGapsOptions(Asked):
+    """What gaps at the ends of sequences cost, and the rule for ties."""
+
+    free_ends: str | None = option(
+        help="ends where gaps are free: query-start, query-end, target-start, target-end",
+        metavar="END,...",
+        group=SCORING,
+    )
+    end_gap_open: Any = option(
+        help="cost of the first residue of a gap at another end", metavar="X", group=SCORING
+    )
+    end_gap_extend: Any = option(
+        help="cost of each further residue there", metavar="X", group=SCORING
+    )
+    ties: str = choice(
+        TIES,
+        "which of equally good alignments is taken: vsearch's where end gaps cost less than "
+        "others, on the CPU (usual)",
+        group=SCORING,
+    )
+
+
+@dataclass(frozen=True)
+class MatrixOptions(Asked):
+    """The mode and the substitution matrix."""
+
+    mode: str | None = choice(MODES, "default: %(default)s", group=SCORING)
+    matrix: Any = option(
+        help="substitution matrix: Biopython's name, or NCBI format",
+        metavar="NAME|FILE",
+        kind=MATRIX,
+        group=SCORING,
+    )
+
+
+@dataclass(frozen=True)
+class ScoringOptions(MatrixOptions, CostsOptions, EndGapsOptions):
+    """All of a scoring."""
+
+
+@dataclass(frozen=True)
+class StrandOptions(Asked):
+    """Which strands of DNA are looked at."""
+
+    strand: str = choice(
+        STRANDS,
+        "both, of DNA: align each pair on the strand with the higher score, plus if equal "
+        "(default: %(default)s)",
+    )
+
+
+@dataclass(frozen=True)
+class ThresholdsOptions(Asked):
+    """The identity and coverage that pairs must reach."""
+
+    min_identity: Fraction | None = option(metavar="X", kind=SHARE)
+    identity_of: str = choice(
+        tuple(IDENTITIES), "what the identity is, see below (default: %(default)s)"
+    )
+    min_coverage: Fraction | None = option(help="the same of coverage", metavar="X", kind=SHARE)
+    coverage_of: str = choice(
+        tuple(COVERAGES),
+        "what the coverage is, see below (default: %(default)s)",
+        default="both",
+    )
+    explain: bool = flag(
+        "say on stderr how many pairs each step of the thresholds has dropped",
+        decides=False,
+        surface="command",
+    )
+
+
+def describe_thresholds() -> str:
+    """Return what identities and coverages are, for the end of a command's help."""
+    lines = []
+    for title, known in (("identities", IDENTITIES), ("coverages", COVERAGES)):
+        lines += [f"{title}:", *(f"  {name:9} {summary}" for name, summary in known.items())]
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class HitsOptions(Asked):
+    """The best hits of each sequence alone."""
+
+    max_hits: int | None = option(flags=("-k", "--max-hits"), metavar="K", kind=POSITIVE)
+    rank: str | None = option()
+
+
+@dataclass(frozen=True)
+class MaskOptions(Asked):
+    """Residues of low complexity."""
+
+    mask: str = choice(MASKS)
+    mask_scores: bool = flag(
+        "residues that --mask finds are X, in DNA N, and score so, in any mode"
+    )
+
+
+MASK_SCORES_NEED_A_MASK = Rule(
+    lambda asked: asked.mask_scores and asked.mask == MASKS[0],
+    "{mask_scores} needs {mask=tantan} or {mask=seg}",
+)
+
+
+@dataclass(frozen=True)
+class TagsOptions(Asked):
+    """What lines of PAF and SAM have besides."""
+
+    paf_tags: str | None = option(
+        help="PAF: tp (primary), cs (minimap2's traceback), pp",
+        metavar="TAG,...",
+        surface="command",
+    )
+    sam_tags: str | None = option(
+        help="SAM: MD (the target's residues that differ), pp (how sure columns are)",
+        metavar="TAG,...",
+        surface="command",
+    )
+    plain_cigar: bool = flag(
+        "PAF, SAM: CIGARs with M in the place of = and X, for programs that know no others",
+        surface="command",
+    )
+
+
+@dataclass(frozen=True)
+class ReportOptions(Asked):
+    """A page to look at."""
+
+    report: str | None = option(
+        help="write a page to look at: histograms, a heat map, the best pairs and their alignments",
+        metavar="HTML",
+        kind=PATH,
+        decides=False,
+        surface="command",
+    )
+
+
+@dataclass(frozen=True)
+class ShardOptions(Asked):
+    """A part of the work."""
+
+    shard: Shard | None = option(
+        help="do the K-th of N parts, which take about the same time, and write it into the "
+        "folder OUT; see: pairalign merge",
+        metavar="K/N",
+        kind=SHARD,
+        group=IN_PARTS,
+        decides=False,
+        surface="command",
+    )
+
+
+@dataclass(frozen=True)
+class ResumeOptions(Asked):
+    """Results that are kept when a run is ended."""
+
+    resume: bool = flag(
+        "keep OUT.part and OUT.journal, and go on where a run of the same command was ended",
+        group=TO_GO_ON,
+        decides=False,
+        surface="command",
+    )
+    commit_every: float = option(
+        COMMIT_SECONDS,
+        "commit interval in seconds; 0: as often as results allow (default: %(default)g)",
+        metavar="S",
+        kind=SECONDS,
+        group=TO_GO_ON,
+        decides=False,
+        surface="command",
+    )
+
+
+@dataclass(frozen=True)
+class ClusterOfMachinesOptions(Asked):
+    """Workers of a Dask cluster."""
+
+    dask: str | None = option(
+        help="align on the workers of a Dask scheduler (pip install 'pairalign[cluster]'), or in N "
+        "processes here; parts go into the folder OUT.parts, which all workers must see",
+        metavar="ADDRESS|local:N",
+        kind=CLUSTER,
+        group=ON_A_CLUSTER,
+        decides=False,
+        surface="command",
+    )
+
+
+@dataclass(frozen=True)
+class ThreadsOptions(Asked):
+    """Cores of this machine."""
+
+    threads: int | None = option(
+        help="default: all cores",
+        flags=("-t", "--threads"),
+        metavar="N",
+        kind=POSITIVE,
+        group=RESOURCES,
+        decides=False,
+    )
+
+
+@dataclass(frozen=True)
+class MessagesOptions(Asked):
+    """What is said about a run."""
+
+    quiet: bool = flag(
+        "no summary",
+        flags=("-q", "--quiet"),
+        excludes="loudness",
+        group=RESOURCES,
+        decides=False,
+        surface="command",
+    )
+    verbose: bool = flag(
+        "say also what engines do, and what time and memory the run takes",
+        flags=("-v", "--verbose"),
+        group=RESOURCES,
+        decides=False,
+        surface="command",
+    )
+    summary: str = choice(
+        SUMMARIES,
+        "what is said in the end: lines, or a JSON object on one line (default: %(default)s)",
+        group=RESOURCES,
+        decides=False,
+        surface="command",
+    )
+    log: str | None = option(
+        help="append what is said to FILE as well, with the time",
+        metavar="FILE",
+        kind=PATH,
+        group=RESOURCES,
+        decides=False,
+        surface="command",
+    )
+
+
+@dataclass(frozen=True)
+class CoreResources(Asked):
+    """What may be used for work that has one kernel."""
+
+    device: str = option(
+        "auto",
+        metavar="auto|cpu|cuda[:0]",
+        kind=DEVICE,
+        group=RESOURCES,
+        decides=False,
+    )
+    threads: int | None = option(
+        help="default: all cores",
+        flags=("-t", "--threads"),
+        metavar="N",
+        kind=POSITIVE,
+        group=RESOURCES,
+        decides=False,
+    )
+    memory: int | None = option(
+        help="what may be held in memory, such as 4G; default: half of what is free",
+        metavar="SIZE",
+        kind=SIZE,
+        group=RESOURCES,
+        decides=False,
+    )
+
+
+@dataclass(frozen=True)
+class CoreOptions(CoreResources, MessagesOptions):
+    """What may be used for work that has one kernel, and what is said about it."""
+
+    quiet: bool = again(MessagesOptions, "quiet", help="no progress, no summary")
+
+
+@dataclass(frozen=True)
+class KernelResources(Asked):
+    """What may be used for the work."""
+
+    device: str = again(CoreResources, "device", metavar="auto|cpu|cuda[:0,1]|opencl[:0,1]")
+    kernel: str = choice(
+        kernel_names,
+        "the way to align, see: pairalign devices --kernels (default: %(default)s)",
+        default=AUTO,
+        metavar="auto|NAME",
+        group=RESOURCES,
+        decides=False,
+    )
+    threads: int | None = again(CoreResources, "threads")
+    memory: int | None = again(CoreResources, "memory")
+
+
+@dataclass(frozen=True)
+class ResourcesOptions(KernelResources, MessagesOptions):
+    """What may be used for the work, and what is said about it."""
+
+    quiet: bool = again(MessagesOptions, "quiet", help="no progress, no summary, no warnings")
+    progress: bool = flag(
+        "a line every 30 s on how far it is, as in a log, also on a terminal instead of a bar",
+        excludes="loudness",
+        group=RESOURCES,
+        decides=False,
+        surface="command",
+    )
