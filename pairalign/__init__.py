@@ -6,7 +6,6 @@ Names are imported when they are first used: importing the package loads neither
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-from warnings import warn
 
 if TYPE_CHECKING:
     from pairalign.alignments.alignments import Alignment, Alignments
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from pairalign.sequences.sequence import Sequence
     from pairalign.sequences.sets import SequenceSet
     from pairalign.trees.distance_matrix import DistanceMatrix
+    from pairalign.trees.sparse_distances import SparseDistances
     from pairalign.trees.tree import GuideTree
 
 __all__ = [
@@ -75,6 +75,7 @@ __all__ = [
     "ScoringError",
     "Sequence",
     "SequenceSet",
+    "SparseDistances",
     "SparsePosteriors",
     "Split",
     "SplitError",
@@ -102,6 +103,7 @@ _NAMES = {
     "alignments.posteriors": ("SparsePosteriors",),
     "clusters.clusters": ("Clusters",),
     "trees.distance_matrix": ("DistanceMatrix",),
+    "trees.sparse_distances": ("SparseDistances",),
     "formats.pairset": ("pack",),
     "errors": (
         "AlphabetError",
@@ -140,19 +142,11 @@ _NAMES = {
 }
 """The names of `__all__`, and the version, by the module that has them."""
 
-_OLD_NAMES = {"Run": "AlignmentJob"}
-"""What names were once; using one warns. An old name works for one version at least."""
-
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name, or a module of the package, when it is first used (PEP 562)."""
-    if name in _OLD_NAMES:
-        new = _OLD_NAMES[name]
-        message = f"pairalign.{name} is now pairalign.{new}; the old name will be removed"
-        warn(message, DeprecationWarning, stacklevel=2)
-        return __getattr__(new)
     if name in _HOMES:
         value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
     elif not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from importlib import import_module
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +18,17 @@ _MEASURES = ("score", "bits", "evalue", "identity")
 _SHOWN = 10
 
 
+def _above() -> Any:
+    """Return the module that writes files and marks columns.
+
+    It is above this one, and found by its name: results that come from another process are here
+    before any job is.
+    """
+    return import_module("pairalign.jobs.run.written")
+
+
 class Selectable(Tabular):
     """What `Alignments` offers to look at results and to take some of them."""
-
-    writer: ClassVar[Callable[[Any, Any, str | None], None] | None] = None
-    """What writes files: `pairalign.jobs.run.written`, since formats are above."""
-
-    marker: ClassVar[Callable[[Any], list[str]] | None] = None
-    """What knows how sure columns are: `pairalign.jobs.run.written`."""
 
     @property
     def confidence(self) -> list[str]:
@@ -35,8 +38,8 @@ class Selectable(Tabular):
         ``*`` from 0.95 on, as HMMER shows them; ``.`` for gaps. ValueError without CIGARs, and
         where a query was reverse-complemented.
         """
-        assert Selectable.marker is not None
-        return Selectable.marker(self)
+        marks: list[str] = _above().mark_confidence(self)
+        return marks
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write a file, as the command ``align`` does.
@@ -53,8 +56,7 @@ class Selectable(Tabular):
         FormatError, OutputError
             There is no such format, it needs what was not computed, or the disk is full.
         """
-        assert Selectable.writer is not None  # jobs, which make alignments, have set it
-        Selectable.writer(self, path, format)
+        _above().write_alignments(self, path, format)
 
     def matrix(self, measure: Measure = "identity") -> npt.NDArray[np.float64]:
         """Return one number of each pair as a matrix, by input indices.

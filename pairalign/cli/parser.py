@@ -71,7 +71,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong with a command line, and exit."""
-        from pairalign.base.old_names import new_names  # help does without
+        from pairalign.cli.old_options import new_names  # help does without
 
         message = _ATTACHED.sub(rf"{_UNKNOWN}\1\2", message)
         said = f"{self._with_guesses(message)}{new_names(message.split())}"
@@ -93,7 +93,7 @@ class Parser(argparse.ArgumentParser):
 
     def _guesses(self, words: list[str]) -> str:
         """Return what may have been meant by the options among some words that are not known."""
-        from pairalign.base.old_names import OPTIONS
+        from pairalign.cli.old_options import OPTIONS
         from pairalign.cli.foreign_options import name_here
 
         known = self._option_string_actions

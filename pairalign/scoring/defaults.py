@@ -9,6 +9,7 @@ import os
 from decimal import Decimal
 
 from pairalign.base.errors import ScoringError
+from pairalign.scoring.given_matrices import Matrix, given_table
 from pairalign.scoring.matrices import (
     Number,
     Table,
@@ -26,7 +27,7 @@ _DEFAULT_GAPS = {"protein": (Decimal(11), Decimal(1)), "dna": (Decimal(5), Decim
 
 def choose_table(
     alphabet: Alphabet,
-    matrix: str | os.PathLike[str] | None,
+    matrix: Matrix | None,
     match: Number | None,
     mismatch: Number | None,
 ) -> tuple[Table, dict[str, str]]:
@@ -35,7 +36,11 @@ def choose_table(
         raise ScoringError("both a matrix and match or mismatch scores are given, expected one")
     if matrix is None and (alphabet == DNA or match is not None or mismatch is not None):
         return match_table(alphabet, *_choose_match(alphabet, match, mismatch)), {}
-    return complete_table(load_table(_DEFAULT_MATRIX if matrix is None else matrix), alphabet)
+    if matrix is None or isinstance(matrix, (str, os.PathLike)):
+        table = load_table(_DEFAULT_MATRIX if matrix is None else matrix)
+    else:
+        table = given_table(matrix, alphabet)
+    return complete_table(table, alphabet)
 
 
 def _choose_match(

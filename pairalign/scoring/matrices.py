@@ -198,6 +198,11 @@ def known_names() -> list[str]:
     return sorted(path.name for path in _folder().iterdir() if path.name != "SCHNEIDER")
 
 
+def name_of_scores(scores: Mapping[tuple[str, str], Decimal]) -> str | None:
+    """Return Biopython's name of the matrix with just these scores; None: there is none."""
+    return next((name for name in known_names() if _load_named(name).scores == scores), None)
+
+
 def _find_name(matrix: str) -> str | None:
     """Return Biopython's name of a matrix, or None when it has none of that name."""
     wanted = matrix.upper()
@@ -246,7 +251,9 @@ def _load_file(path: Path) -> Table:
             f"{where}: {len(columns)} columns but {len(rows)} rows, expected a square matrix: "
             f"no row for {_quoted(missing)}"
         )
-    return _checked(Table(path.name, scores))
+    table = Table(path.name, scores)
+    check_symmetric(table, MatrixFileError)
+    return table
 
 
 def _score(word: str, where: str) -> Decimal:
@@ -281,15 +288,15 @@ def _check_unique(letters: list[str], what: str) -> None:
             raise MatrixFileError(f"{what} for {letter!r}")
 
 
-def _checked(table: Table) -> Table:
+def check_symmetric(table: Table, error: type[ScoringError]) -> None:
+    """Raise an error unless the score of a pair is the same whichever comes first."""
     for (row, column), score in table.scores.items():
         other = table.scores[column, row]
         if score != other:
-            raise MatrixFileError(
+            raise error(
                 f"matrix {table.name} is not symmetric: {row!r} against {column!r} is {score} "
                 f"but {column!r} against {row!r} is {other}"
             )
-    return table
 
 
 def _quoted(letters: list[str]) -> str:

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from pairalign.base.choices import TIES
 from pairalign.base.errors import ScoringError
+from pairalign.scoring.given_matrices import Matrix
 from pairalign.scoring.matrices import Number
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.alphabets import Alphabet
@@ -28,7 +29,7 @@ class ScoringRequest:
     """
 
     mode: str = "global"
-    matrix: str | os.PathLike[str] | None = None
+    matrix: Matrix | None = None
     match: Number | None = None
     mismatch: Number | None = None
     gap_open: Number | None = None
@@ -97,6 +98,8 @@ def check_any(choices: Iterable[_Choice], scoring_of: Callable[[_Choice], Scorin
     raise errors[0]
 
 
-def _can_be_read_once(path: str | os.PathLike[str]) -> bool:
+def _can_be_read_once(path: Matrix) -> bool:
     """Whether it is a pipe or a device."""
+    if not isinstance(path, (str, os.PathLike)):
+        return False
     return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))

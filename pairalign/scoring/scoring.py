@@ -11,7 +11,6 @@ once a sequence holds it.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from pairalign.base.errors import AlphabetError, ScoringError
 from pairalign.scoring.cigars import Span, read_columns
 from pairalign.scoring.defaults import choose_gap_costs, choose_table
 from pairalign.scoring.end_gaps import EndGaps, GapCost, choose_end_costs
+from pairalign.scoring.given_matrices import Matrix
 from pairalign.scoring.matrices import (
     Number,
     Table,
@@ -41,7 +41,7 @@ SCORE_LIMIT = 2**30
 """Raw scores stay below this in size: 32 bits with room for one more step and for sentinels."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scoring:
     """Everything that decides which alignment is the best; made by `make_scoring`.
 
@@ -74,6 +74,12 @@ class Scoring:
     matrix_name: str
     stand_ins: Mapping[str, str] = field(default_factory=dict)
     end_gaps: EndGaps | None = None
+
+    def __repr__(self) -> str:
+        costs = map(self.format_score, (self.gap_open, self.gap_extend))
+        return "<Scoring: {}, {}, gap open {}, gap extend {}>".format(
+            self.mode, self.matrix_name, *costs
+        )
 
     @property
     def max_score(self) -> int:
@@ -312,7 +318,7 @@ def make_scoring(
     alphabet: Alphabet | str,
     *,
     mode: str = "global",
-    matrix: str | os.PathLike[str] | None = None,
+    matrix: Matrix | None = None,
     match: Number | None = None,
     mismatch: Number | None = None,
     gap_open: Number | None = None,
@@ -330,8 +336,10 @@ def make_scoring(
         Of the sequences to align.
     mode : {"global", "semiglobal", "local"}
         End gaps cost like others, are free at both ends of both sequences, or there are none.
-    matrix : str or path, optional
-        See `pairalign.scoring.matrices.load_table`. Default for proteins: BLOSUM62.
+    matrix : str, path, or matrix as an object, optional
+        A name or a file, see `pairalign.scoring.matrices.load_table`; or an array of Biopython, a
+        mapping of pairs of residues to scores, or an array with its residues, ``(array, "ARND")``,
+        see `pairalign.scoring.given_matrices.given_table`. Default for proteins: BLOSUM62.
     match, mismatch : int, float, str or Decimal, optional
         Scores instead of a matrix. Equal definite residues score `match`, all others `mismatch`,
         which is not positive. For DNA one may be left out; default for DNA: 2 and -3.
@@ -358,6 +366,8 @@ def make_scoring(
     ------
     ScoringError
         The matrix or the costs make no sense; the message says where and what was expected.
+    TypeError
+        The matrix is nothing that one can be.
 
     Examples
     --------

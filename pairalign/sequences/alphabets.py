@@ -114,3 +114,26 @@ def guess_alphabet(*histograms: npt.NDArray[np.int64]) -> Alphabet:
     if counts[_NOT_IUPAC].any() or 10 * int(counts[_BASES].sum()) < 9 * letters:
         return PROTEIN
     return DNA if letters else PROTEIN
+
+
+def count_replaced(counts: npt.NDArray[np.int64], alphabet: Alphabet) -> dict[str, int]:
+    """Count the upper-case letters that read as X or N since an alphabet lacks them.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (256,)
+        See `count_bytes`.
+    alphabet : Alphabet
+
+    Returns
+    -------
+    dict of str to int
+        Without X and N themselves, and U in DNA.
+    """
+    own = {alphabet.unknown} | ({"U"} if alphabet == DNA else set())
+    found = {
+        chr(byte): int(counts[byte] + counts[byte + 32])
+        for byte in range(ord("A"), ord("Z") + 1)
+        if alphabet.encoding[byte] == len(alphabet.letters) - 1 and chr(byte) not in own
+    }
+    return {letter: count for letter, count in found.items() if count}

@@ -61,8 +61,9 @@ class BlockSet(SequenceSet):
     def __len__(self) -> int:
         return len(self.indices)
 
-    def __getitem__(self, index: int) -> Sequence:
-        return self._whole[int(self.indices[index])]
+    def sequence_at(self, index: int) -> Sequence:
+        """As `SequenceSet.sequence_at`."""
+        return self._whole.sequence_at(int(self.indices[index]))
 
     def places_of(self, positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the sorted positions here of some of the whole, which are in the ranges."""

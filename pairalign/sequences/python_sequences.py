@@ -3,11 +3,43 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping
 from typing import SupportsIndex
 
 _EXPECTED = "expected a str, bytes, or an object with .seq or .letters"
 _SPELLED = ("skbio", "biotite")
 """Packages whose sequences are their residues as text."""
+
+
+def named_letters(
+    sequences: Iterable[object] | Mapping[str, str], names: Iterable[object] | None
+) -> tuple[list[str], list[bytes]]:
+    """Return the names and the residues of several items; these are not checked.
+
+    Parameters
+    ----------
+    sequences, names
+        As for `pairalign.sequences.sets.SequenceSet.from_strings`.
+
+    Raises
+    ------
+    TypeError
+        Something is no sequence, or no name; the message says which.
+    ValueError
+        There are more of the ones than of the others.
+    """
+    if isinstance(sequences, (str, bytes)):
+        raise TypeError("expected several sequences, found one string: put it in a list")
+    if isinstance(sequences, Mapping):
+        names = list(sequences) if names is None else names
+        sequences = sequences.values()
+    items = list(sequences)
+    names = [f"seq{i}" for i in range(1, len(items) + 1)] if names is None else names
+    titles = [name_of(name, f"name {i}") for i, name in enumerate(names, 1)]
+    if len(titles) != len(items):
+        raise ValueError(f"{len(items)} sequences but {len(titles)} names")
+    named = enumerate(zip(items, titles, strict=True), 1)
+    return titles, [letters_of(item, f"item {i} ({title!r})") for i, (item, title) in named]
 
 
 def letters_of(item: object, what: str) -> bytes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,14 @@ from pairalign.base.byte_counts import count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
 from pairalign.base.errors import FastaError, shown_name
 from pairalign.sequences.alphabets import (
-    DNA,
     INVALID,
     PROTEIN,
     Alphabet,
+    count_replaced,
     get_alphabet,
     guess_alphabet,
 )
+from pairalign.sequences.choosing import Several, origins_of, place_of, places_of, records_of
 from pairalign.sequences.fasta import clean, describe_byte, describe_invalid
 from pairalign.sequences.native_arrays import (
     PADDING_BYTES,
@@ -34,7 +35,7 @@ from pairalign.sequences.native_arrays import (
     digest_of,
     join_texts,
 )
-from pairalign.sequences.python_sequences import letters_of, name_of
+from pairalign.sequences.python_sequences import named_letters
 from pairalign.sequences.records import Records, join_records
 from pairalign.sequences.row_order import find_row_ranks, order_rows
 from pairalign.sequences.sequence import Sequence
@@ -104,6 +105,11 @@ class SequenceSet:
         alphabet: Alphabet | str | None = None,
         source: str = "sequences",
     ) -> None:
+        if not isinstance(records, Records):
+            raise TypeError(
+                f"expected Records, found {type(records).__name__}: make a set of Python objects "
+                "with SequenceSet.from_strings, of a file with read_fasta"
+            )
         self.source = source
         self.origins = records.origins
         self.names = records.names
@@ -123,7 +129,7 @@ class SequenceSet:
         table = self.alphabet.encoding.tobytes()
         self.codes = np.frombuffer(records.letters.translate(table), np.uint8)
         self.order = _read_only(order_rows(self.offsets, self.codes))
-        self.replaced = self._count_replaced()
+        self.replaced = count_replaced(self.byte_counts, self.alphabet)
 
     @classmethod
     def from_strings(
@@ -160,20 +166,8 @@ class SequenceSet:
         TypeError
             Something is no sequence, or no name; the message says which.
         """
-        if isinstance(sequences, (str, bytes)):
-            raise TypeError("expected several sequences, found one string: put it in a list")
-        if isinstance(sequences, Mapping):
-            names = list(sequences) if names is None else names
-            sequences = sequences.values()
-        items = list(sequences)
-        names = [f"seq{i}" for i in range(1, len(items) + 1)] if names is None else names
-        titles = [name_of(name, f"name {i}") for i, name in enumerate(names, 1)]
-        if len(titles) != len(items):
-            raise ValueError(f"{len(items)} sequences but {len(titles)} names")
-        bodies = [
-            clean(letters_of(item, f"item {i} ({title!r})"), degap=degap)
-            for i, (item, title) in enumerate(zip(items, titles, strict=True), 1)
-        ]
+        titles, texts = named_letters(sequences, names)
+        bodies = [clean(text, degap=degap) for text in texts]
         records = join_records(titles, list(titles), bodies)
         rules = InputRules(degap, on_empty, on_duplicate)
         return cls.from_records(records, alphabet=alphabet, source=source, rules=rules)
@@ -209,15 +203,41 @@ class SequenceSet:
     def __len__(self) -> int:
         return len(self.names)
 
-    def __getitem__(self, index: int) -> Sequence:
-        """Sequence at an input index (not a sorted position); negative counts from the end."""
-        index = range(len(self))[index]
+    def __contains__(self, name: object) -> bool:
+        return name in (self.names if isinstance(name, str) else list(self))
+
+    @overload
+    def __getitem__(self, index: int | np.integer[Any] | str) -> Sequence: ...
+    @overload
+    def __getitem__(self, index: Several) -> SequenceSet: ...
+    def __getitem__(self, index: Any) -> Sequence | SequenceSet:
+        """One sequence, by input index or name; a set of those of a slice, list, array or mask.
+
+        Input indices are not sorted positions; negative ones count from the end.
+        """
+        if isinstance(index, str):
+            return self.sequence_at(place_of(index, self.names))
+        if not isinstance(index, slice) and np.ndim(index) == 0:
+            return self.sequence_at(range(len(self))[index])
+        return self._chosen(places_of(index, self.names).tolist())
+
+    def _chosen(self, places: list[int]) -> SequenceSet:
+        qualities = None
+        if self.qualities is not None:
+            spans = (slice(*self.offsets[k : k + 2].tolist()) for k in places)
+            qualities = b"".join(self.qualities[span].tobytes() for span in spans)
+        chosen = [self.sequence_at(place) for place in places]
+        records = records_of(chosen, origins_of(places, self.origins, self.source), qualities)
+        return SequenceSet(records, alphabet=self.alphabet, source=self.source)
+
+    def sequence_at(self, index: int) -> Sequence:
+        """Return the sequence at an input index, from 0 on."""
         start, stop = self.offsets[index : index + 2]
         letters = self.letters[start:stop].tobytes().decode("ascii")
         return Sequence(self.names[index], self.descriptions[index], letters)
 
     def __iter__(self) -> Iterator[Sequence]:
-        return (self[index] for index in range(len(self)))
+        return map(self.sequence_at, range(len(self)))
 
     def __repr__(self) -> str:
         return (
@@ -418,16 +438,6 @@ class SequenceSet:
         raise FastaError(
             f"{self.source}: {self.record(index)}: {found} at position {place + 1}; {advice}"
         )
-
-    def _count_replaced(self) -> dict[str, int]:
-        own = {self.alphabet.unknown} | ({"U"} if self.alphabet == DNA else set())
-        any_code = len(self.alphabet.letters) - 1
-        counts = {
-            chr(byte): int(self.byte_counts[byte] + self.byte_counts[byte + 32])
-            for byte in range(ord("A"), ord("Z") + 1)
-            if self.alphabet.encoding[byte] == any_code and chr(byte) not in own
-        }
-        return {letter: count for letter, count in counts.items() if count}
 
 
 def _read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from pairalign.base.checksum import add_to_checksum
 from pairalign.base.errors import FastaError, describe_unreadable
-from pairalign.sequences.alphabets import INVALID
+from pairalign.sequences.alphabets import INVALID, count_replaced
 from pairalign.sequences.native_arrays import CodeArrays, TextArrays
 from pairalign.sequences.records import Records
 from pairalign.sequences.sequence import Sequence
@@ -107,7 +107,7 @@ class StoredSet(SequenceSet):
         self.origins = ()
         self.alphabet = self._header.alphabet
         self.byte_counts = self._header.byte_counts
-        self.replaced = self._count_replaced()
+        self.replaced = count_replaced(self.byte_counts, self.alphabet)
 
     def __del__(self) -> None:
         descriptor, self._descriptor = self._descriptor, None
@@ -130,8 +130,8 @@ class StoredSet(SequenceSet):
     def __len__(self) -> int:
         return self._header.sequences
 
-    def __getitem__(self, index: int) -> Sequence:
-        index = range(len(self))[index]
+    def sequence_at(self, index: int) -> Sequence:
+        """As `SequenceSet.sequence_at`, and read no other."""
         letters = self._letters_of(index).tobytes().decode("ascii")
         return Sequence(self.name_of(index), self._text_of("header", index), letters)
 

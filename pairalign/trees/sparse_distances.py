@@ -54,9 +54,15 @@ class SparseDistances:
         return np.dtype(np.min_scalar_type(self.limit + 1))
 
     def csr_arrays(self) -> tuple[npt.NDArray[Any], Int32s, npt.NDArray[np.signedinteger[Any]]]:
-        """Return data, indices and indptr of the symmetric matrix in CSR, with its diagonal.
+        """Return the symmetric matrix in CSR, with its diagonal.
 
         What is stored of a distance d is d + 1: a pair without an entry is beyond the limit.
+
+        Returns
+        -------
+        data : ndarray of `dtype`, shape (entries,)
+        indices : ndarray of int32, shape (entries,)
+        indptr : ndarray of int32 or int64, shape (n + 1,)
         """
         count = len(self.names)
         own = np.arange(count, dtype=np.int32)
@@ -72,7 +78,11 @@ class SparseDistances:
         return data[order], columns[order], indptr.astype(np.int32) if small else indptr
 
     def csr(self) -> Any:
-        """Return the matrix of `csr_arrays` as a ``scipy.sparse.csr_matrix``.
+        """Return the matrix of `csr_arrays` as SciPy has it.
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix
 
         Raises
         ------

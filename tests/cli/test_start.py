@@ -156,11 +156,6 @@ def test_public_names() -> None:
     assert set(pairalign.__all__) <= set(everything)
 
 
-def test_former_names() -> None:
-    with pytest.warns(DeprecationWarning, match=r"pairalign\.Run is now pairalign\.AlignmentJob"):
-        assert pairalign.Run is pairalign.AlignmentJob
-
-
 def test_modules_are_attributes_once_they_are_asked_for() -> None:
     program = "import pairalign; print(pairalign.errors.FormatError.__name__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

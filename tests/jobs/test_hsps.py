@@ -178,8 +178,6 @@ def test_only_local() -> None:
         pairalign.align([GENOME[:20], GENOME[:30]], hsps=2)
     with pytest.raises(ValueError, match="hsps 0: expected at least 1"):
         pairalign.align([GENOME[:20], GENOME[:30]], hsps=0)
-    with pytest.raises(TypeError, match=r"align\(\): 'top' is 'hsps' now"):
-        pairalign.align([GENOME[:20], GENOME[:30]], top=2)  # type: ignore[call-arg]
 
 
 @pytest.mark.skipif(shutil.which("lalign36") is None, reason="lalign36 is not installed")

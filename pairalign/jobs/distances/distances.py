@@ -191,7 +191,7 @@ def distances(
         As for `pairalign.align`; at least two.
     measure : str
         One of `MEASURES`.
-    scoring : Scoring, or name or path of a matrix, optional
+    scoring : Scoring, or matrix as `make_scoring` takes it, optional
         As for `pairalign.align`.
     mode : {"global", "semiglobal", "local"}, optional
         Default: that of `scoring`, else global; one that is not that of `scoring` is an error.

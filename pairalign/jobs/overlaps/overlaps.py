@@ -111,7 +111,7 @@ def overlaps(
         Semiglobal alignments end at ends of reads: dovetails and containments. Local ones end where
         reads are no longer alike, and may also be internal. Default: semiglobal for ``short``,
         else local. One that is not that of `scoring` is an error.
-    scoring : Scoring, or name or path of a matrix, optional
+    scoring : Scoring, or matrix as `make_scoring` takes it, optional
         Instead of the preset's.
     match, mismatch, gap_open, gap_extend : int, float or str, optional
         Instead of the preset's, without `scoring`.

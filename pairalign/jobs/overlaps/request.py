@@ -27,7 +27,7 @@ class OverlapRequest:
     preset : {"auto", "short", "hifi", "ont"}
     mode : {"semiglobal", "local"} or None
         None: the preset's.
-    scoring : Scoring, name or path of a matrix, or None
+    scoring : Scoring, matrix as `make_scoring` takes it, or None
         Instead of the preset's.
     match, mismatch, gap_open, gap_extend : int, float, str or None
         Instead of the preset's, without `scoring`.

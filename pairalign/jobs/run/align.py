@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.selection import Selectable
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard, check_shard
 from pairalign.base.choices import DEFAULT_WINDOW, STRANDS
@@ -40,7 +39,6 @@ from pairalign.jobs.run.slabs import (
     slabs_ahead,
     waiting_bytes,
 )
-from pairalign.jobs.run.written import mark_confidence, write_alignments
 from pairalign.pairs.lists import PairList, sort_pairs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import UNLIMITED, Lengths, Window, WindowGrid
@@ -53,7 +51,6 @@ if TYPE_CHECKING:
     from pairalign.statistics.significance import EvalueFilter
 
 log = logging.getLogger("pairalign")
-Selectable.writer, Selectable.marker = write_alignments, mark_confidence
 
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1

@@ -16,7 +16,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.choices import ORIENTS
 from pairalign.base.errors import ScoringError
-from pairalign.base.old_names import names_arguments
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
@@ -26,7 +25,6 @@ from pairalign.pairs.lists import PairList, Pairs, as_pair_list
 from pairalign.pairs.want import Detail
 
 
-@names_arguments
 def align(
     sequences: Sequences,
     targets: Sequences | None = None,
@@ -71,7 +69,7 @@ def align(
         is that of `scoring`, or guessed.
     targets : the same, optional
         Without it, all N(N-1)/2 pairs of `sequences`.
-    scoring : Scoring, or name or path of a matrix, optional
+    scoring : Scoring, or matrix as `make_scoring` takes it, optional
         From `pairalign.make_scoring`. Default: BLOSUM62 with gaps 11/1 for proteins, 2/-3 with gaps
         5/2 for DNA; a matrix has the same gaps.
     mode : {"global", "semiglobal", "local"}, optional
@@ -221,9 +219,38 @@ def align(
     return replace(found, significance=plan.significance)
 
 
-@names_arguments
 def stream(
-    sequences: Sequences, targets: Sequences | None = None, **options: Any
+    sequences: Sequences,
+    targets: Sequences | None = None,
+    *,
+    scoring: AnyScoring | None = None,
+    mode: Literal["global", "semiglobal", "local"] | None = None,
+    detail: Literal["cigar", "stats", "score"] = "cigar",
+    min_score: float | str | None = None,
+    min_identity: float | str | Fraction | None = None,
+    identity_of: str = "columns",
+    min_coverage: float | str | Fraction | None = None,
+    coverage_of: str = "both",
+    max_evalue: float | None = None,
+    both_ways: bool = False,
+    db_size: int | None = None,
+    search_space: float | None = None,
+    comp_based_stats: bool | None = None,
+    mask: Literal["none", "tantan", "seg"] = "none",
+    mask_scores: bool = False,
+    strand: Literal["plus", "both"] = "plus",
+    objective: Literal["score", "mea"] = "score",
+    orient: Literal["input", "canonical"] = "input",
+    pairs: Pairs | None = None,
+    hsps: int = 1,
+    max_hits: int | None = None,
+    rank: Literal["score", "bits", "evalue", "identity"] = "score",
+    device: str = "auto",
+    kernel: str | None = None,
+    threads: int | None = None,
+    window: int | None = None,
+    memory_bytes: int | None = None,
+    progress: Progress = False,
 ) -> Iterator[Alignments]:
     """Align as `align` does, and give the results block by block, as they come.
 
@@ -231,8 +258,14 @@ def stream(
     ----------
     sequences, targets
         As for `align`.
-    **options
-        The arguments of `align` but `executor`.
+    scoring, mode, detail, min_score, min_identity, identity_of, min_coverage, coverage_of
+        As for `align`.
+    max_evalue, both_ways, db_size, search_space, comp_based_stats, mask, mask_scores, strand
+        As for `align`.
+    objective, orient, pairs, hsps, max_hits, rank, device, kernel, threads, window
+        As for `align`.
+    memory_bytes, progress
+        As for `align`.
 
     Returns
     -------
@@ -254,7 +287,38 @@ def stream(
     ...     print(len(block), block.score.max())
     3 11
     """
-    plan = _plan(sequences, targets, **options)
+    plan = _plan(
+        sequences,
+        targets,
+        scoring=scoring,
+        mode=mode,
+        detail=detail,
+        min_identity=min_identity,
+        identity_of=identity_of,
+        min_coverage=min_coverage,
+        coverage_of=coverage_of,
+        pairs=pairs,
+        min_score=min_score,
+        max_evalue=max_evalue,
+        both_ways=both_ways,
+        db_size=db_size,
+        search_space=search_space,
+        comp_based_stats=comp_based_stats,
+        mask=mask,
+        mask_scores=mask_scores,
+        strand=strand,
+        objective=objective,
+        orient=orient,
+        hsps=hsps,
+        max_hits=max_hits,
+        rank=rank,
+        device=device,
+        threads=threads,
+        window=window,
+        memory_bytes=memory_bytes,
+        progress=progress,
+        kernel=kernel,
+    )
     return (replace(found, significance=plan.significance) for found in plan.job if len(found) > 0)
 
 
@@ -298,7 +362,7 @@ def _plan(
         raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
     problem = read_problem(ProblemRequest(sequences, targets, scoring, mode))
     if problem.replaced_message:
-        warnings.warn(problem.replaced_message, stacklevel=4)
+        warnings.warn(problem.replaced_message, stacklevel=3)
     pair_list = None if pairs is None else as_pair_list(pairs, problem.queries, problem.targets)
     if orient == "canonical":
         problem, pair_list = _in_canonical_order(problem, pair_list)

@@ -9,6 +9,7 @@ from typing import Any, Union
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.errors import ScoringError
+from pairalign.scoring.given_matrices import Matrix, is_matrix
 from pairalign.scoring.request import ScoringRequest
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
@@ -19,7 +20,7 @@ from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules
 
-AnyScoring = Union[Scoring, str, "os.PathLike[str]"]
+AnyScoring = Scoring | Matrix
 Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Iterable[object]]
 
 
@@ -32,7 +33,7 @@ class ProblemRequest:
     sequences, targets : Sequences
         A set, the path of a file, a mapping of names to strings, or an iterable of strings or
         records (`pairalign.sequences.python_sequences.letters_of`); `targets` may be None.
-    scoring : Scoring, ScoringRequest, name of a matrix, path of one, or None
+    scoring : Scoring, ScoringRequest, matrix as `make_scoring` takes it, or None
         None: the default of the sequences' alphabet.
     mode : str or None
         None: that of `scoring`, or global.
@@ -95,7 +96,7 @@ def as_scoring(
 
     Parameters
     ----------
-    scoring : Scoring, ScoringRequest, name of a matrix, path of one, or None
+    scoring : Scoring, ScoringRequest, matrix as `make_scoring` takes it, or None
     alphabet : Alphabet
         Of the sequences; a Scoring has its own.
     mode : str or None
@@ -118,10 +119,10 @@ def as_scoring(
                 "or make the scoring with that mode"
             )
         return scoring
-    if scoring is not None and not isinstance(scoring, (str, os.PathLike)):
+    if scoring is not None and not is_matrix(scoring):
         raise TypeError(
             f"scoring is of type {type(scoring).__name__}, expected what make_scoring returns, "
-            "or the name of a matrix"
+            "or a matrix"
         )
     return ScoringRequest(default if mode is None else mode, scoring).scoring(alphabet)
 

@@ -1,0 +1,92 @@
+"""Which sequences of a set are meant: a slice, indices, names or a mask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.errors import cut_name
+from pairalign.sequences.records import Origin, Records, join_records
+from pairalign.sequences.sequence import Sequence
+
+Several = slice | list[int] | list[str] | list[bool] | npt.NDArray[Any]
+"""What several sequences are chosen by."""
+
+
+def place_of(name: str, names: list[str]) -> int:
+    """Return the place of a name; KeyError if there is none."""
+    try:
+        return names.index(name)
+    except ValueError:
+        raise KeyError(f"no sequence is called {cut_name(name)!r}") from None
+
+
+def places_of(chosen: Several, names: list[str]) -> npt.NDArray[np.int64]:
+    """Return the input indices of some sequences, in the order in which they are chosen.
+
+    Raises
+    ------
+    IndexError, KeyError
+        There is no such sequence.
+    TypeError
+        It is none of `Several`.
+    """
+    count = len(names)
+    if isinstance(chosen, slice):
+        return np.arange(*chosen.indices(count))
+    values = np.asarray(chosen, None if len(chosen) else np.int64)
+    if values.dtype == np.bool_ and values.shape != (count,):
+        raise IndexError(f"a mask of shape {values.shape}, expected ({count},)")
+    if values.ndim != 1:
+        raise TypeError(f"expected indices, names or a mask, found an array of {values.ndim} axes")
+    if values.dtype == np.bool_:
+        return np.flatnonzero(values)
+    if values.dtype.kind in "UO" and all(isinstance(one, str) for one in values.tolist()):
+        return _of_names(values.tolist(), names)
+    if values.dtype.kind not in "iu":
+        raise TypeError(f"expected indices, names or a mask, found values of type {values.dtype}")
+    for wrong in values[(values < -count) | (values >= count)][:1].tolist():
+        raise IndexError(f"there is no sequence {wrong}: expected -{count} to {count - 1}")
+    return np.where(values < 0, values + count, values).astype(np.int64)
+
+
+def records_of(
+    chosen: list[Sequence], origins: tuple[Origin, ...], qualities: bytes | None
+) -> Records:
+    """Put sequences together as `Records`."""
+    names, headers = [one.name for one in chosen], [one.description for one in chosen]
+    joined = join_records(names, headers, [one.letters.encode() for one in chosen])
+    return Records(names, headers, joined.letters, joined.offsets, origins, qualities)
+
+
+def origins_of(
+    places: Iterable[int], origins: tuple[Origin, ...], source: str
+) -> tuple[Origin, ...]:
+    """Return where some sequences of a set come from, so that messages count as in the files."""
+
+    def found() -> Iterator[tuple[str, int]]:
+        ends = np.cumsum([len(one.numbers) for one in origins]).tolist()
+        for place in places:
+            which = int(np.searchsorted(ends, place, side="right")) if origins else 0
+            if which < len(origins):
+                one = origins[which]
+                yield one.name, int(one.numbers[place - (ends[which - 1] if which else 0)])
+            else:
+                yield source, place + 1
+
+    return tuple(
+        Origin(name, np.array([number for _, number in group], np.int64))
+        for name, group in groupby(found(), key=lambda one: one[0])
+    )
+
+
+def _of_names(wanted: list[str], names: list[str]) -> npt.NDArray[np.int64]:
+    places = {name: place for place, name in enumerate(names)}
+    for name in wanted:
+        if name not in places:
+            raise KeyError(f"no sequence is called {cut_name(name)!r}")
+    return np.array([places[name] for name in wanted], np.int64)

@@ -1,0 +1,159 @@
+"""Results go through pickle, copies and processes, and are written afterwards as before."""
+
+from __future__ import annotations
+
+import copy
+import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pairalign
+from pairalign.formats.clusters import write_clusters
+from pairalign.formats.distances import write_distances
+from pairalign.formats.msa import write_alignment
+from pairalign.formats.output import open_output
+from pairalign.formats.sparse_distances import write_sparse
+from pairalign.formats.splits import write_split
+
+GLOBINS = os.fspath(Path(__file__).parents[1] / "data" / "globins.fasta")
+READS = ["ACGTTGCATTGACCATGACA" * 10, "TTGACCATGACAACGTTGCA" * 10, "ACGTTGGATTGACCATGACA" * 10]
+
+
+def stored(folder: Path) -> pairalign.SequenceSet:
+    return pairalign.pack(GLOBINS, folder / "globins.pairset")
+
+
+MAKERS: dict[str, Callable[[Path], Any]] = {
+    "align": lambda _: pairalign.align(GLOBINS),
+    "scores": lambda _: pairalign.align(GLOBINS, detail="score"),
+    "two sets": lambda _: pairalign.align(GLOBINS, list(pairalign.read_fasta(GLOBINS))),
+    "both strands": lambda _: pairalign.align(READS, strand="both", mode="semiglobal"),
+    "E-values": lambda _: pairalign.align(GLOBINS, mode="local", max_evalue=1, mask="tantan"),
+    "hits": lambda _: pairalign.align(GLOBINS, mode="local", max_hits=2),
+    "of a store": lambda folder: pairalign.align(stored(folder)),
+    "one pair": lambda _: pairalign.align(GLOBINS)[3],
+    "distances": lambda _: pairalign.distances(GLOBINS),
+    "sparse": lambda _: pairalign.distances(GLOBINS, sparse=True, max_edits=90),
+    "tree": lambda _: pairalign.guide_tree(GLOBINS),
+    "overlaps": lambda _: pairalign.overlaps(READS, preset="short"),
+    "clusters": lambda _: pairalign.cluster(GLOBINS, min_identity=0.5, edges=True),
+    "split": lambda _: pairalign.split(GLOBINS, min_identity=0.6, folds=2),
+    "posteriors": lambda _: pairalign.posteriors(GLOBINS),
+    "msa": lambda _: pairalign.align_multiple(GLOBINS),
+    "set": lambda _: pairalign.read_fasta(GLOBINS),
+    "store": stored,
+    "sequence": lambda _: pairalign.read_fasta(GLOBINS)[0],
+    "scoring": lambda _: pairalign.make_scoring("protein", free_ends="query-start"),
+    "alphabet": lambda _: pairalign.DNA,
+}
+
+
+def written(found: Any, folder: Path) -> bytes:
+    """Return what files of a result hold, or else what it shows."""
+    path = folder / "written"
+    if isinstance(found, pairalign.Overlaps):
+        found.write(path, "gfa")
+    elif isinstance(found, pairalign.Alignments):
+        found.write(path, "paf" if found.has_cigar else "tsv")
+    elif isinstance(found, pairalign.DistanceMatrix):
+        write_distances(path, found, "phylip")
+    elif isinstance(found, pairalign.SparseDistances):
+        write_sparse(path, found, "tsv")
+    elif isinstance(found, pairalign.Clusters):
+        write_clusters(path, found, "uc")
+    elif isinstance(found, pairalign.Split):
+        write_split(path, found)
+    elif isinstance(found, pairalign.MultipleAlignment):
+        with open_output(path) as output:
+            write_alignment(output, "stockholm", found, "tree")
+    elif isinstance(found, pairalign.SequenceSet):
+        pairalign.pack(found, path)
+    elif isinstance(found, pairalign.SparsePosteriors):
+        return b"".join(values.tobytes() for values in vars(found).values())
+    else:
+        shown = found.newick() if isinstance(found, pairalign.GuideTree) else f"{found!r}{found}"
+        return shown.encode()
+    return path.read_bytes()
+
+
+def other_process(data: bytes, folder: Path) -> bytes:
+    """Write a result in a process that has loaded nothing."""
+    (folder / "result").write_bytes(data)
+    program = (
+        "import pathlib, pickle, sys\n"
+        "found = pickle.loads(pathlib.Path('result').read_bytes())\n"
+        "sys.path[:0] = sys.argv[1:]\n"
+        "from test_results_travel import written\n"
+        "pathlib.Path('found').write_bytes(written(found, pathlib.Path()))"
+    )
+    command = [sys.executable, "-c", program, os.fspath(Path(__file__).parent)]
+    subprocess.run(command, cwd=folder, check=True)
+    return (folder / "found").read_bytes()
+
+
+def size_of(found: Any) -> int:
+    return len(found)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_copies_are_written_as_the_result(name: str, tmp_path: Path) -> None:
+    found = MAKERS[name](tmp_path)
+    expected = written(found, tmp_path)
+    assert expected
+    for copied in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found), copy.copy(found)):
+        assert type(copied) is type(found)
+        assert written(copied, tmp_path) == expected
+
+
+def test_every_public_result_is_looked_at(tmp_path: Path) -> None:
+    made = {type(make(tmp_path)) for make in MAKERS.values()}
+    names = [name for name in pairalign.__all__ if isinstance(getattr(pairalign, name), type)]
+    lacking = [
+        name
+        for name in names
+        if not issubclass(getattr(pairalign, name), Exception)
+        and getattr(pairalign, name) not in made
+    ]
+    assert lacking == ["AlignmentJob"]  # work to be done, and no result
+
+
+def test_confidence_and_files_in_a_process_that_has_aligned_nothing(tmp_path: Path) -> None:
+    """Nobody had told the alignments there how to write themselves."""
+    found = pairalign.align(GLOBINS)
+    found.write(tmp_path / "here.paf")
+    (tmp_path / "result").write_bytes(pickle.dumps(found))
+    program = (
+        "import pickle\n"
+        "found = pickle.load(open('result', 'rb'))\n"
+        "found.write('there.paf')\n"
+        "print(found[0].confidence)"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert (tmp_path / "there.paf").read_bytes() == (tmp_path / "here.paf").read_bytes()
+    assert done.stdout.strip() == found[0].confidence
+
+
+@pytest.mark.parametrize("name", ["overlaps", "E-values", "clusters", "msa"])
+def test_another_process_writes_the_same(name: str, tmp_path: Path) -> None:
+    found = MAKERS[name](tmp_path)
+    assert other_process(pickle.dumps(found), tmp_path) == written(found, tmp_path)
+
+
+def test_results_go_to_processes_and_come_back(tmp_path: Path) -> None:
+    found = [MAKERS[name](tmp_path) for name in ("align", "overlaps", "sparse", "store")]
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        assert list(pool.map(size_of, found)) == list(map(len, found))
+        assert pool.submit(pairalign.overlaps, READS, preset="short").result().reads.names == [
+            "seq1",
+            "seq2",
+            "seq3",
+        ]
