@@ -18,6 +18,7 @@ struct pairalign_finding_lines {
     int64_t first_record;  // numbers of the first record and of the text's first line
     int64_t first_line;
     int32_t decimals;  // of raw scores
+    int32_t quoted;    // whether names that have quotes are between quotes in the text
 };
 
 namespace {
@@ -25,6 +26,19 @@ namespace {
 char* put(char* out, const char* text, int64_t bytes) {
     std::memcpy(out, text, static_cast<size_t>(bytes));
     return out + bytes;
+}
+
+// A name with quotes in it between quotes, its own doubled.
+char* put_name(char* out, const char* name, int64_t bytes, bool quoted) {
+    if (quoted || bytes == 0 || std::memchr(name, '"', static_cast<size_t>(bytes)) == nullptr)
+        return put(out, name, bytes);
+    *out++ = '"';
+    for (int64_t k = 0; k < bytes; ++k) {
+        if (name[k] == '"') *out++ = '"';
+        *out++ = name[k];
+    }
+    *out++ = '"';
+    return out;
 }
 
 char* put_number(char* out, int64_t value) {
@@ -70,7 +84,7 @@ char* put_score(char* out, bool known, int64_t score, int decimals) {
 
 }  // namespace
 
-// Bytes that a line needs at most beside names and details.
+// Bytes that a line needs at most beside twice its names, and details.
 PAIRALIGN_API int64_t pairalign_finding_line_bytes() { return 256; }
 
 // Writes the lines; returns how many bytes.
@@ -84,9 +98,9 @@ PAIRALIGN_API int64_t pairalign_put_findings(const pairalign_finding_lines* of, 
         *out++ = '\t';
         out = put_number(out, of->first_line + record.line);
         *out++ = '\t';
-        out = put(out, of->text + record.query_name, record.query_name_bytes);
+        out = put_name(out, of->text + record.query_name, record.query_name_bytes, of->quoted);
         *out++ = '\t';
-        out = put(out, of->text + record.target_name, record.target_name_bytes);
+        out = put_name(out, of->text + record.target_name, record.target_name_bytes, of->quoted);
         *out++ = '\t';
         if (finding.faults == 0) {
             out = put(out, "ok\t", 3);

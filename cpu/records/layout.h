@@ -44,6 +44,7 @@ enum pairalign_role : int32_t {
 struct pairalign_layout {
     const int32_t* roles;  // [columns]
     int32_t columns;
+    int32_t quotes;    // whether names that have quotes are between quotes, as in our TSV
     int32_t tags;      // whether NM, AS, cg follow the columns as in PAF and SAM
     int32_t comment;   // lines that begin with this byte are not read; -1: there are none such
     int32_t program;   // whose SAM it is, of pairalign_program

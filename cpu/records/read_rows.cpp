@@ -29,6 +29,11 @@ Text next_word(Text& line) {
     return Text(start, static_cast<size_t>(at - start));
 }
 
+// Characters of UTF-8, as which a margin is padded.
+int64_t count_characters(const char* at, const char* stop) {
+    return std::count_if(at, stop, [](char one) { return (one & 0xC0) != 0x80; });
+}
+
 int64_t count_letters(Text row) {
     int64_t count = 0;
     for (const char letter : row) count += letter != '-' && letter != '.';
@@ -181,7 +186,7 @@ private:
                    static_cast<double>(now));
         if (side.start >= 0) side.end = now;
         if (number == 0) {
-            indent_ = static_cast<size_t>(row.data() - begin);
+            indent_ = static_cast<size_t>(count_characters(begin, row.data()));
             width_ = row.size();
             bars_.resize(bars_.size() + width_, ' ');
         }

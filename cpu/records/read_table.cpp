@@ -198,7 +198,20 @@ private:
             stop_at(PAIRALIGN_FAULT_QUERY + side, record);
         name = place(word);
         bytes = static_cast<int32_t>(word.size());
-        (side ? record.target : record.query) = find(side ? targets_ : queries_, word);
+        const NameIndex& index = side ? targets_ : queries_;
+        const int32_t place = layout_.quotes ? find(index, unquoted(word)) : -1;
+        (side ? record.target : record.query) = place >= 0 ? place : find(index, word);
+    }
+
+    // What stands between the quotes of a word, its own quotes once each; other words as they are.
+    Text unquoted(Text word) {
+        if (word.size() < 2 || word.front() != '"' || word.back() != '"') return word;
+        bare_.clear();
+        for (size_t k = 1; k + 1 < word.size(); ++k) {
+            if (word[k] == '"' && (k + 2 >= word.size() || word[++k] != '"')) return word;
+            bare_ += word[k];
+        }
+        return bare_;
     }
 
     void take_row(Text word, int32_t side, pairalign_record& record) {
@@ -386,6 +399,7 @@ private:
     int64_t flag_ = 0, quality_bytes_ = -1, part_first_ = 1;
     int32_t target_strand_ = 0;
     Text next_name_;
+    std::string bare_;  // the last name that was between quotes
     bool is_sam_ = false, is_mapped_ = false;
 };
 

@@ -61,9 +61,9 @@ char* put_paf(char* out, const pairalign_text& text, const Pair& given, bool exc
 }
 
 char* put_tsv(char* out, const pairalign_text& text, const Pair& pair) {
-    out = put(out, pair.query.name, pair.query.name_bytes);
+    out = put_quoted(out, pair.query.name, pair.query.name_bytes);
     *out++ = '\t';
-    out = put(out, pair.target.name, pair.target.name_bytes);
+    out = put_quoted(out, pair.target.name, pair.target.name_bytes);
     *out++ = '\t';
     out = put_score(out, pair.raw_score, text.decimals, 0);
     if (text.matches != nullptr) {
@@ -99,10 +99,11 @@ public:
     bool has(int32_t index) const { return static_cast<uint32_t>(index) < count_; }
     char* put(char* out, int32_t index) const {
         const int64_t start = offsets_[index], size = offsets_[index + 1] - start;
-        if (__builtin_expect(size > kCopied || start > readable_, 0))
-            return text::put(out, names_ + start, size);
-        std::memcpy(out, names_ + start, kCopied);
-        return out + size;
+        const char* const name = names_ + start;
+        if (__builtin_expect(size > kCopied || start > readable_, 0)) return put_quoted(out, name, size);
+        std::memcpy(out, name, kCopied);
+        const bool is_plain = std::memchr(name, '"', static_cast<size_t>(size)) == nullptr;
+        return __builtin_expect(is_plain, 1) ? out + size : put_quoted(out, name, size);
     }
 
     static constexpr int64_t kCopied = 32;

@@ -91,11 +91,14 @@ struct Row {
     const pairalign_text& text;
     const Pair& pair;
     bool exchanged;
+    bool quotes;  // names as tables quote them
 
     char* put_number(char* out, int64_t value) const {
         return put_unsigned(out, static_cast<uint64_t>(value));
     }
-    char* put_name(char* out, const Side& side) const { return put(out, side.name, side.name_bytes); }
+    char* put_name(char* out, const Side& side) const {
+        return quotes ? put_quoted(out, side.name, side.name_bytes) : put(out, side.name, side.name_bytes);
+    }
 
     // Which share of the residues or columns is identical or positive.
     char* put_identity(char* out, int32_t field) const {
@@ -214,7 +217,7 @@ int64_t field_bytes(const Pair& pair, int32_t field) {
     switch (field) {
         case PAIRALIGN_QUERY:
         case PAIRALIGN_TARGET:
-            return std::max(pair.query.name_bytes, pair.target.name_bytes);
+            return 2 * std::max(pair.query.name_bytes, pair.target.name_bytes) + 2;
         case PAIRALIGN_CIGAR:
             return 4 * pair.run_count + 6 * (pair.columns / kTableLength) + kSlack;
         case PAIRALIGN_QUERY_ALIGNED:
@@ -226,7 +229,8 @@ int64_t field_bytes(const Pair& pair, int32_t field) {
     }
 }
 
-// `fields`, which need of the columns what they show; `kAll`: with pairs of which nothing is aligned.
+// `fields`, which need of the columns what they show; `kAll`: with pairs of which nothing is aligned, and
+// quotes around names that have some.
 template <bool kAll>
 struct ChosenColumns {
     static constexpr bool kByPairs = true;
@@ -240,11 +244,11 @@ struct ChosenColumns {
     }
     [[gnu::noinline]] char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t) const {
         if (text.cigar != nullptr && !runs_fit(pair)) return nullptr;
-        out = Row{text, pair, false}.put_line(out);
+        out = Row{text, pair, false, kAll}.put_line(out);
         if (out == nullptr || !text.dual) return out;
         Pair exchanged = pair;
         std::swap(exchanged.query, exchanged.target);
-        return Row{text, exchanged, true}.put_line(out);
+        return Row{text, exchanged, true, kAll}.put_line(out);
     }
 };
 

@@ -61,6 +61,19 @@ inline char* put_unsigned(char* out, uint64_t value) {
     return put(out, at, digits + sizeof digits - at);
 }
 
+// A name in a table: with a quote in it, between quotes, its own doubled, as readers of CSV and TSV expect.
+inline char* put_quoted(char* out, const char* name, int64_t size) {
+    if (size == 0 || std::memchr(name, '"', static_cast<size_t>(size)) == nullptr)
+        return put(out, name, size);
+    *out++ = '"';
+    for (int64_t k = 0; k < size; ++k) {
+        if (name[k] == '"') *out++ = '"';
+        *out++ = name[k];
+    }
+    *out++ = '"';
+    return out;
+}
+
 // Right-aligned in a field of `width` characters, wider when the number is.
 inline char* put_padded(char* out, int64_t value, int width) {
     char digits[20];
@@ -194,8 +207,9 @@ struct Rows {
     static constexpr int64_t bytes(int64_t columns) { return 5 * (columns + kSlack); }
 };
 
-// Bytes that a line of PAF, TSV or GFA needs at most.
+// Bytes that a line of PAF, TSV or GFA needs at most; names may have quotes to double.
 inline int64_t line_bytes(const pairalign_text& text, int64_t names, int64_t runs, int64_t columns) {
+    names = 2 * names + 4;
     if (text.matches == nullptr) return names + 2 * (kNumber + 8) + kSlack;  // names and a score
     // Runs in the table are at most 4 bytes, others at most 10, and those have 256 letters.
     return (text.dual ? 2 : 1) * (names + kFixed + 4 * runs + 6 * (columns / kTableLength)) + kSlack;

@@ -21,6 +21,7 @@ class NativeFindingLines(Structure):
         *((name, c_void_p) for name in ("details", "detail_ends", "optima", "below")),
         *((name, c_int64) for name in ("count", "first_record", "first_line")),
         ("decimals", c_int32),
+        ("quoted", c_int32),
     )
 
 
@@ -54,7 +55,7 @@ def format_findings(
     blob, detail_ends = b"".join(details), np.array(ends[1:], np.int64)
     sizes = found.records["query_name_bytes"].sum() + found.records["target_name_bytes"].sum()
     line = library.pairalign_finding_line_bytes()
-    out = np.empty(int(sizes) + len(blob) + line * len(found), np.uint8)
+    out = np.empty(2 * int(sizes) + len(blob) + line * len(found), np.uint8)
     text, told = (ctypes.cast(ctypes.c_char_p(one), c_void_p) for one in (found.text, blob))
     lines = NativeFindingLines(
         text,
@@ -65,5 +66,6 @@ def format_findings(
         *((None, None) if optima is None else (one.ctypes.data for one in optima)),
         *(len(found), first_record, first_line),
         len(str(scoring.scale)) - 1,
+        found.quotes,
     )
     return out[: library.pairalign_put_findings(ctypes.byref(lines), out.ctypes.data)].tobytes()

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from pairalign.base.choices import END_GAPS
 from pairalign.base.native import library
+from pairalign.base.texts import unquoted
 from pairalign.pairs.lists import NamesOf
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -125,7 +126,10 @@ class NativeLayout(Structure):
 
     _fields_ = (
         ("roles", c_void_p),
-        *((name, c_int32) for name in ("columns", "tags", "comment", "program", "required")),
+        *(
+            (name, c_int32)
+            for name in ("columns", "quotes", "tags", "comment", "program", "required")
+        ),
     )
 
 
@@ -164,6 +168,8 @@ class AlignmentRecords:
         Lines of the piece; `line` of a record counts from 0 in it.
     others : int
         Entries that are no alignments: reads that a SAM file has as unmapped.
+    quotes : bool
+        Whether names that have quotes are between quotes.
     """
 
     text: bytes
@@ -171,6 +177,7 @@ class AlignmentRecords:
     runs: npt.NDArray[np.uint32]
     lines: int
     others: int = 0
+    quotes: bool = False
 
     def __len__(self) -> int:
         return len(self.records)
@@ -179,7 +186,8 @@ class AlignmentRecords:
         """Return a name as the file has it; `side` is ``"query"`` or ``"target"``."""
         record = self.records[number]
         start, size = int(record[f"{side}_name"]), int(record[f"{side}_name_bytes"])
-        return self.text[start : start + size].decode("utf-8", "replace")
+        name = self.text[start : start + size].decode("utf-8", "replace")
+        return unquoted(name) if self.quotes else name
 
 
 class SetNames:
@@ -230,6 +238,8 @@ class Layout:
     ----------
     roles : tuple of str
         Of `ROLES`, what each column holds.
+    quotes : bool
+        Whether names that have quotes are between quotes.
     tags : bool
         Whether tags follow the columns as in PAF and SAM.
     comment : str
@@ -241,6 +251,7 @@ class Layout:
     """
 
     roles: tuple[str, ...]
+    quotes: bool = False
     tags: bool = False
     comment: str = ""
     program: str = ""
@@ -266,7 +277,7 @@ def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) ->
     comment = ord(layout.comment) if layout.comment else -1
     program = PROGRAMS.index(layout.program)
     native = NativeLayout(
-        roles.ctypes.data, len(roles), layout.tags, comment, program, layout.required
+        roles.ctypes.data, len(roles), layout.quotes, layout.tags, comment, program, layout.required
     )
     count = library.pairalign_read_records(
         text,
@@ -275,7 +286,8 @@ def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) ->
         *(one.index for one in names),
         *(array.ctypes.data for array in (records, runs, counts)),
     )
-    return AlignmentRecords(text, records[:count], runs[: int(counts[0])], lines, int(counts[1]))
+    kept = records[:count], runs[: int(counts[0])]
+    return AlignmentRecords(text, *kept, lines, int(counts[1]), layout.quotes)
 
 
 def read_rows(

@@ -1,10 +1,49 @@
-"""Texts of files: the byte order mark that Windows' programs put before them."""
+"""Texts of files: byte order marks, and lines, words and names as files have them.
+
+Python's ``str.split`` and ``str.splitlines`` cut at Unicode's blanks and line ends as well, which
+may stand in names.
+"""
 
 from __future__ import annotations
 
+import re
+
 UTF8_MARK = b"\xef\xbb\xbf"
+
+_WORD = re.compile(r"[^ \t\n\v\f\r]+")
+_WHOLE = re.compile(r"[0-9]{1,18}")  # what fits 64 bits
 
 
 def without_mark(text: bytes) -> bytes:
     """Return the start of a UTF-8 text, or all of it, without a byte order mark."""
     return text.removeprefix(UTF8_MARK)
+
+
+def words_of(line: str) -> list[str]:
+    """Return the words of a line, between ASCII blanks."""
+    words: list[str] = _WORD.findall(line)
+    return words
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text; they end in a line feed, with a carriage return or not."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def is_whole(word: str) -> bool:
+    """Whether a word is a whole number without a sign that fits 64 bits."""
+    return _WHOLE.fullmatch(word) is not None
+
+
+def quoted(name: str) -> str:
+    """Return a name as tables have it: one with quotes between quotes, its own doubled."""
+    return '"' + name.replace('"', '""') + '"' if '"' in name else name
+
+
+def unquoted(word: str) -> str:
+    """Return the name that a word of a table is, see `quoted`; other words as they are."""
+    inner = word[1:-1]
+    if len(word) < 2 or word[0] != '"' or word[-1] != '"' or '"' in inner.replace('""', ""):
+        return word
+    return inner.replace('""', '"')

@@ -17,7 +17,7 @@ from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.msa_families import check_partners, is_of_families, run_families
 from pairalign.cli.planning import choose_output, progress_of, read_sequences
 from pairalign.formats.aligned_fasta import read_aligned_fasta
-from pairalign.formats.msa import WITH_CONFIDENCE, write_alignment
+from pairalign.formats.msa import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.msa.adding import extend_multiple
@@ -88,6 +88,8 @@ def _extend(options: argparse.Namespace, format: str) -> MultipleAlignment:
     old, new = read_sequences(options)
     options.degap = degap
     assert new is not None
+    for one in (old, new):
+        check_msa_names(one, format)
     columns, width = read_aligned_fasta(options.to, old)
     given = {"partners": options.partners, "seed": options.seed}
     decided = {"old": old, "sequences": new, "confidence": format in WITH_CONFIDENCE, **given}
@@ -112,6 +114,7 @@ def _extend(options: argparse.Namespace, format: str) -> MultipleAlignment:
 def _align(options: argparse.Namespace, format: str) -> MultipleAlignment:
     """Align sequences, or compute how sure an alignment of them is, and write that."""
     sequences, _ = read_sequences(options)
+    check_msa_names(sequences, format)
     if options.tree_out is not None:
         _check_tree(sequences)
     given: dict[str, Any] = {"partners": options.partners, "seed": options.seed}

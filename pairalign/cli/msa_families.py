@@ -14,7 +14,7 @@ from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.loading import no_collection
 from pairalign.cli.planning import progress_of, sequences_request
-from pairalign.formats.msa import WITH_CONFIDENCE, write_alignment
+from pairalign.formats.msa import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import prepare_folder
@@ -40,7 +40,7 @@ def run_families(options: argparse.Namespace) -> None:
     places = _places_of(options, format)
     started = time.perf_counter()
     left = _left_of(options, places)
-    sets = _read(options, left)
+    sets = _read(options, format, left)
     prepare_folder(options.output)
     if left:
         check_writable(next(iter(left)))
@@ -124,13 +124,18 @@ def _left_of(options: argparse.Namespace, places: dict[str, str]) -> dict[str, s
     return left
 
 
-def _read(options: argparse.Namespace, places: dict[str, str]) -> dict[str, SequenceSet]:
+def _read(
+    options: argparse.Namespace, format: str, places: dict[str, str]
+) -> dict[str, SequenceSet]:
     """Read all families, so that none is refused after others have been aligned."""
     with no_collection():
         request = sequences_request(options)
-        return {
+        sets = {
             place: read_sets(replace(request, sequences=path))[0] for place, path in places.items()
         }
+    for sequences in sets.values():
+        check_msa_names(sequences, format)
+    return sets
 
 
 def _summary(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from pairalign.alignments.fields import BLAST6, FIELDS
+from pairalign.formats.name_rules import NO_COMMENT
 from pairalign.formats.writer import TextWriter
 from pairalign.pairs.want import Detail
 
@@ -25,4 +26,5 @@ class Blast6Writer(TextWriter):
     needs = Detail.STATS
     of_block = True
     both_ways = True
+    name_rules = (NO_COMMENT, NO_COMMENT)
     default_fields = tuple(FIELDS[name] for name in BLAST6)

@@ -8,6 +8,7 @@ from itertools import accumulate
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import name_identity
 from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.base.texts import quoted
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
@@ -90,8 +91,8 @@ def _table(clusters: Clusters) -> Iterator[str]:
     for index in clusters.order:
         label = clusters.labels[index]
         yield (
-            f"{label}\t{sizes[label]}\t{sequences.names[clusters.representatives[label]]}\t"
-            f"{sequences.names[index]}\t{sequences.lengths[index]}\t"
+            f"{label}\t{sizes[label]}\t{quoted(sequences.names[clusters.representatives[label]])}\t"
+            f"{quoted(sequences.names[index])}\t{sequences.lengths[index]}\t"
             f"{identity[index]:.6g}\t{coverage[index]:.6g}\n"
         )
 
@@ -158,7 +159,7 @@ def _otu_table(clusters: Clusters) -> Iterator[str]:
     samples = [sample_of(header) for header in headers]
     names = sorted(set(samples))
     places = {name: place for place, name in enumerate(names)}
-    yield "\t".join(("#OTU ID", *names)) + "\n"
+    yield "\t".join(("#OTU ID", *map(quoted, names))) + "\n"
     whole = [clusters.sequences.names[index] for index in clusters.representatives]
     short = [name.split(";", 1)[0] for name in whole]
     titles = short if len(set(short)) == len(short) and all(short) else whole
@@ -169,7 +170,7 @@ def _otu_table(clusters: Clusters) -> Iterator[str]:
         for index in members[starts[cluster] : starts[cluster + 1]]:
             seen = 1 if clusters.abundances is None else int(clusters.abundances[index])
             counts[places[samples[index]]] += seen
-        yield "\t".join((title, *map(str, counts))) + "\n"
+        yield "\t".join((quoted(title), *map(str, counts))) + "\n"
 
 
 _WRITERS: dict[str, Callable[[Clusters], Iterator[str]]] = {

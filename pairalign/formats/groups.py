@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.errors import SplitError, describe_unreadable
+from pairalign.base.texts import is_whole, lines_of, unquoted
 from pairalign.clusters.splits.groups import Groups, Membership, make_groups
 from pairalign.formats.names import choose_format
 from pairalign.formats.readers.reader import open_raw
@@ -16,7 +17,7 @@ from pairalign.sequences.sets import SequenceSet
 
 _FOLD_COLUMNS = ("fold", "set", "split", "partition", "cluster")
 """Headings of the column of folds; the first that there is. GraphPart's is the last."""
-_CLSTR = re.compile(r"\d+\s+\d+(?:aa|nt),\s+>(.*?\.\.\.)\s+(\*|at\s.*)$")
+_CLSTR = re.compile(r"\d+\s+\d+(?:aa|nt),\s+>(.*?\.\.\.)\s+(\*|at\s.*)$", re.ASCII)
 
 
 def read_groups(path: str, format: str | None, sequences: SequenceSet) -> Groups:
@@ -50,12 +51,16 @@ def read_groups(path: str, format: str | None, sequences: SequenceSet) -> Groups
             text = decompress(file.read(), path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SplitError(f"{path}: {describe_unreadable(error, 'a file')}") from error
-    said = list(_READERS[chosen](text, path))
+    try:
+        said = list(_READERS[chosen](text, path))
+    except csv.Error as error:
+        raise SplitError(f"{path}: {describe_unreadable(ValueError(error), 'a table')}") from error
     return make_groups(sequences, said, path)
 
 
 def _read_folds(text: str, path: str) -> Iterator[Membership]:
-    lines = text.splitlines()
+    lines = lines_of(text)
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # names may be long
     rows = csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
     header = next(rows, [])
     column = next((header.index(name) for name in _FOLD_COLUMNS if name in header), 0)
@@ -71,7 +76,7 @@ def _read_folds(text: str, path: str) -> Iterator[Membership]:
 def _read_clstr(text: str, path: str) -> Iterator[Membership]:
     group, held = "", list[tuple[str, int]]()
     representative: str | None = None
-    for number, line in enumerate([*text.splitlines(), ">"], 1):
+    for number, line in enumerate([*lines_of(text), ">"], 1):
         if line.startswith(">"):
             if held and representative is None:
                 raise SplitError(f"{path}: line {number}: '{group}' has no representative (*)")
@@ -89,27 +94,29 @@ def _read_clstr(text: str, path: str) -> Iterator[Membership]:
 
 
 def _read_uc(text: str, path: str) -> Iterator[Membership]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(lines_of(text), 1):
         fields = line.split("\t")
         if fields[0] not in ("S", "H"):  # C sums up; others are no members
             continue
         if len(fields) < 10:
             raise SplitError(f"{path}: line {number} has {len(fields)} columns, expected 10")
-        if not fields[1].isdecimal():
+        if not is_whole(fields[1]):
             raise SplitError(f"{path}: line {number}: cluster '{fields[1]}', expected its number")
         name = fields[8]
         yield Membership(name, fields[1], name if fields[0] == "S" else fields[9], number)
 
 
 def _read_tsv(text: str, path: str) -> Iterator[Membership]:
-    ours = text.startswith("cluster\tsize\trepresentative\tsequence\t")
-    for number, line in enumerate(text.splitlines(), 1):
+    first = text.partition("\n")[0].rstrip("\r").split("\t")
+    ours = first[:2] == ["cluster", "size"] and {"representative", "sequence"} <= set(first)
+    columns = [first.index(name) for name in ("representative", "sequence")] if ours else [0, 1]
+    for number, line in enumerate(lines_of(text), 1):
         fields = line.split("\t")
         if (ours and number == 1) or not line or fields == ["centroid", "member"]:
             continue
-        if len(fields) < (4 if ours else 2):
+        if len(fields) <= max(columns):
             raise SplitError(f"{path}: line {number}: expected a representative and a member")
-        representative, member = fields[2:4] if ours else fields[:2]
+        representative, member = (unquoted(fields[k]) for k in columns)
         yield Membership(member, representative, representative, number)
 
 

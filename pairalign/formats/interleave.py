@@ -83,7 +83,7 @@ class Interleaver:
         roles[columns[0]], roles[columns[1]] = "query", "target"
         if score is not None:
             roles[score] = "says_score"
-        self._layout = Layout(tuple(roles), tags=tags > 0)
+        self._layout = Layout(tuple(roles), quotes=format == "tsv", tags=tags > 0)
         self._scale = scale
         self._format = format
         self._names = SetNames(sequences)

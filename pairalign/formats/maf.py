@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pairalign.formats.name_rules import MAF
 from pairalign.formats.writer import TextWriter
 from pairalign.pairs.want import Detail
 
@@ -19,6 +20,7 @@ class MafWriter(TextWriter):
     suffixes = (".maf",)
     needs = Detail.CIGAR
     of_block = True
+    name_rules = (MAF, MAF)
 
     def header(self) -> bytes:
         """Return the line that names the version."""

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from pairalign.base.errors import DistanceError, shown_name
-from pairalign.formats.matrix_text import RowText
+from pairalign.base.texts import words_of
+from pairalign.formats.matrix_text import MOST_PADDED, RowText
 from pairalign.formats.output import Output
 from pairalign.trees.distance_matrix import DistanceMatrix, first_place, number_of_pairs
 
@@ -21,7 +22,10 @@ _LINES_A_WRITE = 1 << 16
 def write_matrix_column(output: Output, matrix: DistanceMatrix) -> None:
     """Write every pair once, for mothur, mcxload, igraph and spreadsheets; blanks between."""
     text = RowText(float(matrix.condensed.max()), b" ")
-    names = np.array([name.encode() for name in matrix.names])
+    encoded = [name.encode() for name in matrix.names]
+    if max(map(len, encoded)) > MOST_PADDED:
+        return _write_plainly(output, matrix, encoded, text)
+    names = np.array(encoded)
     letters = names.view(np.uint8).reshape(len(names), -1)  # padded with zeros
     count = len(matrix)
     for row, name in enumerate(matrix.names[:-1]):
@@ -42,6 +46,17 @@ def write_matrix_column(output: Output, matrix: DistanceMatrix) -> None:
                 axis=1,
             )
             output.write(lines[lines != 0].tobytes())
+    return None
+
+
+def _write_plainly(
+    output: Output, matrix: DistanceMatrix, names: list[bytes], text: RowText
+) -> None:
+    """Write the lines one by one, as names of any length need."""
+    for row, name in enumerate(names[:-1]):
+        for other, value in zip(names[row + 1 :], matrix.row(row)[row + 1 :], strict=True):
+            number = text.format(np.array([value])).replace(b" ", b"")
+            output.write(b" ".join((name, other, number)) + b"\n")
 
 
 def read_matrix_column(
@@ -65,7 +80,7 @@ def read_matrix_column(
     numbers: dict[str, int] = {}
     rows, columns, values = array("q"), array("q"), array("f")
     for number, line in enumerate(lines, 1):
-        words = line.split()
+        words = words_of(line)
         if not words:
             continue
         try:
@@ -73,7 +88,8 @@ def read_matrix_column(
             values.append(float(value))
         except ValueError:
             raise DistanceError(
-                f"{source}: line {number}: expected two names and a distance, found {line[:60]!r}"
+                f"{source}: line {number}: expected two names and a distance, found "
+                f"{shown_name(line.strip())}"
             ) from None
         if first == second:
             raise DistanceError(

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
 DECIMALS = 6
+
+MOST_PADDED = 255
+"""Characters to which names are padded at most: one that is longer would make each line so long."""
+
+
+def padded_width(names: Iterable[str]) -> int:
+    """Return to how many characters names are padded, so that what follows them is in line."""
+    return min(max(map(len, names)), MOST_PADDED)
 
 
 class RowText:

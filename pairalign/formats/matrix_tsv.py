@@ -10,6 +10,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from pairalign.base.errors import DistanceError, shown_name
+from pairalign.base.texts import quoted, unquoted
 from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText
 from pairalign.formats.output import Output
@@ -19,9 +20,9 @@ from pairalign.trees.distance_matrix import DistanceMatrix
 def write_matrix_tsv(output: Output, matrix: DistanceMatrix) -> None:
     """Write the whole (square) matrix, for scikit-bio, pandas, R and spreadsheets."""
     text = RowText(float(matrix.condensed.max()), b"\t")
-    output.write(("\t".join(["", *matrix.names]) + "\n").encode())
+    output.write(("\t".join(["", *map(quoted, matrix.names)]) + "\n").encode())
     for index, name in enumerate(matrix.names):
-        output.write(name.encode() + text.format(matrix.row(index)) + b"\n")
+        output.write(quoted(name).encode() + text.format(matrix.row(index)) + b"\n")
 
 
 def read_matrix_tsv(
@@ -35,13 +36,14 @@ def read_matrix_tsv(
         It is no such table; the message names the line.
     """
     rows = iter(lines)
-    names = next(rows, "").rstrip("\r\n").split("\t")[1:]
+    names = [unquoted(word) for word in next(rows, "").rstrip("\r\n").split("\t")[1:]]
     if len(names) < 2:
         raise DistanceError(f"{source}: line 1: expected names of two or more columns")
     builder = start_triangle(len(names), len(names) ** 2, f"{source}: line 1", most_bytes)
     row = -1
     for row, line in enumerate(rows):
         name, *words = line.rstrip("\r\n").split("\t")
+        name = unquoted(name)
         if row >= len(names) or name != names[row]:
             expected = shown_name(names[row]) if row < len(names) else "the end"
             raise DistanceError(

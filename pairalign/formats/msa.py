@@ -9,8 +9,11 @@ import numpy as np
 
 from pairalign.alignments.multiple import GAP, MultipleAlignment
 from pairalign.formats.marks import confidence_marks, residue_marks
+from pairalign.formats.matrix_text import padded_width
 from pairalign.formats.msa_html import html_lines
+from pairalign.formats.name_rules import CLUSTAL, STOCKHOLM
 from pairalign.formats.output import Output
+from pairalign.sequences.sets import SequenceSet
 
 _FASTA_WIDTH = 60
 _CLUSTAL_WIDTH = 60
@@ -58,14 +61,14 @@ def clustal_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterato
 def stockholm_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
     """Stockholm: a row a sequence, ``#=GR PP`` and ``#=GC PP_cons``, and ``#=GF ID``."""
     names = alignment.sequences.names
-    margin = max(len("#=GC PP_cons"), *(len(f"#=GR {name} PP") for name in names)) + 2
+    margin = max(len("#=GC PP_cons"), len("#=GR  PP") + padded_width(names))
     yield "# STOCKHOLM 1.0\n#=GF ID pairalign\n"
     for index in order:
         marks = residue_marks(alignment, index)
-        yield f"{names[index]:<{margin}}{alignment.text(index)}\n"
-        yield f"{f'#=GR {names[index]} PP':<{margin}}{marks}\n"
+        yield f"{names[index]:<{margin}}  {alignment.text(index)}\n"
+        yield f"{f'#=GR {names[index]} PP':<{margin}}  {marks}\n"
     columns = confidence_marks(alignment.column_confidence).tobytes().decode()
-    yield f"{'#=GC PP_cons':<{margin}}{columns}\n//\n"
+    yield f"{'#=GC PP_cons':<{margin}}  {columns}\n//\n"
 
 
 def table_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
@@ -96,6 +99,10 @@ WITH_CONFIDENCE = ("stockholm", "tsv", "html")
 """Those that show it."""
 
 
+NAME_RULES = {"stockholm": STOCKHOLM, "clustal": CLUSTAL}
+"""Which names formats can hold; the others hold all."""
+
+
 def write_alignment(output: Output, format: str, alignment: MultipleAlignment, order: str) -> None:
     """Write a multiple alignment.
 
@@ -107,10 +114,22 @@ def write_alignment(output: Output, format: str, alignment: MultipleAlignment, o
     alignment : MultipleAlignment
     order : str
         Of the rows, one of `pairalign.base.choices.MSA_ORDERS`.
+
+    Raises
+    ------
+    FormatError
+        The format cannot hold a name, see `check_msa_names`.
     """
+    check_msa_names(alignment.sequences, format)
     lines = MSA_LINES[format](alignment, alignment.order(order))
     while some := list(islice(lines, _LINES_AT_ONCE)):
         output.write("".join(some).encode())
+
+
+def check_msa_names(sequences: SequenceSet, format: str) -> None:
+    """Raise FormatError for a name that a format of `MSA_LINES` cannot hold."""
+    if format in NAME_RULES:
+        NAME_RULES[format].check(sequences)
 
 
 def _wrapped(text: str) -> Iterator[str]:

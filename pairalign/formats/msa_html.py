@@ -8,7 +8,9 @@ from itertools import groupby
 from pathlib import Path
 
 from pairalign.alignments.multiple import MultipleAlignment
+from pairalign.base.errors import cut_name
 from pairalign.formats.marks import confidence_marks, residue_marks
+from pairalign.formats.matrix_text import MOST_PADDED
 
 _WIDTH = 80
 
@@ -38,7 +40,7 @@ def html_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[s
     yield f"<title>{title}</title>\n<style>{_STYLE}{_rules()}</style>\n</head>\n<body>\n"
     yield f"<h1>{title}</h1>\n<p>{len(alignment)} sequences, {alignment.width} columns</p>\n"
     yield f"<p class='key'>Confidence: {_key()}</p>\n"
-    names = [alignment.sequences.names[index] for index in order]
+    names = [_shown(alignment.sequences.names[index]) for index in order]
     margin = max(len("confidence"), *map(len, names)) + 2
     rows = [(alignment.text(index), residue_marks(alignment, index)) for index in order]
     below = confidence_marks(alignment.column_confidence).tobytes().decode()
@@ -49,6 +51,10 @@ def html_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[s
             yield f"{escape(name)}{' ' * (margin - len(name))}{_coloured(row[own], marks[own])}\n"
         yield f"{'confidence':<{margin}}{_coloured(below[own], below[own])}\n</pre>\n"
     yield "</body>\n</html>\n"
+
+
+def _shown(name: str) -> str:
+    return name if len(name) <= MOST_PADDED else cut_name(name)
 
 
 def _rules() -> str:

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.errors import DistanceError, FormatError, shown_name
+from pairalign.base.texts import words_of
 from pairalign.formats.matrix_input import start_triangle
-from pairalign.formats.matrix_text import RowText
+from pairalign.formats.matrix_text import RowText, padded_width
 from pairalign.formats.output import Output
 from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
 
@@ -38,7 +39,7 @@ def write_phylip(
     """
     if strict:
         check_strict_names(matrix.names)
-    width = STRICT_NAME if strict else max(map(len, matrix.names))
+    width = STRICT_NAME if strict else padded_width(matrix.names)
     text = RowText(float(matrix.condensed.max()), b" ")
     output.write(f"{len(matrix)}\n".encode())
     longest = 0
@@ -73,7 +74,8 @@ def read_phylip(lines: Iterable[str], source: str, most_bytes: int | None = None
     DistanceError
         It is not such a matrix; the message names the line.
     """
-    numbered = ((number, line.split()) for number, line in enumerate(lines, 1) if line.strip())
+    numbered = ((number, words_of(line)) for number, line in enumerate(lines, 1))
+    numbered = ((number, words) for number, words in numbered if words)
     first, count = _read_count(numbered, source)
     # Of a lower triangle, the smaller of the two.
     where = f"{source}: line {first}"

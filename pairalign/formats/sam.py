@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,15 +10,24 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.errors import FormatError, PartsError
+from pairalign.formats.name_rules import NameRule
 from pairalign.formats.output import Output
+from pairalign.formats.text import SetText
 from pairalign.formats.writer import PLAIN_CIGAR, Content, TextWriter
 from pairalign.pairs.want import Detail
 from pairalign.sequences.block_set import slices, whole_of
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import statements
 
-_QUERY_NAME = re.compile(r"[!-?A-~]{1,254}\Z")
-_TARGET_NAME = re.compile(r"[0-9A-Za-z!#$%&+./:;?@^_|~-][0-9A-Za-z!#$%&*+./:;=?@^_|~-]*\Z")
+_SAYS = (
+    "SAM names are up to 254 characters of printable ASCII without '@' or, for targets, brackets, "
+    "quotes, commas and the like"
+)
+_QUERY = NameRule(r"[!-?A-~]{1,254}\Z", _SAYS)
+_TARGET = NameRule(r"[0-9A-Za-z!#$%&+./:;?@^_|~-][0-9A-Za-z!#$%&*+./:;=?@^_|~-]*\Z", _SAYS)
+
+_T_FOR_U = np.arange(256, dtype=np.uint8)
+_T_FOR_U[[ord("U"), ord("u")]] = [ord("T"), ord("t")]
 
 
 class SamWriter(TextWriter):
@@ -36,7 +44,7 @@ class SamWriter(TextWriter):
     space: Biopython reads no file with ``@CO`` lines. ``MD:Z:`` is written where it is asked for.
 
     htslib knows the residues of DNA alone: samtools and pysam show those of proteins as N, and keep
-    all else. The file itself has all residues.
+    all else. The file itself has all residues. U of DNA is written as T, as minimap2 does.
 
     Raises
     ------
@@ -50,13 +58,12 @@ class SamWriter(TextWriter):
     either_strand = True
     of_overlaps = True
     of_block = True
+    name_rules = (_QUERY, _TARGET)
     known_tags = ("MD", "pp", PLAIN_CIGAR)
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         is_first = content.piece.first  # which looks at all, and the others at those of a block
         sets = [whole_of(one) if is_first else one for one in (content.queries, content.targets)]
-        for sequences, allowed in zip(sets, (_QUERY_NAME, _TARGET_NAME), strict=True):
-            _check_names(sequences, allowed)
         _check_letters(sets[0])
         self._seen = np.zeros(len(content.queries), np.bool_)
         for left in content.piece.left:
@@ -69,6 +76,12 @@ class SamWriter(TextWriter):
         if is_first:
             for lines in self._rest_of_header(sets[1]):
                 self._output.write(lines.encode())
+
+    def set_text(self, sequences: SequenceSet, residues: bool) -> SetText:
+        """Return what native code writes of a set: T for U of DNA."""
+        counts = sequences.byte_counts
+        is_rna = sequences.alphabet.name == "dna" and bool(counts[ord("U")] + counts[ord("u")])
+        return SetText(sequences, residues=residues, shown_as=_T_FOR_U if is_rna else None)
 
     def header(self) -> bytes:
         """Return the line that names the version."""
@@ -101,18 +114,6 @@ class SamWriter(TextWriter):
         """Return the queries that got their first record."""
         queries, self._new = self._new, []
         return {"queries": queries} if queries else {}
-
-
-def _check_names(sequences: SequenceSet, allowed: re.Pattern[str]) -> None:
-    """Raise FormatError for a name that is not allowed."""
-    for some in slices(sequences):
-        for index, name in zip(some.tolist(), sequences.names_at(some), strict=True):
-            if not allowed.match(name):
-                raise FormatError(
-                    f"{sequences.source}: {sequences.record(index)}: SAM names are up to 254 "
-                    "characters of printable ASCII without '@' or, for targets, brackets, quotes, "
-                    "commas and the like; rename it, or write PAF"
-                )
 
 
 def _check_letters(sequences: SequenceSet) -> None:

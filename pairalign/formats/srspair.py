@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pairalign.formats.name_rules import SRSPAIR
 from pairalign.formats.writer import TextWriter
 from pairalign.pairs.want import Detail
 
@@ -28,6 +29,7 @@ class SrspairWriter(TextWriter):
     suffixes = (".srspair", ".emboss", ".needle", ".water")
     needs = Detail.CIGAR
     of_block = True
+    name_rules = (SRSPAIR, SRSPAIR)
 
     def header(self) -> bytes:
         """Text before the first pair."""

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.errors import FormatError
+from pairalign.formats.name_rules import STOCKHOLM
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
@@ -34,23 +35,11 @@ class StockholmWriter(TextWriter):
     numbers = True
     of_block = True
     shows_confidence = True
+    name_rules = (STOCKHOLM, STOCKHOLM)
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         check_distinct_names(content, "Stockholm", "tell rows apart by name")
-        for sequences in dict.fromkeys((content.queries, content.targets)):
-            _check_first_letters(whole_of(sequences) if content.piece.first else sequences)
         super().__init__(output, content, threads)
-
-
-def _check_first_letters(sequences: SequenceSet) -> None:
-    """Raise FormatError for a name that readers take for something else."""
-    for some in slices(sequences):
-        for index, name in zip(some.tolist(), sequences.names_at(some), strict=True):
-            if name.startswith(("#", "//")):
-                raise FormatError(
-                    f"{sequences.source}: {sequences.record(index)}: a row of Stockholm cannot "
-                    "begin with '#' or '//'; rename it, or write another format"
-                )
 
 
 def check_distinct_names(content: Content, format: str, why: str) -> None:

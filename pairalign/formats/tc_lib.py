@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pairalign.formats.name_rules import TC_LIB
 from pairalign.formats.output import Output
 from pairalign.formats.stockholm import check_distinct_names
 from pairalign.formats.writer import Content, TextWriter
@@ -29,6 +30,7 @@ class TcLibWriter(TextWriter):
     suffixes = (".tc_lib", ".tclib")
     needs = Detail.CIGAR
     pairs_once = True
+    name_rules = (TC_LIB, TC_LIB)
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         check_distinct_names(content, "libraries", "know sequences by name")

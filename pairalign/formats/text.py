@@ -72,6 +72,8 @@ class SetText:
         What the file calls them; default: their names.
     residues : bool
         Whether the file shows residues, or what is made of them.
+    shown_as : ndarray of uint8, shape (256,), optional
+        What the file has for each byte of the residues.
     """
 
     def __init__(
@@ -80,8 +82,12 @@ class SetText:
         names: Sequence[str] | None = None,
         *,
         residues: bool = True,
+        shown_as: npt.NDArray[np.uint8] | None = None,
     ) -> None:
         text = sequences.text_arrays(residues=residues)
+        if shown_as is not None:
+            known = text.names, text.name_offsets, shown_as[text.letters]
+            text = TextArrays(*known, text.codes, text.offsets, text.longest_name)
         if names is not None:
             shown, offsets = join_texts(names)
             longest = int(np.diff(offsets).max(initial=0))

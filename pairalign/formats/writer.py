@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from abc import abstractmethod
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -16,19 +14,20 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.fields import Field
 from pairalign.base.choices import WEIGHTS
 from pairalign.base.errors import FormatError
+from pairalign.formats.carriers import Behind, Carrier, NativeCarrier
+from pairalign.formats.name_rules import NameRule
 from pairalign.formats.output import Abortable, Output
 from pairalign.formats.text import PairText, SetText
-from pairalign.formats.text_queue import NativePiece, TextQueue, text_of
+from pairalign.formats.text_queue import TextQueue
 from pairalign.pairs.want import Detail
 from pairalign.reads.kinds import KIND_NAMES, classify_and_count
 from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.block_set import whole_of
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import Significance
 
 CHUNK_BYTES = 1 << 20  # text of one piece at most; usually about half of it
 MOST_FORMATTERS = 32  # of some 400 MB a second each: they keep up with the fastest disks and GPUs
-# Slabs of `write` that wait or are being formatted: threads go on while the last one is looked at.
-MOST_UNFORMATTED = 2
 
 PLAIN_CIGAR = "M"
 TAGS = {"tp": 1, "cs": 2, "MD": 4, PLAIN_CIGAR: 8, "pp": 16}
@@ -151,6 +150,13 @@ class Writer(Abortable):
         The columns of a table, where they can be chosen; empty: they follow from what was computed.
     known_tags : tuple of str
         Some of `TAGS` that it can have.
+    name_rules : tuple of NameRule
+        Which names of queries and of targets it can hold; empty: all.
+
+    Raises
+    ------
+    FormatError
+        By the constructor, for a name that the format cannot hold.
     """
 
     name: ClassVar[str]
@@ -169,13 +175,21 @@ class Writer(Abortable):
     default_fields: ClassVar[tuple[Field, ...] | None] = None
     known_tags: ClassVar[tuple[str, ...]] = ()
     shows_residues: ClassVar[bool] = True  # without tags and chosen columns
+    name_rules: ClassVar[tuple[NameRule, ...]] = ()
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
+        self._check_names(content)
         self._output = output
         self._content = content
         self._threads = threads
         self.shown = 0
         self.kind_counts = np.zeros(len(KIND_NAMES), np.int64)
+
+    def _check_names(self, content: Content) -> None:
+        """Raise FormatError for a name that the format cannot hold; a first piece looks at all."""
+        sets = (content.queries, content.targets)[: len(self.name_rules)]
+        for rule, one in zip(self.name_rules, sets, strict=True):
+            rule.check(whole_of(one) if content.piece.first else one)
 
     @classmethod
     def check(cls) -> None:
@@ -256,7 +270,7 @@ class TextWriter(Writer):
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
         shown = bool(self.shows_residues or content.tags or content.fields)
-        sets = {one: SetText(one, residues=shown) for one in {content.queries, content.targets}}
+        sets = {one: self.set_text(one, shown) for one in {content.queries, content.targets}}
         self._sets = sets[content.queries], sets[content.targets]
         self._fields: npt.NDArray[np.int32] | None = None
         if fields := content.fields or self.default_fields:
@@ -264,13 +278,17 @@ class TextWriter(Writer):
         if content.piece.first:
             self._output.write(self.header())
         self._queue = TextQueue(min(threads, MOST_FORMATTERS), CHUNK_BYTES, content.piece.number)
-        self._carrier: _Carrier
+        self._carrier: Carrier
         if output.descriptor is not None:
-            self._carrier = _NativeCarrier(self._queue, output)
+            self._carrier = NativeCarrier(self._queue, output)
         elif not output.waits_for_readers:
-            self._carrier = _Behind(self._queue, output)
+            self._carrier = Behind(self._queue, output)
         else:  # only the main thread can be interrupted while it waits for a reader
-            self._carrier = _Carrier(self._queue, output)
+            self._carrier = Carrier(self._queue, output)
+
+    def set_text(self, sequences: SequenceSet, residues: bool) -> SetText:
+        """Return what native code writes of a set, without `residues` names alone."""
+        return SetText(sequences, residues=residues)
 
     def header(self) -> bytes:
         """Text before the first pair."""
@@ -347,103 +365,3 @@ class TextWriter(Writer):
         self._carrier.stop()
         self._queue.close()
         super().abort()
-
-
-class _Carrier:
-    """Carries pieces of text from a queue to an output, in the thread that calls it."""
-
-    def __init__(self, queue: TextQueue, output: Output) -> None:
-        self._queue = queue
-        self._output = output
-
-    def submitted(self) -> None:
-        """Go on after a slab was submitted: return when nearly all before it are formatted."""
-        while self._queue.unformatted > MOST_UNFORMATTED:
-            self._carry(self._queue.take())
-        while (piece := self._queue.take(wait=False)) is not None:
-            self._carry(piece)
-
-    def flush(self) -> None:
-        """Carry everything that was submitted; more may come."""
-        self.finish()
-
-    def finish(self) -> None:
-        """Carry everything that was submitted."""
-        while (piece := self._queue.take()) is not None:
-            self._carry(piece)
-
-    def stop(self) -> None:
-        """Carry no more than the piece in hand."""
-
-    def _carry(self, piece: NativePiece | None) -> None:
-        if piece is not None:
-            self._output.write(text_of(piece))
-            self._queue.give_back(piece)
-
-
-class _Behind(_Carrier):
-    """Carries in a thread of its own, where the output is Python's: compressed."""
-
-    def __init__(self, queue: TextQueue, output: Output) -> None:
-        super().__init__(queue, output)
-        self._came = threading.Event()
-        self._no_more = self._stopped = False
-        self._pool = ThreadPoolExecutor(1, "write")
-        self._done = self._pool.submit(self._work)
-
-    def submitted(self) -> None:
-        """Go on after a slab was submitted: return when nearly all before it are formatted."""
-        self._came.set()
-        while not self._queue.wait_formatted(MOST_UNFORMATTED):
-            if self._done.done():
-                self._done.result()
-                return
-
-    def flush(self) -> None:
-        """Carry everything that was submitted; more may come."""
-        while not self._queue.wait_written():
-            if self._done.done():
-                self._done.result()
-                return
-
-    def finish(self) -> None:
-        """Carry everything that was submitted."""
-        self._no_more = True
-        self._came.set()
-        self._done.result()
-
-    def stop(self) -> None:
-        """Carry no more than the piece in hand."""
-        self._stopped = self._no_more = True
-        self._came.set()
-        self._pool.shutdown()
-
-    def _work(self) -> None:
-        while not self._stopped:
-            no_more = self._no_more  # before there turns out to be none
-            piece = self._queue.take()
-            self._carry(piece)
-            if piece is None:
-                if no_more:
-                    return
-                self._came.wait()
-                self._came.clear()
-
-
-class _NativeCarrier(_Carrier):
-    """Leaves carrying to a native thread, which writes to an open file."""
-
-    def __init__(self, queue: TextQueue, output: Output) -> None:
-        self._queue = queue
-        assert output.descriptor is not None
-        queue.write_to(output.descriptor, output.checksum)
-
-    def submitted(self) -> None:
-        """Go on after a slab was submitted: return when nearly all before it are formatted."""
-        while not self._queue.wait_formatted(MOST_UNFORMATTED):
-            pass
-
-    def finish(self) -> None:
-        """Carry everything that was submitted."""
-        while not self._queue.wait_written():
-            pass

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pairalign.base.choices import IDENTITY_MEASURES
 from pairalign.base.errors import DistanceError, shown_name
+from pairalign.base.texts import words_of
 
 if TYPE_CHECKING:
     from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
@@ -271,7 +272,7 @@ def check_names(names: Sequence[str], source: str | None = None) -> None:
         raise DistanceError(f"{prefix}{len(names)} sequences, distances need at least 2")
     seen: dict[str, int] = {}
     for index, name in enumerate(names):
-        if not name or name.split() != [name]:
+        if words_of(name) != [name]:
             raise DistanceError(
                 f"{prefix}name {index + 1} is {shown_name(name)}, expected one without white space"
             )

@@ -15,8 +15,8 @@ from pairalign.base.errors import FormatError, shown_name
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.topology import Topology
 
-# Brackets, separators, quotes, comments; white space cannot be in a name.
-_SPECIAL = re.compile(r"[()\[\]{},:;'\"]")
+# Brackets, separators, quotes, comments, Unicode's blanks.
+_SPECIAL = re.compile(r"[()\[\]{},:;'\"\s]")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 import pytest
 
+from pairalign.cli.main import main
 from pairalign.clusters.splits.labels import read_values
+from pairalign.formats import WRITERS
 from pairalign.formats.distances import read_distances
 from pairalign.formats.groups import read_groups
 from pairalign.pairs.lists import read_pair_list
@@ -46,3 +48,25 @@ def test_a_byte_order_mark_is_skipped(name, tmp_path):
     expected = read(str(path))
     path.write_bytes(MARK + text)
     assert read(str(path)) == expected
+
+
+ALIGNMENTS = [writer.name for writer in WRITERS if writer.of_pairs]
+
+
+@pytest.mark.parametrize("format", [one for one in ALIGNMENTS if one not in ("edges", "npz")])
+def test_a_mark_before_alignments(format, tmp_path, monkeypatch):
+    """Of each text that `verify` reads; a name may begin with one, too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.fa").write_text(">a\nMKVLWACGG\n>b\nMKVLACGG\n")
+    (tmp_path / "q.fa").write_text(">a\nMKVLWACGG\n")
+    (tmp_path / "t.fa").write_text(">b\nMKVLACGG\n")
+    given = ["q.fa", "t.fa"] if format == "a3m" else ["s.fa"]
+    made = ["-o", f"o.{format}", "--format", format, "-q", "--device", "cpu"]
+    assert main(["align", *given, *made]) == 0
+    text = (tmp_path / f"o.{format}").read_bytes()
+    if format != "parquet":
+        (tmp_path / f"o.{format}").write_bytes(MARK + text)
+    read_as = {"blast7": "blast6", "gexf": "graphml"}.get(format, format)
+    checked = ["verify", f"o.{format}", *given, "--from", read_as, "--mode", "global", "-q"]
+    assert main([*checked, "-o", "v.tsv"]) == 0
+    assert (tmp_path / "v.tsv").read_text().count("\tok\t") == 1

@@ -30,6 +30,7 @@ from pairalign.formats import (
 )
 from pairalign.formats import output as output_module
 from pairalign.formats import writer as writer_module
+from pairalign.formats.carriers import MOST_UNFORMATTED
 from pairalign.formats.output import open_output
 from pairalign.formats.zstd import read_zstd
 from pairalign.pairs.want import Detail
@@ -144,7 +145,7 @@ def test_calls_do_not_wait_for_each_other(name, tmp_path, monkeypatch, capfdbina
         for start in range(0, 400, 3):
             writer.write(alignments[start : start + 3])
             unformatted = writer._queue.unformatted
-            assert unformatted <= writer_module.MOST_UNFORMATTED  # so much stays in memory
+            assert unformatted <= MOST_UNFORMATTED  # so much stays in memory
     text = capfdbinary.readouterr().out if name == "-" else path.read_bytes()
     assert (gzip.decompress(text) if name.endswith("gz") else text) == expected
 

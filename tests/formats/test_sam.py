@@ -9,6 +9,7 @@ from readable import needs_program, plain_sample
 from strategies import MODES
 from written_files import write, written
 
+from pairalign.cli.main import main
 from pairalign.errors import FormatError
 from pairalign.formats import open_writer
 from pairalign.pairs.want import Detail
@@ -96,3 +97,29 @@ def test_sam_refuses_what_it_cannot_hold(tmp_path, names, strings, message):
     with pytest.raises(FormatError, match=message):
         open_writer(tmp_path / "a.sam", None, queries, queries, alignments.scoring, Detail.CIGAR)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("strand", ["plus", "both"])
+def test_u_of_rna_is_t(tmp_path, strand):
+    """As minimap2 writes: htslib has four bits a base and shows U as N."""
+    pysam = pytest.importorskip("pysam")
+    first, other = "ACGUACGUUGCAACGUUAGC", "ACGUACGUUGCUACGUUAGC"
+    if strand == "both":
+        other = other[::-1].translate(str.maketrans("ACGU", "UGCA"))
+    text = f">r1\n{first}\n>r2\n{other.replace('U', 't')}\n"
+    (tmp_path / "s.fa").write_text(text)
+    path = str(tmp_path / "o.sam")
+    made = ["-o", path, "--strand", strand, "--sam-tags", "MD", "-q", "--device", "cpu"]
+    assert main(["align", str(tmp_path / "s.fa"), *made]) == 0
+    with pysam.AlignmentFile(path) as file:
+        (record,) = file
+    shown = first if strand == "plus" else first[::-1].translate(str.maketrans("ACGU", "UGCA"))
+    sequence, mismatch = record.query_sequence, record.get_tag("MD")
+    assert record.is_reverse == (strand == "both")
+    assert sequence.upper() == shown.replace("U", "T")
+    assert mismatch in ("11T8", "8A11")
+    checked = ["verify", path, str(tmp_path / "s.fa"), "-q", "-o", str(tmp_path / "v.tsv")]
+    assert main(checked) == 0
+    (tmp_path / "p.fa").write_text(">p1\nMKUWYVL\n>p2\nMKUWYVL\n")
+    assert main(["align", str(tmp_path / "p.fa"), "-o", path, "-q", "--device", "cpu"]) == 0
+    assert "\tMKUWYVL\t" in (tmp_path / "o.sam").read_text()  # selenocysteine

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from pairalign.base.errors import SplitError, describe_unreadable, shown_name
+from pairalign.base.texts import words_of
 from pairalign.sequences.sets import SequenceSet
 
 _Value = TypeVar("_Value")
@@ -25,8 +26,8 @@ def read_values(
     ----------
     sequences : SequenceSet
     name : str
-        What it is called: ``name=value`` in headers, between ``|`` or, without these, blanks; the
-        heading of a column in a table.
+        What it is called: ``name=value`` in headers, between ``|`` or, where no such part has it,
+        blanks; the heading of a column in a table.
     table : path, optional
         CSV or TSV with a header line; names of sequences are in its first column. Default: headers.
 
@@ -100,8 +101,9 @@ def as_priorities(
 
 def _in_header(header: str, name: str) -> str | None:
     """Return what a header says after ``name=``."""
-    parts = header.split("|") if "|" in header else header.split()
-    for part in parts:
+    parts = header.split("|")
+    words = [word for part in parts for word in words_of(part)]
+    for part in [*parts, *words] if len(parts) > 1 else words:
         key, sign, value = part.strip().partition("=")
         if sign and key == name:
             return value.strip()

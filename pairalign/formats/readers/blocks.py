@@ -11,13 +11,15 @@ import numpy as np
 
 from pairalign.alignments.records import AlignmentRecords, Layout, SetNames, read_lines
 from pairalign.base.errors import AlignmentFileError
+from pairalign.base.texts import is_whole, words_of
 from pairalign.formats.readers.reader import RecordReader
 
-_RANGE = re.compile(r"(.*)/(\d+)-(\d+)\Z", re.DOTALL)
+_RANGE = re.compile(r"(.*)/([0-9]{1,18})-([0-9]{1,18})\Z", re.DOTALL)
 _SPANS_AND_ROWS = (
     *("query", "target", "query_start", "query_end", "target_start", "target_end"),
     *("query_row", "target_row", "says_score"),
 )
+_END = b"\n! SEQ_1_TO_N"
 Row = tuple[int, tuple[str, ...]]
 """The number of a line, from 0 in its piece, and the columns of the layout; fewer where the block
 is not whole."""
@@ -79,10 +81,10 @@ class MafReader(BlockReader):
                 if first >= 0:
                     yield first, self._columns(block, score)
                 block, first = [], number
-                words = dict(word.partition("=")[::2] for word in line.split()[1:])
+                words = dict(word.partition("=")[::2] for word in words_of(line)[1:])
                 score = words["score"].replace("*", "?") if "score" in words else "*"
             elif line[:1] == "s":
-                block.append(line.split()[1:])
+                block.append(words_of(line)[1:])
                 if first < 0:  # no line that begins a block
                     yield number, ("",)
 
@@ -101,8 +103,8 @@ class MafReader(BlockReader):
 
 def _maf_span(row: list[str]) -> tuple[str, str]:
     """Return start and end on the original strand; what is no number stays as it is."""
-    if not all(word.isdecimal() for word in (row[1], row[2], row[4])):
-        return row[1], row[2] if not row[2].isdecimal() else row[4]
+    if not all(is_whole(word) for word in (row[1], row[2], row[4])):
+        return row[1], row[4] if is_whole(row[2]) else row[2]
     start, size, length = int(row[1]), int(row[2]), int(row[4])
     if row[3] == "-":
         start = length - start - size
@@ -131,7 +133,7 @@ class StockholmReader(BlockReader):
             if line.startswith("//"):
                 yield max(first, 0), self._columns(rows, score)
                 rows, score, first = {}, "*", -1
-            elif not line.strip():
+            elif not words_of(line):
                 continue
             else:
                 if first < 0 and not line.startswith("# STOCKHOLM 1."):
@@ -139,7 +141,7 @@ class StockholmReader(BlockReader):
                         f"{self.source}: {line[:20]!r} begins an alignment, expected '# STOCKHOLM'"
                     )
                 first = number if first < 0 else first
-                words = line.split()
+                words = words_of(line)
                 if words[:2] == ["#=GF", "SC"]:
                     score = " ".join(words[2:]).replace("*", "?")
                 elif line[0] != "#":
@@ -189,7 +191,7 @@ class A3mReader(BlockReader):
         lines = first[:end].decode("utf-8", "surrogateescape").split("\n")
         if first and not lines[0].startswith(">"):
             raise AlignmentFileError(f"{self.source}: line 1: no record of the query")
-        self._query = (lines[0][1:].split() or [""])[0]
+        self._query = (words_of(lines[0][1:]) or [""])[0]
         self._letters = "".join(lines[1:]).strip()
         self.lines_before = first[:end].count(b"\n")
         is_named = is_known(self.names[0], self._query, None)  # else its records say so
@@ -215,7 +217,7 @@ class A3mReader(BlockReader):
                 row += line.strip()
 
     def _columns(self, header: str, row: str) -> tuple[str, ...]:
-        name, *words = header.split() or [""]
+        name, *words = words_of(header) or [""]
         said = dict(word.partition("=")[::2] for word in words)
         query, rows = iter(self._letters), ["", ""]
         for letter in row:
@@ -266,19 +268,20 @@ class TcLibReader(BlockReader):
         end = first.find(b"\n#") + 1 or len(first)
         self._read_names(first[:end].decode("utf-8", "surrogateescape").split("\n"))
         self.lines_before = first[:end].count(b"\n")
-        is_whole = False
+        has_end = _END in first[:end]
         for piece in itertools.chain((first[end:],), pieces):
-            is_whole |= b"\n! SEQ_1_TO_N" in b"\n" + piece
+            has_end |= _END in b"\n" + piece
             if piece.strip():
                 yield piece
-        if not is_whole and first:
+        if not has_end and first:
             raise AlignmentFileError(f"{self.source}: is cut short: no line '! SEQ_1_TO_N'")
 
     def _read_names(self, lines: list[str]) -> None:
-        if lines[0].split()[:2] != ["!", "TC_LIB_FORMAT_01"] and lines != [""]:
+        if words_of(lines[0])[:2] != ["!", "TC_LIB_FORMAT_01"] and lines != [""]:
             raise AlignmentFileError(f"{self.source}: line 1: expected '! TC_LIB_FORMAT_01'")
-        body = [(k, line.split()) for k, line in enumerate(lines, 1) if line and line[0] != "!"]
-        if not body or not body[0][1][0].isdecimal():
+        said = [(k, words_of(line)) for k, line in enumerate(lines, 1) if line[:1] != "!"]
+        body = [(k, words) for k, words in said if words]
+        if not body or not is_whole(body[0][1][0]):
             raise AlignmentFileError(f"{self.source}: no number of sequences")
         count, listed = int(body[0][1][0]), body[1:]
         if count != len(listed):
@@ -287,7 +290,7 @@ class TcLibReader(BlockReader):
             )
         self._listed = []
         for number, words in listed:
-            if len(words) != 3 or not words[1].isdecimal() or int(words[1]) != len(words[2]):
+            if len(words) != 3 or not is_whole(words[1]) or int(words[1]) != len(words[2]):
                 raise AlignmentFileError(
                     f"{self.source}: line {number}: expected a name, a length and as many residues"
                 )
@@ -308,16 +311,16 @@ class TcLibReader(BlockReader):
             if line[:1] == "#":
                 if first >= 0:
                     yield first, self._columns(pair, block)
-                pair, block, first = line[1:].split(), [], number
-            elif line.strip() and line[0] != "!":
-                block.append(line.split())
+                pair, block, first = words_of(line[1:]), [], number
+            elif line[:1] != "!" and (words := words_of(line)):
+                block.append(words)
 
     def _columns(self, pair: list[str], block: list[list[str]]) -> tuple[str, ...]:
         names = [self._listed[int(k) - 1] if self._is_listed(k) else k for k in pair]
         numbers = [word for row in block for word in row]
         if len(pair) != 2 or not block or any(len(row) != 3 for row in block):
             return tuple(names[:2]) or ("",)
-        if not all(word.isdecimal() for word in numbers):
+        if not all(map(is_whole, numbers)):
             return (*names, "x")
         columns = np.array(numbers, np.int64).reshape(-1, 3)
         spans = [columns[0, 0], columns[-1, 0], columns[0, 1], columns[-1, 1]]
@@ -340,7 +343,7 @@ class TcLibReader(BlockReader):
         return "".join((*runs[:2], cigar, *runs[2:])), whole
 
     def _is_listed(self, number: str) -> bool:
-        return number.isdecimal() and 1 <= int(number) <= len(self._listed)
+        return is_whole(number) and 1 <= int(number) <= len(self._listed)
 
 
 def is_known(names: SetNames, name: str, letters: str | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import zlib
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -11,11 +12,12 @@ import numpy as np
 
 from pairalign.alignments.records import AlignmentRecords, Layout, read_lines
 from pairalign.base.errors import AlignmentFileError, shown_name
+from pairalign.base.texts import is_whole
 from pairalign.formats.readers.blocks import BlockReader, Row, is_known
 from pairalign.formats.readers.lines import LineReader
 from pairalign.formats.readers.reader import RecordReader
 
-_RUN = re.compile(r"(\d+)([MIDX=])")
+_RUN = re.compile(r"([0-9]{1,18})([MIDX=])")
 _SPACE = re.compile(r"[\t\n\r]")
 _EDGES = 1 << 14
 _SHARE = 1e-8
@@ -104,7 +106,7 @@ class GfaReader(BlockReader):
                 0 if turned[1] else lengths[1] - used[1],
             ]
         else:
-            starts = [0, int(words[5]) if words[5].isdecimal() else -1]
+            starts = [0, int(words[5]) if is_whole(words[5]) else -1]
             used[0] = lengths[0]  # all of it
         if turned[1]:  # records run along the target
             runs = runs[::-1]
@@ -188,7 +190,7 @@ class NetworkReader(RecordReader):
                     held = []
         except AlignmentFileError:
             raise
-        except (ParseError, OSError, EOFError, LookupError, ValueError) as error:
+        except (ParseError, OSError, EOFError, LookupError, ValueError, zlib.error) as error:
             raise self._unreadable(error) from error
         if held:
             yield held

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.records import FAULTS, PROGRAMS, AlignmentRecords, Layout, read_lines
 from pairalign.base.errors import AlignmentFileError, shown_name
+from pairalign.base.texts import is_whole
 from pairalign.formats.readers.reader import RecordReader
 
 HEADER_FAULT = FAULTS.index("header")
@@ -111,7 +112,7 @@ class SamReader(LineReader):
             if kind != "@SQ":
                 continue
             name, length = tags.get("SN", ""), tags.get("LN", "")
-            if not name or not length.isdecimal():
+            if not name or not is_whole(length):
                 raise AlignmentFileError(f"{where}: @SQ without a name SN and a length LN")
             if name in found:
                 raise AlignmentFileError(f"{where}: @SQ {shown_name(name)} comes a second time")

@@ -13,6 +13,7 @@ from typing import IO, Any, ClassVar
 
 from pairalign.alignments.records import AlignmentRecords, SetNames
 from pairalign.base.errors import AlignmentFileError, FormatError, describe_unreadable
+from pairalign.base.texts import UTF8_MARK, without_mark
 from pairalign.base.xz import XzFile
 from pairalign.formats.zstd import read_zstd
 
@@ -116,12 +117,21 @@ class RecordReader(ABC):
         return AlignmentFileError(f"{self.source}: {reason}")
 
     def _blocks(self) -> Iterator[bytes]:
-        """Yield all bytes, decompressed."""
+        """Yield all bytes, decompressed, without a byte order mark."""
         try:
+            is_first = True
             while block := self._file.read(PIECE_BYTES):
-                yield block
+                yield self._without_mark(block) if is_first else block
+                is_first = False
         except (OSError, EOFError, ValueError, zlib.error) as error:
             raise self._unreadable(error) from error
+
+    def _without_mark(self, block: bytes) -> bytes:
+        """Return the beginning of the file without a byte order mark that is not of a name."""
+        if not block.startswith(UTF8_MARK):
+            return block
+        name = block.partition(b"\t")[0].decode("utf-8", "replace")
+        return block if self.names[0].find([name])[0] >= 0 else without_mark(block)
 
     def _text_pieces(self) -> Iterator[bytes]:
         """Yield pieces that end where `_cut` says; the last has what is left."""

@@ -82,7 +82,7 @@ class TsvReader(LineReader):
         """Yield pieces of whole lines, without the header."""
         for piece in self._text_pieces():
             if not self.lines_before:
-                header, _, piece = piece.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
+                header, _, piece = piece.partition(b"\n")
                 self._take_header(header)
                 self.lines_before = 1
             yield piece
@@ -95,7 +95,7 @@ class TsvReader(LineReader):
         _check_names(roles, f"{self.source}: line 1", AlignmentFileError)
         self.unknown = [one for one in names if one not in COLUMN_ROLES and one not in NOT_CHECKED]
         self.unplaced = _unplaced(roles)
-        self.layout = Layout(roles)
+        self.layout = Layout(roles, quotes=True)
 
 
 class Blast6Reader(LineReader):
