@@ -78,7 +78,9 @@ PROTEIN = _make_alphabet("protein", "ARNDCQEGHILKMFPSTWYVBZ*UOJX", 26, {})
 DNA = _make_alphabet("dna", "ACGTRYSWKMBDHVN", 4, {"U": "T"}, complements="TGCAYRSWMKVHDBN")
 ALPHABETS = {alphabet.name: alphabet for alphabet in (PROTEIN, DNA)}
 
-_NOT_IUPAC = [b for b in b"EFIJLOPQXZefijlopqxz"]
+NO_BASES = b"EFIJLOPQXZefijlopqxz"
+"""Bytes of what is no IUPAC code of a base."""
+_NO_BASES = [b for b in NO_BASES]
 _BASES = [b for b in b"ACGTUNacgtun"]
 _LETTERS = [b for b in range(256) if bytes([b]).isalpha()]
 
@@ -105,15 +107,28 @@ def guess_alphabet(*histograms: npt.NDArray[np.int64]) -> Alphabet:
     Returns
     -------
     Alphabet
-        `DNA` when all residues are IUPAC DNA codes or U and at least 90% of them are A, C, G, T, U
-        or N, else `PROTEIN`. Characters other than letters do not vote: a stray ``*`` must not
-        turn DNA into protein.
+        `DNA` when at least 90% of all residues are A, C, G, T, U or N, and in each set fewer than
+        10% are no IUPAC codes of bases; else `PROTEIN`. What is no letter does not vote: a stray
+        ``*`` must not turn DNA into protein.
     """
     counts = np.sum(histograms, axis=0)
     letters = int(counts[_LETTERS].sum())
-    if counts[_NOT_IUPAC].any() or 10 * int(counts[_BASES].sum()) < 9 * letters:
+    if not letters or 10 * int(counts[_BASES].sum()) < 9 * letters:
         return PROTEIN
-    return DNA if letters else PROTEIN
+    if any(has_too_few_bases(one) for one in histograms):
+        return PROTEIN
+    return DNA
+
+
+def has_too_few_bases(counts: npt.NDArray[np.int64]) -> bool:
+    """Whether at least 10% of some residues are no IUPAC codes of bases.
+
+    Parameters
+    ----------
+    counts : ndarray of int64, shape (256,)
+        How often each byte occurs.
+    """
+    return 10 * int(counts[_NO_BASES].sum()) >= max(1, int(counts[_LETTERS].sum()))
 
 
 def count_replaced(counts: npt.NDArray[np.int64], alphabet: Alphabet) -> dict[str, int]:

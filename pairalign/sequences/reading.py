@@ -93,8 +93,10 @@ def read_set(
     """Read the files of a set; see `read_fasta`."""
     _check_stdin(sources)
     found = _read_input(sources, rules)
-    if alphabet is None and not isinstance(found, StoredSet) and len(found) > 1:
-        warn_of_two_kinds(_counted(found))
+    if alphabet is None and not isinstance(found, StoredSet):
+        counted = _counted(found)
+        warn_of_two_kinds(counted)
+        return _as_set(found, guess_alphabet(*(counts for _, counts in counted)), rules, True)
     return _as_set(found, alphabet, rules)
 
 
@@ -108,11 +110,12 @@ def read_two_sets(
     """Read the files of two sets; a guess of the alphabet is made over both together."""
     _check_stdin([*first, *second])
     inputs = [_read_input(sources, rules) for sources in (first, second)]
-    if alphabet is None:
+    guessed = alphabet is None
+    if guessed:
         counted = [one for found in inputs for one in _counted(found)]
         warn_of_two_kinds(counted)
         alphabet = guess_alphabet(*(counts for _, counts in counted))
-    one, two = (_as_set(found, alphabet, rules) for found in inputs)
+    one, two = (_as_set(found, alphabet, rules, guessed) for found in inputs)
     return one, two
 
 
@@ -149,7 +152,10 @@ def _read_input(sources: Sequence[Source], rules: InputRules) -> StoredSet | _Fi
 
 
 def _as_set(
-    found: StoredSet | _Files, alphabet: Alphabet | str | None, rules: InputRules
+    found: StoredSet | _Files,
+    alphabet: Alphabet | str | None,
+    rules: InputRules,
+    guessed: bool = False,
 ) -> SequenceSet:
     """Return a store as it is, unless it is to be read with another alphabet."""
     if isinstance(found, StoredSet):
@@ -157,7 +163,9 @@ def _as_set(
             return found
         found = [(found.records(qualities=rules.qualities), found.source)]
     records, name = join_files(found)
-    return SequenceSet.from_records(records, alphabet=alphabet, source=name, rules=rules)
+    return SequenceSet.from_records(
+        records, alphabet=alphabet, source=name, rules=rules, guessed=guessed
+    )
 
 
 def _counted(found: StoredSet | _Files) -> list[tuple[str, npt.NDArray[np.int64]]]:

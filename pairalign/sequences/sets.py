@@ -28,6 +28,7 @@ from pairalign.sequences.alphabets import (
 )
 from pairalign.sequences.choosing import Several, origins_of, place_of, places_of, records_of
 from pairalign.sequences.fasta import clean, describe_byte, describe_invalid
+from pairalign.sequences.guesses import check_guess
 from pairalign.sequences.native_arrays import (
     PADDING_BYTES,
     CodeArrays,
@@ -180,6 +181,7 @@ class SequenceSet:
         alphabet: Alphabet | str | None = None,
         source: str = "sequences",
         rules: InputRules = DEFAULT_RULES,
+        guessed: bool = False,
     ) -> SequenceSet:
         """Make a set of records as they were read; stops and what `rules` say are seen to.
 
@@ -193,12 +195,18 @@ class SequenceSet:
             What messages call the set.
         rules : InputRules
             See `pairalign.sequences.tidying.tidy`.
+        guessed : bool
+            Whether `alphabet` is a guess as well, over more than these records.
         """
+        is_guessed = guessed or alphabet is None
         if alphabet is None:
             alphabet = guess_alphabet(count_bytes(records.letters))
         chosen = get_alphabet(alphabet)
         tidied = tidy(records, source, rules, are_proteins=chosen == PROTEIN)
-        return cls(tidied, alphabet=chosen, source=source)
+        made = cls(tidied, alphabet=chosen, source=source)
+        if is_guessed:
+            check_guess(made)
+        return made
 
     def __len__(self) -> int:
         return len(self.names)

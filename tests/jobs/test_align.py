@@ -266,3 +266,11 @@ def test_dna_defaults() -> None:
 def test_the_public_names() -> None:
     for name in pairalign.__all__:
         assert getattr(pairalign, name).__doc__, name
+
+
+def test_which_letters_match_themselves() -> None:
+    """As docs/conventions.md has it: B, Z, J, U, O and * are definite, X is not."""
+    found = align({"a": "MKBZJUO*WX", "b": "MKBZJUO*WX"})
+    assert found[0].cigar == "9=1X"
+    other = align({"a": "MKBZJUOWKK", "b": "MKDELCKWKK"})
+    assert other[0].cigar == "2=5X3="
