@@ -21,6 +21,7 @@ from pairalign.sequences.alphabets import (
 )
 from pairalign.sequences.fasta import Source
 from pairalign.sequences.files import read_file
+from pairalign.sequences.guesses import check_guess
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.stored_set import StoredSet, open_store
@@ -163,9 +164,10 @@ def _as_set(
             return found
         found = [(found.records(qualities=rules.qualities), found.source)]
     records, name = join_files(found)
-    return SequenceSet.from_records(
-        records, alphabet=alphabet, source=name, rules=rules, guessed=guessed
-    )
+    made = SequenceSet.from_records(records, alphabet=alphabet, source=name, rules=rules)
+    if guessed:
+        check_guess(made)
+    return made
 
 
 def _counted(found: StoredSet | _Files) -> list[tuple[str, npt.NDArray[np.int64]]]:

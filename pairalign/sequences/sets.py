@@ -181,7 +181,6 @@ class SequenceSet:
         alphabet: Alphabet | str | None = None,
         source: str = "sequences",
         rules: InputRules = DEFAULT_RULES,
-        guessed: bool = False,
     ) -> SequenceSet:
         """Make a set of records as they were read; stops and what `rules` say are seen to.
 
@@ -195,16 +194,14 @@ class SequenceSet:
             What messages call the set.
         rules : InputRules
             See `pairalign.sequences.tidying.tidy`.
-        guessed : bool
-            Whether `alphabet` is a guess as well, over more than these records.
         """
-        is_guessed = guessed or alphabet is None
         if alphabet is None:
-            alphabet = guess_alphabet(count_bytes(records.letters))
-        chosen = get_alphabet(alphabet)
+            chosen = guess_alphabet(count_bytes(records.letters))
+        else:
+            chosen = get_alphabet(alphabet)
         tidied = tidy(records, source, rules, are_proteins=chosen == PROTEIN)
         made = cls(tidied, alphabet=chosen, source=source)
-        if is_guessed:
+        if alphabet is None:
             check_guess(made)
         return made
 
