@@ -98,6 +98,7 @@ $(BIN)/pip: scripts/make_venv.py
 $(VENV)/.ready: $(BIN)/pip $(SETUP) $(NATIVE)
 	@echo "Compiling the native library and installing pairalign into $(VENV)"
 	@PYTHONWARNINGS="$(QUIETER)" $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/python scripts/install_extra.py --wheels all
 	@touch $@
 
 $(VENV)/.ready-test: $(VENV)/.ready

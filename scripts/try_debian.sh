@@ -37,7 +37,7 @@ done
 echo "Debian $(cat /etc/debian_version), $(python3 --version)"
 python3 -m venv env
 . env/bin/activate
-pip install --quiet --disable-pip-version-check "$(echo *.whl)[report]"
+pip install --quiet --disable-pip-version-check "$(echo *.whl)"
 cd work
 python ../run_page.py ../getting-started.md
 for name in globins.nwk graph.gfa globins.html; do test -s "$name"; done

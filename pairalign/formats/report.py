@@ -62,7 +62,7 @@ def check_jinja() -> None:
         import jinja2  # noqa: F401
     except ImportError as error:
         raise FormatError(
-            "a report needs Jinja2, which is not installed: pip install 'pairalign[report]'"
+            "a report needs Jinja2, which is not installed: pip install jinja2"
         ) from error
 
 
