@@ -191,3 +191,14 @@ def test_installed_wheel_finds_its_kernels(environment: Path, family: Path, tmp_
         out = f"{device}.paf"
         call(command, "align", family, "-o", out, "--device", device, cwd=tmp_path)
     assert (tmp_path / "opencl.paf").read_bytes() == (tmp_path / "cpu.paf").read_bytes()
+
+
+def test_an_editable_installation_is_a_path(folder: Path, tools: Path | None, sdist: Path) -> None:
+    """Of a module that finds others mypy and pyright know nothing."""
+    source = folder / "source"
+    program = "from setuptools import build_meta; build_meta.build_editable('../editable')"
+    call(sys.executable, "-c", program, cwd=source, path=tools)
+    (found,) = (folder / "editable").glob("*.whl")
+    with zipfile.ZipFile(found) as archive:
+        paths = [archive.read(name).decode() for name in archive.namelist() if "pth" in name]
+    assert [Path(path.strip()) for path in paths] == [source]
