@@ -7,6 +7,7 @@ from math import fsum
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.posteriors import ONE
 from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.engines.cpu.msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.jobs.distances.guide_tree import build_tree
@@ -21,6 +22,13 @@ ENTRY_BYTES = 10 + 2 * (8 + 8)
 REFINED_BELOW = 0.6
 """Families are refined whose pairs' best alignments have fewer right columns, as a share of the
 shorter sequences: others are aligned as well without it."""
+
+UNRELATED = 0.2
+"""The share of right columns that is expected of sequences that have nothing in common."""
+_LEAST_RELATED = 0.005
+
+NEAR = 3
+"""How many sequences count in full for another in rounds of consistency, at least."""
 
 
 def align_graph(
@@ -58,9 +66,28 @@ def align_graph(
     if fsum(accuracies) >= REFINED_BELOW * int(shorter.sum()):
         refinements = 0
     weights = tree_weights(tree)
+    shares = _shares(accuracies / shorter, len(sequences))
     for _ in range(rounds):
-        graph.relax(weights, POSTERIOR_THRESHOLD)
+        graph.relax(weights, shares, POSTERIOR_THRESHOLD)
     return tree, *graph.align(tree.children, weights, refinements)
+
+
+def _shares(condensed: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.uint16]:
+    """Return how much each sequence counts for each (row) in rounds, in 65535ths.
+
+    All that are as near to it as its third nearest count alike. The others count less, by the
+    shares of right columns: what is related to nothing has a long branch in the tree, and would
+    count most.
+    """
+    table = np.zeros((count, count))
+    first, second = np.triu_indices(count, 1)
+    table[first, second] = table[second, first] = condensed
+    related = np.maximum(table - UNRELATED, _LEAST_RELATED)
+    near = -np.sort(-related, axis=1)[:, min(NEAR, count - 1) - 1]
+    shares: npt.NDArray[np.uint16] = np.rint(
+        ONE * np.minimum(related / near[:, np.newaxis], 1)
+    ).astype(np.uint16)
+    return shares
 
 
 def _tree(distances: DistanceMatrix, sequences: SequenceSet) -> GuideTree:
