@@ -17,6 +17,7 @@ from pairalign.base.errors import (
     PartsError,
     ScoringError,
     SplitError,
+    UsageError,
 )
 
 __all__ = [
@@ -36,4 +37,5 @@ __all__ = [
     "PartsError",
     "ScoringError",
     "SplitError",
+    "UsageError",
 ]

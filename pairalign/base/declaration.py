@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
-from functools import cache
 from inspect import get_annotations
 from typing import Any, TypeVar
 
@@ -23,6 +22,8 @@ from pairalign.base.errors import UsageError
 
 _Request = TypeVar("_Request")
 _META = "option"
+_KNOWN: dict[type, tuple[Option, ...]] = {}
+"""The options of requests that were asked for, by their type."""
 _SPELLED = re.compile(r"\{(\w+)(?:=([^}]*))?\}|\{\.(\w+)\}")
 
 
@@ -72,7 +73,8 @@ class Option:
     excludes : str or None
         Options with the same word exclude each other.
     decides : bool
-        Whether the bytes of results may depend on it.
+        Whether the identity of a run has it as it was asked for: the bytes of results depend on
+        it, and the planned job does not hold what was made of it.
     surface : {"both", "command"}
         Whether Python has it, too.
     """
@@ -146,20 +148,23 @@ def _declared(kind: type, name: str) -> Option:
     return declared
 
 
-@cache
-def options_of(kind: Any) -> tuple[Option, ...]:
+def options_of(kind: type) -> tuple[Option, ...]:
     """Return the options of a request: those of its bases, in their order, then its own."""
-    known = {one.name: one for one in fields(kind) if _META in one.metadata}  # type: ignore[arg-type]
+    if kind not in _KNOWN:
+        _KNOWN[kind] = tuple(_find_options(kind))
+    return _KNOWN[kind]
+
+
+def _find_options(kind: Any) -> Iterator[Option]:
+    known = {one.name: one for one in fields(kind) if _META in one.metadata}
     homes: dict[str, type] = {}
     for name, home in _homes_in_order(kind):
         homes.setdefault(name, home)
     placed: Mapping[type, str] = getattr(kind, "PLACED", {})
-    found = []
     for name, home in homes.items():
         if name in known:
             one: Option = known[name].metadata[_META]
-            found.append(replace(one, name=name, group=one.group or placed.get(home)))
-    return tuple(found)
+            yield replace(one, name=name, group=one.group or placed.get(home))
 
 
 def _homes_in_order(kind: type) -> Iterator[tuple[str, type]]:
@@ -201,7 +206,7 @@ class Rule:
         Says of a request whether it breaks the rule.
     says : str
         What is wrong, and what to do: ``{name}`` and ``{name=value}`` are spelled as the surface
-        spells options, ``{.name}`` is what the request has.
+        spells options, ``{name=.}`` with the value that the request has; ``{.name}`` is that value.
     """
 
     is_broken: Callable[[Any], bool]
@@ -259,13 +264,19 @@ def spell_out(text: str, request: Any, surface: Surface) -> str:
     def spelled(found: re.Match[str]) -> str:
         if found[3] is not None:
             return str(getattr(request, found[3]))
-        return surface.spell(type(request), found[1], found[2])
+        value = str(getattr(request, found[1])) if found[2] == "." else found[2]
+        return surface.spell(type(request), found[1], value)
 
     return _SPELLED.sub(spelled, text)
 
 
 def decided_by(request: Any) -> dict[str, Any]:
-    """Return the options that decide the bytes of results, by name."""
+    """Return the options that the identity of a run has, by name: see `Option.decides`."""
     return {
         one.name: getattr(request, one.name) for one in options_of(type(request)) if one.decides
     }
+
+
+def is_default(request: Any, name: str) -> bool:
+    """Whether an option was left as it is by default."""
+    return bool(getattr(request, name) == option_of(type(request), name).default)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pairalign.base.choices import ORIENTS, RANKS
+from pairalign.base.declaration import decided_by, make
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.align_table import Table, confidence_of, table_of
 from pairalign.cli.console import log, say
@@ -23,7 +23,6 @@ from pairalign.cli.planning import (
     read_asked,
     resources_of,
     result_seconds,
-    thresholds_of,
 )
 from pairalign.cli.report import ReportRequest, finish_report, make_collector, report_of
 from pairalign.cli.summary import Summary, describe_steps
@@ -31,7 +30,8 @@ from pairalign.formats import FORMATS, open_writer
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import ProblemRequest
-from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
+from pairalign.jobs.run.request import AlignmentPlan, RunRequest, plan_alignment
+from pairalign.requests.align import AlignOptions, AlignRequest
 from pairalign.statistics.statements import describe_mask, describe_statistics
 
 if TYPE_CHECKING:
@@ -41,92 +41,70 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Command:
-    """What is asked; what carries it out knows of no options.
+    """What is asked, and what has been found out about where results go.
 
     Attributes
     ----------
+    asked : AlignOptions
     problem : ProblemRequest
-    request : AlignRequest
-    orient : str
-        One of `ORIENTS`.
+    run : RunRequest
     table : Table
     output : OutputRequest
     workers : WorkersRequest or None
     report : ReportRequest or None
-    explain, quiet : bool
-        Say what each step has left; say nothing.
     """
 
+    asked: AlignOptions
     problem: ProblemRequest
-    request: AlignRequest
-    orient: str
+    run: RunRequest
     table: Table
     output: OutputRequest
     workers: WorkersRequest | None
     report: ReportRequest | None
-    explain: bool
-    quiet: bool
 
 
 def run_align(options: argparse.Namespace) -> None:
     """Carry out ``pairalign align``."""
     choose_output(options, FORMATS)
-    table = table_of(options)  # wrong usage is said before anything is read
+    asked = make(AlignOptions, vars(options))
+    table = table_of(asked)  # wrong usage is said before anything is read
     check_files(options)
     workers, report = workers_of(options), report_of(options)
     check_scoring(options)
     writer = table.writer_type
     command = _Command(
+        asked,
         problem_request(options),
-        align_request(options, table),
-        options.orient,
+        run_request(options, table),
         table,
         output_of(options, writer.name, writer.suffixes[0], table.join),
         workers,
         report,
-        options.explain,
-        options.quiet,
     )
     say_summary(options, _carry_out(command))
 
 
-def align_request(options: argparse.Namespace, table: Table) -> AlignRequest:
-    """Return what the options ask of the pairs."""
-    return AlignRequest(
+def run_request(options: argparse.Namespace, table: Table) -> RunRequest:
+    """Return how the options want results."""
+    shows = options.report is not None and options.mode == "local"
+    return RunRequest(
+        detail=table.detail,
+        statistics=table.shows_statistics or shows,
+        once=table.writer_type.pairs_once,
+        shard=options.shard,
         result_seconds=result_seconds(options),
         resources=resources_of(options),
-        thresholds=thresholds_of(options),
-        pair_list=options.pairs,
-        detail=table.detail,
-        min_score=options.min_score,
-        strand=options.strand,
-        objective=options.objective,
-        hsps=options.hsps,
-        window=options.window,
-        shard=options.shard,
-        max_evalue=options.max_evalue,
-        max_hits=options.max_hits,
-        rank=options.rank or RANKS[0],
-        once=table.writer_type.pairs_once,
-        both_ways=options.both_ways,
-        statistics=table.shows_statistics
-        or (options.report is not None and options.mode == "local"),
-        db_size=options.db_size,
-        search_space=options.search_space,
-        comp_based_stats=options.comp_based_stats,
-        mask=options.mask,
-        mask_scores=options.mask_scores,
     )
 
 
 def plan_of(
-    asked: ProblemRequest, request: AlignRequest, orient: str = ORIENTS[0], *, quiet: bool
+    asked: ProblemRequest, request: AlignRequest, run: RunRequest, *, quiet: bool
 ) -> AlignmentPlan:
     """Read the sequences and the list of pairs, and plan the run."""
     problem = read_asked(asked)
-    if orient == "canonical":
+    if request.orient == "canonical":
         problem = problem.in_order(problem.queries.canonical_order())
-    plan = plan_alignment(request, problem)
+    plan = plan_alignment(request, problem, run)
     if request.mask_scores and not quiet:
         say(describe_mask(problem, plan.job.problem, request.mask))
     if plan.statistics.reason is not None:
@@ -136,25 +114,18 @@ def plan_of(
     if plan.job.left_out:
         log.warning(
             "%s: %s pairs left out, which came again or were sequences with themselves",
-            request.pair_list,
+            request.pairs,
             f"{plan.job.left_out:,}",
         )
     return plan
 
 
-def decided_by(request: AlignRequest, table: Table) -> dict[str, Any]:
-    """Return what decides the bytes besides the job, see `describe_run`."""
-    names = ("max_evalue", "db_size", "comp_based_stats", "mask", "mask_scores", "objective")
-    asked = {name: getattr(request, name) for name in names}
-    return {**table.decided(), **asked, "space": request.search_space}
-
-
 def _carry_out(command: _Command) -> Lines:
     """Align, and write; return the summary."""
-    asked, output, table = command.request, command.output, command.table
-    plan = plan_of(command.problem, asked, command.orient, quiet=command.quiet)
+    asked, output, table = command.asked, command.output, command.table
+    plan = plan_of(command.problem, asked, command.run, quiet=asked.quiet)
     run, started = plan.job, time.perf_counter()
-    decided = decided_by(asked, table)
+    decided = decided_by(asked)
     if command.workers is not None:
         run_on_cluster(command.workers, output.path, run, table.writer_type, **decided)
         return written_pairs("alignments", run.pairs, output.path)
@@ -170,11 +141,11 @@ def _carry_out(command: _Command) -> Lines:
         if significance is not None and run.queries is not plan.job.queries:
             significance = significance.of_sets(run.queries, run.problem.others)
         shown = {**table.shown(), "significance": significance}
-        shown["confidence"] = confidence_of(table, asked, run)
+        shown["confidence"] = confidence_of(table, asked, asked.device, run)
         with destination.held():
             _write(run, destination, summary, collector, shown)
     destination.finish()
-    if command.explain:
+    if asked.explain:
         say(describe_steps(run.steps, run.pairs))
     lines = summary.lines(time.perf_counter() - started, output.path)
     if command.report is not None:
@@ -189,13 +160,9 @@ def _carry_out(command: _Command) -> Lines:
 def _summary_of(request: AlignRequest, problem: Problem, run: AlignmentJob) -> Summary:
     return Summary(
         problem,
+        request,
         pairs=run.pairs_ranked if isinstance(run, HitsJob) else run.pairs,
         cells=run.cells,
-        min_score=request.min_score,
-        thresholds=request.thresholds,
-        hsps=request.hsps,
-        max_hits=request.max_hits,
-        max_evalue=request.max_evalue,
     )
 
 

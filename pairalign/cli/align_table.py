@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.fields import FIELDS, Field, parse_fields
 from pairalign.alignments.tables import COLUMNS
-from pairalign.base.choices import MASKS, OBJECTIVES, STRANDS, WEIGHTS
+from pairalign.base.choices import STRANDS, WEIGHTS
+from pairalign.base.declaration import COMMAND_LINE, check
 from pairalign.base.errors import FormatError
-from pairalign.cli.masks import check_masks
-from pairalign.cli.networks import OF_STATISTICS, check_hits
+from pairalign.cli.networks import OF_STATISTICS
 from pairalign.cli.tags import tags_of
-from pairalign.engines.kernels import AUTO
 from pairalign.formats import NETWORK_FORMATS, Writer, check_shown, find_format
 from pairalign.formats.resumable import Join
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.request import AlignRequest
 from pairalign.pairs.want import Detail
+from pairalign.requests.align import AlignOptions, AlignRequest
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
@@ -70,17 +68,8 @@ class Table:
         names = ("fields", "both_ways", "tags", "weight")
         return {name: getattr(self, name) for name in names}
 
-    def decided(self) -> dict[str, Any]:
-        """Return what of it decides the bytes, see `describe_run`."""
-        return {
-            "columns": [field.name for field in self.fields],
-            "both_ways": self.both_ways,
-            "tags": sorted(self.tags),
-            "weight": self.weight,
-        }
 
-
-def table_of(options: argparse.Namespace) -> Table:
+def table_of(asked: AlignOptions) -> Table:
     """Find out what is written; refuse what cannot be.
 
     Raises
@@ -88,32 +77,33 @@ def table_of(options: argparse.Namespace) -> Table:
     FormatError
         The message says what to leave out or add.
     """
-    writer_type = find_format(options.output, options.format)
-    check_hits(options)
+    assert asked.output is not None
+    writer_type = find_format(asked.output, asked.format)
+    check(asked, COMMAND_LINE)
     if writer_type.pairs_once:
-        _check_hits_once(options, writer_type.name)
-    _check_weight(options, writer_type.name)
-    _check_objective(options)
-    fields = () if options.columns is None else parse_fields(options.columns)
-    fields = _shown_fields(options, writer_type, fields)
-    _check_local(options, writer_type.name)
-    if options.orient == "canonical" and options.input2 is not None:
-        raise FormatError("--orient canonical is of one set: of two, the first has the queries")
-    detail = _detail(options, writer_type, fields)
-    tags = _shown_tags(options, writer_type, tags_of(options, options.hsps), detail)
-    table = Table(writer_type, detail, fields, options.both_ways, tags, options.weight)
+        _check_hits_once(asked, writer_type.name)
+    _check_weight(asked, writer_type.name)
+    fields = () if asked.columns is None else parse_fields(asked.columns)
+    fields = _shown_fields(asked, writer_type, fields)
+    if asked.hsps > 1 and writer_type.name in NETWORK_FORMATS:
+        raise FormatError(
+            f"{writer_type.name} has an edge a pair: leave --hsps out, or write another format"
+        )
+    detail = _detail(asked, writer_type, fields)
+    tags = _shown_tags(asked, writer_type, tags_of(asked, asked.hsps), detail)
+    table = Table(writer_type, detail, fields, asked.both_ways, tags, asked.weight)
     check_shown(
         writer_type,
         table.detail,
         fields=fields,
-        both_ways=options.both_ways,
+        both_ways=asked.both_ways,
         tags=tags,
-        strand=options.strand,
+        strand=asked.strand,
     )
     return table
 
 
-def _check_hits_once(options: argparse.Namespace, format: str) -> None:
+def _check_hits_once(options: AlignOptions, format: str) -> None:
     """Refuse parts of the hits of a set with itself where each pair is written once.
 
     Raises
@@ -124,13 +114,13 @@ def _check_hits_once(options: argparse.Namespace, format: str) -> None:
     if options.max_hits is None or options.input2 is not None:
         return
     for name in ("shard", "dask"):
-        if getattr(options, name, None):
+        if getattr(options, name):
             raise FormatError(
                 f"{format} has each pair once: --max-hits needs all hits, so leave --{name} out"
             )
 
 
-def _check_weight(options: argparse.Namespace, format: str) -> None:
+def _check_weight(options: AlignOptions, format: str) -> None:
     """Refuse ``--weight`` where edges have none, or where it is not known.
 
     Raises
@@ -149,27 +139,7 @@ def _check_weight(options: argparse.Namespace, format: str) -> None:
         raise FormatError(f"--weight {options.weight} needs --mode local, not {options.mode}")
 
 
-def _check_local(options: argparse.Namespace, format: str) -> None:
-    """Refuse what is of local alignments alone, and several of a pair where they cannot be."""
-    if options.hsps > 1 and options.mode != "local":
-        raise FormatError(f"--hsps needs --mode local, but the mode is {options.mode}")
-    if options.max_evalue is not None and options.mode != "local":
-        raise FormatError(f"--max-evalue needs --mode local, but the mode is {options.mode}")
-    if options.hsps > 1 and format in NETWORK_FORMATS:
-        raise FormatError(f"{format} has an edge a pair: leave --hsps out, or write another format")
-    check_masks(options)
-    if options.mask == MASKS[0] or options.mask_scores:
-        return
-    if options.mode != "local":
-        raise FormatError(
-            f"--mask needs --mode local, but the mode is {options.mode}: "
-            "add --mask-scores for scores of masked residues"
-        )
-    if options.hsps > 1 or options.max_hits is not None:
-        raise FormatError("--mask looks at whole alignments: leave --hsps and --max-hits out")
-
-
-def _detail(options: argparse.Namespace, writer: type[Writer], fields: tuple[Field, ...]) -> Detail:
+def _detail(options: AlignOptions, writer: type[Writer], fields: tuple[Field, ...]) -> Detail:
     """How much must be computed: of chosen columns, no more than they show."""
     if options.score_only:
         return Detail.SCORE
@@ -179,55 +149,25 @@ def _detail(options: argparse.Namespace, writer: type[Writer], fields: tuple[Fie
     return max([writer.needs, *(field.detail for field in fields)]) if fields else Detail.CIGAR
 
 
-def _check_objective(options: argparse.Namespace) -> None:
-    """Refuse what alignments by expected accuracy cannot have, before anything is read.
-
-    Raises
-    ------
-    FormatError
-        The mode is not global, or other alignments of a pair are asked for.
-    """
-    if not _is_by_accuracy(options):
-        return
-    if options.mode != "global":
-        raise FormatError(f"--objective mea needs --mode global, but the mode is {options.mode}")
-    refused = {
-        "--hsps": options.hsps > 1,
-        "--max-hits": options.max_hits is not None,
-        "--strand both": options.strand != STRANDS[0],
-        "--kernel": options.kernel != AUTO,
-    }
-    for option, given in refused.items():
-        if given:
-            raise FormatError(
-                f"--objective mea gives one alignment of a pair by posteriors: leave {option} out"
-            )
-
-
-def _is_by_accuracy(options: argparse.Namespace) -> bool:
-    """Whether alignments are those of the highest expected accuracy."""
-    return bool(options.objective == OBJECTIVES[1])
-
-
 def _shown_fields(
-    options: argparse.Namespace, writer: type[Writer], fields: tuple[Field, ...]
+    options: AlignOptions, writer: type[Writer], fields: tuple[Field, ...]
 ) -> tuple[Field, ...]:
     """Return the columns of a table; where none are chosen, confidence is one if it is known."""
-    if fields or writer.name != "tsv" or options.score_only or not _is_by_accuracy(options):
+    if fields or writer.name != "tsv" or options.score_only or not options.is_by_accuracy:
         return fields
     return tuple(FIELDS[name] for name in (*COLUMNS[Detail.CIGAR], _FIELD))
 
 
 def _shown_tags(
-    options: argparse.Namespace, writer: type[Writer], tags: frozenset[str], detail: Detail
+    options: AlignOptions, writer: type[Writer], tags: frozenset[str], detail: Detail
 ) -> frozenset[str]:
     """Return the tags of a format: with confidence, where it is known and can be shown."""
     known = _TAG in writer.known_tags and detail == Detail.CIGAR
-    return tags | {_TAG} if known and _is_by_accuracy(options) else tags
+    return tags | {_TAG} if known and options.is_by_accuracy else tags
 
 
 def confidence_of(
-    table: Table, request: AlignRequest, job: AlignmentJob
+    table: Table, request: AlignRequest, device: str, job: AlignmentJob
 ) -> ColumnConfidence | None:
     """Return what computes how sure columns are; None: the format does not show it.
 
@@ -245,4 +185,4 @@ def confidence_of(
         raise FormatError("how sure columns are is known of alignments on strand plus alone")
     from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
 
-    return ColumnConfidence(request.resources.device, job.threads, job.memory_bytes, job.cells)
+    return ColumnConfidence(device, job.threads, job.memory_bytes, job.cells)

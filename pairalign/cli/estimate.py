@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from pairalign.cli.align import align_request, plan_of
+from pairalign.base.declaration import make
+from pairalign.cli.align import plan_of, run_request
 from pairalign.cli.align_table import table_of
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import check_scoring, problem_request
 from pairalign.jobs.estimate.estimate import START_SECONDS, Estimate, estimate_run
 from pairalign.jobs.estimate.rates import SOURCES, parse_devices
+from pairalign.requests.align import AlignOptions
 
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -21,18 +23,19 @@ def run_estimate(options: argparse.Namespace) -> None:
         options.output = "-"
     if options.output == "-" and options.format is None:
         options.format = options.default_format
-    table = table_of(options)
-    check_scoring(options)
     options.progress = options.resume = False
-    request = align_request(options, table)
-    plan = plan_of(problem_request(options), request, options.orient, quiet=options.quiet)
+    asked = make(AlignOptions, vars(options))
+    table = table_of(asked)
+    check_scoring(options)
+    run = run_request(options, table)
+    plan = plan_of(problem_request(options), asked, run, quiet=options.quiet)
     found = estimate_run(
         plan,
         devices,
         format=table.writer_type.name,
         sample=options.sample,
         shown=table.shown(),
-        resources=request.resources,
+        resources=run.resources,
     )
     lines = _lines_of(found, options)
     if options.quiet:

@@ -8,29 +8,12 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.errors import FormatError
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats import NETWORK_FORMATS, open_writer
-from pairalign.jobs.run.request import AlignRequest, find_statistics
+from pairalign.jobs.run.request import find_statistics
 from pairalign.pairs.want import Detail
+from pairalign.requests.align import AlignRequest
 
 OF_STATISTICS = ("bits", "evalue", "alignment_score")
 """Weights that are known of local alignments alone."""
-
-
-def check_hits(options: argparse.Namespace) -> None:
-    """Refuse ``--rank`` without hits, hits both ways, and ranks that are not those of a mode.
-
-    Raises
-    ------
-    FormatError
-        The message says what to leave out or add.
-    """
-    if options.max_hits is None:
-        if options.rank is not None:
-            raise FormatError("--rank is the order of hits: give --max-hits K")
-        return
-    if getattr(options, "both_ways", False):
-        raise FormatError("--max-hits writes each hit with its query first: leave --both-ways out")
-    if options.rank in ("bits", "evalue") and options.mode != "local":
-        raise FormatError(f"--rank {options.rank} needs --mode local, not {options.mode}")
 
 
 def check_edge_hits(options: argparse.Namespace, format: str) -> None:
@@ -41,7 +24,6 @@ def check_edge_hits(options: argparse.Namespace, format: str) -> None:
     FormatError
         The format has no edges.
     """
-    check_hits(options)
     if options.max_hits is not None and format not in NETWORK_FORMATS:
         fitting = ", ".join(NETWORK_FORMATS)
         raise FormatError(f"--max-hits is for {fitting}, but the format is {format}")

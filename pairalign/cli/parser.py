@@ -93,8 +93,8 @@ class Parser(argparse.ArgumentParser):
 
     def _guesses(self, words: list[str]) -> str:
         """Return what may have been meant by the options among some words that are not known."""
-        from pairalign.cli.old_options import OPTIONS
         from pairalign.cli.foreign_options import name_here
+        from pairalign.cli.old_options import OPTIONS
 
         known = self._option_string_actions
         said = []

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 from pairalign.base.errors import FormatError
 from pairalign.cli.console import log
 from pairalign.formats.output import check_writable
-from pairalign.jobs.run.request import AlignRequest, plan_alignment
+from pairalign.jobs.run.request import RunRequest, plan_alignment
+from pairalign.jobs.run.resources import Resources
+from pairalign.requests.align import AlignRequest
 
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
     from pairalign.alignments.alignments import Alignments
@@ -85,6 +87,7 @@ def report_distances(
     matrix: DistanceMatrix,
     problem: Problem,
     request: AlignRequest,
+    resources: Resources,
     summary: str,
     tree: GuideTree | None = None,
     devices: Sequence[str] = (),
@@ -95,7 +98,7 @@ def report_distances(
     collector = DistanceCollector(problem.queries, problem.scoring, matrix, tree)
 
     def realign(pairs: PairList) -> Iterable[Alignments]:
-        return plan_alignment(request.again(pairs), problem).job
+        return plan_alignment(request.again(pairs), problem, RunRequest(resources=resources)).job
 
     finish_report(asked, collector, summary, devices=devices, realign=realign)
 

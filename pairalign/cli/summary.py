@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pairalign.alignments.alignments import Alignment, Alignments
 from pairalign.alignments.passes import find_extremes
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.errors import cut_name
 from pairalign.cli.lines import Lines
+from pairalign.requests.align import AlignRequest
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
@@ -26,40 +26,18 @@ class Summary:
     Parameters
     ----------
     problem : Problem
+    request : AlignRequest
+        What was asked of them.
     pairs, cells : int
         Pairs aligned, and cells of all dynamic programming matrices.
-    min_score : number, str or None
-        What a pair must reach to be written.
-    thresholds : PairThresholds, optional
-        The same, of identity and coverage.
-    hsps : int
-        Alignments that a pair may have.
-    max_hits : int or None
-        Hits that a query may have, where there are only hits.
-    max_evalue : float or None
-        The E-value that a pair may have at most to be written.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        pairs: int,
-        cells: int,
-        min_score: float | str | None = None,
-        thresholds: PairThresholds | None = None,
-        hsps: int = 1,
-        max_hits: int | None = None,
-        max_evalue: float | None = None,
-    ) -> None:
-        self._max_hits = max_hits
-        self._hsps = hsps
+    def __init__(self, problem: Problem, request: AlignRequest, *, pairs: int, cells: int) -> None:
         self._problem = problem
-        self._max_evalue = max_evalue
+        self._asked = request
+        self._thresholds = request.thresholds
         self._pairs = pairs
         self._cells = cells
-        self._min_score = min_score
-        self._thresholds = thresholds
         self._kept = 0
         self._closest: Alignment | None = None
         self._most_distant: Alignment | None = None
@@ -114,23 +92,24 @@ class Summary:
         return lines
 
     def _describe_pairs(self) -> str:
-        if self._max_hits is not None:
-            what = "alignments of hits" if self._hsps > 1 else "hits"
-            return f"{self._pairs:,}, with {self._kept:,} {what}, up to {self._max_hits:,} a query"
-        asked = " and ".join(self._asked())
-        if self._hsps > 1:
-            kept = f"{self._kept:,} alignments, up to {self._hsps:,} a pair"
+        hits, further = self._asked.max_hits, self._asked.hsps
+        if hits is not None:
+            what = "alignments of hits" if further > 1 else "hits"
+            return f"{self._pairs:,}, with {self._kept:,} {what}, up to {hits:,} a query"
+        asked = " and ".join(self._conditions())
+        if further > 1:
+            kept = f"{self._kept:,} alignments, up to {further:,} a pair"
             return f"{self._pairs:,}, with {kept}{', which ' * bool(asked)}{asked}"
         return f"{self._pairs:,}" + f", of which {self._kept:,} {asked}" * bool(asked)
 
-    def _asked(self) -> Iterator[str]:
+    def _conditions(self) -> Iterator[str]:
         """Yield what pairs must do to be written."""
         if self._thresholds:
             yield "reach the thresholds"
-        if self._min_score is not None:
-            yield f"score at least {self._min_score}"
-        if self._max_evalue is not None:
-            yield f"have an E-value of at most {self._max_evalue:g}"
+        if self._asked.min_score is not None:
+            yield f"score at least {self._asked.min_score}"
+        if self._asked.max_evalue is not None:
+            yield f"have an E-value of at most {self._asked.max_evalue:g}"
 
 
 def describe_steps(steps: Steps | None, pairs: int) -> str:

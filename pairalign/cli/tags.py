@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import Any
 
 from pairalign.base.choices import PAF_TAGS, SAM_TAGS
 from pairalign.base.errors import FormatError
 from pairalign.formats.writer import PLAIN_CIGAR
 
 
-def tags_of(options: argparse.Namespace, hsps: int = 1) -> frozenset[str]:
+def tags_of(options: Any, further: int = 1) -> frozenset[str]:
     """Return what is asked for.
 
     Parameters
     ----------
-    options : argparse.Namespace
-    hsps : int
+    options : TagsOptions
+        Those of a command that has them.
+    further : int
         The most alignments of a pair.
 
     Raises
@@ -35,6 +36,6 @@ def tags_of(options: argparse.Namespace, hsps: int = 1) -> frozenset[str]:
         found += names
     if "pp" in found and not hasattr(options, "objective"):
         raise FormatError("--paf-tags, --sam-tags: pp is for align, which computes posteriors")
-    if "tp" in found and hsps > 1:
+    if "tp" in found and further > 1:
         raise FormatError("--paf-tags tp: with --hsps a pair has several alignments, leave one out")
     return frozenset(found)

@@ -400,8 +400,8 @@ def _write_report(
     assert sequences is not None
     scoring = scoring_request(options).scoring(sequences.alphabet)
     problem = Problem(sequences, None, scoring)
-    alignment = request.alignment()
-    report_distances(asked, matrix, problem, alignment, report.text(), tree, report.devices)
+    asked_of_pairs = request.alignment(), request.resources
+    report_distances(asked, matrix, problem, *asked_of_pairs, report.text(), tree, report.devices)
 
 
 def _finish(options: argparse.Namespace, report: _Report, outputs: list[str]) -> None:

@@ -16,9 +16,10 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
 from pairalign.base.arrays import Int32s
+from pairalign.base.declaration import decided_by, make
 from pairalign.base.errors import FormatError, PartsError
 from pairalign.base.native import keep_freed_memory
-from pairalign.cli.align import align_request, decided_by, plan_of
+from pairalign.cli.align import plan_of, run_request
 from pairalign.cli.align_table import Table, confidence_of, table_of
 from pairalign.cli.destination import Destination, output_of
 from pairalign.cli.files import refuse_inputs
@@ -53,6 +54,7 @@ from pairalign.jobs.run.request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.some_queries import can_be_cut
 from pairalign.pairs.lists import PairList
+from pairalign.requests.align import AlignOptions
 from pairalign.statistics.statements import statistics_by_name
 
 Results = Generator[Alignments, None, None]
@@ -105,11 +107,11 @@ def run_update(options: argparse.Namespace) -> None:
     manifests = read_manifests(options.parts)
     refuse_inputs(options.output, [*map(str, Path(options.parts).glob("part-*")), *options.new])
     align = _options_of_align(options, manifests)
-    table = table_of(align)
+    table = table_of(make(AlignOptions, vars(align)))
     output = output_of(align, table.writer_type.name, table.writer_type.suffixes[0])
     update = _plan_update(align, table, options, manifests)
     plan = update.plan
-    destination = Destination(output, plan.job, **decided_by(plan.request, table))
+    destination = Destination(output, plan.job, **decided_by(plan.request))
     with destination.held():
         _write(update, destination)
     destination.finish()
@@ -171,9 +173,9 @@ def _plan_update(
     before = copy(align)
     before.also = align.also[: len(align.also) - len(options.new)]
     before.shard = None
-    old = plan_of(problem_request(before), align_request(before, table), quiet=True)
-    decided = decided_by(old.request, table)
-    described = describe_run(old.job, format=manifests[0].format, **decided)
+    asked = make(AlignOptions, vars(align))
+    old = plan_of(problem_request(before), asked, run_request(before, table), quiet=True)
+    described = describe_run(old.job, format=manifests[0].format, **decided_by(asked))
     differences = find_differences(manifests[0].run, described)
     if differences:
         raise PartsError(
@@ -182,7 +184,8 @@ def _plan_update(
         )
     align = copy(align)
     align.shard = None
-    plan = plan_of(problem_request(align), align_request(align, table), quiet=align.quiet)
+    run = run_request(align, table)
+    plan = plan_of(problem_request(align), asked, run, quiet=align.quiet)
     _check_statistics(table, old, plan)
     parts = [part_path(options.parts, one.shard, one.shards, suffix) for one in manifests]
     return _Update(align, table, plan, len(old.job.queries), parts, manifests)
@@ -309,8 +312,8 @@ def _align_again(update: _Update, recorded: PairList, destination: Destination) 
     pairs = PairList(
         np.concatenate((recorded.first, first)), np.concatenate((recorded.second, second))
     )
-    request = replace(update.plan.request, pair_list=pairs, window=update.plan.job.window)
-    plan = plan_alignment(request, update.plan.job.problem)
+    request = replace(update.plan.request, pairs=pairs, window=update.plan.job.window)
+    plan = plan_alignment(request, update.plan.job.problem, update.plan.run)
     with open_output(update.options.output, threads=plan.job.threads) as output:
         _align(update, plan.job, _results_of(plan.job), output, destination)
 
@@ -366,7 +369,7 @@ def _align(
             threads=job.threads,
             output=output,
             significance=update.plan.significance,
-            confidence=confidence_of(update.table, update.plan.request, job),
+            confidence=confidence_of(update.table, update.plan.request, options.device, job),
             **update.table.shown(),
         ) as writer,
     ):

@@ -6,11 +6,11 @@ import argparse
 import time
 
 from pairalign.alignments.problem import Problem
+from pairalign.base.declaration import COMMAND_LINE, check, make
 from pairalign.base.errors import PairalignError, shown_name
 from pairalign.cli.console import log
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.masks import check_masks
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
@@ -23,6 +23,7 @@ from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.verify.verify import Totals, VerifyJob
+from pairalign.requests.verify import VerifyOptions
 from pairalign.statistics.low_complexity import mask_problem
 from pairalign.statistics.statements import describe_scoring
 
@@ -41,7 +42,7 @@ def run_verify(options: argparse.Namespace) -> None:
     if options.format is None:
         check_ending(options.output, _TABLE, "verdicts are written as TSV")
     check_scoring(options)
-    check_masks(options)
+    check(make(VerifyOptions, vars(options)), COMMAND_LINE)
     check_writable(options.output)
     problem = read_problem(options)
     if options.mask_scores:

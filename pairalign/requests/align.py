@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from pairalign.base.choices import (
     DEFAULT_WINDOW,
     FORMAT_NAMES,
     LIST_WINDOW,
+    MASKS,
     OBJECTIVES,
     ORIENTS,
     RANKS,
+    STRANDS,
     WEIGHTS,
 )
-from pairalign.base.declaration import again, choice, flag, option, place
+from pairalign.base.declaration import Rule, again, choice, flag, option, place
+from pairalign.engines.kernels import AUTO
 from pairalign.requests.kinds import DIGIT, NUMBER, PATH, POSITIVE, SMALL_NUMBER
 from pairalign.requests.shared import (
+    MASK_SCORES_NEED_A_MASK,
+    RANK_NEEDS_HITS,
     RESULTS,
     Asked,
     ClusterOfMachinesOptions,
     HitsOptions,
     InputOptions,
     MaskOptions,
+    ModeOptions,
     OutputOptions,
     ReportOptions,
     ResourcesOptions,
@@ -42,7 +49,9 @@ from pairalign.requests.shared import (
 class TwoSetsOptions(SequencesOptions):
     """One set, or two."""
 
-    input2: str | None = place("IN2", "second set", kind=PATH, nargs="?", surface="command")
+    input2: str | None = place(
+        "IN2", "second set", kind=PATH, nargs="?", decides=False, surface="command"
+    )
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,12 @@ class TableOptions(Asked):
         metavar="NAME,NAME...",
         surface="command",
     )
+
+
+@dataclass(frozen=True)
+class BothWaysOptions(Asked):
+    """Which sequence of a pair is shown as the query."""
+
     both_ways: bool = flag(
         "each pair a second time with query and target exchanged (paf, tsv, blast6, blast7)"
     )
@@ -75,7 +90,7 @@ class KindOfAlignment(Asked):
         "longer one, of equals the one whose residues come first; then the file does not depend "
         "on the order of the input (default: %(default)s)",
     )
-    min_score: Any = option(help="leave out lower scores", metavar="N", kind=NUMBER)
+    min_score: Any = option(help="leave out lower scores", metavar="N", kind=NUMBER, decides=False)
 
 
 @dataclass(frozen=True)
@@ -116,6 +131,7 @@ class FurtherOptions(Asked):
         "residues together (default: 1)",
         metavar="N",
         kind=POSITIVE,
+        decides=False,
     )
 
 
@@ -123,19 +139,27 @@ class FurtherOptions(Asked):
 class PairsOptions(Asked):
     """Which pairs, and in which order."""
 
-    score_only: bool = flag("scores without alignments", surface="command")
     window: int | None = option(
         help="rows and columns of the windows of the pair matrix, which set the order of the "
         f"output (default {DEFAULT_WINDOW}; with --pairs {LIST_WINDOW})",
         metavar="N",
         kind=POSITIVE,
+        decides=False,
     )
     pairs: Any = option(
         help="align just these pairs: two names a line, or PAF, .gz or not; of IN, or the first of "
         "IN and the second of IN2; written in the order of windows, not of FILE",
         metavar="FILE",
         kind=PATH,
+        decides=False,
     )
+
+
+@dataclass(frozen=True)
+class ScoreOnlyOptions(Asked):
+    """How much is computed of each pair."""
+
+    score_only: bool = flag("scores without alignments", decides=False, surface="command")
 
 
 @dataclass(frozen=True)
@@ -150,13 +174,28 @@ class WeightOptions(Asked):
     )
 
 
+def _is_local(asked: AlignRequest) -> bool:
+    return asked.mode == "local"
+
+
+def _needs_local(name: str, is_given: Callable[[Any], bool]) -> Rule:
+    return Rule(
+        lambda asked: is_given(asked) and not _is_local(asked),
+        f"{{{name}}} needs {{mode=local}}, but the mode is {{.mode}}",
+    )
+
+
+def _has_no_accuracy(name: str, is_given: Callable[[Any], bool]) -> Rule:
+    return Rule(
+        lambda asked: asked.is_by_accuracy and is_given(asked),
+        "{objective=mea} gives one alignment of a pair by posteriors: leave " + name + " out",
+    )
+
+
 @dataclass(frozen=True)
-class AlignOptions(
-    TwoSetsOptions,
-    OutputOptions,
-    TableOptions,
-    TagsOptions,
-    ScoringOptions,
+class AlignRequest(
+    ModeOptions,
+    BothWaysOptions,
     StrandOptions,
     KindOfAlignment,
     ThresholdsOptions,
@@ -164,9 +203,88 @@ class AlignOptions(
     MaskOptions,
     FurtherOptions,
     HitsOptions,
+    PairsOptions,
+):
+    """What is asked of all pairs, on the command line and in Python."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        MASK_SCORES_NEED_A_MASK,
+        RANK_NEEDS_HITS,
+        Rule(
+            lambda asked: asked.max_hits is not None and asked.both_ways,
+            "{max_hits} writes each hit with its query first: leave {both_ways} out",
+        ),
+        Rule(
+            lambda asked: asked.ranks_by_statistics and not _is_local(asked),
+            "{rank=.} needs {mode=local}, not {.mode}",
+        ),
+        Rule(
+            lambda asked: asked.is_by_accuracy and asked.mode != "global",
+            "{objective=mea} needs {mode=global}, but the mode is {.mode}",
+        ),
+        _has_no_accuracy("{hsps}", lambda asked: asked.hsps > 1),
+        _has_no_accuracy("{max_hits}", lambda asked: asked.max_hits is not None),
+        _has_no_accuracy("{strand=both}", lambda asked: asked.strand != STRANDS[0]),
+        _needs_local("hsps", lambda asked: asked.hsps > 1),
+        _needs_local("max_evalue", lambda asked: asked.max_evalue is not None),
+        Rule(
+            lambda asked: asked.is_masked and not _is_local(asked),
+            "{mask} needs {mode=local}, but the mode is {.mode}: "
+            "add {mask_scores} for scores of masked residues",
+        ),
+        Rule(
+            lambda asked: asked.is_masked and (asked.hsps > 1 or asked.max_hits is not None),
+            "{mask} looks at whole alignments: leave {hsps} and {max_hits} out",
+        ),
+    )
+
+    rank: str | None = again(
+        HitsOptions,
+        "rank",
+        values=RANKS,
+        help=f"what the best hits are the best by (default: {RANKS[0]})",
+    )
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether bits and E-values alone leave residues of low complexity out."""
+        return self.mask != MASKS[0] and not self.mask_scores
+
+    @property
+    def is_by_accuracy(self) -> bool:
+        """Whether alignments are those of the highest expected accuracy."""
+        return self.objective == OBJECTIVES[1]
+
+    @property
+    def ranks_by_statistics(self) -> bool:
+        """Whether hits are ranked by bits or E-values."""
+        return self.max_hits is not None and self.rank in ("bits", "evalue")
+
+    @property
+    def needs_statistics(self) -> bool:
+        """Whether pairs are chosen or ranked by bits or E-values."""
+        return self.max_evalue is not None or self.ranks_by_statistics
+
+    def shows_both_ways(self, is_one_set: bool) -> bool:
+        """Whether a pair counts with either sequence as its query."""
+        return self.both_ways or (self.max_hits is not None and is_one_set)
+
+    def again(self, pairs: Any) -> AlignRequest:
+        """Return what asks for the alignments of some pairs that this has found."""
+        return replace(self, pairs=pairs, max_evalue=None, max_hits=None, rank=None, mask=MASKS[0])
+
+
+@dataclass(frozen=True)
+class AlignOptions(
+    TwoSetsOptions,
+    OutputOptions,
+    TableOptions,
+    TagsOptions,
+    ScoringOptions,
+    AlignRequest,
+    ScoreOnlyOptions,
     WeightOptions,
     ReportOptions,
-    PairsOptions,
     InputOptions,
     ShardOptions,
     ResumeOptions,
@@ -188,9 +306,19 @@ class AlignOptions(
         one: RESULTS
         for one in (
             *(StrandOptions, KindOfAlignment, ThresholdsOptions, StatisticsOptions, MaskOptions),
-            *(FurtherOptions, HitsOptions, WeightOptions, ReportOptions, PairsOptions),
+            *(FurtherOptions, HitsOptions, PairsOptions, ScoreOnlyOptions),
+            *(WeightOptions, ReportOptions),
         )
     }
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        *AlignRequest.RULES,
+        _has_no_accuracy("{kernel}", lambda asked: asked.kernel != AUTO),
+        Rule(
+            lambda asked: asked.orient != ORIENTS[0] and asked.input2 is not None,
+            "{orient=canonical} is of one set: of two, the first has the queries",
+        ),
+    )
 
     format: str | None = format_option(FORMAT_NAMES, "paf")
     min_identity: Any = again(
@@ -210,10 +338,4 @@ class AlignOptions(
         "max_hits",
         help="the K best hits of each query, query by query, best first; of one set each pair "
         "counts for both sequences",
-    )
-    rank: str | None = again(
-        HitsOptions,
-        "rank",
-        values=RANKS,
-        help=f"what the best hits are the best by (default: {RANKS[0]})",
     )

@@ -13,9 +13,10 @@ from pairalign.base.choices import (
     NETWORK_NAMES,
     REPRESENTATIVES,
 )
-from pairalign.base.declaration import again, choice, option
+from pairalign.base.declaration import Rule, again, choice, option
 from pairalign.requests.kinds import PATH
 from pairalign.requests.shared import (
+    RANK_NEEDS_HITS,
     Asked,
     HitsOptions,
     InputOptions,
@@ -101,6 +102,8 @@ class ClusterOptions(
     PLACED: ClassVar[dict[type, str]] = {
         one: _CLUSTERS for one in (ThresholdsOptions, LinkageOptions, HitsOptions, StrandOptions)
     }
+
+    RULES: ClassVar[tuple[Rule, ...]] = (RANK_NEEDS_HITS,)
 
     format: str | None = format_option((*CLUSTER_SUFFIXES, *NETWORK_NAMES), "tsv")
     min_identity: Any = again(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import (
@@ -32,6 +32,9 @@ from pairalign.requests.kinds import (
     SHARE,
     SIZE,
 )
+
+if TYPE_CHECKING:
+    from pairalign.alignments.thresholds import PairThresholds
 
 SEQUENCE_FILE = (
     "FASTA, FASTQ, GenBank, EMBL, UniProt, Stockholm, Clustal, PIR or A3M, compressed or not; - is "
@@ -77,27 +80,32 @@ class Asked:
 class SequencesOptions(Asked):
     """One set of sequences."""
 
-    input: str | None = place("IN", SEQUENCE_FILE, kind=PATH, surface="command")
+    input: str | None = place("IN", SEQUENCE_FILE, kind=PATH, decides=False, surface="command")
 
 
 @dataclass(frozen=True)
 class InputOptions(Asked):
     """How sequences are read."""
 
-    alphabet: str = choice(("auto", "dna", "protein"), "default: guessed", group=INPUT)
-    degap: bool = flag("drop - and . from the sequences (of alignments)", group=INPUT)
+    alphabet: str = choice(
+        ("auto", "dna", "protein"), "default: guessed", group=INPUT, decides=False
+    )
+    degap: bool = flag(
+        "drop - and . from the sequences (of alignments)", group=INPUT, decides=False
+    )
     also: tuple[str, ...] = option(
         help="another file of the same set, whose sequences follow; may be given again",
         metavar="FILE",
         kind=PATH,
         is_several=True,
         group=INPUT,
+        decides=False,
     )
     on_empty: str = choice(
-        ON_EMPTY, "skip: no records without residues (default: error)", group=INPUT
+        ON_EMPTY, "skip: no records without residues (default: error)", group=INPUT, decides=False
     )
     on_duplicate: str = choice(
-        ON_DUPLICATE, "rename: NAME_2 of a second NAME (default: error)", group=INPUT
+        ON_DUPLICATE, "rename: NAME_2 of a second NAME (default: error)", group=INPUT, decides=False
     )
 
 
@@ -114,7 +122,7 @@ class OutputOptions(Asked):
         decides=False,
         surface="command",
     )
-    format: str | None = option(surface="command")
+    format: str | None = option(decides=False, surface="command")
 
 
 def format_option(values: Any, default: str) -> Any:
@@ -122,6 +130,7 @@ def format_option(values: Any, default: str) -> Any:
     return option(
         help=f"default: by the ending of OUT's name; {default} for stdout",
         values=values,
+        decides=False,
         surface="command",
     )
 
@@ -130,12 +139,16 @@ def format_option(values: Any, default: str) -> Any:
 class CostsOptions(Asked):
     """What residues score, and what gaps cost."""
 
-    match: Any = option(help="score of equal residues", metavar="N", group=SCORING)
+    match: Any = option(help="score of equal residues", metavar="N", group=SCORING, decides=False)
     mismatch: Any = option(
-        help="score of different residues, such as -3", metavar="N", group=SCORING
+        help="score of different residues, such as -3", metavar="N", group=SCORING, decides=False
     )
-    gap_open: Any = option(help="cost of a gap's first residue", metavar="X", group=SCORING)
-    gap_extend: Any = option(help="cost of each further residue", metavar="X", group=SCORING)
+    gap_open: Any = option(
+        help="cost of a gap's first residue", metavar="X", group=SCORING, decides=False
+    )
+    gap_extend: Any = option(
+        help="cost of each further residue", metavar="X", group=SCORING, decides=False
+    )
 
 
 @dataclass(frozen=True)
@@ -146,31 +159,43 @@ class EndGapsOptions(Asked):
         help="ends where gaps are free: query-start, query-end, target-start, target-end",
         metavar="END,...",
         group=SCORING,
+        decides=False,
     )
     end_gap_open: Any = option(
-        help="cost of the first residue of a gap at another end", metavar="X", group=SCORING
+        help="cost of the first residue of a gap at another end",
+        metavar="X",
+        group=SCORING,
+        decides=False,
     )
     end_gap_extend: Any = option(
-        help="cost of each further residue there", metavar="X", group=SCORING
+        help="cost of each further residue there", metavar="X", group=SCORING, decides=False
     )
     ties: str = choice(
         TIES,
         "which of equally good alignments is taken: vsearch's where end gaps cost less than "
         "others, on the CPU (usual)",
         group=SCORING,
+        decides=False,
     )
 
 
 @dataclass(frozen=True)
-class MatrixOptions(Asked):
+class ModeOptions(Asked):
+    """What is aligned: whole sequences, their overlap, or their most similar parts."""
+
+    mode: str | None = choice(MODES, "default: %(default)s", group=SCORING, decides=False)
+
+
+@dataclass(frozen=True)
+class MatrixOptions(ModeOptions):
     """The mode and the substitution matrix."""
 
-    mode: str | None = choice(MODES, "default: %(default)s", group=SCORING)
     matrix: Any = option(
         help="substitution matrix: Biopython's name, or NCBI format",
         metavar="NAME|FILE",
         kind=MATRIX,
         group=SCORING,
+        decides=False,
     )
 
 
@@ -187,6 +212,7 @@ class StrandOptions(Asked):
         STRANDS,
         "both, of DNA: align each pair on the strand with the higher score, plus if equal "
         "(default: %(default)s)",
+        decides=False,
     )
 
 
@@ -194,21 +220,33 @@ class StrandOptions(Asked):
 class ThresholdsOptions(Asked):
     """The identity and coverage that pairs must reach."""
 
-    min_identity: Fraction | None = option(metavar="X", kind=SHARE)
+    min_identity: Fraction | None = option(metavar="X", kind=SHARE, decides=False)
     identity_of: str = choice(
-        tuple(IDENTITIES), "what the identity is, see below (default: %(default)s)"
+        tuple(IDENTITIES), "what the identity is, see below (default: %(default)s)", decides=False
     )
-    min_coverage: Fraction | None = option(help="the same of coverage", metavar="X", kind=SHARE)
+    min_coverage: Fraction | None = option(
+        help="the same of coverage", metavar="X", kind=SHARE, decides=False
+    )
     coverage_of: str = choice(
         tuple(COVERAGES),
         "what the coverage is, see below (default: %(default)s)",
         default="both",
+        decides=False,
     )
     explain: bool = flag(
         "say on stderr how many pairs each step of the thresholds has dropped",
         decides=False,
         surface="command",
     )
+
+    @property
+    def thresholds(self) -> PairThresholds:
+        """What is asked of identity and coverage, exactly."""
+        from pairalign.alignments.thresholds import make_pair_thresholds
+
+        return make_pair_thresholds(
+            self.min_identity, self.identity_of, self.min_coverage, self.coverage_of
+        )
 
 
 def describe_thresholds() -> str:
@@ -223,8 +261,16 @@ def describe_thresholds() -> str:
 class HitsOptions(Asked):
     """The best hits of each sequence alone."""
 
-    max_hits: int | None = option(flags=("-k", "--max-hits"), metavar="K", kind=POSITIVE)
-    rank: str | None = option()
+    max_hits: int | None = option(
+        flags=("-k", "--max-hits"), metavar="K", kind=POSITIVE, decides=False
+    )
+    rank: str | None = option(decides=False)
+
+
+RANK_NEEDS_HITS = Rule(
+    lambda asked: asked.rank is not None and asked.max_hits is None,
+    "{rank} is the order of hits: give {max_hits=K}",
+)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from pairalign.base.choices import MODES, READER_NAMES
-from pairalign.base.declaration import again, flag, option, place
+from pairalign.base.declaration import Rule, again, flag, option, place
 from pairalign.requests.kinds import PATH
 from pairalign.requests.shared import (
+    MASK_SCORES_NEED_A_MASK,
     SCORING,
     SEQUENCE_FILE,
     Asked,
@@ -82,6 +83,8 @@ class VerifyOptions(
     )
     STDOUT_FORMAT: ClassVar[str] = "tsv"
     PLACED: ClassVar[dict[type, str]] = {MaskOptions: SCORING}
+
+    RULES: ClassVar[tuple[Rule, ...]] = (MASK_SCORES_NEED_A_MASK,)
 
     format: str | None = format_option(("tsv",), "tsv")
     mode: str | None = again(

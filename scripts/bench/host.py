@@ -35,6 +35,7 @@ from pairalign.jobs.distances.measures import MEASURES, self_scores
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, count_pairs, plan_windows
+from pairalign.requests.align import AlignRequest
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
@@ -245,7 +246,7 @@ def _do(run: AlignmentJob, kind: str, path: Path) -> None:
         matrix = measure_run(run, MEASURES[kind])
         write_distances(path, matrix, "npy")
         return
-    summary = Summary(run.problem, pairs=run.pairs, cells=run.cells)
+    summary = Summary(run.problem, AlignRequest(), pairs=run.pairs, cells=run.cells)
     if kind == "none":
         for alignments in run:
             summary.add(alignments)
@@ -268,7 +269,7 @@ def measure_parts(source: Recycled, kind: str) -> dict[str, float]:
     sequences = source.sequences
     window = plan_windows(len(sequences), window=WINDOW)[1 if len(sequences) > WINDOW else 0]
     alignments = source.of(window)
-    summary = Summary(Problem(sequences, None, source.scoring), pairs=1, cells=1)
+    summary = Summary(Problem(sequences, None, source.scoring), AlignRequest(), pairs=1, cells=1)
     parts: dict[str, Callable[[], object]] = {
         "rows and columns": window.positions,
         "checks of columns": lambda: replace(alignments),

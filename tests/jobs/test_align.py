@@ -16,6 +16,7 @@ from commands import BASES, PROTEINS, fasta
 
 import pairalign
 from pairalign.alignments.thresholds import raw_minimum
+from pairalign.base.errors import UsageError
 from pairalign.errors import AlphabetError, CapacityError, DeviceError, FastaError, ScoringError
 from pairalign.jobs.run.align_all import align
 from pairalign.scoring.scoring import make_scoring
@@ -213,7 +214,11 @@ def test_arguments_out_of_range() -> None:
     pair = ["ACGT", "ACG"]
     for arguments, error, message in (
         ({"detail": "everything"}, ValueError, "detail 'everything': expected cigar, stats or sco"),
-        ({"mode": "glocal"}, ScoringError, "mode 'glocal': expected global, semiglobal, local"),
+        (
+            {"mode": "glocal"},
+            UsageError,
+            "mode 'glocal': expected one of global, semiglobal, local",
+        ),
         ({"threads": 0}, ValueError, "threads 0: expected at least 1"),
         ({"window": 0}, ValueError, "window 0: expected at least 1"),
         ({"memory_bytes": 0}, ValueError, "memory_bytes 0: expected at least 1"),

@@ -24,12 +24,14 @@ from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.problem import Problem as PlannedProblem
 from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.base.errors import UsageError
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, PartsError, ScoringError
 from pairalign.formats import FORMATS
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.request import AlignRequest, plan_alignment
+from pairalign.jobs.run.request import RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
+from pairalign.requests.align import AlignRequest
 
 COSTS = {"gap_open": 12, "gap_extend": 1}
 Key = tuple[Any, ...]
@@ -76,8 +78,11 @@ def job_of(
     second = None if others is None else pairalign.SequenceSet.from_strings(others)
     scoring = pairalign.make_scoring(first.alphabet, mode=mode, **COSTS)
     used = {"device": "cpu", "threads": 1, **{one: asked.pop(one) for one in USED if one in asked}}
-    asked = {"window": 16, "resources": Resources(**used), **asked}
-    job = plan_alignment(AlignRequest(**asked), PlannedProblem(first, second, scoring)).job
+    names = ("detail", "once", "shard", "result_seconds")
+    wanted = {one: asked.pop(one) for one in names if one in asked}
+    run = RunRequest(resources=Resources(**used), **wanted)
+    request = AlignRequest(**{"window": 16, "mode": mode, **asked})
+    job = plan_alignment(request, PlannedProblem(first, second, scoring), run).job
     assert isinstance(job, HitsJob)
     return job
 
@@ -244,7 +249,7 @@ def test_nothing_is_a_hit() -> None:
     [
         ({"max_hits": 0}, ValueError, "max_hits 0: expected at least 1"),
         ({"max_hits": 1, "rank": "odd"}, ValueError, "rank 'odd': expected one of score, bits"),
-        ({"max_hits": 1, "rank": "bits"}, ScoringError, "add --mode local"),
+        ({"max_hits": 1, "rank": "bits"}, UsageError, "rank='bits' needs mode='local', not global"),
         ({"max_hits": 1, "both_ways": True}, ValueError, "leave both_ways out"),
         (
             {

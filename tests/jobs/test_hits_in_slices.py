@@ -16,13 +16,12 @@ from family_sets import small_families as proteins
 import pairalign
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.cli.main import main
 from pairalign.errors import PartsError
 from pairalign.jobs.run import hits, some_queries
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.request import AlignRequest, plan_alignment
+from pairalign.jobs.run.request import RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.shards import PAIR_CELLS, cut_queries, weigh_letters
 from pairalign.jobs.run.some_queries import (
@@ -31,6 +30,7 @@ from pairalign.jobs.run.some_queries import (
     jobs_of_queries,
     pairs_of_queries,
 )
+from pairalign.requests.align import AlignRequest
 from pairalign.sequences import block_set
 from pairalign.sequences.block_set import PickedSet
 from pairalign.sequences.sets import SequenceSet
@@ -42,8 +42,8 @@ ASKED: dict[str, dict[str, Any]] = {
     "bits": {"rank": "bits"},
     "evalue": {"rank": "evalue", "max_evalue": 1e-2},
     "identity": {"rank": "identity"},
-    "thresholds": {"thresholds": make_pair_thresholds(0.3, "columns", 0.5, "both")},
-    "one way": {"thresholds": make_pair_thresholds(None, "columns", 0.7, "query")},
+    "thresholds": {"min_identity": 0.3, "min_coverage": 0.5},
+    "one way": {"min_coverage": 0.7, "coverage_of": "query"},
     "both strands": {"strand": "both"},
     "hsps": {"hsps": 3},
 }
@@ -74,10 +74,11 @@ def sets_of(two_sets: bool, *, dna: bool = False) -> tuple[SequenceSet, Sequence
 
 def job_of(asked: dict[str, Any], sets: tuple[SequenceSet, SequenceSet | None]) -> HitsJob:
     scoring = pairalign.make_scoring(sets[0].alphabet, mode="local")
-    request = AlignRequest(
-        window=16, max_hits=3, resources=Resources(device="cpu", threads=1), **asked
-    )
-    job = plan_alignment(request, Problem(*sets, scoring)).job
+    wanted = {one: asked[one] for one in ("detail", "once", "result_seconds") if one in asked}
+    run = RunRequest(resources=Resources(device="cpu", threads=1), **wanted)
+    rest = {name: value for name, value in asked.items() if name not in wanted}
+    request = AlignRequest(window=16, max_hits=3, mode="local", **rest)
+    job = plan_alignment(request, Problem(*sets, scoring), run).job
     assert isinstance(job, HitsJob)
     return job
 

@@ -28,8 +28,9 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.request import AlignRequest, plan_alignment
+from pairalign.jobs.run.request import RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
+from pairalign.requests.align import AlignRequest
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 from pairalign.trees.sparse_distances import SparseDistances
@@ -77,10 +78,12 @@ class DistanceRequest:
 
     def alignment(self) -> AlignRequest:
         """Return what is asked of alignments."""
-        return AlignRequest(
+        return AlignRequest(strand=self.strand, window=DEFAULT_WINDOW)
+
+    def run(self) -> RunRequest:
+        """Return how their results are wanted."""
+        return RunRequest(
             detail=self.chosen_measure.detail,
-            strand=self.strand,
-            window=DEFAULT_WINDOW,
             shard=self.shard,
             result_seconds=self.result_seconds,
             resources=self.resources,
@@ -99,16 +102,16 @@ def plan_distances(request: DistanceRequest, problem: Problem) -> AlignmentJob:
     FastaError, ScoringError
         See `AlignmentJob`.
     """
-    sequences, asked = problem.queries, request.alignment()
+    sequences, run = problem.queries, request.run()
     if request.known is not None:
         check_known(request.known, request.chosen_measure, sequences)
-        asked = replace(asked, only=(len(request.known), len(sequences)))
+        run = replace(run, only=(len(request.known), len(sequences)))
     check_alphabet(request.chosen_measure, sequences)
     if request.shard is None:
         pair_bytes, limit = PAIR_BYTES + request.tree_bytes, request.resources.memory_bytes
         left = bytes_beside_distances(len(sequences), limit, pair_bytes)
-        asked = replace(asked, resources=replace(request.resources, memory_bytes=left))
-    return plan_alignment(asked, problem).job
+        run = replace(run, resources=replace(request.resources, memory_bytes=left))
+    return plan_alignment(request.alignment(), problem, run).job
 
 
 def check_known(known: DistanceMatrix, measure: Measure, sequences: SequenceSet) -> None:

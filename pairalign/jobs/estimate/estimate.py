@@ -130,10 +130,9 @@ def _write_sample(
     resources: Resources,
 ) -> tuple[int, int]:
     """Align some pairs and write them; return how many passed, and bytes without the header."""
-    request = replace(
-        plan.request, pair_list=listed, shard=None, max_hits=None, resources=resources
-    )
-    job = plan_alignment(request, plan.job.problem).job
+    request = replace(plan.request, pairs=listed, max_hits=None, rank=None)
+    run = replace(plan.run, shard=None, resources=resources)
+    job = plan_alignment(request, plan.job.problem, run).job
     sets = job.queries, job.problem.others, job.scoring, job.want.detail
     kept = 0
     sizes = []

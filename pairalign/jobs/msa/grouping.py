@@ -28,9 +28,10 @@ from pairalign.alignments.problem import Problem
 from pairalign.jobs.distances.guide_tree import ordered_tree
 from pairalign.jobs.distances.measures import self_scores
 from pairalign.jobs.msa.relatives import part_points, parts_of_relatives, squares
-from pairalign.jobs.run.request import AlignRequest, plan_alignment
+from pairalign.jobs.run.request import RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.want import Detail
+from pairalign.requests.align import AlignRequest
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -247,7 +248,7 @@ class ScoreDistances:
         self._scoring = make_scoring(sequences.alphabet, mode="semiglobal")
         self._own = self_scores(sequences, self._scoring).astype(np.int64)
         used = Resources("cpu", threads=threads, memory_bytes=memory_bytes)
-        self._request = AlignRequest(detail=Detail.SCORE, resources=used)
+        self._run = RunRequest(detail=Detail.SCORE, resources=used)
 
     def of_pairs(self, indices: Indices) -> npt.NDArray[np.float32]:
         """Return the distances of all pairs of some sequences, condensed."""
@@ -283,7 +284,7 @@ class ScoreDistances:
             for indices in (first, second)
         )
         assert one is not None
-        job = plan_alignment(self._request, Problem(one, other, self._scoring)).job
+        job = plan_alignment(AlignRequest(), Problem(one, other, self._scoring), self._run).job
         own = self._own[first], self._own[first if second is None else second]
         with job.open() as results:
             for found in results:

@@ -13,16 +13,23 @@ import numpy as np
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.choices import ORIENTS
+from pairalign.base.declaration import PYTHON, check, make
 from pairalign.base.errors import ScoringError
-from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    ProblemRequest,
+    Sequences,
+    mode_of,
+    read_problem,
+)
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.request import AlignmentPlan, AlignRequest, plan_alignment
+from pairalign.jobs.run.request import AlignmentPlan, RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.spread import align_on
 from pairalign.pairs.lists import PairList, Pairs, as_pair_list
 from pairalign.pairs.want import Detail
+from pairalign.requests.align import AlignRequest
 
 
 def align(
@@ -50,7 +57,7 @@ def align(
     pairs: Pairs | None = None,
     hsps: int = 1,
     max_hits: int | None = None,
-    rank: Literal["score", "bits", "evalue", "identity"] = "score",
+    rank: Literal["score", "bits", "evalue", "identity"] | None = None,
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
@@ -124,8 +131,9 @@ def align(
         score above 0. Of a set with itself each pair counts for both sequences, so that it may come
         twice, the second time with query and target exchanged. Of equally good hits the one of the
         higher score is better, then the one whose target comes first in the input.
-    rank : {"score", "bits", "evalue", "identity"}
-        What the best hits are the best by. By identity all pairs are aligned, else hits alone.
+    rank : {"score", "bits", "evalue", "identity"}, optional
+        What the best hits are the best by; default: score. By identity all pairs are aligned, else
+        hits alone.
     device : str
         ``"auto"``, ``"cpu"``, ``"cuda"``, ``"cuda:0,1"``, ``"opencl"`` or ``"opencl:0,1"``.
     kernel : str, optional
@@ -183,38 +191,7 @@ def align(
     >>> len(pairalign.align(globins, min_identity="90%"))
     1
     """
-    plan = _plan(
-        sequences,
-        targets,
-        scoring=scoring,
-        mode=mode,
-        detail=detail,
-        min_identity=min_identity,
-        identity_of=identity_of,
-        min_coverage=min_coverage,
-        coverage_of=coverage_of,
-        pairs=pairs,
-        min_score=min_score,
-        max_evalue=max_evalue,
-        both_ways=both_ways,
-        db_size=db_size,
-        search_space=search_space,
-        comp_based_stats=comp_based_stats,
-        mask=mask,
-        mask_scores=mask_scores,
-        strand=strand,
-        objective=objective,
-        orient=orient,
-        hsps=hsps,
-        max_hits=max_hits,
-        rank=rank,
-        device=device,
-        threads=1 if threads is None and executor is not None else threads,
-        window=window,
-        memory_bytes=memory_bytes,
-        progress=progress and executor is None,
-        kernel=kernel,
-    )
+    plan = _plan(dict(locals()))
     found = concatenate(list(plan.job) if executor is None else align_on(executor, plan.job))
     return replace(found, significance=plan.significance)
 
@@ -244,7 +221,7 @@ def stream(
     pairs: Pairs | None = None,
     hsps: int = 1,
     max_hits: int | None = None,
-    rank: Literal["score", "bits", "evalue", "identity"] = "score",
+    rank: Literal["score", "bits", "evalue", "identity"] | None = None,
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
@@ -287,38 +264,7 @@ def stream(
     ...     print(len(block), block.score.max())
     3 11
     """
-    plan = _plan(
-        sequences,
-        targets,
-        scoring=scoring,
-        mode=mode,
-        detail=detail,
-        min_identity=min_identity,
-        identity_of=identity_of,
-        min_coverage=min_coverage,
-        coverage_of=coverage_of,
-        pairs=pairs,
-        min_score=min_score,
-        max_evalue=max_evalue,
-        both_ways=both_ways,
-        db_size=db_size,
-        search_space=search_space,
-        comp_based_stats=comp_based_stats,
-        mask=mask,
-        mask_scores=mask_scores,
-        strand=strand,
-        objective=objective,
-        orient=orient,
-        hsps=hsps,
-        max_hits=max_hits,
-        rank=rank,
-        device=device,
-        threads=threads,
-        window=window,
-        memory_bytes=memory_bytes,
-        progress=progress,
-        kernel=kernel,
-    )
+    plan = _plan(dict(locals()))
     return (replace(found, significance=plan.significance) for found in plan.job if len(found) > 0)
 
 
@@ -335,45 +281,36 @@ def _in_canonical_order(
     return problem.in_order(order), pairs
 
 
-def _plan(
-    sequences: Sequences,
-    targets: Sequences | None,
-    *,
-    scoring: AnyScoring | None = None,
-    mode: str | None = None,
-    detail: str = "cigar",
-    min_identity: float | str | Fraction | None = None,
-    identity_of: str = "columns",
-    min_coverage: float | str | Fraction | None = None,
-    coverage_of: str = "both",
-    pairs: Pairs | None = None,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory_bytes: int | None = None,
-    progress: Progress = False,
-    orient: str = ORIENTS[0],
-    **asked: Any,
-) -> AlignmentPlan:
-    """Read what is to be aligned and plan it; see `align`."""
-    if orient not in ORIENTS:
-        raise ValueError(f"orient {orient!r}: expected one of {', '.join(ORIENTS)}")
+def _plan(given: dict[str, Any]) -> AlignmentPlan:
+    """Read what is to be aligned and plan it; `given` are the arguments of `align`."""
+    detail, scoring, executor = given["detail"], given["scoring"], given.get("executor")
     if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
         raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
-    problem = read_problem(ProblemRequest(sequences, targets, scoring, mode))
+    asked = make(AlignRequest, {**given, "mode": mode_of(scoring, given["mode"])})
+    check(asked, PYTHON)
+    threads = 1 if given["threads"] is None and executor is not None else given["threads"]
+    run = RunRequest(
+        detail=Detail[detail.upper()],
+        resources=Resources(
+            given["device"],
+            given["kernel"],
+            threads,
+            given["memory_bytes"],
+            given["progress"] and executor is None,
+        ),
+    )
+    problem = read_problem(
+        ProblemRequest(given["sequences"], given["targets"], scoring, given["mode"])
+    )
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=3)
-    pair_list = None if pairs is None else as_pair_list(pairs, problem.queries, problem.targets)
-    if orient == "canonical":
-        problem, pair_list = _in_canonical_order(problem, pair_list)
-    request = AlignRequest(
-        detail=Detail[detail.upper()],
-        thresholds=make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
-        resources=Resources(device, kernel, threads, memory_bytes, progress),
-        pair_list=pair_list,
-        **asked,
-    )
-    plan = plan_alignment(request, problem)
-    if request.is_masked and plan.significance is None:
+    if asked.pairs is not None:
+        listed = as_pair_list(asked.pairs, problem.queries, problem.targets)
+        asked = replace(asked, pairs=listed)
+    if asked.orient != ORIENTS[0]:
+        problem, in_order = _in_canonical_order(problem, asked.pairs)
+        asked = replace(asked, pairs=in_order)
+    plan = plan_alignment(asked, problem, run)
+    if asked.is_masked and plan.significance is None:
         raise ScoringError("a mask is for E-values, and those are not known: give max_evalue")
     return plan

@@ -86,6 +86,13 @@ def read_one_set(sequences: Sequences) -> SequenceSet:
     return read_sets(ProblemRequest(sequences))[0]
 
 
+def mode_of(scoring: object, mode: str | None) -> str:
+    """Return the mode of alignments: that of a Scoring, else what is asked for, else global."""
+    if isinstance(scoring, Scoring):
+        mode = scoring.mode if scoring.end_gaps is None else "global"
+    return "global" if mode is None else mode
+
+
 def as_scoring(
     scoring: AnyScoring | ScoringRequest | None,
     alphabet: Alphabet,

@@ -10,10 +10,11 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.jobs.run.request import AlignRequest, plan_alignment
+from pairalign.jobs.run.request import RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
+from pairalign.requests.align import AlignRequest
 from pairalign.scoring.end_gaps import EndGaps, GapCost
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -180,8 +181,8 @@ def align_list(
     problem: Problem, pairs: PairList, detail: Detail, resources: Resources
 ) -> Alignments:
     """Align listed pairs; return them in the order of the list."""
-    request = AlignRequest(detail=detail, pair_list=pairs, resources=resources)
-    found = concatenate(list(plan_alignment(request, problem).job))
+    run = RunRequest(detail=detail, resources=resources)
+    found = concatenate(list(plan_alignment(AlignRequest(pairs=pairs), problem, run).job))
     wide = np.int64(len(problem.others))
     listed = pairs.first * wide + pairs.second
     order = np.empty(len(listed), np.int64)
