@@ -146,9 +146,13 @@ private:
     // A record without columns can still be wrong about its spans.
     void check_without_columns(const pairalign_record& record) {
         const int64_t lengths[2] = {sides_[0].length, sides_[1].length};
-        const int64_t letters[2] = {spans_[0][1] - spans_[0][0], spans_[1][1] - spans_[1][0]};
-        if (record.spans[0] < 0 || record.spans[2] < 0) return;
-        Claims(record, faults_).check_counts(letters, lengths, 0);
+        int64_t letters[2] = {spans_[0][1] - spans_[0][0], spans_[1][1] - spans_[1][0]};
+        Claims claims(record, faults_);
+        claims.check_possible(lengths);
+        if (record.spans[0] >= 0 && record.spans[2] >= 0) return claims.check_counts(letters, lengths, 0);
+        for (int side = 0; side < 2; ++side)
+            if (record.spans[2 * side] < 0) letters[side] = -1;
+        claims.check_coverages(lengths, letters);
     }
 
     // SAM's letters, in the order of the CIGAR, with what was clipped softly.

@@ -62,7 +62,8 @@ public:
         const int64_t more = counts.both_ambiguous, internal = counts.columns - counts.at_ends;
         const int64_t different = unequal + counts.openings;
         rate(PAIRALIGN_SAYS_IDENTITY_INTERNAL, 1, counts.matches, more, internal);
-        rate(PAIRALIGN_SAYS_IDENTITY_MBL, 1, std::max<int64_t>(longer - different, 0), more, longer);
+        const int64_t same = counts.columns > 0 ? std::max<int64_t>(longer - different, 0) : 0;
+        rate(PAIRALIGN_SAYS_IDENTITY_MBL, 1, same, more, longer);
         rate(PAIRALIGN_SAYS_IDENTITY_FULL, 1, counts.matches, more, shorter + longer - counts.aligned);
         rate(PAIRALIGN_SAYS_IDENTITY_MEAN, 2, counts.matches, more, shorter + longer);
         rate(PAIRALIGN_SAYS_PER_CENT_GAPS, 100, counts.gaps, 0, counts.columns);
@@ -78,12 +79,35 @@ public:
         check_score(counts.score, scale);
     }
 
-    // Letters of the spans by letters.
+    // Letters of the spans by letters; -1: how many is not said.
     void check_coverages(const int64_t (&lengths)[2], const int64_t (&aligned)[2]) {
-        for (int side = 0; side < 2; ++side)
-            rate(PAIRALIGN_SAYS_QUERY_COVERAGE + side, 1, aligned[side], 0, lengths[side]);
-        rate(PAIRALIGN_SAYS_PER_CENT_COVERAGE, 100, aligned[0], 0, lengths[0]);
-        rate(PAIRALIGN_SAYS_PER_CENT_COVERAGES, 100, aligned[0], lengths[0] - aligned[0], lengths[0]);
+        for (int side = 0; side < 2; ++side) {
+            const int64_t least = std::max<int64_t>(aligned[side], 0);
+            const int64_t more = aligned[side] < 0 ? lengths[side] : 0;
+            rate(PAIRALIGN_SAYS_QUERY_COVERAGE + side, 1, least, more, lengths[side]);
+            if (side == 1) continue;
+            rate(PAIRALIGN_SAYS_PER_CENT_COVERAGE, 100, least, more, lengths[0]);
+            rate(PAIRALIGN_SAYS_PER_CENT_COVERAGES, 100, least, lengths[0] - least, lengths[0]);
+        }
+    }
+
+    // Numbers that no alignment of these sequences can have, wherever it lies.
+    void check_possible(const int64_t (&lengths)[2]) {
+        const int64_t least = std::min(lengths[0], lengths[1]), all = lengths[0] + lengths[1];
+        for (const int number : {PAIRALIGN_SAYS_MATCHES, PAIRALIGN_SAYS_MISMATCHES, PAIRALIGN_SAYS_ALIGNED,
+                                 PAIRALIGN_SAYS_POSITIVES})
+            between(number, 0, least);
+        for (const int number : {PAIRALIGN_SAYS_COLUMNS, PAIRALIGN_SAYS_GAP_OPENINGS,
+                                 PAIRALIGN_SAYS_GAP_LETTERS, PAIRALIGN_SAYS_EDITS})
+            between(number, 0, all);
+        for (const int number :
+             {PAIRALIGN_SAYS_IDENTITY, PAIRALIGN_SAYS_IDENTITY_ALIGNED, PAIRALIGN_SAYS_IDENTITY_SHORTER,
+              PAIRALIGN_SAYS_IDENTITY_LONGER, PAIRALIGN_SAYS_IDENTITY_INTERNAL, PAIRALIGN_SAYS_IDENTITY_MBL,
+              PAIRALIGN_SAYS_IDENTITY_FULL, PAIRALIGN_SAYS_IDENTITY_MEAN})
+            rate(number, 1, 0, 1, 1);
+        for (const int number : {PAIRALIGN_SAYS_PER_CENT_IDENTITY, PAIRALIGN_SAYS_PER_CENT_ALIGNED,
+                                 PAIRALIGN_SAYS_PER_CENT_GAPS, PAIRALIGN_SAYS_PER_CENT_POSITIVES})
+            rate(number, 100, 0, 1, 1);
     }
 
     // A record without columns: its counts must agree with each other and with its spans. `letters` of both
@@ -104,13 +128,14 @@ public:
         between(PAIRALIGN_SAYS_ALIGNED, aligned, aligned);
         between(PAIRALIGN_SAYS_MATCHES, 0, aligned);
         rate(PAIRALIGN_SAYS_PER_CENT_GAPS, 100, gaps, 0, columns);
-        check_matches(columns, aligned, ambiguous);
+        check_matches(lengths, columns, aligned, ambiguous);
     }
 
 private:
     // Matches as each number says them: all must be one number, and with mismatches the columns of two
     // letters.
-    void check_matches(int64_t columns, int64_t aligned, int64_t ambiguous) {
+    void check_matches(const int64_t (&lengths)[2], int64_t columns, int64_t aligned, int64_t ambiguous) {
+        const double both = static_cast<double>(lengths[0]) + static_cast<double>(lengths[1]);
         const struct {
             int number;
             double factor, whole;
@@ -121,6 +146,10 @@ private:
             {PAIRALIGN_SAYS_PER_CENT_IDENTITY, 100, static_cast<double>(columns)},
             {PAIRALIGN_SAYS_IDENTITY_ALIGNED, 1, static_cast<double>(aligned)},
             {PAIRALIGN_SAYS_PER_CENT_ALIGNED, 100, static_cast<double>(aligned)},
+            {PAIRALIGN_SAYS_IDENTITY_SHORTER, 1, static_cast<double>(std::min(lengths[0], lengths[1]))},
+            {PAIRALIGN_SAYS_IDENTITY_LONGER, 1, static_cast<double>(std::max(lengths[0], lengths[1]))},
+            {PAIRALIGN_SAYS_IDENTITY_FULL, 1, both - static_cast<double>(aligned)},
+            {PAIRALIGN_SAYS_IDENTITY_MEAN, 2, both},
         };
         double low = 0, high = static_cast<double>(aligned);
         for (const auto& [number, factor, whole] : known) {
@@ -153,12 +182,13 @@ private:
     // A share of `part` to `part + more` in `whole`: programs round its last digit, or cut behind it.
     void rate(int number, int factor, int64_t part, int64_t more, int64_t whole) {
         if (record_.says[number] == PAIRALIGN_UNSAID) return;
-        const double unit = std::pow(10.0, -record_.decimals[number]) * (1 + 1e-9);
+        const double unit = std::pow(10.0, -record_.decimals[number]) * (1 - 1e-9);
         const double said = value(number);
         const double divisor = static_cast<double>(std::max<int64_t>(whole, 1));
         const double low = factor * static_cast<double>(part) / divisor;
         const double high = factor * static_cast<double>(part + more) / divisor;
-        if (said >= low - unit && said <= high + unit / 2) return;
+        // Of a share that has no more digits there is nothing to cut.
+        if (said > low - unit && said <= high + unit / 2 + 1e-9) return;
         faults_.blame(PAIRALIGN_FAULT_CLAIM + number, said, said > high ? high : low);
     }
 

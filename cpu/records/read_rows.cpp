@@ -56,6 +56,7 @@ public:
     int64_t letter_bytes() const { return bytes_; }
 
     void read_fasta(Text text) {
+        has_headers_ = true;
         Lines lines(text);
         int64_t number = 0, headers = 0;
         for (Text line; lines.next(line); ++number) {
@@ -99,6 +100,7 @@ private:
 
     void begin(int64_t line) {
         clear(record());
+        if (has_headers_) record().trimmed = PAIRALIGN_TRIMMED_SPANS;
         record().line = line;
         for (Side& side : sides_) {
             side.name = Text();
@@ -118,8 +120,8 @@ private:
             if (equals == word.npos) continue;
             const Text key = word.substr(0, equals), value = word.substr(equals + 1);
             if (key == "start" || key == "end") {
-                if (!read_whole(value, key == "start" ? side.start : side.end))
-                    stop_at(PAIRALIGN_FAULT_NUMBER, record());
+                int64_t& place = key == "start" ? side.start : side.end;
+                if (!read_whole(value, place) || place < 0) stop_at(PAIRALIGN_FAULT_NUMBER, record());
             } else if (key == "score") {
                 claim(PAIRALIGN_SAYS_SCORE, value, record(), true);
             } else if (key == "pair") {
@@ -249,6 +251,7 @@ private:
     Side sides_[2];
     std::vector<char> bars_;         // as long as the row of the query
     Text pair_;                      // FASTA: what the query's header says that its pair is
+    bool has_headers_ = false;       // FASTA
     size_t indent_ = 0, width_ = 0;  // of the last row of the query
     int64_t count_ = 0, bytes_ = 0;
 };

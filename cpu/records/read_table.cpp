@@ -163,7 +163,7 @@ private:
                 return;
             case PAIRALIGN_ROLE_REAL:
             case PAIRALIGN_ROLE_EVALUE:
-                record.trimmed |= role == PAIRALIGN_ROLE_EVALUE && word == "-1";
+                if (role == PAIRALIGN_ROLE_EVALUE && word == "-1") record.trimmed = PAIRALIGN_TRIMMED_COUNTS;
                 if ((layout_.required == 2 || !is_unsaid(word)) && word != "-1" &&
                     !is_real(word, role == PAIRALIGN_ROLE_EVALUE ? 0 : -HUGE_VAL))
                     stop_at(PAIRALIGN_FAULT_NUMBER, record);
@@ -371,13 +371,16 @@ private:
     void place_from_one(int side, pairalign_record& record) {
         int64_t &first = from_one_[2 * side], &last = from_one_[2 * side + 1];
         int64_t* const span = record.spans + 2 * side;
-        if (first >= 0 && last >= 0 && first > last) {
+        const bool is_empty = first == 1 && last == 0;
+        if (first >= 0 && last >= 0 && first > last && !is_empty) {
             std::swap(first, last);
             record.turned ^= side + 1;
         }
         const int64_t found[2] = {first < 0 ? -1 : first - 1, last};
         for (int end = 0; end < 2; ++end) {
             if (from_one_[2 * side + end] < 0) continue;
+            if (found[end] < 0)
+                stop_at(PAIRALIGN_FAULT_QUERY_SPAN + side, record, -1, static_cast<double>(last));
             if (span[end] >= 0 && span[end] != found[end])
                 stop_at(PAIRALIGN_FAULT_QUERY_SPAN + side, record, static_cast<double>(span[0]),
                         static_cast<double>(span[1]));

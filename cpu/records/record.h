@@ -111,12 +111,16 @@ struct pairalign_record {
     int32_t target;
     int32_t turned;     // 0: none; 1: the query is reverse-complemented; 2: the target is
     int32_t fault;      // what the reader has found: the record is not looked at further
-    int32_t trimmed;    // whether counts leave out gaps at ends, which the spans have (vsearch's tables)
+    int32_t trimmed;    // of pairalign_trimmed
     int32_t first;      // the first of `noticed` and `fault`
     uint64_t noticed;   // faults with which it is looked at further: bit 1 << fault
     double first_says;  // of `first`
     double first_is;
 };
+
+// What leaves out gaps at ends: counts, while spans have them (vsearch's tables), or spans, while rows show
+// whole sequences (our FASTA).
+enum pairalign_trimmed : int32_t { PAIRALIGN_UNTRIMMED, PAIRALIGN_TRIMMED_COUNTS, PAIRALIGN_TRIMMED_SPANS };
 
 // What is found of a record.
 struct pairalign_finding {

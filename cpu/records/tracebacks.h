@@ -75,20 +75,30 @@ protected:
     void place_row(int side, int64_t letters, pairalign_record& record) const {
         int64_t* const span = record.spans + 2 * side;
         if (span[0] >= 0 && span[1] - span[0] == letters) return;
-        if (letters == sides_[side].length && (span[0] < 0 || is_trimmed(side, span))) {
+        const bool is_unsaid = span[0] < 0 && span[1] < 0;
+        if (letters == sides_[side].length && (is_unsaid || is_trimmed(side, record))) {
             span[0] = 0;
             span[1] = letters;
         }
     }
 
-    // Whether a span is what is left of a whole sequence without its end gaps.
-    bool is_trimmed(int side, const int64_t* span) const {
+    // Whether a span is what is left of a whole sequence without its free end gaps, as our FASTA says it.
+    // Without a mode, where scores are not compared, an end gap may be free or not.
+    bool is_trimmed(int side, const pairalign_record& record) const {
+        const bool may_be = of_.mode == 0 && of_.skips_scores;
+        if (record.trimmed != PAIRALIGN_TRIMMED_SPANS || made_.empty() || (of_.mode < 2 && !may_be))
+            return false;
+        const int64_t* const span = record.spans + 2 * side;
+        const int64_t* const ends = of_.end_costs + 4 * side;
         const uint32_t alone = side == 0 ? INSERTION : DELETION;
         const auto length_of = [&](uint32_t run) { return (run & 15) == alone ? int64_t{run >> 4} : 0; };
-        if (made_.empty()) return false;
-        const int64_t last = sides_[side].length - span[1];
-        return (span[0] == 0 || span[0] == length_of(made_.front())) &&
-               (last == 0 || last == (made_.size() > 1 ? length_of(made_.back()) : 0));
+        const int64_t left[2] = {span[0], sides_[side].length - span[1]};
+        const int64_t gaps[2] = {length_of(made_.front()), made_.size() > 1 ? length_of(made_.back()) : 0};
+        for (int end = 0; end < 2; ++end) {
+            const bool is_free = may_be || ends[2 * end] + ends[2 * end + 1] == 0;
+            if (left[end] != (is_free ? gaps[end] : 0) && !(may_be && left[end] == 0)) return false;
+        }
+        return true;
     }
 
     void extend(uint32_t operation, uint32_t length) {

@@ -7,7 +7,7 @@ import time
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.declaration import COMMAND_LINE, check, make
-from pairalign.base.errors import PairalignError, shown_name
+from pairalign.base.errors import PairalignError, cut_name, shown_name
 from pairalign.cli.console import log
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
@@ -130,6 +130,9 @@ def _summary(job: VerifyJob, problem: Problem, seconds: float) -> Lines:
     for name, count in totals.faults.items():
         lines.rows.append((name, f"{count:,}"))
     lines.add("scored", f"{totals.scored:,}", scored=totals.scored)
+    if names := job.not_checked:
+        shown = ", ".join(cut_name(name) for name in names)
+        lines.add("not checked", shown, not_checked=names)
     if totals.compared:
         share = 100 * totals.optimal / totals.compared
         mean = totals.missing / job.scoring.scale / totals.compared

@@ -433,4 +433,6 @@ class StoredSet(SequenceSet):
 
 def _groups(values: _Array, width: int) -> list[_Array]:
     """Cut ascending values where one is not in the same range of `width` as the one before."""
+    if not len(values):
+        return []
     return np.split(values, np.flatnonzero(np.diff(values // width)) + 1)

@@ -66,6 +66,7 @@ class MafReader(BlockReader):
 
     name = "maf"
     suffixes = (".maf",)
+    never_checked = ("lines but a and s",)
     layout = Layout(
         (*_SPANS_AND_ROWS, "strand", "says_query_length", "says_target_length"),
     )
@@ -120,6 +121,7 @@ class StockholmReader(BlockReader):
 
     name = "stockholm"
     suffixes = (".sto", ".stk", ".stockholm")
+    never_checked = ("#= lines but SC",)
     layout = Layout(_SPANS_AND_ROWS)
 
     def _cut(self, text: bytes) -> int:

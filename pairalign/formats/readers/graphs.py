@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 
 from pairalign.alignments.records import AlignmentRecords, Layout, read_lines
-from pairalign.base.errors import AlignmentFileError, shown_name
+from pairalign.base.errors import AlignmentFileError, cut_name, shown_name
 from pairalign.base.texts import is_whole
 from pairalign.formats.readers.blocks import BlockReader, Row, is_known
 from pairalign.formats.readers.lines import LineReader
@@ -37,6 +37,7 @@ class GfaReader(BlockReader):
 
     name = "gfa"
     suffixes = (".gfa",)
+    never_checked = ("tags but LN, NM and on",)
     layout = Layout(
         (
             *("query", "target", "strand", "query_start", "query_end"),
@@ -135,6 +136,7 @@ class AbcReader(LineReader):
 
     name = "abc"
     suffixes = (".abc",)
+    never_checked = ("weights",)
     layout = Layout(("query", "target", "evalue"), required=2)
 
 
@@ -148,6 +150,7 @@ class NetworkReader(RecordReader):
 
     name = "graphml"
     suffixes = (".graphml", ".gexf")
+    never_checked = ("values of edges, but for what they can be",)
     layout = Layout(("query", "target", "says_query_length", "says_target_length", "says_score"))
 
     def pieces(self) -> Iterator[list[tuple[str, ...]]]:
@@ -161,6 +164,7 @@ class NetworkReader(RecordReader):
         from xml.etree.ElementTree import ParseError
 
         held: list[tuple[str, ...]] = []
+        used: set[str] = set()
         self._lengths: dict[str, int] = {}
         nodes: dict[str, tuple[str, str]] = {}
         try:
@@ -179,6 +183,7 @@ class NetworkReader(RecordReader):
                 if None in ends or element.get("source") == element.get("target"):
                     raise AlignmentFileError(f"{self.source}: an edge has an end that is no other")
                 known = [end for end in ends if end]
+                used.update(name for name, _ in known)
                 found = [self._length(name) for name, _ in known]
                 if element.get("weight", "") in values.values() or "weight" not in element.attrib:
                     wrong = _wrong_value(values, found if all(found) else [])
@@ -194,6 +199,16 @@ class NetworkReader(RecordReader):
             raise self._unreadable(error) from error
         if held:
             yield held
+        for name, length in nodes.values():  # those of edges are looked at in their records
+            if (
+                name not in used
+                and self._length(name)
+                and length not in ("?", str(self._length(name)))
+            ):
+                raise AlignmentFileError(
+                    f"{self.source}: {shown_name(name)} has length {cut_name(length)}, the "
+                    f"sequence {self._length(name):,} residues"
+                )
 
     def _length(self, name: str) -> int:
         """Return the residues of a sequence; 0: there is none of this name."""
@@ -269,6 +284,8 @@ def _wrong_value(values: dict[str, str], lengths: list[int]) -> str:
             known[name] = float(values[name])
         except ValueError:
             return f"{name} {values[name]}"
+        if math.isinf(known[name]):
+            return f"{name} {cut_name(values[name])}"
     wholes = {"identity": known.get("columns", 0.0), "coverage": max(lengths, default=0)}
     for name, whole in wholes.items():
         count = known.get(name, 0.0) * whole

@@ -45,6 +45,7 @@ class PafReader(LineReader):
 
     name = "paf"
     suffixes = (".paf",)
+    never_checked = ("mapping quality", "tags but NM, AS, cg, cs and tp")
     layout = Layout(
         (
             *("query", "says_query_length", "query_start", "query_end", "strand"),
@@ -67,6 +68,10 @@ class SamReader(LineReader):
 
     name = "sam"
     suffixes = (".sam",)
+    never_checked = (
+        *("flags but strand and unmapped", "mapping quality", "next reads", "qualities"),
+        "tags but NM, AS, MD and cs",
+    )
     layout = Layout(
         (
             *("query", "flag", "target", "target_first", "mapping_quality", "sam_cigar"),

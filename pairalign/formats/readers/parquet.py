@@ -17,7 +17,7 @@ from pairalign.alignments.records import (
 )
 from pairalign.base.errors import AlignmentFileError, FormatError
 from pairalign.formats.readers.reader import RecordReader
-from pairalign.formats.readers.tables import COLUMN_ROLES
+from pairalign.formats.readers.tables import COLUMN_ROLES, not_checked
 from pairalign.formats.schemas import PARQUET, SchemaError, check_parquet
 
 _ROWS = 1 << 16
@@ -58,6 +58,7 @@ class ParquetReader(RecordReader):
             self._table = pq.ParquetFile(self._file)
             self.mode, self._scale = check_parquet(self._table.schema_arrow, _KINDS)
             known = {*_KINDS, *_NOT_COMPARED}
+            self.not_checked = not_checked(self._table.schema_arrow.names)
             self.unknown = [one for one in self._table.schema_arrow.names if one not in known]
         except SchemaError as error:
             raise AlignmentFileError(f"{self.source}: {error}") from error

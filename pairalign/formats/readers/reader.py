@@ -12,12 +12,18 @@ from collections.abc import Iterator
 from typing import IO, Any, ClassVar
 
 from pairalign.alignments.records import AlignmentRecords, SetNames
-from pairalign.base.errors import AlignmentFileError, FormatError, describe_unreadable
+from pairalign.base.errors import (
+    AlignmentFileError,
+    FormatError,
+    cut_name,
+    describe_unreadable,
+)
 from pairalign.base.texts import UTF8_MARK, without_mark
 from pairalign.base.xz import XzFile
 from pairalign.formats.zstd import read_zstd
 
 PIECE_BYTES = 4 << 20
+_MOST_OF_A_REASON = 300
 
 
 class RecordReader(ABC):
@@ -50,6 +56,9 @@ class RecordReader(ABC):
         Names of the file's columns that mean nothing here; known once there is a piece.
     unplaced : list of str
         Sides whose coordinates no column has, so that whole sequences are expected; likewise.
+    not_checked : list of str
+        What the file states that is not compared with anything, or only as far as it can be; known
+        once there is a piece.
     whole, scores : bool
         Whether alignments are of whole sequences, gaps at ends included, and whether scores are
         compared: as it was asked for, before there is a piece.
@@ -65,6 +74,7 @@ class RecordReader(ABC):
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     has_columns: ClassVar[bool] = False
+    never_checked: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self, path: str, names: tuple[SetNames, SetNames], columns: tuple[str, ...] = ()
@@ -77,6 +87,7 @@ class RecordReader(ABC):
         self.lines_before = 0
         self.unknown: list[str] = []
         self.unplaced: list[str] = []
+        self.not_checked = list(self.never_checked)
         self.whole, self.scores = False, True
         try:
             self._raw = open_raw(path)
@@ -113,7 +124,7 @@ class RecordReader(ABC):
     def _unreadable(self, error: Exception) -> AlignmentFileError:
         if not isinstance(error, (OSError, ValueError)):
             error = ValueError(str(error))
-        reason = describe_unreadable(error, "an alignment file")
+        reason = cut_name(describe_unreadable(error, "an alignment file"), _MOST_OF_A_REASON)
         return AlignmentFileError(f"{self.source}: {reason}")
 
     def _blocks(self) -> Iterator[bytes]:

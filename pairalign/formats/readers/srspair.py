@@ -23,6 +23,7 @@ class SrspairReader(RecordReader):
 
     name = "srspair"
     suffixes = (".srspair", ".emboss", ".needle", ".water")
+    never_checked = ("matrix and penalties in headers",)
 
     def pieces(self) -> Iterator[bytes]:
         """Yield pieces of whole alignments."""

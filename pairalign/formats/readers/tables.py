@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pairalign.alignments.fields import BLAST6
 from pairalign.alignments.records import CLAIMS, Layout, SetNames
@@ -68,6 +68,9 @@ _ONCE = (
 )
 """What only one column may hold; others may come twice, and must agree."""
 
+_ALIGNMENTS = frozenset({"cigar", "exchanged_cigar", "btop"})
+_ONLY_READ = ("real", "evalue", "confidence", "says_qcovs")
+
 NOT_CHECKED = (*("stitle", "salltitles", "qtitle", "theader", "qheader", "_"),)
 """Columns that may be named and are not looked at; ``_`` is any."""
 
@@ -95,6 +98,7 @@ class TsvReader(LineReader):
         _check_names(roles, f"{self.source}: line 1", AlignmentFileError)
         self.unknown = [one for one in names if one not in COLUMN_ROLES and one not in NOT_CHECKED]
         self.unplaced = _unplaced(roles)
+        self.not_checked = not_checked(names)
         self.layout = Layout(roles, quotes=True)
 
 
@@ -120,12 +124,35 @@ class Blast6Reader(LineReader):
         _check_names(roles, "--columns", FormatError)
         self.layout = Layout(roles, comment="#", required=int(not columns))
         RecordReader.__init__(self, path, names, columns)
+        self.not_checked = not_checked(columns or BLAST6)
         self.unplaced = _unplaced(roles)
+
+
+def not_checked(names: Sequence[str]) -> list[str]:
+    """Return the columns of a table whose values are only looked at for what they can be.
+
+    Without an alignment these are all that follow from one.
+    """
+    roles = {name: COLUMN_ROLES.get(name, "ignored") for name in names}
+    known, never = set(roles.values()), {*_ONLY_READ, "ignored"}
+    if not (_ALIGNMENTS & known or {"query_row", "target_row"} <= known):
+        checked = {"says_query_length", "says_target_length"}
+        for side in ("query", "target"):
+            if {f"{side}_start", f"{side}_first"} & known and {
+                f"{side}_end",
+                f"{side}_last",
+            } & known:
+                checked |= {
+                    f"says_{side}_coverage",
+                    *(("says_qcovhsp",) if side == "query" else ()),
+                }
+        never |= {*_SAYS.values()} - checked
+    return [name for name, role in roles.items() if role in never]
 
 
 def _unplaced(roles: tuple[str, ...]) -> list[str]:
     """Return the sides of which alignments are shown, and not where they begin."""
-    if not {"cigar", "exchanged_cigar", "btop", "query_row", "target_row"} & set(roles):
+    if not {*_ALIGNMENTS, "query_row", "target_row"} & set(roles):
         return []
     sides = ("query", "target")
     return [side for side in sides if not {f"{side}_start", f"{side}_first"} & set(roles)]

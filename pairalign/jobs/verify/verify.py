@@ -238,6 +238,11 @@ class VerifyJob:
         names = ("record", "line", "query", "target", "verdict", "detail", "score", "file_score")
         return (*names, "optimum", "below") if self._optimal else names
 
+    @property
+    def not_checked(self) -> list[str]:
+        """What the file states that is not compared, or only as far as it can be."""
+        return [*self.reader.not_checked, *(() if self._scores else ("scores", "positives"))]
+
     @contextmanager
     def open(self) -> Iterator[Iterator[Checked]]:
         """Begin; what is found comes in the order of the file, some records at a time."""

@@ -1,0 +1,170 @@
+"""Damaged files of alignments, distances, clusters and trees: a verdict or a typed error."""
+
+import re
+
+import pytest
+from mutants import NUMBER, check_mutants
+
+from pairalign.cli.main import main
+from pairalign.clusters.splits.labels import read_values
+from pairalign.errors import AlignmentFileError
+from pairalign.formats import WRITERS
+from pairalign.formats.distances import read_distances
+from pairalign.formats.groups import read_groups
+from pairalign.formats.readers import READERS
+from pairalign.jobs.verify.verify import VerifyJob
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.reading import read_fasta
+from pairalign.trees.reading import read_newick
+
+SEQUENCES = """\
+>a;size=3 label=x
+MKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW
+>b label=y
+KVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS
+>c label=y
+KVLWCGGHYTRRSTPQEELKNHCWVA
+"""
+ALIGNMENTS = [writer.name for writer in WRITERS if writer.of_pairs]
+SOME = 40
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.fa").write_text(SEQUENCES)
+    first, second = SEQUENCES.split("\n>b")
+    (tmp_path / "q.fa").write_text(f"{first}\n")
+    (tmp_path / "t.fa").write_text(f">b{second}")
+    return tmp_path
+
+
+def made(folder, *arguments):
+    """The bytes of a file that a command writes."""
+    assert main([*arguments, "-o", "o", "-q", "--device", "cpu"]) == 0
+    return (folder / "o").read_bytes()
+
+
+def numbers():
+    """A few mutants in each run of the tests, all of them in `make test-all`."""
+    return pytest.mark.parametrize(
+        "number", [SOME, pytest.param(NUMBER, marks=pytest.mark.slow)], ids=["some", "all"]
+    )
+
+
+def verify(format, sets, mode):
+    scoring = make_scoring("protein", mode=mode)
+
+    def read(data):
+        with open("x", "wb") as file:
+            file.write(data)
+        job = VerifyJob("x", *sets, scoring, format=format, mode=mode)
+        with job.open() as results:
+            for found in results:
+                found.lines(job.scoring)
+                list(found.messages(10))
+
+    return read
+
+
+@numbers()
+@pytest.mark.parametrize("mode", ["global", "local"])
+@pytest.mark.parametrize("format", [one for one in ALIGNMENTS if one not in ("edges", "npz")])
+def test_alignments(folder, format, mode, number):
+    given = ["q.fa", "t.fa"] if format == "a3m" else ["s.fa"]
+    data = made(folder, "align", *given, "--format", format, "--mode", mode)
+    sets = [read_fasta(name) for name in given] + [None] * (2 - len(given))
+    read_as = {"blast7": "blast6", "gexf": "graphml"}.get(format, format)
+    check_mutants(data, verify(read_as, sets, mode), number=number)
+
+
+@numbers()
+def test_graphs_of_overlaps(folder, number):
+    (folder / "s.fa").write_text(">a\n" + "ACGTTGCA" * 20 + "\n>b\n" + "ACGTTGCA" * 15 + "\n")
+    data = made(folder, "overlap", "s.fa", "--format", "gfa")
+    sets = [read_fasta("s.fa"), None]
+    scoring = make_scoring("dna", mode="semiglobal")
+    assert b"\nS\t" in data
+
+    def read(text):
+        (folder / "x").write_bytes(text)
+        with VerifyJob("x", *sets, scoring, format="gfa").open() as results:
+            list(results)
+
+    check_mutants(data, read, number=number)
+
+
+@numbers()
+@pytest.mark.parametrize("format", ["phylip", "tsv", "column", "npy"])
+def test_distances(folder, format, number):
+    data = made(folder, "distance", "s.fa", "--format", format)
+    names = read_fasta("s.fa").names
+
+    def read(text):
+        (folder / "x").write_bytes(text)
+        read_distances("x", format, names=names)
+
+    check_mutants(data, read, number=number)
+
+
+@numbers()
+@pytest.mark.parametrize("format", ["tsv", "uc", "clstr", "folds"])
+def test_clusters_and_folds(folder, format, number):
+    sequences = read_fasta("s.fa")
+    if format == "folds":
+        data = b"name,label,fold\na;size=3,x,1\n" + b'"b",y,2\nc,y,1\n'
+    else:
+        data = made(folder, "cluster", "s.fa", "--min-identity", "0.5", "--format", format)
+
+    def read(text):
+        (folder / "x").write_bytes(text)
+        read_groups("x", format, sequences)
+
+    check_mutants(data, read, number=number)
+
+
+@numbers()
+def test_tables_of_labels(folder, number):
+    sequences = read_fasta("s.fa")
+
+    def read(text):
+        (folder / "x.csv").write_bytes(text)
+        read_values(sequences, "label", "x.csv")
+
+    check_mutants(b'name,label\na;size=3,x\n"b",y\nc,y\n', read, number=number)
+
+
+@numbers()
+def test_trees(folder, number):
+    (folder / "s.fa").write_text(SEQUENCES.replace(";size=3", ""))
+    data = made(folder, "tree", "s.fa", "--format", "newick")
+
+    def read(text):
+        (folder / "x").write_bytes(text)
+        read_newick("x", ["a", "b", "c"])
+
+    check_mutants(data, read, number=number)
+
+
+# ---- numbers of any size -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [str(2**63), str(2**64), "9" * 5000, "-" + "9" * 5000, "１２"])
+@pytest.mark.parametrize("format", [reader.name for reader in READERS])
+def test_numbers_of_any_size(folder, format, number):
+    """In the place of each number of a file, one at a time."""
+    if format in ("parquet", "gfa"):
+        return
+    given = ["q.fa", "t.fa"] if format == "a3m" else ["s.fa"]
+    text = made(folder, "align", *given, "--format", format, "--mode", "local").decode()
+    sets = [read_fasta(name) for name in given] + [None] * (2 - len(given))
+    read = verify(format, sets, "local")
+    places = list(re.finditer(r"(?<![A-Za-z0-9.=])\d+(?![\d.])", text))
+    for place in places[:60]:
+        changed = text[: place.start()] + number + text[place.end() :]
+        said = ""
+        try:
+            read(changed.encode())
+        except AlignmentFileError as error:
+            said = str(error)
+        assert len(said) < 600

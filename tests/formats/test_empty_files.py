@@ -1,0 +1,36 @@
+"""A run without results writes the format's empty file, and our readers take it."""
+
+import pytest
+
+from pairalign.cli.main import main
+from pairalign.formats import WRITERS
+
+FORMATS = [writer.name for writer in WRITERS if writer.of_pairs]
+NOTHING = (
+    ("--min-identity", "0.999"),
+    ("--min-identity", "0.999", "--max-hits", "3"),
+    ("--min-score", "99999"),
+)
+
+
+@pytest.mark.parametrize("asked", NOTHING)
+@pytest.mark.parametrize("kept_in", ["fasta", "store"])
+@pytest.mark.parametrize("format", FORMATS)
+def test_no_results(tmp_path, monkeypatch, format, kept_in, asked):
+    monkeypatch.chdir(tmp_path)
+    first, second = ">a\nMKVLWACGGWYTRRST\n", ">b\nWWHHCCDDEEKKNNPP\n"
+    for name, text in (("q.fa", first), ("t.fa", second), ("s.fa", first + second)):
+        (tmp_path / name).write_text(text)
+    given = ["q.fa", "t.fa"] if format == "a3m" else ["s.fa"]
+    if kept_in == "store":
+        for number, name in enumerate(given):
+            assert main(["pack", name, "-o", f"{number}.pairset", "-q"]) == 0
+        given = [f"{number}.pairset" for number in range(len(given))]
+    made = ["-o", f"o.{format}", "--format", format, "-q", "--device", "cpu", *asked]
+    assert main(["align", *given, *made]) == 0
+    if format in ("edges", "npz"):
+        return
+    read_as = {"blast7": "blast6", "gexf": "graphml"}.get(format, format)
+    checked = ["verify", f"o.{format}", *given, "--from", read_as, "--mode", "global", "-q"]
+    assert main([*checked, "-o", "v.tsv"]) == 0
+    assert (tmp_path / "v.tsv").read_text().count("\n") == 1

@@ -1,0 +1,191 @@
+"""Every number that a file states is checked by `pairalign verify`, or listed as not checked.
+
+A wrong number is planted in the place of each number of a file.
+"""
+
+import json
+import re
+
+import pytest
+
+from pairalign.alignments.fields import BLAST6, FIELDS
+from pairalign.cli.main import main
+from pairalign.errors import AlignmentFileError
+from pairalign.jobs.verify.verify import VerifyJob
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.reading import read_fasta
+
+PROTEINS = """\
+>a the query
+MKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW
+>b
+KVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS
+"""
+DNA = ">g\nTTACGTTAGCTAGCTTTTAAGCATCGATCAGCTACGGG\n>r\nCGATCGATGCTTAAAAAGAGCTAGCAACGTCC\n"
+SETS = {"protein": PROTEINS, "dna": DNA}
+MODES = ("local", "global", "semiglobal")
+
+LAYOUTS = {
+    "all": ",".join(FIELDS),
+    "rows": "query,target,query_start,query_end,target_start,target_end,qseq,sseq",
+    "rows from 1": "qseqid,sseqid,qstart,qend,sstart,send,qseq,sseq",
+    "spans": "query,target,qstart,qend,sstart,send,matches,columns,gaps,query_coverage,qcovs",
+    "counts": "query,target,matches,columns,gaps,query_coverage,qcovs,identity,pident",
+    "twelve": ",".join(BLAST6),
+}
+NUMBER = re.compile(r"(?<![A-Za-z0-9.])-?\d+(\.\d+)?(e[-+]?\d+)?")
+NOT_CHECKED = {
+    "paf": re.compile(r"^(\S+\t){11}@", re.MULTILINE),
+    "sam": re.compile(r"^(@HD|@PG)[^\n]*@|^\w+\t(@|\S+\t\S+\t\S+\t@)", re.MULTILINE),
+    "srspair": re.compile(r"^# (Matrix|Gap_penalty|Extend_penalty|Aligned_sequences)[^\n]*@", re.M),
+    "maf": re.compile(r"^##maf[^\n]*@", re.MULTILINE),
+    "graphml": re.compile(r"^(<\?xml|<edge |<graphml)[^\n]*@", re.MULTILINE),
+    "gexf": re.compile(r"^(<\?xml|<edge |<gexf|<attribute)[^\n]*@", re.MULTILINE),
+    "abc": re.compile(r"^\w+\t\w+\t@", re.MULTILINE),
+}
+"""Of formats without names of columns, the places (@) of what `verify` lists as not checked."""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text in SETS.items():
+        (tmp_path / f"{name}.fa").write_text(text)
+        first, second = text.split("\n>")
+        (tmp_path / f"{name}.q.fa").write_text(f"{first}\n")
+        (tmp_path / f"{name}.t.fa").write_text(f">{second}")
+    return tmp_path
+
+
+class Checker:
+    """Verifies texts of a format, of sequences and a mode."""
+
+    def __init__(self, format, sequences, mode, columns=(), two=False):
+        self.format, self.columns, self.mode = format, columns, mode
+        names = [f"{sequences}.q.fa", f"{sequences}.t.fa"] if two else [f"{sequences}.fa"]
+        self.sets = [read_fasta(name) for name in names] + [None] * (not two)
+        scoring = make_scoring(sequences, mode=mode)
+        self.scoring = scoring
+        self.not_checked = []
+
+    def is_legal(self, text):
+        with open("x", "w") as file:
+            file.write(text)
+        try:
+            job = VerifyJob("x", *self.sets, self.scoring, format=self.format, columns=self.columns,
+                            mode=self.mode)  # fmt: skip
+            with job.open() as results:
+                faults = [int(one) for found in results for one in found.findings["faults"]]
+        except AlignmentFileError:
+            return False
+        self.not_checked = job.not_checked
+        return not any(faults)
+
+
+def wrong(number):
+    """Other numbers in the place of one."""
+    if "e" in number or "." in number:
+        yield re.sub(r"^-?\d+", lambda whole: str(abs(int(whole[0])) + 3), number)
+    else:
+        yield str(int(number) + 1)
+        yield str(int(number) - 1)
+    yield "-7" if number.startswith(("-", "0")) else f"-{number}"
+
+
+@pytest.mark.parametrize("sequences", SETS)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("format", ["tsv", "blast6"])
+def test_columns_of_tables(folder, format, layout, mode, sequences):
+    names = LAYOUTS[layout].split(",")
+    made = ["-o", "a", "--format", format, "--mode", mode, "--columns", ",".join(names)]
+    assert main(["align", f"{sequences}.fa", *made, "-q", "--device", "cpu"]) == 0
+    with open("a") as file:
+        text = file.read()
+    if not text:
+        return  # nothing is aligned
+    checker = Checker(format, sequences, mode, tuple(names) if format == "blast6" else ())
+    assert checker.is_legal(text)
+    *before, line = text.splitlines()
+    values = line.split("\t")
+    found = set()
+    for place, (name, value) in enumerate(zip(names, values, strict=True)):
+        if NUMBER.fullmatch(value) is None:
+            continue
+        for other in wrong(value):
+            changed = [*values[:place], other, *values[place + 1 :]]
+            if checker.is_legal("\n".join([*before, "\t".join(changed)]) + "\n"):
+                found.add(name)
+    assert found <= set(checker.not_checked)
+    if layout in ("all", "rows", "rows from 1"):
+        assert found <= {"bits", "evalue", "bitscore", "qcovs", "confidence"}
+
+
+@pytest.mark.parametrize("sequences", SETS)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(
+    "format",
+    [*("paf", "sam", "srspair", "fasta", "maf", "stockholm", "a3m"), *("graphml", "gexf", "abc")],
+)
+def test_numbers_of_formats(folder, format, mode, sequences):
+    two = format == "a3m"
+    given = [f"{sequences}.q.fa", f"{sequences}.t.fa"] if two else [f"{sequences}.fa"]
+    made = ["-o", "a", "--format", format, "--mode", mode, "-q", "--device", "cpu"]
+    assert main(["align", *given, *made]) == 0
+    with open("a") as file:
+        text = file.read()
+    checker = Checker({"gexf": "graphml"}.get(format, format), sequences, mode, two=two)
+    assert checker.is_legal(text)
+    accepted = []
+    for number in NUMBER.finditer(text):
+        for other in wrong(number[0]):
+            changed = text[: number.start()] + other + text[number.end() :]
+            if other != number[0] and checker.is_legal(changed):
+                accepted.append(text[: number.start()].rpartition("\n")[2] + "@")
+    known = NOT_CHECKED.get(format, re.compile("(?!)"))
+    assert [line for line in accepted if not known.search(line)] == []
+    assert not accepted or checker.not_checked
+
+
+def test_coordinates_and_weights_of_libraries(folder):
+    """Of columns without a gap: beside one, other coordinates are another alignment."""
+    assert main(["align", "dna.fa", "-o", "a.tc_lib", "--mode", "local", "-q"]) == 0
+    text = (folder / "a.tc_lib").read_text()
+    checker = Checker("tc_lib", "dna", "local")
+    assert checker.is_legal(text)
+    for number in NUMBER.finditer(text):
+        for other in wrong(number[0]):
+            changed = text[: number.start()] + other + text[number.end() :]
+            assert not checker.is_legal(changed) or "SEQ_1_TO_N" in text[number.start() - 9 :][:20]
+
+
+def test_the_summary_lists_what_is_not_checked(folder, capfd):
+    made = ["-o", "a.tsv", "--mode", "local", "--columns", "query,target,score,bits,matches"]
+    assert main(["align", "protein.fa", *made, "-q", "--device", "cpu"]) == 0
+    checked = ["verify", "a.tsv", "protein.fa", "-o", "v.tsv", "--summary", "json"]
+    assert main(checked) == 0
+    said = json.loads(capfd.readouterr().err.strip().splitlines()[-1])
+    assert said["not_checked"] == ["score", "bits", "matches"]
+    assert main([*checked[:-2]]) == 0
+    assert "not checked  score, bits, matches" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("rows", "mode", "legal"),
+    [
+        ((">a start=1 end=9", "-AAAAAAAA"), "semiglobal", False),
+        ((">q pair=1 start=2 end=6", ">t pair=1 start=0 end=4"), "semiglobal", True),
+        ((">q pair=1 start=0 end=6", ">t pair=1 start=0 end=4"), "semiglobal", True),
+        ((">q pair=1 start=2 end=6", ">t pair=1 start=0 end=4"), "global", False),
+        ((">q pair=1 start=0 end=6", ">t pair=1 start=0 end=4"), "global", True),
+        ((">q pair=1 start=1 end=6", ">t pair=1 start=0 end=4"), "semiglobal", False),
+        ((">q pair=1 start=-1 end=6", ">t pair=1 start=0 end=4"), "global", False),
+        ((">q pair=1 start=0 end=6", ">t pair=1 start=0 end=-1"), "global", False),
+    ],
+)
+def test_spans_beside_rows_of_whole_sequences(folder, rows, mode, legal):
+    (folder / "s.fa").write_text(">q\nTTACGT\n>t\nACGT\n")
+    first, second = rows
+    (folder / "x.fasta").write_text(f"{first}\nTTACGT\n{second}\n--ACGT\n")
+    checked = ["verify", "x.fasta", "s.fa", "--mode", mode, "-o", "v.tsv", "-q"]
+    assert main([*checked, "--alphabet", "dna"]) == (0 if legal else 1)
