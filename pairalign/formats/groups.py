@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from pairalign.base.choices import GROUP_SUFFIXES
-from pairalign.base.errors import SplitError, describe_unreadable
+from pairalign.base.errors import SplitError, describe_unreadable, shown_name
 from pairalign.base.texts import is_whole, lines_of, unquoted
 from pairalign.clusters.splits.groups import Groups, Membership, make_groups
 from pairalign.formats.names import choose_format
@@ -79,7 +79,9 @@ def _read_clstr(text: str, path: str) -> Iterator[Membership]:
     for number, line in enumerate([*lines_of(text), ">"], 1):
         if line.startswith(">"):
             if held and representative is None:
-                raise SplitError(f"{path}: line {number}: '{group}' has no representative (*)")
+                raise SplitError(
+                    f"{path}: line {number}: {shown_name(group)} has no representative (*)"
+                )
             yield from (Membership(name, group, representative, at) for name, at in held)
             group, held, representative = line[1:].strip(), [], None
             continue
@@ -89,7 +91,9 @@ def _read_clstr(text: str, path: str) -> Iterator[Membership]:
         if found:
             held.append((found[1], number))
             if found[2] == "*" and representative is not None:
-                raise SplitError(f"{path}: line {number}: '{group}' has another representative (*)")
+                raise SplitError(
+                    f"{path}: line {number}: {shown_name(group)} has another representative (*)"
+                )
             representative = found[1] if found[2] == "*" else representative
 
 
@@ -101,7 +105,9 @@ def _read_uc(text: str, path: str) -> Iterator[Membership]:
         if len(fields) < 10:
             raise SplitError(f"{path}: line {number} has {len(fields)} columns, expected 10")
         if not is_whole(fields[1]):
-            raise SplitError(f"{path}: line {number}: cluster '{fields[1]}', expected its number")
+            raise SplitError(
+                f"{path}: line {number}: cluster {shown_name(fields[1])}, expected its number"
+            )
         name = fields[8]
         yield Membership(name, fields[1], name if fields[0] == "S" else fields[9], number)
 

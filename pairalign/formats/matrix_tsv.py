@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pairalign.base.errors import DistanceError, shown_name
+from pairalign.base.errors import DistanceError, cut_name, shown_name
 from pairalign.base.texts import quoted, unquoted
 from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText
@@ -56,7 +56,7 @@ def read_matrix_tsv(
         try:
             values = np.array(words, np.float64)
         except ValueError as error:
-            raise DistanceError(f"{source}: line {row + 2}: {error}") from None
+            raise DistanceError(f"{source}: line {row + 2}: {cut_name(str(error))}") from None
         builder.add(name, values)
     if row + 1 != len(names):
         raise DistanceError(f"{source}: {row + 1} rows, expected {len(names)}")
