@@ -1,6 +1,6 @@
 """Files and functions stay short enough to read at one sitting.
 
-A source file has at most 450 lines; the body of a function, without its docstring, at most 60.
+A source file has at most 600 lines; the body of a function, without its docstring, at most 60.
 Loops of kernels that keep their state in registers may be longer: `LONGER` says by how much, so
 that they do not grow. Prints what is longer, and what of `LONGER` is no longer needed, and fails if
 there is anything::
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FILE_LINES, FUNCTION_LINES = 450, 60
+FILE_LINES, FUNCTION_LINES = 600, 60
 FOLDERS = ("pairalign", "cpu", "common", "cuda", "opencl", "tests", "scripts")
 NATIVE = {".h", ".cpp", ".cu", ".cuh", ".cl", ".clh"}
 SUFFIXES = {".py", ".js", ".css", ".html", *NATIVE}
