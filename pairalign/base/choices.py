@@ -60,9 +60,10 @@ COMPRESSED_SUFFIXES = (".gz", ".zst")
 """Ends of names of outputs that are compressed."""
 
 ON_EMPTY = ("error", "skip")
-ON_DUPLICATE = ("error", "rename")
-"""What is done about records without residues, and about names that come again; the first is the
-default."""
+ON_DUPLICATE = ("error", "rename", "drop")
+NAMES = ("first", "whole")
+"""What is done about records without residues, about names that come again, and what of a header is
+the name; the first is the default."""
 
 SUMMARIES = ("text", "json")
 """How a command says in the end what it did; the first is the default."""

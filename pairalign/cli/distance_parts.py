@@ -102,7 +102,7 @@ def _command_of_a_part(options: argparse.Namespace, measure: Measure) -> list[st
     command = ["distance", options.input, f"--measure={measure.name}", "--quiet"]
     for name in (
         *("mode", "matrix", "match", "mismatch", "gap_open", "gap_extend", "alphabet"),
-        *("on_empty", "on_duplicate"),
+        *("on_empty", "on_duplicate", "names"),
         *("device", "kernel", "threads", "memory"),
     ):
         value = getattr(options, name)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
+from pairalign.base.choices import NAMES
 from pairalign.base.errors import FormatError
 from pairalign.cli.console import log
 from pairalign.cli.loading import no_collection
@@ -93,7 +94,8 @@ def read_sequences(
 
 def rules_of(options: argparse.Namespace) -> InputRules:
     """Return what the options of `add_input` say about unusual records."""
-    return InputRules(options.degap, options.on_empty, options.on_duplicate)
+    names = options.names if options.names in NAMES else NAMES[0]  # tree: a file
+    return InputRules(options.degap, options.on_empty, options.on_duplicate, names=names)
 
 
 def problem_of(

@@ -8,7 +8,13 @@ import time
 from dataclasses import replace
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import DEFAULT_METHOD, DISTANCE_SUFFIXES, PICTURES, TREE_SUFFIXES
+from pairalign.base.choices import (
+    DEFAULT_METHOD,
+    DISTANCE_SUFFIXES,
+    NAMES,
+    PICTURES,
+    TREE_SUFFIXES,
+)
 from pairalign.base.declaration import option_of
 from pairalign.base.errors import FormatError
 from pairalign.base.native import share_heap
@@ -273,8 +279,8 @@ def _matrix_of(
     if os.path.isdir(options.input):
         source = PARTS
     if source == SEQUENCES:
-        if options.names is not None:
-            raise FormatError("--names is for distance matrices, IN are sequences")
+        if options.names not in (None, *NAMES):
+            raise FormatError("--names FASTA is for distance matrices, IN are sequences")
         sequences, _ = read_sequences(options)
         check_count(len(sequences), sequences.source)
         _check_names(options, sequences.names, sequences, format, sequences.source)
@@ -286,7 +292,7 @@ def _matrix_of(
         if getattr(options, name) not in (default, []):
             raise FormatError(f"--{name.replace('_', '-')} is for sequences, IN are distances")
     named = None
-    if options.names is not None:
+    if options.names not in (None, *NAMES):
         named = read_set([options.names], rules=rules_of(options))
     if os.path.isdir(options.input):
         matrix = merge_distances(options.input, read_manifests(options.input))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
+from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.formats.output import Path, open_output
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.fasta import Source
@@ -26,6 +26,7 @@ def pack(
     degap: bool = False,
     on_empty: str = ON_EMPTY[0],
     on_duplicate: str = ON_DUPLICATE[0],
+    names: str = NAMES[0],
 ) -> SequenceSet:
     """Write sequences into a store, which every command and function takes in the place of FASTA.
 
@@ -35,7 +36,7 @@ def pack(
         A set, or a file as for `pairalign.read_fasta`. Qualities of FASTQ are kept.
     output : str or path
         ``.pairset``; it appears under its name when it is complete.
-    also, alphabet, degap, on_empty, on_duplicate
+    also, alphabet, degap, on_empty, on_duplicate, names
         As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
 
     Returns
@@ -51,7 +52,7 @@ def pack(
         The store cannot be written.
     """
     if not isinstance(sequences, SequenceSet):
-        rules = InputRules(degap, on_empty, on_duplicate, qualities=True)
+        rules = InputRules(degap, on_empty, on_duplicate, qualities=True, names=names)
         sequences = read_set([sequences, *also], alphabet=alphabet, rules=rules)
     with open_output(output) as file:
         for block in encode_store(sequences):

@@ -158,8 +158,9 @@ class TreeTable(Asked):
         surface="command",
     )
     names: str | None = option(
-        help="the sequences of a matrix, for its names",
-        metavar="FASTA",
+        help="the sequences of a matrix, for its names; or, of sequences, first or whole: what of "
+        "a header is the name",
+        metavar="FASTA|first|whole",
         kind=PATH,
         surface="command",
     )

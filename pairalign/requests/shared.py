@@ -13,6 +13,7 @@ from pairalign.base.choices import (
     IDENTITIES,
     MASKS,
     MODES,
+    NAMES,
     ON_DUPLICATE,
     ON_EMPTY,
     STRANDS,
@@ -105,7 +106,13 @@ class InputOptions(Asked):
         ON_EMPTY, "skip: no records without residues (default: error)", group=INPUT, decides=False
     )
     on_duplicate: str = choice(
-        ON_DUPLICATE, "rename: NAME_2 of a second NAME (default: error)", group=INPUT, decides=False
+        ON_DUPLICATE,
+        "rename: NAME_2 of a second NAME; drop: no equal records",
+        group=INPUT,
+        decides=False,
+    )
+    names: str = choice(
+        NAMES, "whole: whole headers, with _ for blanks", group=INPUT, decides=False
     )
 
 

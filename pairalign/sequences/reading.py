@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.byte_counts import count_bytes
-from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
+from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.base.errors import FastaError
 from pairalign.sequences.alphabets import (
     DNA,
@@ -40,6 +40,7 @@ def read_fasta(
     degap: bool = False,
     on_empty: str = ON_EMPTY[0],
     on_duplicate: str = ON_DUPLICATE[0],
+    names: str = NAMES[0],
 ) -> SequenceSet:
     """Read the sequences of a file: FASTA, FASTQ, or another format that is known.
 
@@ -58,9 +59,11 @@ def read_fasta(
         Drop ``-`` and ``.`` from the sequences instead of refusing them.
     on_empty : {"error", "skip"}
         What is done about a record without residues: it is an error, or left out.
-    on_duplicate : {"error", "rename"}
-        What is done about a name that comes again: it is an error, or gets ``_2``, ``_3`` and so
-        on behind it.
+    on_duplicate : {"error", "rename", "drop"}
+        What is done about a name that comes again: it is an error, gets ``_2``, ``_3`` and so on
+        behind it, or is left out if its residues are those of the first.
+    names : {"first", "whole"}
+        What the name is: the first word of a header, or all of it with ``_`` for white space.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def read_fasta(
     >>> pairalign.read_fasta(io.BytesIO(bytes([10]).join(lines)))
     <SequenceSet <input>: 2 dna sequences, 7 residues>
     """
-    rules = InputRules(degap, on_empty, on_duplicate)
+    rules = InputRules(degap, on_empty, on_duplicate, names=names)
     return read_set([source, *also], alphabet=alphabet, rules=rules)
 
 
@@ -160,8 +163,10 @@ def _as_set(
 ) -> SequenceSet:
     """Return a store as it is, unless it is to be read with another alphabet."""
     if isinstance(found, StoredSet):
-        if alphabet is None or get_alphabet(alphabet) == found.alphabet:
+        same = alphabet is None or get_alphabet(alphabet) == found.alphabet
+        if same and rules.names == NAMES[0]:
             return found
+        alphabet = alphabet or found.alphabet
         found = [(found.records(qualities=rules.qualities), found.source)]
     records, name = join_files(found)
     made = SequenceSet.from_records(records, alphabet=alphabet, source=name, rules=rules)

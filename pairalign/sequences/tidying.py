@@ -9,12 +9,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
+from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.base.errors import shown_name
+from pairalign.base.texts import words_of
 from pairalign.sequences.records import Origin, Records
 
 log = logging.getLogger("pairalign")
@@ -32,11 +34,13 @@ class InputRules:
         Drop ``-`` and ``.`` from sequences instead of refusing them.
     on_empty : {"error", "skip"}
         A record without residues is an error, or left out with a message.
-    on_duplicate : {"error", "rename"}
-        A name that comes again is an error, or gets ``_2``, ``_3`` and so on behind it, with a
-        message.
+    on_duplicate : {"error", "rename", "drop"}
+        A name that comes again is an error, or gets ``_2``, ``_3`` and so on behind it, or is left
+        out if its residues are those of the first; with a message.
     qualities : bool
         Keep the qualities of FASTQ.
+    names : {"first", "whole"}
+        The name is the first word of a header, or all of it with ``_`` for white space.
 
     Raises
     ------
@@ -48,9 +52,11 @@ class InputRules:
     on_empty: str = ON_EMPTY[0]
     on_duplicate: str = ON_DUPLICATE[0]
     qualities: bool = False
+    names: str = NAMES[0]
 
     def __post_init__(self) -> None:
-        for name, known in (("on_empty", ON_EMPTY), ("on_duplicate", ON_DUPLICATE)):
+        choices = ("on_empty", ON_EMPTY), ("on_duplicate", ON_DUPLICATE), ("names", NAMES)
+        for name, known in choices:
             value = getattr(self, name)
             if value not in known:
                 raise ValueError(f"{name} {value!r}: expected {' or '.join(map(repr, known))}")
@@ -76,12 +82,16 @@ def tidy(records: Records, source: str, rules: InputRules, *, are_proteins: bool
     Records
         The same object where nothing is to be done.
     """
+    if rules.names != NAMES[0]:
+        whole = ["_".join(words_of(header)) for header in records.descriptions]
+        records = Records(whole, whole, *records[2:])
     if are_proteins and b"*" in records.letters:
         records = _without_stops(records, source)
     if rules.on_empty != ON_EMPTY[0]:
         records = _without_empty(records, source)
     if rules.on_duplicate != ON_DUPLICATE[0] and len(set(records.names)) < len(records.names):
-        records = _renamed(records, source)
+        mend = _renamed if rules.on_duplicate == "rename" else _without_copies
+        records = mend(records, source)
     return records
 
 
@@ -170,6 +180,31 @@ def _renamed(records: Records, source: str) -> Records:
     counted = _counted(len(renamed), renamed[0])
     log.info("%s: %s with the name of another: renamed to NAME_2 and so on", source, counted)
     return Records(names, descriptions, *records[2:])
+
+
+def _without_copies(records: Records, source: str) -> Records:
+    """Leave out records that have name and residues of an earlier one, whatever their case."""
+    offsets = records.offsets.tolist()
+    bodies = [records.letters[a:b].upper() for a, b in pairwise(offsets)]
+    seen: dict[str, bytes] = {}
+    kept = np.ones(len(bodies), np.bool_)
+    for index, (name, body) in enumerate(zip(records.names, bodies, strict=True)):
+        kept[index] = not name or name not in seen or seen[name] != body
+        seen.setdefault(name, body)
+    if kept.all():
+        return records
+    first = records.names[int(np.argmin(kept))]
+    counted = _counted(int((~kept).sum()), first)
+    log.info("%s: %s with name and residues of another left out", source, counted)
+    stays = np.repeat(kept, np.diff(records.offsets))
+    residues = np.frombuffer(records.letters, np.uint8)[stays].tobytes()
+    qualities = records.qualities
+    if qualities is not None:
+        qualities = np.frombuffer(qualities, np.uint8)[stays].tobytes()
+    lengths = np.where(kept, np.diff(records.offsets), 0)
+    emptied = np.concatenate(([0], np.cumsum(lengths)))
+    less = Records(*records[:2], residues, emptied, records.origins, qualities)
+    return keep_records(less, source, kept)
 
 
 def _counted(count: int, first: str) -> str:

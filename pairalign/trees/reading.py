@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import math
 import os
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from pairalign.trees.tree import GuideTree
 
 if TYPE_CHECKING:
     from Bio.Phylo.BaseTree import Clade
+
+log = logging.getLogger("pairalign")
 
 _UNKNOWN_LENGTH = 1.0
 
@@ -35,7 +38,8 @@ def read_newick(path: str | os.PathLike[str], names: Sequence[str]) -> GuideTree
     GuideTree
         With method ``"read"``. A node with more than two children, such as the root of an unrooted
         tree, becomes several with branches of 0 between them, in the order of the file. Where no
-        branch has a length, all are 1; otherwise those that lack one are 0.
+        branch has a length, all are 1; otherwise those that lack one are 0. Negative ones, which
+        neighbour joining makes, are 0, with a warning.
 
     Raises
     ------
@@ -48,7 +52,11 @@ def read_newick(path: str | os.PathLike[str], names: Sequence[str]) -> GuideTree
     root = _parse(text.decode("utf-8", "replace"), source)
     leaves = _leaves(root)
     _check_leaves([leaf.name for leaf in leaves], names, source)
-    return _Builder(list(names), source).build(root)
+    builder = _Builder(list(names), source)
+    tree = builder.build(root)
+    if builder.negative:
+        log.warning("%s: %d branches of negative length are read as 0", source, builder.negative)
+    return tree
 
 
 def _parse(text: str, source: str) -> Clade:
@@ -102,6 +110,7 @@ class _Builder:
         self._lengths: list[tuple[float, float]] = []
         self._heights = [0.0] * len(names)
         self._sizes = [1] * len(names)
+        self.negative = 0
 
     def build(self, root: Clade) -> GuideTree:
         """Return the tree below a clade."""
@@ -134,9 +143,10 @@ class _Builder:
         length = clade.branch_length
         if length is None:
             return 0.0 if has_lengths else _UNKNOWN_LENGTH
-        if not math.isfinite(length) or length < 0:
-            raise FormatError(f"{self._source}: a branch of length {length}, expected 0 or more")
-        return float(length)
+        if not math.isfinite(length):
+            raise FormatError(f"{self._source}: a branch of length {length}, expected a number")
+        self.negative += length < 0
+        return max(0.0, float(length))
 
     def _join(self, nodes: list[int], lengths: list[float]) -> int:
         """Join children two by two; return the node of all."""

@@ -59,7 +59,10 @@ SAID_OTHERWISE = {
     "end_gap_extend": ["make_scoring(end_gap_extend)"],
     "ties": ["make_scoring(ties)"],
     "alphabet": ["read_fasta(alphabet)"],
-    **{name: [f"read_fasta({name})"] for name in ("degap", "also", "on_empty", "on_duplicate")},
+    **{
+        name: [f"read_fasta({name})"]
+        for name in ("degap", "also", "on_empty", "on_duplicate", "names")
+    },
     "score_only": ["align(detail)"],
     "resume": ["AlignmentJob.after(left)", "AlignmentJob.leave"],
     "program": ["GuideTree.newick(program)"],

@@ -45,7 +45,7 @@ BAD_FASTA = {
     "bare.fa": ">a\nMKV\n>b\n>c\nMK\n",
     "twice.fa": GOOD + ">b again\nMKV\n",
     "gap.fa": ">a\nMKV\n>sp|P1 x\nMK\nV-L\n",
-    "dot.fa": ">a\nMKV.\n>b\nMK\n",
+    "dot.fa": ">a\nMKV.\n>b\nMKVL\n",
     "digit.fa": ">a\nMKV\n>b\n1 MKVLA\n",
     "zero.fa": ">a\nMK\x00\x01\n>b\nMK\n",
     "alone.fa": ">alone\nMKV\n",

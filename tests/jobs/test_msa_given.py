@@ -113,7 +113,7 @@ def test_joins_go_along_the_tree(tmp_path: Path, capsys: Any) -> None:
         ("(s0,(s1,s2)", "no tree in Newick format"),
         ("(s0,s1,s2);\n(s0,s1,s2);", "2 trees, expected one"),
         ("", "0 trees, expected one"),
-        ("(s0:-1,s1:1,s2:1);", "a branch of length -1.0, expected 0 or more"),
+        ("(s0:1e999,s1:1,s2:1);", "a branch of length inf, expected a number"),
         ("(s0,s1,);", "a leaf without a name is not among the sequences"),
     ],
 )
@@ -237,3 +237,14 @@ def test_a_page_shows_rows_and_confidence(tmp_path: Path) -> None:
             coloured[name] += ("0123456789*"[int(place)] if text else ".") * len(letters)
     assert shown == expected
     assert coloured == marks
+
+
+def test_negative_branches_of_a_tree_are_zero(tmp_path, caplog):
+    """Neighbour joining makes them."""
+    trees = []
+    for name, length in (("negative", "-0.01"), ("zero", "0")):
+        path = tmp_path / f"{name}.nwk"
+        path.write_text(f"((a:1,b:1):1,(c:0.5,d:{length}):1);")
+        trees.append(read_newick(path, ["a", "b", "c", "d"]))
+    assert trees[0].linkage.tolist() == trees[1].linkage.tolist()
+    assert "negative.nwk: 1 branches of negative length are read as 0" in caplog.text

@@ -14,6 +14,7 @@ from Bio.SeqRecord import SeqRecord
 from fasta_texts import contents
 
 from pairalign.errors import FastaError
+from pairalign.formats.pairset import pack
 from pairalign.sequences.reading import read_fasta, read_set, read_two_sets
 from pairalign.sequences.tidying import InputRules
 
@@ -185,8 +186,8 @@ def test_several_files_are_one_set(tmp_path: Path):
 
 def test_unknown_rules_are_errors():
     for option in ("on_empty", "on_duplicate"):
-        with pytest.raises(ValueError, match=f"{option} 'drop': expected 'error' or "):
-            read_text(">a\nMK\n", **{option: "drop"})
+        with pytest.raises(ValueError, match=f"{option} 'keep': expected 'error' or "):
+            read_text(">a\nMK\n", **{option: "keep"})
 
 
 def test_files_of_two_kinds_are_warned_of(tmp_path, caplog):
@@ -201,3 +202,37 @@ def test_files_of_two_kinds_are_warned_of(tmp_path, caplog):
     read_set([first, second], alphabet="protein")
     read_two_sets([first], [first])
     assert len(caplog.messages) == 2
+
+
+# Names, and copies
+
+
+def test_whole_headers_are_names():
+    text = ">A/New York/499/2004 |  NP | 2004\nACGT\n>A/New York/500/2004 |  NP\nACGA\n"
+    with pytest.raises(FastaError, match="record 2 'A/New' has the name of record 1"):
+        read_text(text)
+    found = read_text(text, names="whole")
+    assert found.names == ["A/New_York/499/2004_|_NP_|_2004", "A/New_York/500/2004_|_NP"]
+    assert found.descriptions == found.names
+    with pytest.raises(ValueError, match="names 'all': expected 'first' or 'whole'"):
+        read_text(text, names="all")
+
+
+def test_whole_headers_of_a_store(tmp_path):
+    (tmp_path / "in.fa").write_text(">a one\nACGT\n>b two\nACGA\n")
+    pack(tmp_path / "in.fa", tmp_path / "in.pairset")
+    assert read_fasta(tmp_path / "in.pairset").names == ["a", "b"]
+    assert read_fasta(tmp_path / "in.pairset", names="whole").names == ["a_one", "b_two"]
+    pack(tmp_path / "in.fa", tmp_path / "whole.pairset", names="whole")
+    assert read_fasta(tmp_path / "whole.pairset").names == ["a_one", "b_two"]
+
+
+def test_copies_are_dropped_when_asked(caplog):
+    caplog.set_level(logging.INFO, "pairalign")
+    text = ">x\nMKV\n>y\nMKLW\n>x again\nmkv\n>z\nMKW\n>y\nMKLW\n"
+    found = read_text(text, on_duplicate="drop")
+    assert contents(found) == [("x", "MKV"), ("y", "MKLW"), ("z", "MKW")]
+    assert found.record(2) == "record 4 'z'"
+    assert "2 records (the first is 'x') with name and residues of another left out" in caplog.text
+    with pytest.raises(FastaError, match="record 3 'x' has the name of record 1"):
+        read_text(text.replace("mkv", "mkl"), on_duplicate="drop")
