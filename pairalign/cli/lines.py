@@ -9,7 +9,6 @@ from typing import Any
 
 from pairalign.alignments.problem import Problem
 from pairalign.cli.console import say
-from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 
@@ -117,8 +116,7 @@ def describe_set(sequences: SequenceSet) -> str:
     shortest, longest = (int(sequences.sorted_lengths[k]) for k in (-1, 0))
     lengths = f"{shortest:,}-{longest:,}" if shortest < longest else f"{longest:,}"
     kind = _KINDS[sequences.alphabet.name][len(sequences) > 1]
-    unit = "residues" if sequences.alphabet.name == PROTEIN.name else "bases"
-    return f"{len(sequences):,} {kind} of {lengths} {unit}"
+    return f"{len(sequences):,} {kind} of {lengths} {sequences.alphabet.unit}"
 
 
 def _facts_of(sequences: SequenceSet) -> dict[str, Any]:

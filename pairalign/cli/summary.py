@@ -81,15 +81,25 @@ class Summary:
         lines.add("cells", f"{self._cells:,}", cells=self._cells)
         # Under thresholds not all cells are computed.
         lines.add_time(seconds, None if self._thresholds else self._cells)
+        self._add_extremes(lines)
+        lines.add_outputs([output])
+        return lines
+
+    def _add_extremes(self, lines: Lines) -> None:
+        """Add the pairs that are most and least alike; one that is alone is said once."""
         titles = (
             ("highest score", "lowest score") if self._is_by_score else ("closest", "most distant")
         )
-        for title, pair in zip(titles, (self._closest, self._most_distant), strict=True):
-            if pair is not None:
-                facts = {title.replace(" ", "_"): _facts_of_pair(pair)}
-                lines.add(title, _describe_pair(pair), **facts)
-        lines.add_outputs([output])
-        return lines
+        pairs = [pair for pair in (self._closest, self._most_distant) if pair is not None]
+        facts = [
+            {title.replace(" ", "_"): _facts_of_pair(pair)}
+            for title, pair in zip(titles, pairs, strict=False)
+        ]
+        if self._kept == 1 and pairs:
+            lines.add("the pair", _describe_pair(pairs[0]), **facts[0], **facts[1])
+            return
+        for title, pair, fact in zip(titles, pairs, facts, strict=False):
+            lines.add(title, _describe_pair(pair), **fact)
 
     def _describe_pairs(self) -> str:
         hits, further = self._asked.max_hits, self._asked.hsps

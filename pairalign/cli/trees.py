@@ -149,10 +149,11 @@ def run_distance(options: argparse.Namespace) -> None:
     matrix = _measure(options, sequences, request, report)
     if page is not None:
         _write_report(page, options, matrix, sequences, request, report)
+    shown = matrix.similarities() if options.similarity else matrix
     if format is not None:
-        _write_distances(options, outputs[0], matrix, format)
+        _write_distances(options, outputs[0], shown, format)
     if options.plot is not None:
-        _write(options.plot, draw_distances(matrix, picture_format(options.plot)))
+        _write(options.plot, draw_distances(shown, picture_format(options.plot)))
     _finish(options, report, outputs)
 
 
@@ -162,7 +163,7 @@ def _write_distances(
     """Write the distances; warn of lines that a program does not read."""
     longest = write_distances(
         path,
-        matrix.similarities() if options.similarity else matrix,
+        matrix,
         format,
         lower=options.lower,
         strict=options.strict_names,

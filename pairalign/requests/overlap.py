@@ -57,12 +57,12 @@ class OverlapThresholdsOptions(Asked):
     """What an overlap must reach, instead of what the preset says."""
 
     min_overlap: int | None = option(
-        help="residues that must overlap, on both reads", metavar="N", kind=COUNT
+        help="bases that must overlap, on both reads", metavar="N", kind=COUNT
     )
     min_identity: Any = option(help="matches by columns: 0.9 or 90%%", metavar="X", kind=SHARE)
     min_score: Any = option(help="pairs that score less are not aligned", metavar="N", kind=NUMBER)
     max_overhang: int | None = option(
-        help="local: residues beyond an overlap that do not make it internal",
+        help="local: bases beyond an overlap that do not make it internal",
         metavar="N",
         kind=COUNT,
     )
@@ -94,7 +94,7 @@ class StrandsOptions(Asked):
     filter: str = choice(
         OVERLAP_FILTERS,
         "what leaves pairs out before they are scored, and loses nothing: scores by bits, or "
-        "runs of equal residues that overlaps must have (default: where that is faster)",
+        "runs of equal bases that overlaps must have (default: where that is faster)",
     )
 
 
@@ -103,7 +103,7 @@ class GraphOptions(Asked):
     """What removes reads and overlaps, and what is said of each read."""
 
     read_report: str | None = option(
-        help="write a row a read: depth, residues without overlap, kind, places where overlaps end "
+        help="write a row a read: depth, bases without overlap, kind, places where overlaps end "
         "suddenly: adapters and chimeras",
         metavar="TABLE",
         kind=PATH,

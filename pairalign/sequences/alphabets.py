@@ -51,6 +51,11 @@ class Alphabet:
         """The letter that stands for any residue: X or N."""
         return self.letters[-1]
 
+    @property
+    def unit(self) -> str:
+        """What lengths are counted in, for messages: residues, or bases of DNA."""
+        return "residues" if self.complement is None else "bases"
+
 
 def _make_alphabet(
     name: str,

@@ -146,6 +146,12 @@ class DistanceMatrix:
             )
         return DistanceMatrix(list(self.names), 1 - self.condensed, self.measure, own=1.0)
 
+    def distances(self) -> DistanceMatrix:
+        """Return the distances whose `similarities` these are; distances as they are."""
+        if self.own == 0:
+            return self
+        return DistanceMatrix(list(self.names), self.own - self.condensed, self.measure)
+
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
     ) -> npt.NDArray[np.floating]:

@@ -27,7 +27,7 @@ COMMANDS = {
     "posterior": (["in.fa", "-o", "out.npz"], {"pairs": 3, "threshold": 0.01}),
     "overlap": (["reads.fa", "-o", "out.paf", "--min-overlap", "20"], {"overlaps": 1}),
     "verify": (["given.paf", "in.fa", "-o", "out.tsv"], {"records": 3, "legal": 3, "faults": {}}),
-    "audit": (["given.uc", "in.fa", "--min-identity", "0.9", "-o", "out.tsv"], {"groups": 2}),
+    "audit": (["given.uc", "in.fa", "--min-identity", "0.9", "-o", "out.csv"], {"groups": 2}),
     "merge": (["parts", "-o", "out.tsv"], {"parts": 2, "pairs": 3}),
 }
 
@@ -93,3 +93,21 @@ def test_pairs_that_pass_are_counted(inputs: Path) -> None:
 def test_no_rate_of_zero(command: str, inputs: Path) -> None:
     arguments, _ = COMMANDS[command]
     assert "GCUPS" not in done(inputs, command, *arguments)
+
+
+@pytest.mark.parametrize("mode", ["global", "local"])
+def test_a_pair_that_is_alone_is_said_once(inputs: Path, mode: str) -> None:
+    (inputs / "two.fa").write_text(fasta(dict(list(PROTEINS.items())[:2])))
+    command = ("align", "two.fa", "-o", "out.tsv", "--mode", mode)
+    said = done(inputs, *command)
+    assert said.count("columns identical") == 1
+    assert "the pair  a and b: 37 of" in said
+    facts = json.loads(done(inputs, *command, "--summary", "json"))
+    names = ("closest", "most_distant") if mode == "global" else ("highest_score", "lowest_score")
+    assert facts[names[0]] == facts[names[1]]
+
+
+def test_reads_have_bases(inputs: Path) -> None:
+    said = done(inputs, "overlap", "reads.fa", "-o", "out.paf", "--min-overlap", "20", "-v")
+    assert "2 DNA sequences of 47 bases" in said
+    assert "residues" not in said

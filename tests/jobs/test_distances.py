@@ -278,6 +278,30 @@ def test_heat_map(tmp_path: Path, ending: str) -> None:
         assert out.read_bytes() == data
 
 
+def test_heat_map_of_similarities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of distances: the same order and the same colors, with 1 where these have 0."""
+    axes = pytest.importorskip("matplotlib.axes")
+    drawn = []
+
+    def keep(self: object, values: np.ndarray, **settings: object) -> object:
+        drawn.append(draw(self, values, **settings))
+        return drawn[-1]
+
+    draw = axes.Axes.imshow
+    monkeypatch.setattr(axes.Axes, "imshow", keep)
+    texts = []
+    for options in ([], ["--similarity"]):
+        out = tmp_path / f"{len(options)}.svg"
+        assert main(["distance", str(GLOBINS), "--plot", str(out), "--quiet", *options]) == 0
+        texts.append(out.read_text())
+    distances, similarities = (np.asarray(one.get_array()) for one in drawn)
+    np.testing.assert_allclose(similarities, 1 - distances, atol=1e-6)
+    colors = [one.to_rgba(one.get_array()) for one in drawn]
+    np.testing.assert_allclose(*colors, atol=0.01)
+    assert [">similarity<" in text for text in texts] == [False, True]
+    assert [">distance<" in text for text in texts] == [True, False]
+
+
 def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     from pairalign.jobs.distances import plots

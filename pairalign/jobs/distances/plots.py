@@ -54,10 +54,12 @@ def check_matplotlib() -> None:
 def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
     """Draw a heat map of the distances in the order of their UPGMA tree, with the tree beside it.
 
+    Of similarities the tree is that of the distances, and equal sequences have the same color.
+
     Parameters
     ----------
     matrix : DistanceMatrix
-        Of at least three sequences.
+        Of at least three sequences; distances or similarities.
     format : {"svg", "png"}
 
     Returns
@@ -67,7 +69,8 @@ def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
     """
     from matplotlib.figure import Figure
 
-    tree = build_tree(matrix, "upgma")
+    are_similarities = matrix.own == 1
+    tree = build_tree(matrix.distances() if are_similarities else matrix, "upgma")
     order = np.array(tree.leaves())
     count = len(order)
     named = count <= _NAMED
@@ -87,17 +90,19 @@ def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
     _draw_branches(left, tree, 72 * side / count)
     picture = map_axes.imshow(
         _blocks(matrix, order),
-        cmap="viridis_r",
-        vmin=0,
+        cmap="viridis" if are_similarities else "viridis_r",
+        vmin=None if are_similarities else 0,
+        vmax=1 if are_similarities else None,
         aspect="auto",
         interpolation="nearest",
         extent=(-0.5, count - 0.5, count - 0.5, -0.5),
     )
+    kind = "similarity" if are_similarities else "distance"
     title = f"{count:,} sequences, {matrix.measure or 'distances'}"
     map_axes.set_title(title, loc="left", fontsize=10 * larger)
     names = [cut_name(matrix.names[index]) for index in order] if named else []
     _label(map_axes, names)
-    figure.colorbar(picture, cax=bar).set_label("distance", fontsize=8 * larger)
+    figure.colorbar(picture, cax=bar).set_label(kind, fontsize=8 * larger)
     bar.tick_params(labelsize=7 * larger)
     return _save(figure, format)
 

@@ -312,12 +312,12 @@ def _describe_ends(found: list[Alignments]) -> str:
     for one in found:
         left, right, target_left, target_right = overhangs(one)
         beyond.append(np.minimum(left, target_left) + np.minimum(right, target_right))
-    return f"{int(np.median(np.concatenate(beyond)))} residues at their ends do not align (medians)"
+    return f"{int(np.median(np.concatenate(beyond)))} bases at their ends do not align (medians)"
 
 
 def _describe(preset: Preset, reads: SequenceSet, seen: str) -> str:
     return (
-        f"preset {preset.name}: {seen}; reads have {int(np.median(reads.lengths)):,} residues; at "
-        f"least {preset.min_overlap:,} residues, {100 * preset.min_identity:g}% identity, score "
+        f"preset {preset.name}: {seen}; reads have {int(np.median(reads.lengths)):,} bases; at "
+        f"least {preset.min_overlap:,} bases, {100 * preset.min_identity:g}% identity, score "
         f"{preset.min_score:,}"
     )

@@ -176,12 +176,12 @@ def _say(chance: Chance, limits: OverlapThresholds, scoring: Scoring) -> None:
     reached = f"score {scoring.format_score(chance.best_score)}"
     if chance.best_identity:
         reached += (
-            f", and {100 * chance.best_identity:.1f}% identity over {limits.min_overlap:,} residues"
+            f", and {100 * chance.best_identity:.1f}% identity over {limits.min_overlap:,} bases"
         )
     log.log(
         logging.WARNING if expected > _MANY_BY_CHANCE else logging.INFO,
         "chance: %d reads against reversed ones reach %s; asked for are score %s, "
-        "%s residues and %.4g%%: about %.2g overlaps by chance are expected%s",
+        "%s bases and %.4g%%: about %.2g overlaps by chance are expected%s",
         chance.pairs,
         reached,
         scoring.format_score(limits.min_raw_score),

@@ -190,9 +190,9 @@ class OverlapProcedure:
         """Open the filter by runs; with ``auto`` not where reads repeat each other too much."""
         if not self._runs_can_help(job):
             raise ScoringError(
-                f"filter runs: {self.thresholds.min_overlap:,} residues at "
+                f"filter runs: {self.thresholds.min_overlap:,} bases at "
                 f"{100 * float(self.thresholds.min_identity):g}% identity force no run of equal "
-                "residues that few of these reads share by chance; take another filter"
+                "bases that few of these reads share by chance; take another filter"
             )
         run, most_hits = self.thresholds.forced_run, job.cells // _CELLS_A_HIT
         if self.filter == "auto" and estimate_hits(job.queries, run) > _SAFELY * most_hits:

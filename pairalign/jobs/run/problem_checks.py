@@ -70,7 +70,7 @@ def check_lengths(sequences: SequenceSet, detail: Detail) -> None:
         what = "aligned with CIGARs" if detail == Detail.CIGAR else "aligned"
         raise CapacityError(
             f"{sequences.source}: {sequences.record(index)} has {longest:,} "
-            f"residues; sequences that are {what} have at most {most:,}"
+            f"{sequences.alphabet.unit}; sequences that are {what} have at most {most:,}"
         )
 
 

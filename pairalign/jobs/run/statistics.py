@@ -121,7 +121,7 @@ def estimate_gumbel(
     scores, spans = random.align(_TRACED_PAIRS, _LONGEST, Detail.STATS, _SEED + 1)
     if spans.mean() > _MOST_SPAN * _LONGEST:
         raise ScoringError(
-            f"local alignments of random sequences of {_LONGEST:,} residues span "
+            f"local alignments of random sequences of {_LONGEST:,} {scoring.alphabet.unit} span "
             f"{spans.mean():.0f} of them on average: scores grow with lengths, and there are no "
             "E-values; use larger costs of gaps or lower scores of residues"
         )
