@@ -30,18 +30,32 @@ class Parser(argparse.ArgumentParser):
     ----------
     **settings
         As for ``ArgumentParser``.
+
+    Attributes
+    ----------
+    examples : str or None
+        The command whose examples its help ends with, see `pairalign.cli.examples`.
     """
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings, allow_abbrev=False)
         self._commands: dict[str, argparse.ArgumentParser] = {}
         self._words: list[str] = []
+        self.examples: str | None = None
 
     def add_commands(self, **settings: Any) -> Any:
         """Add subparsers, whose options are known when one is wrong; as ``add_subparsers``."""
         added = self.add_subparsers(**settings)
         self._commands = added.choices
         return added
+
+    def format_help(self) -> str:
+        """Return the help, which ends with the examples."""
+        if self.examples is None:
+            return super().format_help()
+        from pairalign.cli.examples import describe_examples
+
+        return super().format_help() + describe_examples(self.examples)
 
     def parse_args(  # type: ignore[override]
         self, args: Iterable[str] | None = None, namespace: argparse.Namespace | None = None

@@ -281,6 +281,7 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
     commands = parser.add_commands(title="commands", required=True, metavar="COMMAND")
     for command in COMMANDS:
         subparser = commands.add_parser(command.name, help=command.help)
+        subparser.examples = command.name
         if used is None or command.name in used:
             declared = getattr(import_module(command.module), command.declared)
             if command.run:

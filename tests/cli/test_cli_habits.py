@@ -75,6 +75,10 @@ def test_help(command: str | None, capsys: pytest.CaptureFixture[str]) -> None:
         said.append(capsys.readouterr().out)
     assert said[0] == said[1]
     assert said[0].startswith(f"usage: {' '.join(['pairalign', *words])} [-h]")
+    if command is not None:
+        lines = said[0].splitlines()[-7:]
+        assert lines[0] == "examples:"
+        assert all(line.startswith(f"  pairalign {command}") for line in lines[2::2])
 
 
 def test_verbose_and_log(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from commands import write_part
 
+from pairalign.cli.examples import EXAMPLES
 from pairalign.cli.main import main
+from pairalign.cli.program import COMMANDS as PROGRAM
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -111,6 +113,43 @@ def test_commands_run(
     assert code == 0, capsys.readouterr().err
     if "-o" in words and words[words.index("-o") + 1] != "-":
         assert (folder / words[words.index("-o") + 1]).stat().st_size > 0
+
+
+@pytest.fixture(scope="module")
+def folder_of_help(folder: Path) -> Path:
+    """That folder, with the parts that examples of `merge` and `update` read."""
+    common = ["align", str(folder / "proteins.fasta"), "--format", "paf", "--quiet"]
+    for shard, name in (("1/2", "parts"), ("2/2", "parts"), ("1/1", "run1")):
+        assert main([*common, "--shard", shard, "-o", str(folder / name)]) == 0
+    letters = (folder / "proteins.fasta").read_text().splitlines()[1]
+    (folder / "newer.fasta").write_text(f">newer\n{letters[10:]}\n")
+    return folder
+
+
+def test_each_command_has_three_examples_of_itself() -> None:
+    assert EXAMPLES.keys() == {command.name for command in PROGRAM}
+    for command, examples in EXAMPLES.items():
+        assert [words.split()[0] for _, words in examples] == 3 * [command]
+
+
+@pytest.mark.parametrize("words", [words for of in EXAMPLES.values() for _, words in of])
+def test_examples_of_help_run(
+    words: str,
+    folder_of_help: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if words.startswith("completion"):
+        pytest.importorskip("shtab")
+    monkeypatch.chdir(folder_of_help)
+    try:
+        code = main(shlex.split(words.partition(" > ")[0]))
+    except SystemExit as exit_:
+        code = int(exit_.code or 0)
+    said = capsys.readouterr()
+    found = words.startswith("audit") and "break the promise" in said.err
+    assert code == found, said.err
+    assert found or "error" not in said.err
 
 
 @pytest.mark.parametrize(
