@@ -14,6 +14,7 @@ import site_pages
 from commands import TIMEOUT_SECONDS
 
 import pairalign
+from pairalign.cli.main import main
 from pairalign.cli.program import COMMANDS, build_parser
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -37,6 +38,60 @@ def test_getting_started(tmp_path: Path, program: dict[str, str]) -> None:
     run_page(DOCS / "getting-started.md", folder, program)
     for name in ("globins.srspair", "globins.phy", "globins.nwk", "graph.gfa", "globins.html"):
         assert (folder / name).stat().st_size > 0
+
+
+FAMILY = "MKVLAAGIVGLLLAQWERTYHPNDS", "MKVLAAGIVGLILAQWERTYHPND", "MRVLSAGIVGLLLAWERTYHPQDS"
+
+
+def write_family(path: Path, first: int = 0, last: int = 3) -> None:
+    rows = [f">s{k}\n{FAMILY[k % 3][k // 3 :]}\n" for k in range(first, last)]
+    path.write_text("".join(rows))
+
+
+def test_growing(tmp_path: Path, program: dict[str, str]) -> None:
+    """What a page reads is a set and new sequences; all else its commands make."""
+    write_family(tmp_path / "proteins.fasta")
+    write_family(tmp_path / "new.fasta", 3, 5)
+    write_family(tmp_path / "newer.fasta", 5, 6)
+    run_page(DOCS / "growing.md", tmp_path, program)
+
+
+@pytest.mark.slow
+def test_msa_tutorial(tmp_path: Path, program: dict[str, str]) -> None:
+    """The numbers are those of the alignment; another program's alignment is a small one."""
+    (tmp_path / "examples").symlink_to(DOCS.parent / "examples")
+    write_family(tmp_path / "family.fasta")
+    assert main(["msa", str(tmp_path / "family.fasta"), "-o", str(tmp_path / "theirs.afa")]) == 0
+    run_page(DOCS / "msa-tutorial.md", tmp_path, program)
+
+
+P450 = str(DOCS.parent / "examples" / "cytochrome_p450.fasta")
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/alignments.md"])
+def test_summaries_are_those_of_a_run(
+    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All lines but those of time and of where results went, which differ."""
+    block = re.search(
+        r"^    sequences  57 .*?\n```$", (DOCS.parent / page).read_text(), re.M | re.S
+    )
+    assert block
+    assert main(["align", P450, "-o", str(tmp_path / "p450.paf")]) == 0
+    said = capsys.readouterr().err.splitlines()
+    shown = block[0].splitlines()[:-1]
+    assert [one for one in shown if "  time  " not in one and "written to" not in one] == [
+        one for one in said if one in shown
+    ]
+    assert len(shown) >= 6
+
+
+def test_numbers_of_the_example_are_those_of_a_run() -> None:
+    clusters = pairalign.cluster(P450, min_identity=0.4)
+    said = f"The 57 proteins make {len(clusters)} clusters at 40%."
+    assert said in (DOCS / "clusters.md").read_text()
+    residues = pairalign.read_fasta(P450).total_residues
+    assert f"database of {residues:,} residues in 57" in (DOCS / "formats.md").read_text()
 
 
 def run_page(page: Path, folder: Path, program: dict[str, str]) -> None:
