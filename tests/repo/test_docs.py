@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import site_pages
 from commands import TIMEOUT_SECONDS
@@ -56,15 +57,6 @@ def test_growing(tmp_path: Path, program: dict[str, str]) -> None:
     run_page(DOCS / "growing.md", tmp_path, program)
 
 
-@pytest.mark.slow
-def test_msa_tutorial(tmp_path: Path, program: dict[str, str]) -> None:
-    """The numbers are those of the alignment; another program's alignment is a small one."""
-    (tmp_path / "examples").symlink_to(DOCS.parent / "examples")
-    write_family(tmp_path / "family.fasta")
-    assert main(["msa", str(tmp_path / "family.fasta"), "-o", str(tmp_path / "theirs.afa")]) == 0
-    run_page(DOCS / "msa-tutorial.md", tmp_path, program)
-
-
 P450 = str(DOCS.parent / "examples" / "cytochrome_p450.fasta")
 
 
@@ -92,6 +84,22 @@ def test_numbers_of_the_example_are_those_of_a_run() -> None:
     assert said in (DOCS / "clusters.md").read_text()
     residues = pairalign.read_fasta(P450).total_residues
     assert f"database of {residues:,} residues in 57" in (DOCS / "formats.md").read_text()
+
+
+@pytest.mark.slow
+def test_numbers_of_the_msa_tutorial_are_those_of_its_alignment() -> None:
+    found = pairalign.align_multiple(P450)
+    full = found.occupancy >= 50
+    sure = found.column_confidence[full]
+    best = int(np.flatnonzero(full)[sure.argmax()]) + 1
+    words = " ".join((DOCS / "msa-tutorial.md").read_text().split())
+    for said in (
+        f"{found.width} columns, of which {full.sum()} have a residue of at least 50 sequences.",
+        f"In those the mean confidence is {sure.mean():.2f}.",
+        f"The most certain one is column {best}, at {sure.max():.3f},",
+        f"In {(sure < 0.5).sum()} of the {full.sum()} columns the confidence is below 0.5.",
+    ):
+        assert said in words
 
 
 def run_page(page: Path, folder: Path, program: dict[str, str]) -> None:

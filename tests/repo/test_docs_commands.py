@@ -44,7 +44,7 @@ PROGRAMS = [
 ]
 
 
-RUN_AS_A_WHOLE = ("getting-started.md", "growing.md", "msa-tutorial.md")
+RUN_AS_A_WHOLE = ("getting-started.md", "growing.md")
 """Pages whose output is compared with what they show."""
 
 
