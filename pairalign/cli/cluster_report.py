@@ -31,7 +31,7 @@ def report_clusters(
 ) -> None:
     """Write the report of clusters."""
     sequences = clusters.sequences
-    collector = _ClusterCollector(sequences, sequences, no_map="align and distance draw it")
+    collector = _ClusterCollector(sequences, sequences, no_map=None)
     collector.clusters = clusters
     collector.which = "members and their representatives"
     collector.add(clusters.alignments)

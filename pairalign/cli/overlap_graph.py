@@ -145,7 +145,7 @@ class OverlapWatcher:
         self.advice = AssemblyAdvice(reads)
         self.report: ReportCollector | None = None
         if asked.report is not None:
-            self.report = make_collector(problem, no_map="overlaps are of few of the pairs")
+            self.report = make_collector(problem, no_map=None)
         self.kept: npt.NDArray[np.bool_] | None = None
         self._asked = asked
         self._overhang = overhang

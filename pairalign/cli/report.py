@@ -47,11 +47,11 @@ class ReportRequest:
 
 
 def make_collector(
-    problem: Problem, significance: Significance | None = None, no_map: str = ""
+    problem: Problem, significance: Significance | None = None, no_map: str | None = ""
 ) -> ReportCollector:
     """Return what collects a report of a run.
 
-    `no_map`: why there is no heat map, if there is to be none.
+    `no_map`: why there is no heat map, if there is to be none; None: the page has no place for it.
     """
     from pairalign.jobs.report.report import ReportCollector
 

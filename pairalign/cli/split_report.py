@@ -47,7 +47,7 @@ def report_split(
 ) -> None:
     """Write the report of a split; the closest pairs across folds are aligned again for it."""
     sequences = split.sequences
-    collector = _SplitCollector(sequences, sequences, no_map="align and distance draw it")
+    collector = _SplitCollector(sequences, sequences, no_map=None)
     collector.split = split
     collector.which = "sequences and the nearest ones in other folds"
     pairs = _closest(split)

@@ -314,3 +314,14 @@ def test_scripts_set_text_as_text_alone() -> None:
     )
     for path in ours:
         assert not re.search(risky, path.read_text()), path.name
+
+
+@pytest.mark.parametrize(
+    ("command", "ending"), [("cluster", "uc"), ("split", "csv")], ids=["cluster", "split"]
+)
+def test_what_draws_no_heat_map_has_no_place_for_one(
+    command: str, ending: str, tmp_path: Path
+) -> None:
+    more = ("--folds", "2", "--tolerance", "1") if command == "split" else ()
+    page = report(tmp_path, command, "-o", f"o.{ending}", "--min-identity", "0.5", *more)
+    assert (page.data["map"], page.data["noMap"]) == (None, None)

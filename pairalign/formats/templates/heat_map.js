@@ -6,7 +6,7 @@
   const byId = (id) => document.getElementById(id);
   const canvas = byId("map-canvas");
   byId("map-parts").hidden = map === null;
-  byId("no-map").hidden = map !== null;
+  byId("no-map").hidden = map !== null || report.data.noMap === null;
   if (map === null) {
     byId("no-map").textContent = `No heat map: ${report.data.noMap}.`;
     return;

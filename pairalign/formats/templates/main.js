@@ -1,8 +1,10 @@
 "use strict";
 // Tabs, and what is drawn again when filters, the width or the colours change.
 (function () {
-  const tabs = Array.from(document.querySelectorAll("[role=tab]"));
   const nameOf = (tab) => tab.getAttribute("aria-controls");
+  const hasMap = report.data.noMap !== null; // or why it has none
+  document.getElementById("tab-map").hidden = !hasMap;
+  const tabs = Array.from(document.querySelectorAll("[role=tab]")).filter((tab) => hasMap || nameOf(tab) !== "map");
   const FILTERED = new Set(["pairs", "sequences", "network"]);
   let shown = null;
 

@@ -96,8 +96,8 @@ class ReportCollector:
         The same object for one set.
     significance : Significance or None
         What bits and E-values are made of, where they are known.
-    no_map : str
-        Why there is no heat map; empty if there may be one.
+    no_map : str or None
+        Why there is no heat map; empty if there may be one, None: the page has no place for it.
     which : str
         What pairs they are, if they are not all that the run has.
     pairs : int
@@ -111,7 +111,7 @@ class ReportCollector:
     queries: SequenceSet
     targets: SequenceSet
     significance: Significance | None = None
-    no_map: str = ""
+    no_map: str | None = ""
     which: str = field(default="", init=False)
     pairs: int = field(default=0, init=False)
     ranked_by: str = field(default="", init=False)
@@ -127,7 +127,7 @@ class ReportCollector:
     _triangle: TriangleCollector | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        if self.no_map:
+        if self.no_map != "":
             return
         if self.queries is not self.targets:
             self.no_map = "it is drawn of one set"
