@@ -36,6 +36,8 @@ COLUMNS = ("violation", "name", "group", "other", "other_group")
 class ViolationsError(PairalignError):
     """Some pairs break what groups promise; they have been listed."""
 
+    exit_code = 1
+
 
 def run_audit(options: argparse.Namespace) -> None:
     """Carry out ``pairalign audit``."""

@@ -247,7 +247,8 @@ def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandle
         return DONE  # the reader has what it wanted
     is_usage = isinstance(error, (FormatError, ScoringError))
     is_usage &= not isinstance(error, MatrixFileError)
-    return _fail(error, WRONG_USAGE if is_usage else FAILED)
+    code = WRONG_USAGE if is_usage else getattr(options, "failed", FAILED)
+    return _fail(error, getattr(error, "exit_code", code))
 
 
 def _is_refused_thread(error: BaseException) -> bool:

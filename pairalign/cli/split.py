@@ -7,7 +7,7 @@ import time
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.errors import FormatError, SplitError
-from pairalign.cli.console import say
+from pairalign.cli.console import log, say
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import (
@@ -47,6 +47,8 @@ def run_split_command(options: argparse.Namespace) -> None:
     started = time.perf_counter()
     request = _request_of(options, sequences)
     split, pairs = run_split(problem, request)
+    if split.remark:
+        log.warning("%s: %s", sequences.source, split.remark)
     summary = _describe(split, problem, time.perf_counter() - started, outputs)
     write_split(options.output, split)
     if options.removed is not None:

@@ -74,12 +74,12 @@ class AuditOptions(
     DESCRIPTION: ClassVar[str] = (
         "List each pair of two folds or clusters that reaches the least identity (and coverage), "
         "and each member of a cluster that does not reach it with its representative. The exit "
-        "code is 1 if there is any."
+        "code is 1 if there is any, 2 where the audit itself fails."
     )
     EPILOG: ClassVar[str | None] = describe_thresholds()
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "csv"
-    FIXED: ClassVar[dict[str, Any]] = {"format": "csv"}
+    FIXED: ClassVar[dict[str, Any]] = {"format": "csv", "failed": 2}  # 1: pairs were found
     PLACED: ClassVar[dict[type, str]] = {
         one: _PROMISED for one in (ThresholdsOptions, AcrossOptions, StrandOptions)
     }

@@ -203,25 +203,25 @@ def uc_lines(*records: str) -> str:
 @pytest.mark.parametrize(
     ("file", "text", "code", "message"),
     [
-        ("x.csv", "name,length\na,3\n", 1, "no column fold"),
-        ("x.csv", "name,fold\nnobody,3\n", 1, "line 2: no sequence 'nobody' in"),
-        ("x.csv", f"name,fold\n{NAMES[0]},1\n{NAMES[0]},2\n", 1, "each sequence once"),
-        ("x.uc", "S\t0\t60\n", 1, "line 1 has 3 columns, expected 10"),
-        ("x.clstr", ">Cluster 0\n0\t60nt, >s... at +/90%\n", 1, "has no representative"),
-        ("x.clstr", ">Cluster 0\nwhat\n", 1, "line 2 is none of a .clstr file"),
-        ("x.clstr", ">Cluster 0\n0\t60nt, >s... *\n", 1, "several sequences of"),
-        ("x.clstr", ">C\n" + 2 * f"0\t6nt, >{NAMES[0]}... *\n", 1, "line 3: 'C' has another repr"),
-        ("x.uc", f"S\tx\t60\t*\t*\t*\t*\t*\t{NAMES[0]}\t*\n", 1, "line 1: cluster 'x', expected"),
+        ("x.csv", "name,length\na,3\n", 2, "no column fold"),
+        ("x.csv", "name,fold\nnobody,3\n", 2, "line 2: no sequence 'nobody' in"),
+        ("x.csv", f"name,fold\n{NAMES[0]},1\n{NAMES[0]},2\n", 2, "each sequence once"),
+        ("x.uc", "S\t0\t60\n", 2, "line 1 has 3 columns, expected 10"),
+        ("x.clstr", ">Cluster 0\n0\t60nt, >s... at +/90%\n", 2, "has no representative"),
+        ("x.clstr", ">Cluster 0\nwhat\n", 2, "line 2 is none of a .clstr file"),
+        ("x.clstr", ">Cluster 0\n0\t60nt, >s... *\n", 2, "several sequences of"),
+        ("x.clstr", ">C\n" + 2 * f"0\t6nt, >{NAMES[0]}... *\n", 2, "line 3: 'C' has another repr"),
+        ("x.uc", f"S\tx\t60\t*\t*\t*\t*\t*\t{NAMES[0]}\t*\n", 2, "line 1: cluster 'x', expected"),
         (
-            *("x.uc", uc_lines("S00*", "S11*", "H021"), 1),
+            *("x.uc", uc_lines("S00*", "S11*", "H021"), 2),
             "line 3: '0' has another representative",
         ),
         (
-            *("x.tsv", f"{NAMES[1]}\t{NAMES[0]}\n{NAMES[2]}\t{NAMES[1]}\n", 1),
+            *("x.tsv", f"{NAMES[1]}\t{NAMES[0]}\n{NAMES[2]}\t{NAMES[1]}\n", 2),
             f"line 1: '{NAMES[1]}' stands for '{NAMES[1]}', and is in another",
         ),
-        ("x.tsv", "one\n", 1, "expected a representative and a member"),
-        ("x.tsv", "", 1, "no sequence is named"),
+        ("x.tsv", "one\n", 2, "expected a representative and a member"),
+        ("x.tsv", "", 2, "no sequence is named"),
         ("x.what", "", 2, "does not tell the format of folds or clusters"),
     ],
 )
@@ -255,3 +255,32 @@ def test_both_strands(tmp_path: Path) -> None:
         options = "--strand", strand, "--report", report
         assert main(["split", str(tmp_path / "in.fa"), *asked, *options, "-o", output]) == 0
         assert audit(tmp_path, "f.csv", "in.fa", "--strand", "both")[0] == expected
+
+
+def test_bad_input_is_no_violation(folder: Path) -> None:
+    (folder / "one.csv").write_text(f"name,fold\n{NAMES[0]},0\n")
+    (folder / "broken.fa").write_text(">a\nMKV\n>a\nMKV\n")
+    asked = ("--min-identity", "0.8", "-o", "v.csv")
+    for groups, sequences in (
+        ("one.csv", "none.fa"),
+        ("none.csv", "in.fa"),
+        ("one.csv", "broken.fa"),
+    ):
+        done = run("audit", groups, sequences, *asked, cwd=folder)
+        assert (done.returncode, done.stderr.count(b"error")) == (2, 1)
+
+
+def test_the_table_of_cluster_with_abundances(tmp_path: Path) -> None:
+    reads = {f"r{k};size={k + 1}": text for k, text in enumerate(families(3, 6, 60).values())}
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in reads.items()))
+    asked = ("in.fa", "--min-identity", "0.8", "--linkage", "single")
+    assert run("cluster", *asked, "-o", "c.tsv", cwd=tmp_path).returncode == 0
+    assert "abundance" in (tmp_path / "c.tsv").read_text().partition("\n")[0]
+    done = run(
+        "audit", "c.tsv", *asked[:3], "-o", "v.csv", "--identity-of", "columns", cwd=tmp_path
+    )
+    assert done.returncode in (0, 1), done.stderr
+    assert "across" not in (tmp_path / "v.csv").read_text().partition("\n")[2]
+    done = run("cluster", *asked, "--extend", "c.tsv", "-o", "d.tsv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "c.tsv").read_bytes() == (tmp_path / "d.tsv").read_bytes()

@@ -94,6 +94,7 @@ def test_the_cheapest_separator_is_found() -> None:
     assert find_separator(made, list(range(12)), sizes, prices, 0) == [7]
 
 
+@pytest.mark.filterwarnings("ignore:no sequence in fold")
 @pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
 @settings(max_examples=examples(12))
 @given(data=st.data())
@@ -302,3 +303,31 @@ def test_edges_are_what_graphpart_reads(tmp_path: Path) -> None:
         one, other, identity = line.split(",")
         found[tuple(sorted((one, other)))] = float(identity)
     assert found == pytest.approx(expected, abs=5e-7)
+
+
+ONE_CLUSTER = {f"s{k}": "MKVLAAGGWTREHHKLAMNPQRSTVWYMKLV" + "ACDEFGHIKL"[k] for k in range(10)}
+
+
+def test_a_test_set_without_sequences_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in ONE_CLUSTER.items()))
+    asked = ("split", "in.fa", "--min-identity", "0.5", "-o", "f.csv", "--device", "cpu")
+    done = run(*asked, "--test", "0.3", cwd=tmp_path)
+    message = "in.fa: no sequence in fold test: the sequences that are left make 1 cluster"
+    assert done.returncode == 1
+    assert message in done.stderr.decode()
+    assert not (tmp_path / "f.csv").exists()
+    with pytest.raises(SplitError, match="folds val, test"):
+        pairalign.split(ONE_CLUSTER, min_identity=0.5, test=0.3, val=0.2)
+
+
+def test_folds_without_sequences_are_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in ONE_CLUSTER.items()))
+    asked = ("split", "in.fa", "--min-identity", "0.5", "-o", "f.csv", "--device", "cpu")
+    done = run(*asked, "--folds", "3", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "no sequence in folds 1, 2: the sequences that are left make" in done.stderr.decode()
+    with pytest.warns(UserWarning, match="no sequence in folds 1, 2"):
+        found = pairalign.split(ONE_CLUSTER, min_identity=0.5, folds=3)
+    assert found.sizes.tolist()[1:] == [0, 0]
+    apart = {name: text * (1 + k % 2) for k, (name, text) in enumerate(ONE_CLUSTER.items())}
+    assert pairalign.split(apart, min_identity=0.6, folds=2).remark == ""

@@ -41,6 +41,8 @@ class Split:
         Its identity; NaN without one.
     nearest_from : float
         The least identity at which nearest sequences were looked for.
+    remark : str
+        Which folds have no sequence, and why; empty where all have some.
     """
 
     sequences: SequenceSet
@@ -54,6 +56,7 @@ class Split:
     nearest: Int32s
     nearest_identity: npt.NDArray[np.float64]
     nearest_from: float
+    remark: str = ""
 
     def __len__(self) -> int:
         return len(self.fold_names)

@@ -40,7 +40,9 @@ DEFAULT_TOLERANCE = Fraction(5, 100)
 NEAREST_BELOW = Fraction(1, 10)
 """How far below the threshold nearest sequences are looked for unless it is said."""
 
+TRAIN = "train"
 _MOST_FOLDS = 1_000_000
+_MOST_NAMED = 5
 
 _BALANCED_FROM = 20
 """Sequences of a label in a fold, in the mean, from which clusters are cut to balance the label."""
@@ -114,7 +116,7 @@ def plan_folds(
     rest = 1 - sum(shares.values(), Fraction(0))
     if rest <= 0 or not all(shares.values()):
         raise SplitError("test and val: expected shares above 0 that leave some for train")
-    return (("train", rest), *shares.items())
+    return ((TRAIN, rest), *shares.items())
 
 
 def run_split(problem: Problem, request: SplitRequest) -> tuple[Split, Pairs]:
@@ -123,8 +125,8 @@ def run_split(problem: Problem, request: SplitRequest) -> tuple[Split, Pairs]:
     Raises
     ------
     SplitError
-        Nothing may be removed, and a cluster fits into no fold; or there are more folds than
-        sequences.
+        Nothing may be removed, and a cluster fits into no fold; there are more folds than
+        sequences; or training, validation or test set would have no sequence.
     AlphabetError, ScoringError, CapacityError, DeviceError
         See `pairalign.errors`.
     """
@@ -144,6 +146,9 @@ def run_split(problem: Problem, request: SplitRequest) -> tuple[Split, Pairs]:
         network, folds, FoldLimits(sizes, prices if request.remove else None, request.seed)
     )
     found = np.array(places, np.int32)
+    empty = _say_empty(network, found, request)
+    if empty and request.folds[0][0] == TRAIN:
+        raise SplitError(f"{sequences.source}: {empty}")
     nearest, nearest_identity = _find_nearest(pairs, found)
     split = Split(
         sequences=sequences,
@@ -157,8 +162,29 @@ def run_split(problem: Problem, request: SplitRequest) -> tuple[Split, Pairs]:
         nearest=nearest,
         nearest_identity=nearest_identity,
         nearest_from=float(request.nearest_from),
+        remark=empty,
     )
     return split, pairs
+
+
+def _say_empty(network: Network, places: Int32s, request: SplitRequest) -> str:
+    """Say which folds have no sequence, and why; nothing where all have some."""
+    names = [name for name, _ in request.folds]
+    missing = sorted(set(range(len(names))).difference(places.tolist()))
+    if not missing:
+        return ""
+    left = len(network.pieces(np.flatnonzero(places >= 0).tolist()))
+    clusters = "1 cluster" if left == 1 else f"{left:,} clusters"
+    reason = f"the sequences that are left make {clusters}, and a cluster is in one fold"
+    if left >= len(names):
+        reason = "no cluster that is left fits into it"
+    what = "fold" if len(missing) == 1 else "folds"
+    shown = ", ".join(names[fold] for fold in missing[:_MOST_NAMED])
+    shown += "" if len(missing) <= _MOST_NAMED else ", ..."
+    return (
+        f"no sequence in {what} {shown}: {reason}; ask for a higher identity, a lower tolerance, "
+        "fewer folds or other shares"
+    )
 
 
 def _plan_sizes(count: int, request: SplitRequest) -> tuple[Folds, Sizes]:
@@ -315,7 +341,10 @@ def split(
         strand,
         Resources(device, kernel, threads, memory_bytes, progress),
     )
-    return run_split(problem, request)[0]
+    found = run_split(problem, request)[0]
+    if found.remark:
+        warnings.warn(found.remark, stacklevel=2)
+    return found
 
 
 def choose_nearest(
