@@ -32,7 +32,7 @@ from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
 from pairalign.requests.cluster import ClusterOptions
-from pairalign.sequences.abundances import read_abundances
+from pairalign.sequences.abundances import describe_samples, read_abundances
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
@@ -58,6 +58,8 @@ def run_cluster(options: argparse.Namespace) -> None:
     sequences = problem.queries
     if options.order == "size" and read_abundances(sequences) is None:
         log.warning("%s: no header has ;size=, so that each counts once", sequences.source)
+    if format == "otutab" and (samples := describe_samples(sequences.descriptions)):
+        log.warning("%s: %s", sequences.source, samples)
     started = time.perf_counter()
     request = ClusterRequest(
         thresholds_of(options),

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.identities import count_identity
 
 _LEAST_HELD = 1 << 16
 
@@ -21,14 +22,17 @@ class BestEdges:
         How many of each sequence: of highest rank, then highest score, then those whose other
         sequence comes first in the input.
     rank : {"score", "identity"}
+    identity_of : str
+        Which identity, see `pairalign.base.choices.IDENTITIES`.
 
     Notes
     -----
     Memory: at most about twice the pairs kept, and one call's.
     """
 
-    def __init__(self, best: int, rank: str = "score") -> None:
+    def __init__(self, best: int, rank: str = "score", identity_of: str = "columns") -> None:
         self._best = best
+        self._identity_of = identity_of
         self._by_identity = rank == "identity"
         self._parts: list[Alignments] = []
         self._held = 0
@@ -69,7 +73,8 @@ class BestEdges:
         nodes, others = ends
         keys: list[npt.NDArray[Any]] = [others, -found.raw_score[pairs].astype(np.int64)]
         if self._by_identity:
-            keys.append(-found.identity[pairs])
+            part, whole = count_identity(found, self._identity_of)
+            keys.append(-(part / whole)[pairs])
         order = np.lexsort([*keys, nodes])
         sorted_nodes = nodes[order]
         first = np.searchsorted(sorted_nodes, sorted_nodes)

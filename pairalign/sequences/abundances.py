@@ -1,24 +1,29 @@
 """How often sequences were seen, and in which sample: what headers of reads say of it.
 
 ``;size=12`` is vsearch's and USEARCH's: reads that are equal are written once. ``;sample=S1`` (or
-``;barcodelabel=S1``) names the sample; QIIME's reads are called ``S1_17``.
+``;barcodelabel=S1``) names the sample, also at the beginning of a header. Other reads are numbered
+in their sample: ``S1_17`` (QIIME), ``S1.17``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from pairalign.base.arrays import Int64s
-from pairalign.base.errors import FastaError
+from pairalign.base.errors import FastaError, cut_name
 from pairalign.sequences.sets import SequenceSet
 
 _SIZE = re.compile(r";\s*size=([^;\s]*)")
-_SAMPLE = re.compile(r";\s*(?:sample|barcodelabel)=([^;\s]+)")
+_SAMPLE = re.compile(r"(?:^|;)\s*(?:sample|barcodelabel)=([^;\s]+)")
+_NUMBERED = re.compile(r"(.+)[._]\d+", re.ASCII)
+_WORD = re.compile(r"\w+", re.ASCII)
 _MOST = 10**12
 _MOST_DIGITS = 100  # Python reads no more than some thousands
 _NO_SAMPLE = "all"
+_MOST_SHOWN = 5
 
 
 def read_abundances(sequences: SequenceSet) -> Int64s | None:
@@ -50,10 +55,34 @@ def read_abundances(sequences: SequenceSet) -> Int64s | None:
 
 
 def sample_of(header: str) -> str:
-    """Return the sample that a header names: ``;sample=``, or what is before the first ``_``."""
+    """Return the sample that a header names, or that a read is numbered in.
+
+    Without ``;sample=`` and ``;barcodelabel=`` it is what is before the last ``_`` or ``.`` of the
+    name if a number follows. A name without a number is a sample as far as vsearch reads one, to
+    the first character that is no letter, digit or ``_``, if there is a ``_``; else there is one
+    sample, ``all``.
+    """
     named = _SAMPLE.search(header)
     if named:
         return named.group(1)
-    name = header.split(maxsplit=1)[0] if header.strip() else ""
-    first, underscore, _ = name.partition("_")
-    return first if underscore and first else _NO_SAMPLE
+    words = header.partition(";")[0].split(maxsplit=1)
+    name = words[0] if words else ""
+    numbered = _NUMBERED.fullmatch(name)
+    if numbered:
+        return numbered.group(1)
+    word = _WORD.match(name)
+    return word.group() if word and "_" in word.group().strip("_") else _NO_SAMPLE
+
+
+def describe_samples(headers: Sequence[str]) -> str:
+    """Say which samples are read from names, where headers do not name them; else nothing."""
+    unnamed = [header for header in headers if not _SAMPLE.search(header)]
+    if not unnamed:
+        return ""
+    found = sorted(set(map(sample_of, unnamed)))
+    shown = ", ".join(map(cut_name, found[:_MOST_SHOWN])) + (", ..." * (len(found) > _MOST_SHOWN))
+    samples = "1 sample" if len(found) == 1 else f"{len(found):,} samples"
+    return (
+        f"{len(unnamed):,} of {len(headers):,} headers have no ;sample=: by their names they are "
+        f"of {samples} ({shown})"
+    )

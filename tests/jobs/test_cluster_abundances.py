@@ -125,6 +125,13 @@ def test_report_has_clusters(tmp_path: Path) -> None:
         ("L1S203.273731_515 orig=2", "L1S203.273731"),
         ("read1", "all"),
         ("_1", "all"),
+        ("S_1_17", "S_1"),
+        ("S_2_17;size=4", "S_2"),
+        ("ERR12.7 of a run", "ERR12"),
+        ("site_A;size=3", "site_A"),
+        ("site_B-x", "site_B"),
+        ("sample=S_1;r1", "S_1"),
+        ("r;xsample=S1", "all"),
     ],
 )
 def test_samples(header: str, sample: str) -> None:
@@ -146,3 +153,23 @@ def test_orders_are_for_greedy_linkage(tmp_path: Path) -> None:
     done = run(*asked, "--order", "size", "--linkage", "single", cwd=tmp_path)
     assert (done.returncode, b"greedy" in done.stderr) == (2, True)
     assert not (tmp_path / "c.uc").exists()
+
+
+def test_samples_are_never_merged_in_silence(tmp_path: Path) -> None:
+    letters = "ACGTACGTTTGGCCAAACGTACGTACGGTTCA"
+    asked = ("cluster", "in.fa", "--min-identity", "0.9", "-o", "t.otutab")
+    for names, header, said in (
+        (
+            ("S_1_1", "S_1_2", "S_2_1"),
+            "S_1\tS_2",
+            b"3 of 3 headers have no ;sample=: by their names ",
+        ),
+        (("a_1;sample=S_1", "b_1;sample=S_2", "c"), "S_1\tS_2\tall", b"1 of 3 headers"),
+        (("a;sample=S_1", "b;sample=S_1", "c;sample=S_2"), "S_1\tS_2", b""),
+    ):
+        (tmp_path / "in.fa").write_text("".join(f">{name}\n{letters}\n" for name in names))
+        done = run(*asked, cwd=tmp_path)
+        assert done.returncode == 0
+        assert (tmp_path / "t.otutab").read_text().splitlines()[0] == f"#OTU ID\t{header}"
+        assert said in done.stderr
+        assert (b"headers have no" in done.stderr) == bool(said)

@@ -13,10 +13,13 @@ from commands import run
 from family_sets import families
 from plain_clusters import Partition, canonical, plain_clusters, plain_values, reference_runs
 
+import pairalign
 from pairalign import DNA, PROTEIN, Clusters, SequenceSet, cluster, make_scoring
+from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.choices import IDENTITIES, LINKAGES
+from pairalign.errors import ScoringError
 from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
 from pairalign.jobs.run.resources import Resources
 
@@ -301,6 +304,10 @@ def test_pairs_that_no_longer_matter_are_not_aligned(identity: str) -> None:
     assert few.pairs < all_.pairs
 
 
+def ends_of(found: pairalign.Alignments) -> list[tuple[int, int]]:
+    return list(zip(found.query.tolist(), found.target.tolist(), strict=True))
+
+
 def test_the_best_edges_of_each_sequence() -> None:
     sequences = families(3, 30, 90)
     every = cluster(sequences, min_identity=0.5, edges=True, device="cpu").edges
@@ -315,6 +322,26 @@ def test_the_best_edges_of_each_sequence() -> None:
             one.identity[(one.query == end) | (one.target == end)].max() for one in (every, found)
         )
         assert kept == best
+    asked = {"min_identity": 0.5, "identity_of": "shorter", "edges": True, "device": "cpu"}
+    all_shorter = cluster(sequences, **asked).edges
+    shorter = cluster(sequences, **asked, max_hits=1, rank="identity").edges
+    assert all_shorter is not None
+    assert shorter is not None
+    counted = count_identity(all_shorter, "shorter")
+    values = dict(zip(ends_of(all_shorter), np.divide(*counted).tolist(), strict=True))
+    for end in {*all_shorter.query.tolist(), *all_shorter.target.tolist()}:
+        kept = max(values[pair] for pair in ends_of(shorter) if end in pair)
+        assert kept == max(value for pair, value in values.items() if end in pair)
+    with pytest.raises(ScoringError, match="internal in mode global"):
+        cluster(
+            sequences,
+            min_identity=0.5,
+            identity_of="internal",
+            mode="global",
+            edges=True,
+            max_hits=1,
+            rank="identity",
+        )
     with pytest.raises(ValueError, match="edges=True"):
         cluster(sequences, min_identity=0.5, max_hits=1)
     with pytest.raises(ValueError, match="rank 'bits'"):

@@ -22,6 +22,7 @@ from strategies import Problem, small_problems
 import pairalign
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
+from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem as PlannedProblem
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.errors import UsageError
@@ -131,6 +132,20 @@ def test_small_problems(problem: Problem, most: int, rank: str) -> None:
     assert pairs_of(found) == plain_hits(every, most, ranks)
     places = {pair: k for k, pair in enumerate(pairs_of(every))}
     assert_same(every.take([places[pair] for pair in pairs_of(found)]), found)
+
+
+@pytest.mark.parametrize("identity_of", ["shorter", "internal"])
+@pytest.mark.parametrize("two_sets", [False, True])
+def test_identities_rank_as_they_are_defined(identity_of: str, two_sets: bool) -> None:
+    first, second = proteins(40, 1), proteins(30, 2) if two_sets else None
+    asked = {"identity_of": identity_of, "device": "cpu", "threads": 1}
+    every = pairalign.align(first, second, **asked)
+    if not two_sets:
+        every = both_ways(every)
+    part, whole = count_identity(every, identity_of)
+    found = pairalign.align(first, second, **asked, max_hits=2, rank="identity")
+    assert pairs_of(found) == plain_hits(every, 2, (part / whole).tolist())
+    assert pairs_of(found) != plain_hits(every, 2, every.identity.tolist())
 
 
 THRESHOLDS: dict[str, dict[str, Any]] = {

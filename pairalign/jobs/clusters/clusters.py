@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.identities import needs_cigar
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.arrays import Int32s, Int64s
@@ -144,6 +145,13 @@ class ClusterJob:
                 f"{ends.describe(scoring.format_score)}: clusters need the same of query and "
                 "target, since the order of the input makes no difference"
             )
+        identity_of = self.request.thresholds.identity_of
+        by_identity = self.request.max_hits is not None and self.request.rank == "identity"
+        if by_identity and needs_cigar(identity_of, scoring.mode):
+            raise ScoringError(
+                f"rank identity: edges are not ranked by identity {identity_of} in mode "
+                f"{scoring.mode}; rank them by score, or take another identity or mode semiglobal"
+            )
 
     def run(self) -> Clusters:
         """Align all pairs and return the clusters.
@@ -194,7 +202,8 @@ class ClusterJob:
         """Return the edges that are kept: all, or the best of each sequence."""
         if self.request.max_hits is None:
             return edges
-        best = BestEdges(self.request.max_hits, self.request.rank)
+        request = self.request
+        best = BestEdges(request.max_hits, request.rank, request.thresholds.identity_of)
         best.add(edges)
         chosen = best.kept()
         assert chosen is not None

@@ -33,6 +33,7 @@ from pairalign.alignments.best_hits import (
     take_pairs,
 )
 from pairalign.alignments.exchange import exchange
+from pairalign.alignments.identities import count_identity, needs_cigar
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import check_shard
 from pairalign.base.arrays import Int32s
@@ -284,7 +285,10 @@ class HitsJob(AlignmentJob):
 
     def _changes_to_rank(self) -> dict[str, Any]:
         """Return what a job that ranks pairs has otherwise than this one."""
-        detail = Detail.STATS if self.rank == "identity" else Detail.SCORE
+        detail = Detail.SCORE
+        if self.rank == "identity":
+            of_cigars = needs_cigar(self.pair_thresholds.identity_of, self.scoring.mode)
+            detail = Detail.CIGAR if of_cigars else Detail.STATS
         changes: dict[str, Any] = {"hsps": 1, "progress": False}
         if self._covers_one_way:  # looked at in `_passing`
             asked = self.pair_thresholds
@@ -370,7 +374,8 @@ class HitsJob(AlignmentJob):
         """
         ways = 2 if self._one_set else 1
         if self.rank == "identity":
-            return [np.nan_to_num(found.identity, nan=-1.0)] * ways
+            part, whole = count_identity(found, self.pair_thresholds.identity_of)
+            return [np.where(found.columns > 0, part / whole, -1.0)] * ways
         if self.rank not in OF_STATISTICS:
             return [None] * ways
         assert self.significance is not None
