@@ -81,6 +81,10 @@ class PairThresholds:
         """Return what must be computed of each pair in a mode, for `passing`."""
         if not self:
             return Detail.SCORE
+        return self.detail_of_identity(mode)
+
+    def detail_of_identity(self, mode: str) -> Detail:
+        """Return what must be computed of each pair in a mode to count its identity."""
         return Detail.CIGAR if needs_cigar(self.identity_of, mode) else Detail.STATS
 
     def native(self, mode: str) -> NativeThresholds:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import time
 
+import numpy as np
+
 from pairalign.alignments.problem import Problem
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import CLUSTER_ORDERS, CLUSTER_SUFFIXES, EDGE_RANKS, LINKAGES
 from pairalign.base.declaration import COMMAND_LINE, check, make
@@ -33,6 +36,7 @@ from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
 from pairalign.requests.cluster import ClusterOptions
 from pairalign.sequences.abundances import describe_samples, read_abundances
+from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
@@ -58,6 +62,7 @@ def run_cluster(options: argparse.Namespace) -> None:
     sequences = problem.queries
     if options.order == "size" and read_abundances(sequences) is None:
         log.warning("%s: no header has ;size=, so that each counts once", sequences.source)
+    _warn_of_lengths(problem, thresholds_of(options))
     if format == "otutab" and (samples := describe_samples(sequences.descriptions)):
         log.warning("%s: %s", sequences.source, samples)
     started = time.perf_counter()
@@ -91,6 +96,22 @@ def run_cluster(options: argparse.Namespace) -> None:
 
         report_clusters(report, clusters, job.devices, summary.text())
     say_summary(options, summary)
+
+
+def _warn_of_lengths(problem: Problem, thresholds: PairThresholds) -> None:
+    """Say where reads are too unequally long to be similar enough by columns, as others count."""
+    sequences, least = problem.queries, float(thresholds.min_identity)
+    by_columns = thresholds.identity_of in ("columns", "full") and problem.scoring.mode == "global"
+    if not by_columns or sequences.alphabet.name != DNA.name:
+        return
+    short, long = np.percentile(sequences.lengths, (10, 90))
+    if short < least * long:
+        log.warning(
+            "%s: a tenth has at most %d bases, a tenth at least %d, so that they are less than "
+            "%g%% identical by all columns; vsearch and CD-HIT do not count what a read lacks at "
+            "its ends: --identity-of shorter --mode semiglobal",
+            *(sequences.source, short, long, 100 * least),
+        )
 
 
 def _check_extend(options: argparse.Namespace, format: str) -> None:

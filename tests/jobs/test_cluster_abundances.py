@@ -173,3 +173,22 @@ def test_samples_are_never_merged_in_silence(tmp_path: Path) -> None:
         assert (tmp_path / "t.otutab").read_text().splitlines()[0] == f"#OTU ID\t{header}"
         assert said in done.stderr
         assert (b"headers have no" in done.stderr) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "more", "said"),
+    [
+        ((40, 60), (), True),
+        ((58, 60), (), False),
+        ((40, 60), ("--identity-of", "shorter", "--mode", "semiglobal"), False),
+    ],
+)
+def test_lengths_that_mislead_are_said(
+    lengths: tuple[int, int], more: tuple[str, ...], said: bool, tmp_path: Path
+) -> None:
+    letters = "ACGTTGCAAC" * 6
+    reads = (f">r{k}\n{letters[: lengths[k % 2]]}\n" for k in range(10))
+    (tmp_path / "in.fa").write_text("".join(reads))
+    done = run("cluster", "in.fa", "--min-identity", "0.97", *more, "-o", "c.uc", cwd=tmp_path)
+    assert done.returncode == 0
+    assert (b"identical by all columns" in done.stderr) == said

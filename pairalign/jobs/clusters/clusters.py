@@ -202,8 +202,8 @@ class ClusterJob:
         """Return the edges that are kept: all, or the best of each sequence."""
         if self.request.max_hits is None:
             return edges
-        request = self.request
-        best = BestEdges(request.max_hits, request.rank, request.thresholds.identity_of)
+        identity_of = self.request.thresholds.identity_of
+        best = BestEdges(self.request.max_hits, self.request.rank, identity_of)
         best.add(edges)
         chosen = best.kept()
         assert chosen is not None

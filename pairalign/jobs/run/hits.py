@@ -33,7 +33,7 @@ from pairalign.alignments.best_hits import (
     take_pairs,
 )
 from pairalign.alignments.exchange import exchange
-from pairalign.alignments.identities import count_identity, needs_cigar
+from pairalign.alignments.identities import count_identity
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import check_shard
 from pairalign.base.arrays import Int32s
@@ -287,8 +287,7 @@ class HitsJob(AlignmentJob):
         """Return what a job that ranks pairs has otherwise than this one."""
         detail = Detail.SCORE
         if self.rank == "identity":
-            of_cigars = needs_cigar(self.pair_thresholds.identity_of, self.scoring.mode)
-            detail = Detail.CIGAR if of_cigars else Detail.STATS
+            detail = self.pair_thresholds.detail_of_identity(self.scoring.mode)
         changes: dict[str, Any] = {"hsps": 1, "progress": False}
         if self._covers_one_way:  # looked at in `_passing`
             asked = self.pair_thresholds
