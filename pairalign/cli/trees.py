@@ -371,9 +371,7 @@ def _measure_circles(
     )
     pairs = len(matrix.condensed)
     report.add_problem(problem)
-    text = (
-        f"{pairs:,} of circles; of {best:,} no rotation of the target scores more, proven"
-    )
+    text = f"{pairs:,} of circles; of {best:,} no rotation of the target scores more, proven"
     report.add("pairs", text, pairs=pairs, proven=best)
     report.add_time(time.perf_counter() - started)
     _add_distances(report, matrix, measure)

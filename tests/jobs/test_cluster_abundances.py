@@ -179,7 +179,7 @@ def test_samples_are_never_merged_in_silence(tmp_path: Path) -> None:
     ("lengths", "more", "said"),
     [
         ((40, 60), (), True),
-        ((58, 60), (), False),
+        ((59, 60), (), False),
         ((40, 60), ("--identity-of", "shorter", "--mode", "semiglobal"), False),
     ],
 )

@@ -285,12 +285,10 @@ class HitsJob(AlignmentJob):
 
     def _changes_to_rank(self) -> dict[str, Any]:
         """Return what a job that ranks pairs has otherwise than this one."""
-        detail = Detail.SCORE
-        if self.rank == "identity":
-            detail = self.pair_thresholds.detail_of_identity(self.scoring.mode)
+        asked, by_identity = self.pair_thresholds, self.rank == "identity"
+        detail = asked.detail_of_identity(self.scoring.mode) if by_identity else Detail.SCORE
         changes: dict[str, Any] = {"hsps": 1, "progress": False}
         if self._covers_one_way:  # looked at in `_passing`
-            asked = self.pair_thresholds
             detail = max(detail, asked.detail(self.scoring.mode))
             changes["pair_thresholds"] = replace(asked, min_coverage=Fraction(0))
         return {**changes, "want": replace(self.want, detail=detail)}
@@ -367,14 +365,11 @@ class HitsJob(AlignmentJob):
         return passes
 
     def _ranks(self, found: Alignments) -> Sequence[npt.NDArray[np.float64] | None]:
-        """Return the ranks of pairs, higher ones better, for each way that they count.
-
-        None: the raw scores rank.
-        """
+        """Return pairs' ranks, higher ones better, each way that they count; None: raw scores."""
         ways = 2 if self._one_set else 1
         if self.rank == "identity":
-            part, whole = count_identity(found, self.pair_thresholds.identity_of)
-            return [np.where(found.columns > 0, part / whole, -1.0)] * ways
+            shares = np.divide(*count_identity(found, self.pair_thresholds.identity_of))
+            return [np.where(found.columns > 0, shares, -1.0)] * ways
         if self.rank not in OF_STATISTICS:
             return [None] * ways
         assert self.significance is not None
