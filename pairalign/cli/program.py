@@ -23,6 +23,7 @@ from pairalign.base.errors import (
     PairalignError,
     ScoringError,
 )
+from pairalign.base.spelling import options_are_spelled
 from pairalign.cli.console import give_up_stdout, log, log_into, messages, say
 from pairalign.cli.declared import add_options
 from pairalign.cli.loading import later, no_collection
@@ -213,7 +214,8 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
         try:
             stop.work_begins(lambda stopped: _give_up(stopped, options))
             _start_log(options)
-            options.run(options)
+            with options_are_spelled():
+                options.run(options)
             _say_what_it_took()
             if sys.stdout is not None:
                 sys.stdout.flush()

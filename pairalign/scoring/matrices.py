@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pairalign.base.errors import MatrixFileError, ScoringError
+from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import DNA, Alphabet
 
 Number = int | float | str | Decimal
@@ -137,7 +138,7 @@ def complete_table(table: Table, alphabet: Alphabet) -> tuple[Table, dict[str, s
     if alphabet == DNA and all(letter in given for letter in _REQUIRED["protein"]):
         raise table.error(
             f"matrix {table.name} is for proteins, but the sequences are DNA "
-            "(if they are not, say --alphabet protein)"
+            f"(if they are not, say {spelled('alphabet', 'protein')})"
         )
     scores = dict(table.scores)
     if alphabet == DNA and "U" in given:

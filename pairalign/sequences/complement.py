@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.errors import AlphabetError
+from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -29,7 +30,7 @@ def complement_of(alphabet: Alphabet, source: str | None = None) -> npt.NDArray[
         where = "" if source is None else f"{source}: "
         raise AlphabetError(
             f"{where}{alphabet.name} sequences have one strand, expected DNA (if it is DNA, say "
-            "--alphabet dna)"
+            f"{spelled('alphabet', 'dna')})"
         )
     return alphabet.complement
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pairalign.base.errors import FastaError, cut_name, shown_name
+from pairalign.base.spelling import spelled
 from pairalign.sequences.fasta import clean
 from pairalign.sequences.records import Records, join_records
 
@@ -173,7 +174,7 @@ def _residues(record: Any, *, skip_empty: bool) -> bytes:
             return b""
         raise FastaError(
             f"{shown_name(str(record.id))} has a length, but no residues: take the file with them, "
-            "or leave such records out (--on-empty skip)"
+            f"or leave such records out ({spelled('on_empty', 'skip')})"
         ) from None
     said = record.annotations
     if "sequence_length" in said:  # UniProt XML

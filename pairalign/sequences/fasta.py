@@ -25,6 +25,7 @@ from itertools import zip_longest
 from typing import IO, Any, Union
 
 from pairalign.base.errors import FastaError, describe_unreadable
+from pairalign.base.spelling import spelled
 from pairalign.base.texts import without_mark
 from pairalign.sequences.compression import decompress
 from pairalign.sequences.dots import WHITE_SPACE, stops_for_dots
@@ -313,12 +314,14 @@ def describe_invalid(byte: int) -> tuple[str, str]:
     if byte == ord("."):
         return (
             letter,
-            "a gap is dropped by --degap; write an unknown residue as X or N, a stop as *",
+            f"a gap is dropped by {spelled('degap', True)}; write an unknown residue as X or N, "
+            "a stop as *",
         )
     if byte in GAPS:
-        return letter, "remove gaps first (--degap)"
+        return letter, f"remove gaps first ({spelled('degap', True)})"
     if byte == ord("*"):
-        return letter, "DNA has no such residue (if it is protein, say --alphabet protein)"
+        protein = spelled("alphabet", "protein")
+        return letter, f"DNA has no such residue (if it is protein, say {protein})"
     if chr(byte) in "0123456789":
         return f"digit '{chr(byte)}'", "expected letters only"
     return describe_byte(byte), "expected letters only; is this a text file?"

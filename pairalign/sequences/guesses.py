@@ -10,11 +10,10 @@ import numpy.typing as npt
 
 from pairalign.base.byte_counts import count_bytes
 from pairalign.base.errors import FastaError
+from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import DNA, NO_BASES, Alphabet, has_too_few_bases
 
 log = logging.getLogger("pairalign")
-
-_ADVICE = "say --alphabet dna or --alphabet protein"
 
 
 class Guessed(Protocol):
@@ -50,17 +49,19 @@ def check_guess(sequences: Guessed) -> None:
             share = np.count_nonzero(indices == index) / (stop - start)
             raise FastaError(
                 f"{sequences.source}: {sequences.record(index)}: {share:.0%} of its residues are "
-                f"no bases, but the sequences together look like DNA; {_ADVICE}"
+                f"no bases, but the sequences together look like DNA; say "
+                f"{spelled('alphabet', 'dna')} or {spelled('alphabet', 'protein')}"
             )
     log.warning(
         "%s: %s: %s: no base, read as N (%s in %s): the sequences look like DNA; if they are not, "
-        "say --alphabet protein",
+        "say %s",
         sequences.source,
         sequences.record(int(indices[0])),
         f"'{chr(int(sequences.letters[found[0]]))}' at position "
         f"{int(found[0] - sequences.offsets[indices[0]]) + 1:,}",
         _counted(len(found), "residue"),
         _counted(len(np.unique(indices)), "record"),
+        spelled("alphabet", "protein"),
     )
 
 

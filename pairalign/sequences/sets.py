@@ -18,6 +18,7 @@ import pairalign.base.fork_lock  # noqa: F401
 from pairalign.base.byte_counts import count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
 from pairalign.base.errors import FastaError, shown_name
+from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import (
     INVALID,
     PROTEIN,
@@ -44,7 +45,6 @@ from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, tidy
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
-_NO_SEQUENCE = "has no sequence (--on-empty skip leaves such records out)"
 _MAX_LENGTH = 2**31 - 1
 _BAD_IN_NAME = "".join(map(chr, [*range(0x21), 0x7F]))
 # A tab is harmless in a description, control-A separates merged headers of NCBI's databases.
@@ -207,9 +207,6 @@ class SequenceSet:
 
     def __len__(self) -> int:
         return len(self.names)
-
-    def __contains__(self, name: object) -> bool:
-        return name in (self.names if isinstance(name, str) else list(self))
 
     @overload
     def __getitem__(self, index: int | np.integer[Any] | str) -> Sequence: ...
@@ -413,7 +410,8 @@ class SequenceSet:
             if first != index:
                 raise FastaError(
                     f"{self.source}: {self.record(index)} has the name of "
-                    f"{self.number_of(first)}; names must be unique (--on-duplicate rename)"
+                    f"{self.number_of(first)}; names must be unique "
+                    f"({spelled('on_duplicate', 'rename')})"
                 )
 
     def _are_names_plain(self) -> bool:
@@ -429,8 +427,10 @@ class SequenceSet:
     def _checked_lengths(self) -> npt.NDArray[np.int32]:
         lengths = np.diff(self.offsets)
         for index in np.flatnonzero((lengths == 0) | (lengths > _MAX_LENGTH))[:1]:
-            found = f"has {lengths[index]} residues, more than 2^31 - 1" if lengths[index] else ""
-            raise FastaError(f"{self.source}: {self.record(index)} {found or _NO_SEQUENCE}")
+            found = f"has {lengths[index]} residues, more than 2^31 - 1"
+            if not lengths[index]:
+                found = f"has no sequence ({spelled('on_empty', 'skip')} leaves such records out)"
+            raise FastaError(f"{self.source}: {self.record(index)} {found}")
         return _read_only(lengths.astype(np.int32))
 
     def _check_letters(self) -> None:

@@ -193,12 +193,12 @@ REFUSED = {
     ),
     "gap -": (
         b">a\nMK\n>sp|P1 x\nMKV\nLA-MK\n",
-        "record 2 'sp|P1': letter '-' at position 6; remove gaps first (--degap)",
+        "record 2 'sp|P1': letter '-' at position 6; remove gaps first (degap=True)",
     ),
     "gap .": (b">a\nACGT-acgt.\n", "record 1 'a': letter '-' at position 5"),
     "gap . alone": (
         b">a\nACGTacgt.\n",
-        "record 1 'a': letter '.' at position 9; a gap is dropped by --degap",
+        "record 1 'a': letter '.' at position 9; a gap is dropped by degap=True",
     ),
     "numbered lines": (
         b">a\n1 mkvl\n",

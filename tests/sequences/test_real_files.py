@@ -231,5 +231,7 @@ def test_a_dot_of_gffread_is_a_stop(caplog):
 def test_other_dots_are_gaps(data):
     message = refusal(data)
     assert "'.' at position" in message
-    assert "a gap is dropped by --degap; write an unknown residue as X or N, a stop as *" in message
+    assert (
+        "a gap is dropped by degap=True; write an unknown residue as X or N, a stop as *" in message
+    )
     assert "." not in contents(read(data, degap=True))[0][1]

@@ -21,6 +21,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.strands import to_original_strands
 from pairalign.base.errors import CapacityError, DeviceError
 from pairalign.base.native import library
+from pairalign.base.spelling import spelled
 from pairalign.engines.bitwise_scoring import linear_scores, why_not
 from pairalign.engines.cpu.engine import SharedSet, instruction_set_of
 from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY, NativeLinear, NativeWindow
@@ -121,7 +122,7 @@ class CpuBitwise:
         if status == CANCELLED:
             raise InterruptedError("alignment was cancelled")
         if status == NO_MEMORY:
-            raise CapacityError("out of memory; lower --threads")
+            raise CapacityError(f"out of memory; lower {spelled('threads')}")
         assert status == 0
         return found
 

@@ -22,6 +22,7 @@ from pairalign.alignments.strands import to_original_strands
 from pairalign.base.choices import TIES
 from pairalign.base.errors import CapacityError, DeviceError, ScoringError, shown_name
 from pairalign.base.native import library
+from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.native_structs import (
     CANCELLED,
     DONE,
@@ -318,7 +319,8 @@ class CpuEngine:
         if status == CANCELLED:
             return InterruptedError("alignment was cancelled")
         if status == NO_MEMORY:
-            return CapacityError("out of memory; lower --memory or --threads")
+            lower = f"{spelled('memory_bytes')} or {spelled('threads')}"
+            return CapacityError(f"out of memory; lower {lower}")
         query = self.queries[int(self._first.inputs[trouble.row])]
         target = self.targets[int((self._second or self._first).inputs[trouble.column])]
         pair = (
@@ -329,7 +331,8 @@ class CpuEngine:
             return ScoringError(f"scores of {pair} could exceed 32 bits; use smaller costs")
         return CapacityError(
             f"aligning {pair} needs {_show_size(trouble.needed_bytes)} of memory, only "
-            f"{_show_size(trouble.available_bytes)} allowed; raise --memory or use --score-only",
+            f"{_show_size(trouble.available_bytes)} allowed; raise "
+            f"{spelled('memory_bytes')} or use {spelled('detail', 'score')}",
             trouble.needed_bytes,
             trouble.available_bytes,
         )

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.base.errors import CapacityError
+from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.msa import PosteriorGraph, Side, join_columns, join_profiles
 from pairalign.engines.cpu.posterior import thread_bytes
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
@@ -325,7 +326,8 @@ class _Aligner:
             raise CapacityError(
                 f"{self._sequences.source}: the posteriors of a group with "
                 f"{self._sequences.record(int(queries[0]))} need {held >> 20:,} MiB of memory, "
-                f"{self._memory_bytes >> 20:,} MiB are allowed; allow more with --memory",
+                f"{self._memory_bytes >> 20:,} MiB are allowed; allow more with "
+                f"{spelled('memory_bytes')}",
                 held,
                 self._memory_bytes,
             )

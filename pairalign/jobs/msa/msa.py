@@ -31,6 +31,7 @@ import numpy.typing as npt
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.errors import CapacityError, FormatError
+from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.msa import PosteriorGraph
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.kept import KeptResults
@@ -262,7 +263,7 @@ def _posteriors(
             raise CapacityError(
                 f"{sequences.source}: the posteriors of {len(sequences):,} sequences need more "
                 f"than the {memory_bytes >> 20:,} MiB of memory that are allowed; allow more with "
-                "--memory, or align fewer sequences",
+                f"{spelled('memory_bytes')}, or align fewer sequences",
                 held,
                 memory_bytes,
             )

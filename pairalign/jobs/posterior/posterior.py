@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
 from pairalign.base.errors import CapacityError, FastaError, ScoringError
+from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.posterior import thread_bytes
 from pairalign.engines.posterior_engines import (
     BATCHES,
@@ -236,7 +237,7 @@ def _threads_within(
         raise CapacityError(
             f"{sequences.source}: the posteriors of {pair} ({longest:,} and {next_longest:,} "
             f"residues) need {needed >> 20:,} MiB of memory, {memory_bytes >> 20:,} MiB are "
-            "allowed; allow more with --memory",
+            f"allowed; allow more with {spelled('memory_bytes')}",
             needed,
             memory_bytes,
         )

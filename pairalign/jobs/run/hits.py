@@ -39,6 +39,7 @@ from pairalign.base.arguments import check_shard
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import LIST_WINDOW, RANKS
 from pairalign.base.errors import CapacityError, PartsError, ScoringError
+from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.problem_checks import whole_number
@@ -121,7 +122,7 @@ class HitsJob(AlignmentJob):
             count, taken = len(self.queries), hit_bytes(self.max_hits) * len(self.queries)
             raise CapacityError(
                 f"{self.max_hits:,} hits of {count:,} sequences, each pair once, take {taken:,} "
-                "bytes, more than a quarter of the memory; raise --memory, or write another format"
+                f"bytes, over a quarter of the memory: raise {spelled('memory_bytes')}, or take PAF"
             )
 
     @property

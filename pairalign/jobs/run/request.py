@@ -16,6 +16,7 @@ from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import MASKS, RANKS
 from pairalign.base.errors import ScoringError
+from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.problem_checks import check_problem
@@ -218,7 +219,8 @@ def find_statistics(
     if run.statistics or are_needed:
         try:
             if scoring.mode != "local":
-                raise ScoringError("E-values are those of local alignments: add --mode local")
+                local = spelled("mode", "local")
+                raise ScoringError(f"E-values are those of local alignments: add {local}")
             gumbel = find_gumbel(scoring)
             if gumbel is None:
                 from pairalign.jobs.run.statistics import find_or_estimate_gumbel
