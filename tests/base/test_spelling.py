@@ -10,7 +10,7 @@ import pairalign
 from pairalign.cli.main import main
 
 ASKED = [
-    (lambda: pairalign.align(["MKV", "MKL"], max_evalue=1), "add mode='local'"),
+    (lambda: pairalign.align(["MKV", "MKL"], max_evalue=1), "needs mode='local'"),
     (lambda: pairalign.align(["MK-V", "MKL"]), r"\(degap=True\)"),
     (lambda: pairalign.align({"a": "", "b": "MKL"}), r"\(on_empty='skip' leaves"),
     (lambda: pairalign.align(["MKV", "MKL"], strand="both"), "alphabet='dna'"),
