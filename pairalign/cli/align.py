@@ -35,7 +35,6 @@ from pairalign.requests.align import AlignOptions, AlignRequest
 from pairalign.statistics.statements import describe_mask, describe_statistics
 
 if TYPE_CHECKING:
-    from pairalign.alignments.problem import Problem
     from pairalign.jobs.report.report import ReportCollector
 
 
@@ -130,8 +129,10 @@ def _carry_out(command: _Command) -> Lines:
         run_on_cluster(command.workers, output.path, run, table.writer_type, **decided)
         return written_pairs("alignments", run.pairs, output.path)
     destination = Destination(output, run, of_block=table.writer_type.of_block, **decided)
-    summary = _summary_of(asked, run.problem, destination.job)
-    run = destination.job
+    summary = _summary_of(asked, run)
+    summary.go_on(destination.before)
+    destination.summary = summary.leave
+    run, computed = destination.job, _cells_left(destination)
     collector = None
     if command.report is not None:
         collector = make_collector(run.problem, plan.significance)
@@ -147,7 +148,7 @@ def _carry_out(command: _Command) -> Lines:
     destination.finish()
     if asked.explain:
         say(describe_steps(run.steps, run.pairs))
-    lines = summary.lines(time.perf_counter() - started, output.path)
+    lines = summary.lines(time.perf_counter() - started, output.path, computed)
     if command.report is not None:
         assert collector is not None
         facts = lines.text()
@@ -157,9 +158,15 @@ def _carry_out(command: _Command) -> Lines:
     return lines
 
 
-def _summary_of(request: AlignRequest, problem: Problem, run: AlignmentJob) -> Summary:
+def _cells_left(destination: Destination) -> int:
+    """Return how many cells are to be computed; 0 where that is not known."""
+    run, is_cut = destination.job, destination.is_resumed
+    return 0 if destination.is_done or (is_cut and isinstance(run, HitsJob)) else run.cells
+
+
+def _summary_of(request: AlignRequest, run: AlignmentJob) -> Summary:
     return Summary(
-        problem,
+        run.problem,
         request,
         pairs=run.pairs_ranked if isinstance(run, HitsJob) else run.pairs,
         cells=run.cells,

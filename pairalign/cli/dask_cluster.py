@@ -22,9 +22,8 @@ from pairalign.base.run_files import parts_folder_of
 from pairalign.cli.console import log
 from pairalign.cli.parts import without_option
 from pairalign.engines.selection import list_devices, usable_cores
+from pairalign.formats.part_places import check_folder, clear_parts
 from pairalign.formats.parts import (
-    check_folder,
-    clear_parts,
     is_complete,
     manifest_path,
     prepare_folder,

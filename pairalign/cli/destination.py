@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -100,6 +100,11 @@ class Destination:
         Where to, if it can be resumed.
     is_done, is_resumed : bool
         All, or some, was written before.
+    before : dict
+        What `summary` returned when that was written.
+    summary : callable
+        Returns what a summary has to know of the results so far, see
+        `pairalign.formats.schemas.SUMMARY_LEFT`; a command with one sets it.
     path, format : str
         As they were asked for.
     """
@@ -119,20 +124,34 @@ class Destination:
         self.piece = self._start = WHOLE if place is None else place.piece(job)
         self.output: Output | None = None
         self.is_done = self.is_resumed = False
+        self.before: dict[str, Any] = {}
+        self.summary: Callable[[], dict[str, Any]] = dict
         self._resumable: Resumable | None = None
         self._number = self.piece.number
         self._counts = list(accumulate(one.pairs for one in job.pieces))
         self._ends: list[End] = []
+        if asked.resume and place is not None and self._is_complete(place):
+            return
         if asked.resume:
             self._resume()
         else:
             replace_leftovers(asked.path)
         if place is not None:
-            place.begin(self._described, asked.format)
+            place.begin(self._described, asked.format, is_resumed=self.is_resumed)
             if len(job.pieces) > 1 and self.output is None and not self.is_done:
                 self.output = open_output(asked.path)
         if of_block and not self.is_done:
             self.job = self.job.of_block()
+
+    def _is_complete(self, place: PartPlace) -> bool:
+        """Whether a run before has completed the part: then it and its manifest stay."""
+        found = place.find_complete(self._described, self.format)
+        if found is None:
+            return False
+        log.warning("'%s' is complete", place.path)
+        self.before, self._place = found.summary, None
+        self.is_done = self.is_resumed = True
+        return True
 
     def _resume(self) -> None:
         asked = self._asked
@@ -158,7 +177,7 @@ class Destination:
                 "--resume out to begin anew"
             )
         if last is not None:
-            self._number = last.number
+            self._number, self.before = last.number, last.summary
             left = tuple(one.left for one in resumable.history if one.left)
             self.piece = replace(self.piece, first=False, number=last.number, left=left)
             say_resumed(last.pairs, self._pairs)
@@ -222,7 +241,10 @@ class Destination:
         assert self._resumable is not None
         self._number = writer.flush()
         left, job = writer.leave(), self.job.leave()
-        self._resumable.commit(self.job.pairs_done, self._number, left=left, job=job)
+        summary = self.summary()
+        self._resumable.commit(
+            self.job.pairs_done, self._number, left=left, job=job, summary=summary
+        )
 
     def finish(self) -> None:
         """Write the manifest of a part, which is in its place."""
@@ -230,7 +252,9 @@ class Destination:
             ends = [*self._ends, *([End(0, self._number)] if self.job.pieces else [])]
             number = self._start.number
             pieces, format = self.job.pieces, self._asked.format
-            self._place.finish(self._described, format, pieces, ends, number=number)
+            self._place.finish(
+                self._described, format, pieces, ends, number=number, summary=self.summary()
+            )
 
     def take_back(self) -> Resumable:
         """Return what was written, for other results to be made of."""

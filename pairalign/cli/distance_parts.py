@@ -24,7 +24,8 @@ from pairalign.formats.distance_parts import (
     read_values,
 )
 from pairalign.formats.output import Output, open_output
-from pairalign.formats.parts import clear_parts, read_manifests
+from pairalign.formats.part_places import clear_parts
+from pairalign.formats.parts import read_manifests
 from pairalign.formats.resumable import check_resumable
 from pairalign.jobs.distances.distances import DistanceRequest, measure_in_order, plan_distances
 from pairalign.jobs.distances.measures import Measure, check_alphabet
@@ -125,9 +126,7 @@ def _write(
     destination: Destination, output: Output, sequences: SequenceSet, measure: Measure
 ) -> None:
     run = destination.job
-    writer = DistanceWriter(
-        output, sequences, measure.name, run.window, first=destination.piece.first
-    )
+    writer = DistanceWriter(output, sequences, measure.name, run.window, destination.piece)
     for values in measure_in_order(run, measure):
         writer.write(values)
         destination.wrote(writer)

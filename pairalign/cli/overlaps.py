@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -134,17 +135,18 @@ def _carry_out(command: _Command) -> Lines:
         return written_pairs("overlaps", job.pairs, output.path)
     destination = Destination(output, job, **decided)
     seen = OverlapWatcher(graph, job.problem, overhang)
-    counts, writing = np.zeros(INTERNAL + 1, np.int64), 0.0
+    kinds = destination.before.get("kinds", [])
+    before = np.zeros(INTERNAL + 1, np.int64) if len(kinds) != INTERNAL + 1 else np.array(kinds)
+    counts, writing = before, 0.0
     keep_freed_memory(job.memory_bytes)
     if not destination.is_done:
         with destination.held():
-            counts, writing = _write(command, destination, overhang, seen)
+            counts, writing = _write(command, destination, overhang, seen, before)
     seconds = time.perf_counter() - started
     destination.finish()
     seen.write_reads()
-    lines = _summary(
-        replace(run, alignment=destination.job), reads, counts, (seconds, writing), output.path
-    )
+    computed = 0 if destination.is_done else destination.job.cells
+    lines = _summary(run, reads, counts, (seconds, writing, computed), output.path)
     if graph.removes:
         lines.add("left", seen.describe_left(int(counts.sum())))
     if not destination.is_resumed and request.shard is None:
@@ -211,9 +213,16 @@ def _trim(request: OverlapRequest, run: OverlapJob) -> tuple[OverlapJob, Trimmed
 
 
 def _write(
-    command: _Command, destination: Destination, overhang: int, seen: OverlapWatcher
+    command: _Command,
+    destination: Destination,
+    overhang: int,
+    seen: OverlapWatcher,
+    before: np.ndarray,
 ) -> tuple[np.ndarray, float]:
-    """Find and write; return how many there are of each kind, and seconds of writing."""
+    """Find and write; return how many there are of each kind, and seconds of writing.
+
+    `before` says how many runs before have written.
+    """
     run, writing = destination.job, 0.0
     with run.open() as results:
         watched = seen.watch(results)
@@ -235,6 +244,7 @@ def _write(
             piece=destination.piece,
             output=destination.output,
         ) as writer:
+            destination.summary = partial(_left, before, writer)
             for alignments in watched:
                 started = time.perf_counter()
                 writer.write(alignments)
@@ -242,7 +252,13 @@ def _write(
                 del alignments  # or they would stay in memory while the next are waited for
                 destination.wrote(writer)
             destination.wrote_all(writer)
-    return writer.kind_counts, writing
+    return before + writer.kind_counts, writing
+
+
+def _left(before: np.ndarray, writer: Writer) -> dict[str, Any]:
+    """Return what a summary has to know, see `pairalign.formats.schemas.SUMMARY_LEFT`."""
+    kinds = (before + writer.kind_counts).tolist()
+    return {"kept": sum(kinds), "kinds": kinds}
 
 
 def _warn_of_few(overlapping: np.ndarray) -> None:
@@ -264,10 +280,13 @@ def _summary(
     run: OverlapJob,
     reads: SequenceSet,
     counts: np.ndarray,
-    seconds: tuple[float, float],
+    work: tuple[float, float, int],
     output: str,
 ) -> Lines:
-    """Return what each stage did, and what came of it; `seconds`: of everything, of writing."""
+    """Return what each stage did, and what came of it.
+
+    `work`: seconds of everything, those of writing, and cells that were computed.
+    """
     job, lines = run.alignment, Lines()
     lines.add_sets(reads, title="reads")
     preset = run.preset.name
@@ -284,7 +303,7 @@ def _summary(
     text = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
     total = int(counts.sum())
     lines.add("overlaps", f"{total:,}: {text}", overlaps=total, kinds=kinds)
-    lines.add_time(seconds[0], job.cells, f", {seconds[1]:.2f} of it writing")
+    lines.add_time(work[0], work[2], f", {work[1]:.2f} of it writing")
     lines.add_outputs([output])
     return lines
 

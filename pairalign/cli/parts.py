@@ -15,12 +15,11 @@ from pairalign.cli.files import check_files
 from pairalign.formats import WRITERS
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
+from pairalign.formats.part_places import check_place, find_complete, is_made_by
 from pairalign.formats.parts import (
     Manifest,
     begun_path,
-    check_place,
     checksum_of,
-    is_made_by,
     manifest_path,
     part_path,
     prepare_folder,
@@ -70,13 +69,21 @@ class PartPlace:
         """Where the manifest goes that says that it is begun."""
         return begun_path(self.folder, *self.shard)
 
-    def begin(self, run: dict[str, Any], format: str) -> None:
+    def find_complete(self, run: dict[str, Any], format: str) -> Manifest | None:
+        """Return the manifest of the part, if a run before has completed it."""
+        found = find_complete(self.path, self.manifest, run, format)
+        if found is not None:
+            remove_regular(self.begun)
+        return found
+
+    def begin(self, run: dict[str, Any], format: str, *, is_resumed: bool = False) -> None:
         """Say that the part is begun, and remove the manifest of another command in that place.
 
         That of the same command stays until it is replaced: a task of a cluster may run twice, and
         its part may be merged meanwhile.
         """
-        check_place(self.path, (self.manifest, self.begun))
+        if check_place(self.path, (self.manifest, self.begun)) and not is_resumed:
+            log.warning("'%s' was there before and is made again", self.path)
         begun = Manifest(run, format, *self.shard, 0, 0, 0, "00000000", command=self.command)
         begun.write(self.begun)
         if not is_made_by(self.manifest, self.command):
@@ -95,6 +102,7 @@ class PartPlace:
         ends: Sequence[End],
         *,
         number: int = 1,
+        summary: dict[str, Any] | None = None,
     ) -> None:
         """Write the manifest of the part, which is complete, with what is known of its pieces."""
         size, checksum = checksum_of(self.path)
@@ -113,6 +121,7 @@ class PartPlace:
             shown=ends[-1].number - number if ends else 0,
             command=self.command,
             pieces=cuts if len(cuts) > 1 else [],
+            summary=summary or {},
         ).write(self.manifest)
         remove_regular(self.begun)
 
@@ -133,8 +142,7 @@ def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
     prepare_folder(folder)
     check_writable(place.path)
     check_writable(place.manifest)
-    if check_place(place.path, (place.manifest, place.begun)):
-        log.warning("'%s' was there before and is made again", place.path)
+    check_place(place.path, (place.manifest, place.begun))
     return place
 
 

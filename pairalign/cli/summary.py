@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pairalign.alignments.alignments import Alignment, Alignments
 from pairalign.alignments.passes import find_extremes
@@ -12,12 +12,37 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.errors import cut_name
 from pairalign.cli.lines import Lines
 from pairalign.requests.align import AlignRequest
+from pairalign.scoring.scoring import Scoring
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
 
 _THREADS = 4
 """That look at results of many pairs: two GPUs have 60 million short ones a second."""
+
+
+class _Extreme(NamedTuple):
+    """The pair that is the closest, or the most distant, as JSON has it."""
+
+    query: str
+    target: str
+    raw_score: int
+    matches: int
+    columns: int
+
+    @classmethod
+    def of(cls, pair: Alignment) -> _Extreme:
+        return cls(
+            pair.query.name,
+            pair.target.name,
+            int(pair.raw_score),
+            int(pair.matches),
+            int(pair.columns),
+        )
+
+    @property
+    def identity(self) -> float:
+        return self.matches / self.columns if self.columns else math.nan
 
 
 class Summary:
@@ -39,8 +64,8 @@ class Summary:
         self._pairs = pairs
         self._cells = cells
         self._kept = 0
-        self._closest: Alignment | None = None
-        self._most_distant: Alignment | None = None
+        self._closest: _Extreme | None = None
+        self._most_distant: _Extreme | None = None
         self._highest, self._lowest = -math.inf, math.inf
 
     def add(self, alignments: Alignments) -> None:
@@ -59,28 +84,54 @@ class Summary:
         if found is None:
             return
         high, low = found
-        # Copies: a view would keep all of these results in memory.
-        if (value := self._value(alignments[high])) > self._highest:
-            self._highest, (self._closest,) = value, alignments.take([high])
-        if (value := self._value(alignments[low])) < self._lowest:
-            self._lowest, (self._most_distant,) = value, alignments.take([low])
+        self._compare(*(_Extreme.of(alignments[one]) for one in (high, low)))
+
+    def _compare(self, high: _Extreme, low: _Extreme) -> None:
+        if (value := self._value(high)) > self._highest:
+            self._highest, self._closest = value, high
+        if (value := self._value(low)) < self._lowest:
+            self._lowest, self._most_distant = value, low
+
+    def leave(self) -> dict[str, Any]:
+        """Return what a run that goes on must know: `pairalign.formats.schemas.SUMMARY_LEFT`."""
+        left: dict[str, Any] = {"kept": self._kept}
+        if self._closest is not None and self._most_distant is not None:
+            left |= {"high": list(self._closest), "low": list(self._most_distant)}
+        return left
+
+    def go_on(self, left: Mapping[str, Any]) -> None:
+        """Take in the results of runs before, by what `leave` returned."""
+        self._kept += left.get("kept", 0)
+        if "high" in left and "low" in left:
+            self._compare(_Extreme(*left["high"]), _Extreme(*left["low"]))
 
     @property
     def _is_by_score(self) -> bool:
         """Whether pairs are compared by score: an overlap of five residues may be all identical."""
         return self._problem.scoring.mode != "global"
 
-    def _value(self, pair: Alignment) -> float:
+    def _value(self, pair: _Extreme) -> float:
         return float(pair.raw_score) if self._is_by_score else pair.identity
 
-    def lines(self, seconds: float, output: str) -> Lines:
-        """Return what is said; `seconds` without reading, `output` is where results went."""
+    def lines(self, seconds: float, output: str, computed: int | None = None) -> Lines:
+        """Return what is said.
+
+        Parameters
+        ----------
+        seconds : float
+            Without reading.
+        output : str
+            Where results went.
+        computed : int, optional
+            Cells that were computed in that time; default: all.
+        """
         lines = Lines()
         lines.add_problem(self._problem)
         lines.add("pairs", self._describe_pairs(), pairs=self._pairs, kept=self._kept)
         lines.add("cells", f"{self._cells:,}", cells=self._cells)
         # Under thresholds not all cells are computed.
-        lines.add_time(seconds, None if self._thresholds else self._cells)
+        computed = self._cells if computed is None else computed
+        lines.add_time(seconds, None if self._thresholds else computed)
         self._add_extremes(lines)
         lines.add_outputs([output])
         return lines
@@ -92,14 +143,14 @@ class Summary:
         )
         pairs = [pair for pair in (self._closest, self._most_distant) if pair is not None]
         facts = [
-            {title.replace(" ", "_"): _facts_of_pair(pair)}
+            {title.replace(" ", "_"): _facts_of_pair(pair, self._problem.scoring)}
             for title, pair in zip(titles, pairs, strict=False)
         ]
         if self._kept == 1 and pairs:
-            lines.add("the pair", _describe_pair(pairs[0]), **facts[0], **facts[1])
+            lines.add("the pair", _describe_pair(pairs[0], self._problem.scoring), **facts[0], **facts[1])
             return
         for title, pair, fact in zip(titles, pairs, facts, strict=False):
-            lines.add(title, _describe_pair(pair), **fact)
+            lines.add(title, _describe_pair(pair, self._problem.scoring), **fact)
 
     def _describe_pairs(self) -> str:
         hits, further = self._asked.max_hits, self._asked.hsps
@@ -175,20 +226,19 @@ def _rows_of_greedy(steps: Steps) -> list[tuple[str, int, int]]:
     ]
 
 
-def _describe_pair(pair: Alignment) -> str:
-    scoring = pair.alignments.scoring
+def _describe_pair(pair: _Extreme, scoring: Scoring) -> str:
     return (
-        f"{cut_name(pair.query.name)} and {cut_name(pair.target.name)}: {pair.matches:,} of "
+        f"{cut_name(pair.query)} and {cut_name(pair.target)}: {pair.matches:,} of "
         f"{pair.columns:,} columns "
         f"identical ({100 * pair.identity:.1f}%), score {scoring.format_score(pair.raw_score)}"
     )
 
 
-def _facts_of_pair(pair: Alignment) -> dict[str, Any]:
+def _facts_of_pair(pair: _Extreme, scoring: Scoring) -> dict[str, Any]:
     return {
-        "query": pair.query.name,
-        "target": pair.target.name,
-        "score": float(pair.alignments.scoring.format_score(pair.raw_score)),
+        "query": pair.query,
+        "target": pair.target,
+        "score": float(scoring.format_score(pair.raw_score)),
         "identity": round(pair.identity, 6),
         "matches": pair.matches,
         "columns": pair.columns,

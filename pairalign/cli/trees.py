@@ -341,18 +341,19 @@ def _measure(
     measure = request.chosen_measure
     run = plan_distances(request, problem_of(options, sequences))
     started = time.perf_counter()
+    done = run
     if options.dask is not None:
         matrix, report.forget = measure_on_cluster(options, run, measure)
     elif options.resume:
-        matrix, run, report.forget = measure_resumed(options, run, measure)
+        matrix, done, report.forget = measure_resumed(options, run, measure)
     else:
         replace_distances(options)
         matrix = measure_run(run, measure, request.known)
     seconds = time.perf_counter() - started
-    report.devices = run.devices
+    report.devices = done.devices
     report.add_problem(run.problem)
     report.add("pairs", f"{run.pairs:,}", pairs=run.pairs)
-    report.add_time(seconds, run.cells)
+    report.add_time(seconds, done.cells)
     _add_distances(report, matrix, measure)
     return matrix
 

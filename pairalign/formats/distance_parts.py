@@ -24,6 +24,7 @@ from pairalign.formats.parts import (
     piece_blocks,
 )
 from pairalign.formats.schemas import DISTANCES, DISTANCES_HEAD, SchemaError, read_object
+from pairalign.formats.writer import WHOLE, Piece
 from pairalign.pairs.windows import plan_windows
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
@@ -44,8 +45,8 @@ class DistanceWriter:
     measure : str
     window : int
         Rows and columns of a window.
-    first : bool
-        Whether it begins the whole, and says what it is of.
+    piece : Piece
+        The first one says what the whole is of.
 
     Attributes
     ----------
@@ -54,11 +55,17 @@ class DistanceWriter:
     """
 
     def __init__(
-        self, output: Output, sequences: SequenceSet, measure: str, window: int, *, first: bool
+        self,
+        output: Output,
+        sequences: SequenceSet,
+        measure: str,
+        window: int,
+        piece: Piece = WHOLE,
     ) -> None:
         self._output = output
+        self._number = piece.number
         self.shown = 0
-        if first:
+        if piece.first:
             head = {
                 "names": list(sequences.names),
                 "order": sequences.order.tolist(),
@@ -72,8 +79,8 @@ class DistanceWriter:
         self._output.write(values.astype(_VALUE).tobytes())
 
     def flush(self) -> int:
-        """Return 1, the number of any pair; nothing waits."""
-        return 1
+        """Return the number that the piece has begun with; nothing waits."""
+        return self._number
 
     def leave(self) -> dict[str, Any]:
         """Return nothing: values are all there is."""

@@ -25,6 +25,7 @@ from pairalign.formats.schemas import (
     COMMIT,
     JOB_LEFT,
     JOURNAL_HEAD,
+    SUMMARY_LEFT,
     WRITER_LEFT,
     Schema,
     SchemaError,
@@ -59,6 +60,9 @@ class Commit:
     left : dict
         What the writer needs to know of what came since the commit before, see
         `pairalign.formats.writer.Writer.leave`.
+    summary : dict
+        What `pairalign.cli.summary` has to know of the results so far; that of the last commit
+        counts.
     complete : bool
         Whether the file is complete and about to get its name.
     """
@@ -70,6 +74,7 @@ class Commit:
     state: dict[str, Any] = field(default_factory=dict)
     job: dict[str, Any] = field(default_factory=dict)
     left: dict[str, Any] = field(default_factory=dict)
+    summary: dict[str, Any] = field(default_factory=dict)
     complete: bool = False
 
 
@@ -87,7 +92,7 @@ class Journal:
     last : Commit or None
         Where the run that left it had got to.
     history : list of Commit
-        All commits, without `Commit.state` and `Commit.job`.
+        All commits, without what counts of the last one alone.
     is_new : bool
         There was none before.
 
@@ -143,7 +148,7 @@ class Journal:
             if other.pairs < one.pairs or other.bytes < one.bytes:
                 raise PartsError(_damaged(self.path, place))
         self.last = commits[-1] if commits else None
-        self.history = [replace(one, state={}, job={}) for one in commits]
+        self.history = [_without_states(one) for one in commits]
         if cut:
             self._file.truncate(os.fstat(self._file.fileno()).st_size - len(cut))
         self._file.seek(0, os.SEEK_END)
@@ -162,7 +167,7 @@ class Journal:
             self._file.truncate(start)
             raise OutputError(f"cannot write '{self.path}': {error.strerror}") from error
         self.last = commit
-        self.history.append(replace(commit, state={}, job={}))
+        self.history.append(_without_states(commit))
 
     def _shorten(self) -> int:
         """Write the journal again with no more than is still of use; return its size."""
@@ -193,6 +198,10 @@ class Journal:
         if not self._file.closed:  # afterwards a journal of this name is another run's
             remove_open(self.path, self._file.fileno())
             self.close()
+
+
+def _without_states(commit: Commit) -> Commit:
+    return replace(commit, state={}, job={}, summary={})
 
 
 def is_journal(descriptor: int) -> bool:
@@ -262,6 +271,8 @@ def _read_commit(line: bytes, path: str, place: int) -> Commit:
         check_object(commit.left, WRITER_LEFT)
         if commit.job:
             check_object(commit.job, JOB_LEFT)
+        if commit.summary:
+            check_object(commit.summary, SUMMARY_LEFT)
     except SchemaError as error:
         raise PartsError(_damaged(path, place)) from error
     return commit

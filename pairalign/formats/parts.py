@@ -22,18 +22,18 @@ from typing import Any, NamedTuple
 
 from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks, read_range
 from pairalign.base.errors import OutputError, PartsError
-from pairalign.base.run_files import (
-    is_name_of_part,
-    is_regular,
-    remove_empty_folder,
-    remove_regular,
-)
 from pairalign.formats.output import open_output
-from pairalign.formats.schemas import MANIFEST, MOST_MANIFEST_BYTES, SchemaError, read_object
+from pairalign.formats.schemas import (
+    MANIFEST,
+    MOST_MANIFEST_BYTES,
+    SUMMARY_LEFT,
+    SchemaError,
+    check_object,
+    read_object,
+)
 
 _log = logging.getLogger("pairalign")
 _MANIFEST = re.compile(r"part-\d+-of-\d+\.json")
-_EITHER_MANIFEST = re.compile(r"part-\d+-of-\d+\.json|\.part-\d+-of-\d+\.begun")
 _SHOWN_DIFFERENCES = 6
 
 
@@ -62,6 +62,8 @@ class Manifest:
     pieces : list of list of int
         Of a part whose pairs do not all follow one another, for each piece: pairs that come before
         it, pairs that it covers, where it ends in the file, and the number of the pair after it.
+    summary : dict
+        What `pairalign.cli.summary` has to know of its results.
     """
 
     run: dict[str, Any]
@@ -76,6 +78,7 @@ class Manifest:
     shown: int = 0
     command: list[str] = field(default_factory=list)
     pieces: list[list[int]] = field(default_factory=list)
+    summary: dict[str, Any] = field(default_factory=dict)
 
     def write(self, path: str) -> None:
         """Write it: `manifest_path` says that the part is complete, `begun_path` that it is begun.
@@ -178,7 +181,7 @@ def read_manifests(folder: str) -> list[Manifest]:
         raise PartsError(f"'{folder}': {error.strerror}, expected a folder of parts") from error
     if not names:
         raise PartsError(f"'{folder}': there is no part (part-1-of-N.json) in it")
-    found = [_read_manifest(os.path.join(folder, name)) for name in names]
+    found = [read_manifest(os.path.join(folder, name)) for name in names]
     found, names = _without_left_over(folder, found, names)
     for name, manifest in zip(names, found, strict=True):
         _check_same(folder, names[0], found[0], name, manifest)
@@ -205,13 +208,16 @@ def _without_left_over(
     return [found[k] for k in kept], [names[k] for k in kept]
 
 
-def _read_manifest(path: str) -> Manifest:
+def read_manifest(path: str) -> Manifest:
+    """Read a manifest; PartsError if it cannot be read or is damaged."""
     try:
         manifest = Manifest(**read_object(_read_small(path), MANIFEST))
         where = (os.path.dirname(path), manifest.shard, manifest.shards)
         is_expected = path in (manifest_path(*where), begun_path(*where))
         if not is_expected or manifest.shard > manifest.shards:
             raise SchemaError(f"it is that of part {manifest.shard} of {manifest.shards}")
+        if manifest.summary:
+            check_object(manifest.summary, SUMMARY_LEFT)
     except OSError as error:
         raise PartsError(f"'{path}': {error.strerror}") from error
     except SchemaError as error:
@@ -230,71 +236,6 @@ def _read_small(path: str) -> bytes:
     if len(text) > MOST_MANIFEST_BYTES:
         raise SchemaError("it is too large")
     return text
-
-
-def check_place(part: str, manifests: Sequence[str]) -> bool:
-    """Whether pairalign has begun or written a part, which may have either manifest.
-
-    Raises
-    ------
-    PartsError
-        What is there is not pairalign's: there is no manifest beside it, or something else.
-    """
-    there = [path for path in manifests if os.path.lexists(path)]
-    for path in there:
-        if not is_regular(path):
-            raise PartsError(f"'{path}' is no manifest of pairalign: move it away")
-        _read_manifest(path)
-    if os.path.lexists(part) and not there:
-        raise PartsError(f"'{part}' has no manifest, so it is no part: move it away")
-    return bool(there)
-
-
-def clear_parts(folder: str, run: dict[str, Any]) -> None:
-    """Remove the parts of a run and their folder; PartsError as `check_folder`."""
-    names = check_folder(folder, run)
-    for name in sorted(names, key=lambda name: _EITHER_MANIFEST.fullmatch(name) is not None):
-        # Manifests last: they say whose the others are.
-        remove_regular(os.path.join(folder, name))
-    if os.path.isdir(folder):
-        remove_empty_folder(folder)
-
-
-def check_folder(folder: str, run: dict[str, Any]) -> list[str]:
-    """Return the names in a folder of parts, all of which a run has made.
-
-    None if there is no folder. Nothing is changed.
-
-    Raises
-    ------
-    PartsError
-        Something in it is not that run's.
-    """
-    if not os.path.lexists(folder):
-        return []
-    if os.path.islink(folder) or not os.path.isdir(folder):
-        raise PartsError(f"'{folder}' is no folder of parts: move it away")
-    names = os.listdir(folder)
-    manifests = [name for name in names if _EITHER_MANIFEST.fullmatch(name)]
-    for name in names:
-        path = os.path.join(folder, name)
-        if not is_name_of_part(name) or not is_regular(path):
-            raise PartsError(f"'{path}' is not of this run: move it away")
-    for name in manifests:
-        path = os.path.join(folder, name)
-        if _read_manifest(path).run != run:
-            raise PartsError(f"'{path}' is of another run: move '{folder}' away")
-    if any(not name.startswith(".") for name in names) and not manifests:
-        raise PartsError(f"'{folder}': no manifest says that its parts are this run's; move it")
-    return names
-
-
-def is_made_by(path: str, command: list[str]) -> bool:
-    """Whether the manifest of that path is there, whole, and of a part which that command wrote."""
-    try:
-        return _read_manifest(path).command == command
-    except PartsError:
-        return False
 
 
 def _check_same(folder: str, first: str, one: Manifest, second: str, other: Manifest) -> None:

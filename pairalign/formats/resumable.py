@@ -183,6 +183,7 @@ class ResumableFile(Output):
         state: dict[str, Any] | None = None,
         job: dict[str, Any] | None = None,
         left: dict[str, Any] | None = None,
+        summary: dict[str, Any] | None = None,
         complete: bool = False,
     ) -> None:
         """Begin to make sure that what has been written is there for good; see `Commit`.
@@ -195,11 +196,9 @@ class ResumableFile(Output):
             end = os.lseek(self._file, 0, os.SEEK_CUR)
         except OSError as error:
             raise output_error(self.path, error) from error
-        checksum = self._checksum.value
-        self._committing = self._pool.submit(
-            self._commit,
-            Commit(pairs, end, checksum, number, state or {}, job or {}, left or {}, complete),
-        )
+        states = state or {}, job or {}, left or {}, summary or {}
+        commit = Commit(pairs, end, self._checksum.value, number, *states, complete=complete)
+        self._committing = self._pool.submit(self._commit, commit)
 
     def _commit(self, commit: Commit) -> None:
         assert self._file is not None
@@ -227,8 +226,8 @@ class ResumableFile(Output):
             if self._file is not None:
                 self.wait()
                 last = self._journal.last
-                pairs, number = (0, 1) if last is None else (last.pairs, last.number)
-                self.commit(pairs, number=number, complete=True)
+                last = last or Commit(0, 0, 0)
+                self.commit(last.pairs, number=last.number, summary=last.summary, complete=True)
                 self.wait()
                 self._publish()
             self._journal.remove()

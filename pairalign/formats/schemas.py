@@ -101,6 +101,7 @@ MANIFEST: Schema = {
     "shown": Field(_COUNT, required=False),
     "command": Field(_list_of(_TEXT), required=False),
     "pieces": Field(_list_of(_PIECE), required=False),
+    "summary": Field(_OBJECT, required=False),
 }
 """A part's manifest: `pairalign.formats.parts.Manifest`."""
 
@@ -115,6 +116,7 @@ COMMIT: Schema = {
     "state": Field(_OBJECT, required=False),
     "job": Field(_OBJECT, required=False),
     "left": Field(_OBJECT, required=False),
+    "summary": Field(_OBJECT, required=False),
     "complete": Field(_FLAG, required=False),
 }
 """A journal's other lines: `pairalign.formats.journal.Commit`."""
@@ -147,6 +149,24 @@ JOB_LEFT: Schema = {
     "hits": Field(_TEXT),
 }
 """`Commit.job`: how far a search for the best hits has come; of other jobs it is empty."""
+
+_EXTREME = Kind(
+    "two names, a score, and numbers of matches and columns",
+    lambda value: (
+        isinstance(value, list)
+        and list(map(type, value)) == [str, str, int, int, int]
+        and abs(value[2]) <= _MOST
+        and 0 <= value[3] <= value[4] <= _MOST
+    ),
+)
+
+SUMMARY_LEFT: Schema = {
+    "kept": Field(_COUNT),
+    "high": Field(_EXTREME, required=False),
+    "low": Field(_EXTREME, required=False),
+    "kinds": Field(_list_of(_COUNT), required=False),
+}
+"""`Commit.summary` and `Manifest.summary`: pairs written, the extreme ones, overlaps by kind."""
 
 DISTANCES_HEAD: Schema = {
     "names": Field(_list_of(_TEXT)),
