@@ -155,7 +155,8 @@ def _lock(descriptor: int) -> None:
 
 def _remove_if_dead(path: str) -> None:
     """Remove a file that no process holds; OSError if one does."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    # NFS locks only what is open for writing.
+    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         found = os.fstat(descriptor)

@@ -22,7 +22,7 @@ from pairalign.base.native import keep_freed_memory
 from pairalign.cli.align import plan_of, run_request
 from pairalign.cli.align_table import Table, confidence_of, table_of
 from pairalign.cli.destination import Destination, output_of
-from pairalign.cli.files import refuse_inputs
+from pairalign.cli.files import check_files, refuse_inputs
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.parts import check_parts_ending, without_option
 from pairalign.cli.planning import problem_request
@@ -105,8 +105,9 @@ def run_update(options: argparse.Namespace) -> None:
     """Carry out ``pairalign update``."""
     started = time.perf_counter()
     manifests = read_manifests(options.parts)
-    refuse_inputs(options.output, [*map(str, Path(options.parts).glob("part-*")), *options.new])
+    _refuse_what_is_read(options)
     align = _options_of_align(options, manifests)
+    check_files(align)
     table = table_of(make(AlignOptions, vars(align)))
     output = output_of(align, table.writer_type.name, table.writer_type.suffixes[0])
     update = _plan_update(align, table, options, manifests)
@@ -121,6 +122,13 @@ def run_update(options: argparse.Namespace) -> None:
     lines.add_time(time.perf_counter() - started)
     lines.add_outputs([align.output])
     say_summary(options, lines)
+
+
+def _refuse_what_is_read(options: argparse.Namespace) -> None:
+    """Refuse to write over the run that is read, or among its parts."""
+    if os.path.isdir(options.output) and os.path.samefile(options.output, options.parts):
+        raise FormatError(f"'{options.output}' is the run that is read; choose another output")
+    refuse_inputs(options.output, [*map(str, Path(options.parts).glob("part-*")), *options.new])
 
 
 def _options_of_align(options: argparse.Namespace, manifests: list[Manifest]) -> argparse.Namespace:
@@ -312,10 +320,13 @@ def _align_again(update: _Update, recorded: PairList, destination: Destination) 
     pairs = PairList(
         np.concatenate((recorded.first, first)), np.concatenate((recorded.second, second))
     )
-    request = replace(update.plan.request, pairs=pairs, window=update.plan.job.window)
-    plan = plan_alignment(request, update.plan.job.problem, update.plan.run)
-    with open_output(update.options.output, threads=plan.job.threads) as output:
-        _align(update, plan.job, _results_of(plan.job), output, destination)
+    job = update.plan.job
+    request = replace(update.plan.request, pairs=pairs, window=job.window)
+    if len(pairs):
+        job = plan_alignment(request, job.problem, update.plan.run).job
+    results = _results_of(job) if len(pairs) else _no_results()
+    with open_output(update.options.output, threads=job.threads) as output:
+        _align(update, job, results, output, destination)
 
 
 def _candidates(update: _Update) -> tuple[Int32s, Int32s]:
@@ -344,6 +355,10 @@ def _new_pairs(old: int, count: int) -> tuple[Int32s, Int32s]:
 def _results_of(job: AlignmentJob) -> Results:
     with job.open() as results:
         yield from results
+
+
+def _no_results() -> Results:
+    yield from ()
 
 
 def _align(

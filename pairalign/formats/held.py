@@ -18,6 +18,8 @@ from pairalign.formats.output import (
     write_all,
 )
 
+_PRIVATE = 0o600  # temporary folders are everybody's
+
 
 class HeldOutput(Output):
     """Bytes that are of use to the run alone: a hidden file beside an output, which never appears.
@@ -37,7 +39,7 @@ class HeldOutput(Output):
         try:
             place = None if path == "-" else find_place(os.fspath(path))
             final = os.path.join(tempfile.gettempdir(), "pairalign") if place is None else place[0]
-            self._part = PartFile(final, None)
+            self._part = PartFile(final, _PRIVATE)
         except OSError as error:
             raise output_error(path, error) from error
         self.path = self._part.path

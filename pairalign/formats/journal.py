@@ -8,8 +8,10 @@ count; any other damage is an error, never a guess.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
+import logging
 import os
 import stat
 import zlib
@@ -33,6 +35,8 @@ from pairalign.formats.schemas import (
     read_object,
 )
 
+_log = logging.getLogger("pairalign")
+_IS_HELD = (errno.EWOULDBLOCK, errno.EACCES)
 _VERSION = 2
 _SHOWN_DIFFERENCES = 6
 _MAGIC = b'{"journal": '  # what a journal begins with, also one that was damaged later
@@ -212,11 +216,20 @@ def is_journal(descriptor: int) -> bool:
 
 
 def lock_journal(descriptor: int, path: str) -> None:
-    """Take a journal; PartsError if another process holds it."""
+    """Take a journal, which is open for writing; PartsError if another process holds it.
+
+    Where the file system has no locks, as Lustre without ``-o flock``, a warning says so.
+    """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        raise PartsError(f"'{path}': another run is writing this output") from error
+        if error.errno in _IS_HELD:
+            raise PartsError(f"'{path}': another run is writing this output") from error
+        _log.warning(
+            "'%s' cannot be locked (%s): no other run may write this output meanwhile",
+            path,
+            error.strerror,
+        )
     if not os.fstat(descriptor).st_nlink:
         raise PartsError(f"'{path}': another run has just finished this output")
 

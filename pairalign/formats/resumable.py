@@ -431,7 +431,7 @@ def remove_leftovers(path: str) -> bool:
     """
     part, journal = part_of(path), journal_of(path)
     try:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # NFS locks no other
         descriptor = os.open(journal, flags)
     except OSError:
         return False

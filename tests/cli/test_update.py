@@ -12,6 +12,7 @@ from align_command import align
 
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS
+from pairalign.formats.held import HeldOutput
 from pairalign.jobs.run.align import AlignmentJob
 
 ADDED = [name for name in FORMATS if name not in ("a3m", "gexf", "edges")]
@@ -90,6 +91,25 @@ def test_lines_of_tables(options: tuple[str, ...]) -> None:
     make_parts(*options, shards=3)
     update("parts", "new.fa", "-o", "updated")
     assert Path("updated").read_bytes() == fresh(*options)
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("more", [False, True], ids=["none", "new ones"])
+@pytest.mark.parametrize("format", ADDED)
+def test_a_run_of_which_no_pair_passed(format: str, more: bool, shards: int) -> None:
+    """What an update adds to such a run, whether new pairs pass or not."""
+    letters = "".join(np.random.default_rng(7).choice(list("ARNDCQEGHILKMFPSTWYV"), 90))
+    alike = "".join(f">q{number}\n{letters[number:]}\n" for number in range(3))
+    Path("new.fa").write_text(alike if more else ">q\nACDEFGHIKLMNPQRSTVWY\n")
+    options = ("--min-score", "400", "--format", format)
+    make_parts(*options, shards=shards)
+    update("parts", "new.fa", "-o", "out")
+    expected = fresh(*options)
+    assert Path("out").read_bytes() == expected
+    align("old.fa", "-o", "before", "-q", *options)
+    assert (expected.count(b"q1") > Path("before").read_bytes().count(b"q1")) == (
+        more and format != "npz"
+    )
 
 
 @pytest.mark.parametrize("options", [(), ("--max-hits", "3", "--min-identity", "0.5")])
@@ -256,6 +276,52 @@ def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
     distances = ["distance", "old.fa", "-o", "distances", "--shard", "1/1", "-q"]
     assert main(distances) == 0
     assert "distance --extend" in said(capsys, "distances", "new.fa", "-o", "updated")
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_what_is_read_is_not_replaced(shards: int, capsys: pytest.CaptureFixture[str]) -> None:
+    make_parts("--format", "paf", shards=shards)
+    for path, link in (("parts", "same"), ("old.fa", "old.paf"), ("new.fa", "new.paf")):
+        os.symlink(path, link)
+    before = {path: path.read_bytes() for path in [*Path("parts").iterdir(), Path("old.fa")]}
+    for output in (
+        "parts",
+        "parts/",
+        "./parts/",
+        "same/",
+        "old.paf",
+        "new.paf",
+        "parts/part-1.json",
+    ):
+        if output == "parts/part-1.json":
+            output = f"parts/part-1-of-{shards}.json"
+        message = said(capsys, "parts", "new.fa", "-o", output, code=2)
+        assert "choose another output" in message
+    assert {path: path.read_bytes() for path in before} == before
+    assert sorted(Path("parts").iterdir()) == sorted(path for path in before if path.parent.name)
+
+
+@pytest.mark.parametrize("format", ["paf", "srspair", "npz"])
+def test_pairs_among_temporary_files_are_private(
+    format: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    make_parts("--format", format)
+    temporary = Path("temporary")
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    modes = []
+
+    def note(output: HeldOutput, path: str) -> None:
+        made(output, path)
+        modes.append(os.stat(output.path).st_mode & 0o777)
+
+    made = HeldOutput.__init__
+    monkeypatch.setattr(HeldOutput, "__init__", note)
+    capfdbinary.readouterr()
+    update("parts", "new.fa", "-o", "-")
+    assert capfdbinary.readouterr().out == fresh("--format", format)
+    assert set(modes) == {0o600}
+    assert not list(temporary.iterdir())
 
 
 def test_parts_of_other_sequences(capsys: pytest.CaptureFixture[str]) -> None:

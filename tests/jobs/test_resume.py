@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -205,6 +206,31 @@ def test_two_runs_of_one_output(capfd: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(PartsError, match="another run has just finished"):
         journal_module.lock_journal(descriptor, "gone")
     os.close(descriptor)
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_file_systems_without_locks(
+    number: int,
+    command: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """As Lustre without ``-o flock``: a run goes on, a new one replaces what it has left."""
+
+    def refuse(descriptor: int, how: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    interrupt(command, monkeypatch)
+    capfd.readouterr()
+    run(*[word for word in command if word != "-q"])
+    said = capfd.readouterr().err
+    assert f"out.paf.journal' cannot be locked ({os.strerror(number)})" in said
+    assert "resumed after " in said
+    assert md5("out.paf") == md5("one.paf")
+    interrupt(command, monkeypatch)
+    run("align", "in.fa", "-o", "out.paf", "-q")
+    assert sorted(os.listdir()) == ["in.fa", "one.paf", "out.paf"]
 
 
 @pytest.mark.parametrize("seconds", ["0", "1e6"])

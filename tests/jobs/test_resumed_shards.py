@@ -20,9 +20,10 @@ from pairalign.jobs.run.align import AlignmentJob
 SHARDS = 3
 LOUD = ["--resume", "--commit-every", "0", "--device", "cpu", "--memory", "64M"]
 ALIGN = ("align", "in.fa", "--window", "9", "--mode", "local", "--min-score", "12")
+OVERLAP = ("overlap", "reads.fa", "--preset", "hifi")
 COMMANDS = [
     *((*ALIGN, "--format", format) for format in FORMATS if format != "a3m"),  # of one query
-    *(("overlap", "reads.fa", "--preset", "hifi", "--format", format) for format in OVERLAP_FORMATS),
+    *((*OVERLAP, "--format", format) for format in OVERLAP_FORMATS),
     ("distance", "in.fa", "--measure", "score"),
 ]
 
