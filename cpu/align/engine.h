@@ -47,9 +47,10 @@ PAIRALIGN_API pairalign_engine* pairalign_open(const pairalign_set* first, const
 // What gaps at the ends cost in mode 3 (end-gaps), before the first window: open and extend of those opposite
 // the first letters of the query, opposite its last ones, and the same of the target. `ties` is an enum Ties.
 PAIRALIGN_API void pairalign_set_end_gaps(pairalign_engine* engine, const int32_t* costs, int32_t ties);
-// Gives the set of the columns with every sequence reverse-complemented: before the first window of strand
-// -1.
-PAIRALIGN_API void pairalign_set_reversed(pairalign_engine* engine, const pairalign_set* set);
+// Gives the sets with every sequence reverse-complemented: before the first window of strand -1. `second` is
+// null where there is one set.
+PAIRALIGN_API void pairalign_set_reversed(pairalign_engine* engine, const pairalign_set* first,
+                                          const pairalign_set* second);
 // How pairs of global mode are pruned, see pruned/pruner.h; all but `use` is for tests. Before the first
 // window.
 PAIRALIGN_API void pairalign_set_pruning(pairalign_engine* engine, int32_t use, int64_t worse_seed,

@@ -18,7 +18,7 @@ struct pairalign_set {
 struct pairalign_window {
     int32_t row_start, row_stop, column_start, column_stop;
     int32_t triangular;
-    int32_t strand;  // 1; -1: the columns' sequences are those of the set that pairalign_set_reversed gave
+    int32_t strand;  // 1; -1: of each pair, what runs along the columns is reverse-complemented
 };
 
 enum pairalign_status {

@@ -63,7 +63,8 @@ struct pairalign_engine {
     pairalign::Use long_pairs;
     std::atomic<bool> cancelled = false;
     std::mutex large;  // held by the one batch that may use more than its thread's share
-    std::unique_ptr<pairalign::Set> reversed;  // the set of the columns, reverse-complemented
+    // The sets of columns reverse-complemented: of window rows only where a target runs along a pair's rows.
+    std::unique_ptr<pairalign::Set> reversed, reversed_first;
     pairalign::PruningOptions pruning;
     pairalign::PrunedCounts pruned;  // of all windows so far
     int32_t least_bits = 0;          // of a lane: 0 chooses; 8 (always in tiles), 16 and 32 are for tests
@@ -140,11 +141,10 @@ struct pairalign_result {
 
     // Sequences as this window aligns them.
     const pairalign::Set& columns_of(bool flipped) const {
-        return window.strand < 0 && !flipped ? *engine->reversed : engine->columns_of(flipped);
+        if (window.strand > 0) return engine->columns_of(flipped);
+        return flipped ? *engine->reversed_first : *engine->reversed;
     }
-    const pairalign::Set& rows_of(bool flipped) const {
-        return window.strand < 0 && flipped ? *engine->reversed : engine->rows_of(flipped);
-    }
+    const pairalign::Set& rows_of(bool flipped) const { return engine->rows_of(flipped); }
     int32_t first_column(int32_t row) const {
         if (!window.triangular) return window.column_start;
         return std::min(std::max(window.column_start, row + 1), window.column_stop);

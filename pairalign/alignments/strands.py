@@ -1,9 +1,9 @@
 """The one place where alignments of reverse-complemented sequences are turned to original strands.
 
-A window of strand -1 has the sequences of its columns reverse-complemented. Engines align them as
-they are then, and hand the result to `to_original_strands`. Afterwards, as in PAF: coordinates are
-on each sequence's original strand; the CIGAR runs along the target's original strand, with the
-query reverse-complemented.
+In a window of strand -1 the sequence along the columns of each pair's matrix, the shorter one, is
+reverse-complemented. Engines align the pairs as they are then, and hand the result to
+`to_original_strands`. Afterwards, as in PAF: coordinates are on each sequence's original strand;
+the CIGAR runs along the target's original strand, with the query reverse-complemented.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ class NativeTurned(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("query", "target")),
         *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_letters")),
         *((name, ctypes.c_void_p) for name in ("query_lengths", "target_lengths", "positions")),
+        *((name, ctypes.c_void_p) for name in ("query_codes", "target_codes")),
+        *((name, ctypes.c_void_p) for name in ("query_offsets", "target_offsets")),
         *((name, ctypes.c_void_p) for name in _SPANS),
         *((f"new_{name}", ctypes.c_void_p) for name in _SPANS),
         ("turned", ctypes.c_void_p),
@@ -46,8 +48,8 @@ def to_original_strands(found: Alignments, window: Window) -> Alignments:
     Parameters
     ----------
     found : Alignments
-        Of pairs of `window`, the columns' sequences taken as reverse-complemented; its CIGAR runs
-        are turned in place.
+        Of pairs of `window`, of each the sequence along the columns taken as reverse-complemented;
+        its CIGAR runs are turned in place.
     window : Window
 
     Returns
@@ -57,8 +59,8 @@ def to_original_strands(found: Alignments, window: Window) -> Alignments:
 
     Notes
     -----
-    Of one set the sequence of the column is the later one of the sorted set (`SequenceSet.order`).
-    Of two sets it is the target.
+    The longer sequence runs along the rows (`pairalign.sequences.row_order`), so a pair's results
+    are the same in one set and in two.
     """
     if window.strand == 1:
         return found
@@ -80,6 +82,8 @@ def _turn(found: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDAr
         *(found.query, found.target, *counts),
         *(found.queries.lengths, found.targets.lengths),
         found.queries.positions if triangular else None,
+        *((None, None) if triangular else (found.queries.codes, found.targets.codes)),
+        *((None, None) if triangular else (found.queries.offsets, found.targets.offsets)),
         *(found.field(name) for name in _SPANS),
         *spans.values(),
         turned,

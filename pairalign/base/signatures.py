@@ -25,7 +25,7 @@ SIGNATURES = {
     "set_lane_bits": "pointer int32 -> none",
     "set_own_rows": "pointer int32 -> none",
     "set_pruning": "pointer int32 int64*2 -> none",
-    "set_reversed": "pointer*2 -> none",
+    "set_reversed": "pointer*3 -> none",
     "take": "pointer*2 -> none",
     # cpu/bitwise/bitwise.h
     "bitwise_scores": "pointer*5 int32 text pointer*2 -> int32",

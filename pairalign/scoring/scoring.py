@@ -95,6 +95,14 @@ class Scoring:
         """Scaled cost of a gap of `length` residues; 0 for none."""
         return self.gap_open + (letters - 1) * self.gap_extend if letters else 0
 
+    @property
+    def scores_strands_alike(self) -> bool:
+        """Whether two bases score what their complements do."""
+        complement = self.alphabet.complement
+        return complement is None or np.array_equal(
+            self.matrix[np.ix_(complement, complement)], self.matrix
+        )
+
     def score_bounds(self, rows: int, columns: int) -> tuple[int, int]:
         """Bound every value H(i, j) of the matrix of two sequences.
 

@@ -43,12 +43,12 @@ from pairalign.sequences.complement import reverse_complement
 def expected_minus(problem: Problem, query: int, target: int) -> reference.Expected:
     """The reference's alignment of a pair of which one sequence is given reverse-complemented.
 
-    Of one set that is the one that does not run along the rows, of two the target.
+    That is the one that does not run along the rows.
     """
     sets = problem.sets()
     a, b = sets[0].codes_of(query), sets[-1].codes_of(target)
     swapped = reference.is_swapped(a, b)
-    target_turned = problem.second is not None or not swapped
+    target_turned = not swapped
     if target_turned:
         b = reverse_complement(b, DNA)
     else:

@@ -110,6 +110,66 @@ def test_every_engine(open_on: OpenEngine, mode: str) -> None:
     assert_same(expected, of(open_on([some], scoring)))
 
 
+def tiny_reads(seed: int) -> list[str]:
+    """Short DNA, half of it palindromes: many alignments of both strands score the same."""
+    rng = np.random.default_rng(seed)
+    made = set()
+    while len(made) < 14:
+        half = "".join(rng.choice(list("ACGT"), int(rng.integers(1, 5))))
+        more = "".join(rng.choice(list("ACGT"), int(rng.integers(0, 3))))
+        made.add(half + other_strand(half) + more if rng.integers(2) else half + more)
+    return sorted(made, key=lambda one: rng.random())
+
+
+def by_names(found: Alignments) -> dict[tuple[str, str], tuple[Any, ...]]:
+    """What is found of each pair, as seen from the sequence whose name comes first."""
+    seen = {}
+    for one in found:
+        sides = {
+            one.query.name: (one.query_start, one.query_end),
+            one.target.name: (one.target_start, one.target_end),
+        }
+        pair = tuple(sorted(sides))
+        seen[pair] = (one.raw_score, one.strand, one.matches, sides[pair[0]], sides[pair[1]])
+    return seen
+
+
+@pytest.mark.parametrize("mode", ["local", "semiglobal", "global"])
+@pytest.mark.parametrize(
+    "open_on",
+    [
+        open_cpu,
+        pytest.param(open_on_host, marks=pytest.mark.slow),
+        pytest.param(open_opencl, marks=pytest.mark.slow),
+    ],
+)
+def test_one_set_two_sets_and_any_order(open_on: OpenEngine, mode: str) -> None:
+    scoring = pairalign.make_scoring("dna", mode=mode, match=1, mismatch=-1, gap_open=1)
+
+    def of(*sets: dict[str, str]) -> dict[tuple[str, str], tuple[Any, ...]]:
+        made = [pairalign.SequenceSet.from_strings(one) for one in sets]
+        engine = StrandEngine(open_on(made, scoring))
+        lengths = [len(one) for one in made] + [None]
+        try:
+            windows = windows_of(lengths[0], lengths[1], 9)
+            return by_names(concatenate([engine.align(one, Want(Detail.CIGAR)) for one in windows]))
+        finally:
+            engine.close()
+
+    minus = 0
+    for seed in range(3):
+        letters = {f"r{k:02}": one for k, one in enumerate(tiny_reads(seed))}
+        items = list(letters.items())
+        expected = of(letters)
+        minus += sum(one[1] == -1 for one in expected.values())
+        assert of(dict(items[::-1])) == expected
+        for first, second in ((items[::2], items[1::2]), (items[1::2], items[::2])):
+            found = of(dict(first), dict(second))
+            assert found == {pair: expected[pair] for pair in found}
+            assert len(found) == len(first) * len(second)
+    assert minus > 20
+
+
 @pytest.mark.gpu
 def test_on_a_gpu() -> None:
     for asked in ({}, {"min_identity": 0.8}, {"mode": "local", "hsps": 3}, {"max_hits": 2}):

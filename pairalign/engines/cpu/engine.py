@@ -167,7 +167,7 @@ class CpuEngine:
     name = "cpu"
     is_gpu = False
     on_device = None
-    _reversed: SharedSet | None = None
+    _reversed: tuple[SharedSet, ...] = ()
     _handle: int | None = None
 
     def __init__(
@@ -254,9 +254,8 @@ class CpuEngine:
         InterruptedError
             `cancel` was called.
         """
-        if window.strand < 0 and self._reversed is None:
-            self._reversed = SharedSet(self.targets, reverse=True)
-            library.pairalign_set_reversed(self._handle, ctypes.byref(self._reversed.struct))
+        if window.strand < 0 and not self._reversed:
+            self._reverse()
         if pair_mask is not None:
             pair_mask = np.ascontiguousarray(pair_mask, dtype=np.bool_)
             assert pair_mask.shape == (window.pairs,)
@@ -282,6 +281,12 @@ class CpuEngine:
             return self._take(result, want.detail)
         finally:
             library.pairalign_free(result)
+
+    def _reverse(self) -> None:
+        sets = (self.queries,) if self._second is None else (self.queries, self.targets)
+        self._reversed = tuple(SharedSet(one, reverse=True) for one in sets)
+        first, second = (*(ctypes.byref(one.struct) for one in self._reversed), None)[:2]
+        library.pairalign_set_reversed(self._handle, first, second)
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError soon."""

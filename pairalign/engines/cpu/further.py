@@ -286,11 +286,11 @@ class FurtherAligner:
         sequences = self._sets[side]
         starts, stops = sequences.offsets[numbers], sequences.offsets[numbers + 1]
         addresses = sequences.codes.ctypes.data + starts
-        if window.strand < 0:  # the column of one set, the target of two
+        if window.strand < 0:  # what runs along the columns
             if self._other_strands[side] is None:
                 self._other_strands[side] = reverse_complement(sequences.codes, sequences.alphabet)
             other = self._other_strands[side]
-            is_turned = is_row == bool(side) if window.triangular else np.bool_(side)
+            is_turned = is_row == bool(side)
             turned = other.ctypes.data + len(other) - stops
             addresses = np.where(is_turned, turned, addresses)
         return addresses, stops - starts

@@ -177,6 +177,8 @@ class CudaEngine(DeviceEngine[CudaDevice]):
             The device fails.
         """
         assert want.min_raw_score is None
+        if self._swapped_on_other_strand(window, want) is not None:
+            return None
         found = self._if_kernels_load(
             window, lambda: self._router.align_numbers(window, want, numbers)
         )

@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.strands import to_original_strands
 from pairalign.base.errors import DeviceError, PairalignError
 from pairalign.engines import Engine, OnDevice
@@ -26,6 +26,7 @@ from pairalign.engines.kernels import AUTO
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.row_order import find_row_ranks
 from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
@@ -41,6 +42,7 @@ class Device(Protocol):
 
 _Device = TypeVar("_Device", bound=Device)
 _Family = TypeVar("_Family")
+Mask = npt.NDArray[np.bool_]
 
 
 class DeviceEngine(ABC, Generic[_Device]):
@@ -103,6 +105,7 @@ class DeviceEngine(ABC, Generic[_Device]):
         self._is_open = False
         self._buffers: list[Any] = []
         self._allocated = 0
+        self._ranks: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None = None
         self._choose_kernels(family, detail)
         try:
             self._open(memory_bytes, pinned_bytes)
@@ -174,7 +177,42 @@ class DeviceEngine(ABC, Generic[_Device]):
             `cancel` was called.
         """
         with self._errors_explained(window):
-            return to_original_strands(self._align(window, want, pair_mask), window)
+            swapped = self._swapped_on_other_strand(window, want)
+            if swapped is None:
+                found = self._align(window, want, pair_mask)
+            else:
+                found = self._align_in_two(window, want, swapped, pair_mask)
+            return to_original_strands(found, window)
+
+    def _swapped_on_other_strand(self, window: Window, want: Want) -> Mask | None:
+        """Return the pairs of a window whose target runs along the rows, if kernels turn that.
+
+        They turn the columns of the window, as is right for all others. A score is the same then,
+        unless a base and its complement score differently.
+        """
+        if self._one_set or window.strand > 0 or not window.pairs:
+            return None
+        if want.detail == Detail.SCORE and self.scoring.scores_strands_alike:
+            return None
+        ranks = find_row_ranks(self.queries, self.targets) if self._ranks is None else self._ranks
+        self._ranks = ranks
+        rows, columns = window.positions()
+        swapped: Mask = ranks[1][columns] < ranks[0][rows]
+        return swapped if swapped.any() else None
+
+    def _align_in_two(
+        self, window: Window, want: Want, swapped: Mask, pair_mask: Mask | None
+    ) -> Alignments:
+        """Align pairs here and, where `swapped`, on the host; in the order of the window."""
+        here, there = (one if pair_mask is None else one & pair_mask for one in (~swapped, swapped))
+        parts = []
+        if here.any() or not there.any():
+            parts.append(self._align(window, want, here))
+        if there.any():
+            parts.append(self._host.align(window, want, self.name, there, long=True))
+        found = concatenate(parts)
+        positions = self.queries.positions[found.query], self.targets.positions[found.target]
+        return found.take(np.lexsort(positions[::-1]))
 
     @contextlib.contextmanager
     def _errors_explained(self, window: Window) -> Iterator[None]:
