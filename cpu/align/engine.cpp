@@ -246,7 +246,8 @@ void pairalign_set_end_gaps(pairalign_engine* engine, const int32_t* costs, int3
         for (GapCost* cost : {&side->start, &side->end}) *cost = {*costs++, *costs++};
 }
 
-void pairalign_set_reversed(pairalign_engine* engine, const pairalign_set* first, const pairalign_set* second) {
+void pairalign_set_reversed(pairalign_engine* engine, const pairalign_set* first,
+                            const pairalign_set* second) {
     engine->reversed = std::make_unique<Set>(second ? *second : *first);
     if (second) engine->reversed_first = std::make_unique<Set>(*first);
 }

@@ -28,12 +28,14 @@ bool row_is_query(const pairalign_turned_fields& of, int64_t k) {
     const int32_t query = of.query[k], target = of.target[k];
     if (of.positions) return of.positions[query] < of.positions[target];
     return pairalign::compare_rows(of.query_codes + of.query_offsets[query], of.query_lengths[query],
-                                   of.target_codes + of.target_offsets[target], of.target_lengths[target]) <= 0;
+                                   of.target_codes + of.target_offsets[target],
+                                   of.target_lengths[target]) <= 0;
 }
 
 }  // namespace
 
-// Of the two sequences that along the columns was reverse-complemented. Where nothing is aligned spans stay 0.
+// Of the two sequences that along the columns was reverse-complemented. Where nothing is aligned spans stay
+// 0.
 PAIRALIGN_API void pairalign_turn_strands(const pairalign_turned_fields* fields) {
     const pairalign_turned_fields& of = *fields;
     for (int64_t k = 0; k < of.pairs; k++) {

@@ -24,6 +24,10 @@ shards=${SHARDS:-$SLURM_ARRAY_TASK_COUNT} # the same for all tasks, also when on
 given=(--threads "${SLURM_CPUS_PER_TASK:-1}")
 [ -z "${SLURM_MEM_PER_NODE:-}" ] || given+=(--memory "$((SLURM_MEM_PER_NODE * 3 / 4))M")
 [ -z "${SLURM_JOB_GPUS:-}" ] || given+=(--device cuda)
+case " $* " in
+*" -q "* | *" --quiet "*) ;;
+*) given+=(--progress) ;;
+esac
 
 exec ${PAIRALIGN:-pairalign} align "$input" -o "$parts" --shard "$SLURM_ARRAY_TASK_ID/$shards" --resume \
-    "${given[@]}" --progress "$@"
+    "${given[@]}" "$@"

@@ -146,6 +146,8 @@ def _carry_out(command: _Command) -> Lines:
         with destination.held():
             _write(run, destination, summary, collector, shown)
     destination.finish()
+    if destination.is_done and not destination.before:  # update has made the part
+        return written_pairs("alignments", run.pairs, output.path)
     if asked.explain:
         say(describe_steps(run.steps, run.pairs))
     lines = summary.lines(time.perf_counter() - started, output.path, computed)

@@ -147,7 +147,9 @@ class Summary:
             for title, pair in zip(titles, pairs, strict=False)
         ]
         if self._kept == 1 and pairs:
-            lines.add("the pair", _describe_pair(pairs[0], self._problem.scoring), **facts[0], **facts[1])
+            lines.add(
+                "the pair", _describe_pair(pairs[0], self._problem.scoring), **facts[0], **facts[1]
+            )
             return
         for title, pair, fact in zip(titles, pairs, facts, strict=False):
             lines.add(title, _describe_pair(pair, self._problem.scoring), **fact)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from pairalign.base.errors import PartsError
 from pairalign.formats import WRITERS
 from pairalign.formats.output import Output, Path, map_file, open_output
 from pairalign.formats.parts import (
@@ -136,4 +137,5 @@ def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:
         end = text.rfind(b"\n") + 1
         rest = text[end:]
         yield text[:end]
-    assert not rest
+    if rest:
+        raise PartsError("a part does not end with the end of a line: make it again")

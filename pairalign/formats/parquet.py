@@ -287,21 +287,31 @@ def _is_dictionary(type: pa.DataType) -> bool:
 def _read_groups(files: Iterable[memoryview | Rows]) -> Iterator[pa.Table]:
     """Read the row groups of some files; of one without any, a table without rows."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     for one in files:
-        data, first, last = one if isinstance(one, Rows) else (one, 0, 2**63)
-        file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(data)))
-        schema = _as_written(file.schema_arrow)
-        check_parquet(schema)
-        yield schema.empty_table()
-        before = 0
-        for number in range(file.num_row_groups):
-            rows = file.metadata.row_group(number).num_rows
-            start, stop = max(first - before, 0), min(last - before, rows)
-            before += rows
-            if start < stop:
-                yield file.read_row_group(number).cast(schema)[start:stop]
+        try:
+            yield from _groups_of(one)
+        except (OSError, ValueError, TypeError, pa.ArrowException) as error:  # PyArrow's, of bytes
+            reason = " ".join(str(error).split())
+            raise PartsError(f"a part is no table of this run: {reason}") from error
+
+
+def _groups_of(one: memoryview | Rows) -> Iterator[pa.Table]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    data, first, last = one if isinstance(one, Rows) else (one, 0, 2**63)
+    file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(data)))
+    schema = _as_written(file.schema_arrow)
+    check_parquet(schema)
+    yield schema.empty_table()
+    before = 0
+    for number in range(file.num_row_groups):
+        rows = file.metadata.row_group(number).num_rows
+        start, stop = max(first - before, 0), min(last - before, rows)
+        before += rows
+        if start < stop:
+            yield file.read_row_group(number).cast(schema)[start:stop]
 
 
 def _as_written(schema: pa.Schema) -> pa.Schema:

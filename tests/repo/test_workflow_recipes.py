@@ -97,12 +97,14 @@ def test_aws_batch(environment: dict[str, str]) -> None:
     check_given(options, (1, 2), 1, 300 << 20)
 
 
-def test_slurm_passes_what_it_gives(environment: dict[str, str]) -> None:
+@pytest.mark.parametrize("more", [[], ["-q"], ["--quiet"]], ids=lambda more: "".join(more))
+def test_slurm_passes_what_it_gives(environment: dict[str, str], more: list[str]) -> None:
     values = {"SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_COUNT": "2"}
     values |= {"SLURM_CPUS_PER_TASK": "1", "SLURM_MEM_PER_NODE": "400"}
     words = ["bash", str(ROOT / "examples/slurm/align.sh"), "proteins.fa", "parts"]
-    options = run([*words, "--device", "cpu"], {**environment, **values})
+    options = run([*words, "--device", "cpu", *more], {**environment, **values})
     check_given(options, (2, 2), 1, 300 << 20)
+    assert bool(options.progress) is not options.quiet
 
 
 def test_nextflow() -> None:
@@ -127,12 +129,14 @@ def test_snakemake() -> None:
     found = re.findall(r"shell:((?:\s+\".*\")+)", text)
     commands = ["".join(re.findall(r'"(.*)"', one)) for one in found]
     values = {
-        "{output}": "all.paf.zst", "{threads}": "4", "{input}": "proteins.fa", "{DEVICE}": "cpu",
+        "{output:q}": "all.paf.zst", "{threads}": "4", "{DEVICE}": "cpu",
+        "{input:q}": "'my proteins.fa'",
         "{params.shard}": "3/64", "{resources.mem_mb}": "8000",
         "{OPTIONS}": re.findall(r'"options", "(.*)"', text)[0],
     }  # fmt: skip
     merge, shard = (parsed(fill_in(one, values)) for one in commands)
     assert (shard.shard, shard.threads, shard.memory) == ((3, 64), 4, 8000 << 20)
     assert merge.threads == 4
+    assert shard.input == "my proteins.fa"
     for needed in ("threads:", "mem_mb", "gpu=GPUS"):
         assert needed in text.partition("rule shard")[2]
