@@ -11,7 +11,7 @@ from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.errors import FormatError, PairalignError
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
-from pairalign.cli.lines import Lines, say_summary
+from pairalign.cli.lines import Lines, describe_fragments, say_summary
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
@@ -27,6 +27,7 @@ from pairalign.formats.names import check_ending, format_by_suffix
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_rows
 from pairalign.jobs.splits.audit import Audit, AuditRequest, audit_groups, audit_sets
+from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
@@ -75,6 +76,11 @@ def run_audit(options: argparse.Namespace) -> None:
     lines.add_problem(problem)
     lines.add_time(time.perf_counter() - started)
     _describe(audit, lines)
+    if request.across:
+        least = fragment_identity(thresholds)
+        labels = None if groups is None else groups.labels
+        fragments = count_fragments(problem, labels, least, request.strand, resources)
+        lines.add(*describe_fragments(fragments, least, "groups"), fragments_across=fragments)
     lines.add_outputs([options.output])
     say_summary(options, lines)
     if audit.violations:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 from pairalign.alignments.problem import Problem
@@ -101,6 +102,16 @@ def say_summary(options: argparse.Namespace, lines: Lines) -> None:
     if options.quiet:
         return
     say(lines.json(options.given[0]) if options.summary == "json" else lines.text())
+
+
+def describe_fragments(count: int, least: Fraction, groups: str) -> tuple[str, str]:
+    """Return title and text of pairs across folds or groups, one a fragment of the other."""
+    text = f"{count:,} pairs across {groups} are {100 * float(least):g}% identical or more over "
+    text += "the shorter one, with free ends"
+    if count:
+        asked = f"--min-identity {float(least):g} --identity-of shorter --mode semiglobal"
+        text += f" ({asked})"
+    return "fragments", text
 
 
 def written_pairs(what: str, pairs: int, output: str) -> Lines:

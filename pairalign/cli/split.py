@@ -9,7 +9,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.errors import FormatError, SplitError
 from pairalign.cli.console import log, say
 from pairalign.cli.files import check_files
-from pairalign.cli.lines import Lines, say_summary
+from pairalign.cli.lines import Lines, describe_fragments, say_summary
 from pairalign.cli.planning import (
     check_scoring,
     choose_output,
@@ -24,6 +24,7 @@ from pairalign.clusters.splits.result import Split
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
+from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
 from pairalign.jobs.splits.split import SplitRequest, choose_nearest, plan_folds, run_split
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
@@ -49,7 +50,12 @@ def run_split_command(options: argparse.Namespace) -> None:
     split, pairs = run_split(problem, request)
     if split.remark:
         log.warning("%s: %s", sequences.source, split.remark)
-    summary = _describe(split, problem, time.perf_counter() - started, outputs)
+    seconds = time.perf_counter() - started
+    least = fragment_identity(request.thresholds)
+    asked = least, request.strand, request.resources
+    fragments = count_fragments(problem, split.folds, *asked)
+    summary = _describe(split, problem, seconds, outputs)
+    summary.add(*describe_fragments(fragments, least, "folds"), fragments_across=fragments)
     write_split(options.output, split)
     if options.removed is not None:
         write_removed(options.removed, split)

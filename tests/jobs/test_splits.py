@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import json
 import random
 from fractions import Fraction
 from pathlib import Path
@@ -331,3 +332,26 @@ def test_folds_without_sequences_are_a_warning(tmp_path: Path) -> None:
     assert found.sizes.tolist()[1:] == [0, 0]
     apart = {name: text * (1 + k % 2) for k, (name, text) in enumerate(ONE_CLUSTER.items())}
     assert pairalign.split(apart, min_identity=0.6, folds=2).remark == ""
+
+
+def test_fragments_across_folds_are_counted(tmp_path: Path) -> None:
+    rng = random.Random(5)
+    letters = ["".join(rng.choices("ACDEFGHIKLMNPQRSTVWY", k=120)) for _ in range(8)]
+    wholes = "".join(f">w{k}\n{text}\n" for k, text in enumerate(letters))
+    (tmp_path / "in.fa").write_text(
+        wholes + "".join(f">q{k}\n{text[40:70]}\n" for k, text in enumerate(letters))
+    )
+    asked = ("in.fa", "--min-identity", "0.5", "--summary", "json", "--device", "cpu")
+    done = run("split", *asked, "-o", "f.csv", "--folds", "4", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "f.csv").read_text())))
+    fold = {row["name"]: row["fold"] for row in rows}
+    apart = sum(fold[f"w{k}"] != fold[f"q{k}"] for k in range(8))
+    assert apart > 0
+    assert json.loads(done.stderr)["fragments_across"] == apart
+    done = run("audit", "f.csv", *asked, "-o", "v.csv", cwd=tmp_path)
+    assert done.returncode == 0
+    assert json.loads(done.stderr)["fragments_across"] == apart
+    (tmp_path / "w.fa").write_text(wholes)
+    done = run("audit", "w.fa", *asked, "-o", "v.csv", cwd=tmp_path)
+    assert json.loads(done.stderr.splitlines()[0])["fragments_across"] == 16

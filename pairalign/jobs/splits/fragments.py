@@ -1,0 +1,57 @@
+"""Fragments across folds: pairs that are nearly identical over the shorter sequence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Int32s
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.splits.edges import find_pairs
+
+NEARLY_IDENTICAL = Fraction(9, 10)
+
+
+def fragment_identity(thresholds: PairThresholds) -> Fraction:
+    """Return from which identity pairs are counted: at least that of the promise."""
+    return max(NEARLY_IDENTICAL, thresholds.min_identity)
+
+
+def count_fragments(
+    problem: Problem,
+    groups: Int32s | None,
+    least: Fraction,
+    strand: str,
+    resources: Resources,
+) -> int:
+    """Count pairs across groups by matches over the residues of the shorter, ends being free.
+
+    Parameters
+    ----------
+    problem : Problem
+        Aligned with the same costs in mode semiglobal.
+    groups : ndarray of int32, shape (n,), or None
+        Of each sequence, -1: none. None: the two sets are the groups.
+    least : Fraction
+    strand : {"plus", "both"}
+    resources : Resources
+    """
+
+    def is_across(found: Alignments) -> npt.NDArray[np.bool_]:
+        if groups is None:
+            return np.ones(len(found), np.bool_)
+        one, other = groups[found.query], groups[found.target]
+        kept: npt.NDArray[np.bool_] = (one != other) & (one >= 0) & (other >= 0)
+        return kept
+
+    scoring = replace(problem.scoring, mode="semiglobal", end_gaps=None)
+    thresholds = PairThresholds(min_identity=least, identity_of="shorter")
+    whole = replace(problem, scoring=scoring)
+    quiet = replace(resources, progress=False)
+    return len(find_pairs(whole, thresholds, least, quiet, keep=is_across, strand=strand))
