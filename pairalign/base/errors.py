@@ -9,6 +9,7 @@
     │   └── MatrixFileError                a file that holds no matrix for the sequences
     ├── OutputError        (OSError)       a result cannot be written
     ├── FormatError        (ValueError)    an output format that cannot hold the results
+    │   └── UsageError                     options that make no sense, or exclude each other
     ├── AlignmentFileError (ValueError)    a file of alignments that cannot be read
     ├── PairListError      (ValueError)    a list of pairs that cannot be read or used
     ├── DistanceError      (ValueError)    a matrix or tree that cannot be made, read or used
@@ -28,8 +29,18 @@ OUT_OF_MEMORY = "out of memory; lower --memory or --threads"
 """What is said of a MemoryError, which says nothing itself."""
 
 
+_MOST_OF_A_MESSAGE = 2000
+
+
 class PairalignError(Exception):
-    """Base class of every error that pairalign raises on purpose."""
+    """Base class of every error that pairalign raises on purpose.
+
+    What was read from a file may be in a message, of any length: one that is very long is shown
+    without its middle.
+    """
+
+    def __str__(self) -> str:
+        return cut_name(super().__str__(), _MOST_OF_A_MESSAGE)
 
 
 class FastaError(PairalignError, ValueError):
