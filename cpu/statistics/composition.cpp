@@ -20,6 +20,14 @@
 //
 // as the cost of k of n residues of a kind is n h(k / n), with h(x) = x + (1 - x) ln(1 - x) = x^2/2 + x^3/6
 // ...
+//
+// Where that sum has no root above 0, or gaps leave none, scores grow with the lengths. What a score is worth
+// is then the Chernoff bound of alignments of at most as many columns as the shorter sequence has residues,
+//
+//     the largest theta S - columns max(0, ln sum w(s) exp(theta s) + gain)  of all theta > 0,
+//
+// with what gaps add to each column as the gain. With a root it is lambda S for scores that shorter
+// alignments have.
 
 #include <algorithm>
 #include <cmath>
@@ -60,6 +68,33 @@ double root(const std::vector<double>& weights, const double* scores, double lea
         if (fall < kAccuracy * most) return lambda;
     }
     return lambda;
+}
+
+// The slope of the bound falls with theta, so its summit is found by halving.
+constexpr int kHalvings = 40;
+
+double bound(const std::vector<double>& weights, const double* scores, double score, double columns,
+             double gain, double most) {
+    struct Growth {
+        double a_column, slope;
+    };
+    const auto growth = [&](double theta) {
+        double sum = 0, slope = 0, total = 0;
+        for (size_t k = 0; k < weights.size(); ++k) {
+            const double term = weights[k] * std::exp(theta * scores[k]);
+            total += weights[k];
+            sum += term;
+            slope += term * scores[k];
+        }
+        return Growth{std::log(sum / total) + gain, slope / sum};
+    };
+    double low = 0, high = most;
+    for (int step = 0; step < kHalvings; ++step) {
+        const double middle = (low + high) / 2;
+        const Growth found = growth(middle);
+        (found.a_column > 0 && columns * found.slope > score ? high : low) = middle;
+    }
+    return low * score - columns * std::max(growth(low).a_column, 0.0);
 }
 
 // What the residues of a pair cost to second and third order; `powers` is exp(lambda score) of each score.
@@ -136,5 +171,26 @@ PAIRALIGN_API void pairalign_pair_lambdas(int64_t pairs, const int32_t* query, c
         const auto costs = few.at(q, t, noise[query[k]], noise2[target[k]], slope);
         variances[k] = costs.second;
         thirds[k] = costs.third;
+    }
+}
+
+// What the scores of pairs whose residues favour them are worth, into nats[pairs], see above. The gain is
+// `gain` times the root of the mean square score of the pair's residues; theta is at most `most`.
+//   columns        [pairs] residues of the shorter sequence
+//   raw_scores     [pairs]
+PAIRALIGN_API void pairalign_pair_bounds(int64_t pairs, const int32_t* query, const int32_t* target,
+                                         const double* first, const double* second, const int32_t* columns,
+                                         const int32_t* raw_scores, int32_t residues, const int32_t* value,
+                                         const double* scores, int32_t values, double gain, double most,
+                                         double* nats) {
+    std::vector<double> weights(static_cast<size_t>(values));
+    for (int64_t k = 0; k < pairs; ++k) {
+        const double* q = first + int64_t{query[k]} * residues;
+        const double* t = second + int64_t{target[k]} * residues;
+        pairalign::statistics::weigh(q, t, value, residues, weights);
+        double squares = 0;
+        for (int32_t v = 0; v < values; ++v) squares += weights[v] * scores[v] * scores[v];
+        nats[k] = pairalign::statistics::bound(weights, scores, raw_scores[k], columns[k],
+                                               gain * std::sqrt(squares), most);
     }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "text_cigar.h"
@@ -40,10 +41,12 @@ char* put_bits(char* out, const pairalign_text& text, const Pair& pair) {
     return put_fixed(out, std::abs(tenths), 1);
 }
 
-// E-value as 1.23e-45; from its logarithm, so that none is too small.
+// E-value as 1.23e-45; 0.0 below the least double with all its bits, as others read no smaller one.
 char* put_evalue(char* out, const double* log_evalue, const Pair& pair) {
     if (log_evalue == nullptr) return put(out, "nan");
-    const double log10 = log_evalue[pair.place] / std::log(10.0);
+    const double log = log_evalue[pair.place];
+    if (log < std::log(std::numeric_limits<double>::min())) return put(out, "0.0");
+    const double log10 = log / std::log(10.0);
     int64_t exponent = static_cast<int64_t>(std::floor(log10));
     int64_t digits = std::llround(100 * std::pow(10.0, log10 - static_cast<double>(exponent)));
     if (digits >= 1000) {

@@ -148,6 +148,7 @@ SIGNATURES = {
     "sum_worth": "int64 pointer*5 -> none",
     # cpu/statistics/composition.cpp
     "pair_lambdas": "int64 pointer*6 int32 pointer*2 int32 double*2 pointer*3 -> none",
+    "pair_bounds": "int64 pointer*6 int32 pointer*2 int32 double*2 pointer -> none",
     # cpu/statistics/evalues.cpp
     "log_evalues": "pointer int64 pointer*4 -> none",
     # cpu/statistics/repeats.cpp

@@ -115,7 +115,7 @@ class StatisticsOptions(Asked):
     )
     comp_based_stats: Any = option(
         help="1: E-values by the composition of each pair, as BLAST's mode 1; 0: whatever the "
-        "composition (1 for proteins, 0 for DNA)",
+        "composition, as BLAST's mode 0 (1)",
         values=(0, 1),
         kind=DIGIT,
     )

@@ -45,6 +45,7 @@ Doubles = npt.NDArray[np.float64]
 Numbers = npt.NDArray[np.integer[Any]]
 
 _MOST_SCORE = 2**31 - 1
+_LEAST_LOG = math.log(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,8 @@ class Significance:
         Residues of low complexity, which add nothing to the scores of bits and E-values.
     scored_mask : str or None
         What found the residues that score as unknown ones; None: none do.
+    strands : int
+        That each pair is aligned on; without `composition`, E-values are of one, as BLAST's.
     """
 
     gumbel: Gumbel
@@ -105,6 +108,7 @@ class Significance:
     search_space: float | None = None
     masks: ResidueMasks | None = None
     scored_mask: str | None = None
+    strands: int = 1
 
     @cached_property
     def lengths(self) -> tuple[Int32s, Int32s]:
@@ -145,12 +149,6 @@ class Significance:
             return None
         return every[0], every[1]
 
-    def ratios(self, query: Numbers, target: Numbers) -> Doubles:
-        """Return lambda of each of some pairs by that of all, float64."""
-        if self.composition is None:
-            return np.ones(len(query))
-        return self.composition.ratios(query, target)
-
     def counted_scores(self, found: Alignments) -> Int32s:
         """Return the raw scores that bits and E-values are of, int32; with masks, of CIGARs."""
         return found.raw_score if self.masks is None else self.masks.raw_scores(found)
@@ -164,29 +162,29 @@ class Significance:
         return self._log_evalues(found, (False, True))
 
     def _log_evalues(self, found: Alignments, ways: Iterable[bool]) -> list[Doubles]:
+        scores, costs = self._worth_and_costs(found)
+        pairs = found.query, found.target
+        return [self.log_evalues_of(scores, *pairs, exchanged=way) - costs for way in ways]
+
+    def _worth_and_costs(self, found: Alignments) -> tuple[Doubles, Doubles]:
         raw_scores = self.counted_scores(found)
         if self.composition is None:
-            ratios, factors = np.ones(len(found)), np.zeros(len(found))
-        else:
-            ratios, second, third = self.composition.ratios_and_costs(found.query, found.target)
-            nats = self.gumbel.lambda_ * raw_scores
-            factors = np.minimum(second * nats**2 / 2 + third * nats**3 / 6, math.log(MOST_FACTOR))
-            factors -= self.composition.log_halves(ratios)
-        scores = ratios * raw_scores
-        pairs = found.query, found.target
-        return [self.log_evalues_of(scores, *pairs, exchanged=way) - factors for way in ways]
+            return raw_scores.astype(np.float64), np.zeros(len(found))
+        worth, costs = self.composition.worth_and_costs(found.query, found.target, raw_scores)
+        return worth, costs - math.log(self.strands)
 
     def evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
-        """Return the E-values of alignments; `exchanged`: with the targets as queries; float64."""
-        values: Doubles = np.exp(self.log_evalues(found, exchanged=exchanged))
-        return values
+        """Return the E-values of alignments; `exchanged`: with the targets as queries; float64.
+
+        Those below the least double with all its bits are 0.
+        """
+        logs = self.log_evalues(found, exchanged=exchanged)
+        return np.where(logs < _LEAST_LOG, 0.0, np.exp(logs))
 
     def bits(self, found: Alignments) -> Doubles:
         """Return the bit scores of some alignments, float64."""
-        ratios = self.ratios(found.query, found.target)
-        nats = self.gumbel.lambda_ * ratios * self.counted_scores(found)
-        values: Doubles = (nats - math.log(self.gumbel.k)) / math.log(2)
-        return values
+        scores, _ = self._worth_and_costs(found)
+        return (self.gumbel.lambda_ * scores - math.log(self.gumbel.k)) / math.log(2)
 
     def least_raw_score(
         self, max_evalue: float, queries: Numbers, targets: Numbers, *, exchanged: bool = False
@@ -203,10 +201,9 @@ class Significance:
 
         Notes
         -----
-        The E-value of a pair falls with its score and rises with the length of its query, so it
-        is enough to look at the shortest query with each length of target. What is best for a
-        pair is a ratio of `MOST_RATIO`, and an E-value that is divided by `MOST_FACTOR`, and by 2
-        since scores are discrete.
+        The E-value of a pair falls with its score and rises with the length of its query, so the
+        shortest query with each length of target is enough. What is best for a pair is a ratio of
+        `MOST_RATIO`, and an E-value by `MOST_FACTOR`, and by 2 since scores are discrete.
         """
         sides = (targets, queries) if exchanged else (queries, targets)
         lengths = self.lengths[::-1] if exchanged else self.lengths
@@ -374,6 +371,7 @@ def find_significance(
     composition: PairComposition | None = None,
     search_space: float | None = None,
     mask: str = MASKS[0],
+    strands: int = 1,
 ) -> Significance | None:
     """Return what bit scores and E-values of a run are made of; None where it is not known.
 
@@ -392,6 +390,8 @@ def find_significance(
         Cells of the search space of every query.
     mask : {"none", "tantan", "seg"}
         What residues of low complexity are found by.
+    strands : int
+        That each pair is aligned on.
 
     Notes
     -----
@@ -408,7 +408,8 @@ def find_significance(
         for searched in (other, queries)
     )
     masks = None if mask == MASKS[0] else ResidueMasks(queries, other, mask)
-    return Significance(gumbel, (queries, other), (first, second), composition, search_space, masks)
+    known = Significance(gumbel, (queries, other), (first, second), composition, search_space)
+    return replace(known, masks=masks, strands=strands)
 
 
 def search_spaces(

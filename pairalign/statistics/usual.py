@@ -46,14 +46,13 @@ def chosen_composition(
     Parameters
     ----------
     chosen : int or None
-        1: yes; 0: no; None: of proteins.
+        1 or None: it is; 0: no.
     scoring : Scoring
     queries, targets : SequenceSet
     gumbel : Gumbel, optional
         Parameters of the scoring; default: published ones.
     """
-    by_default = scoring.alphabet.name == "protein"
-    if not (by_default if chosen is None else chosen):
+    if chosen is not None and not chosen:
         return None
     return pair_composition(scoring, queries, targets, gumbel)
 
@@ -66,7 +65,8 @@ def pair_composition(
 ) -> PairComposition:
     """Return what the residues of each pair do to lambda of a scoring.
 
-    Usual are the residues of proteins that published parameters are for, else those of the sets.
+    Usual are the residues that published parameters are for (of DNA all four bases alike), else
+    those of the sets.
     Without parameters (`gumbel`, or published ones) lambda is that of alignments without gaps.
 
     Raises
@@ -76,8 +76,10 @@ def pair_composition(
     """
     other = queries if targets is None else targets
     shares = composition(queries), composition(other)
-    if scoring.alphabet.name == "protein" and find_gumbel(scoring) is not None:
-        usual = np.array([BACKGROUND[letter] for letter in scoring.alphabet.letters[:20]])
+    if find_gumbel(scoring) is not None:
+        usual = np.ones(LETTERS["dna"])
+        if scoring.alphabet.name == "protein":
+            usual = np.array([BACKGROUND[letter] for letter in scoring.alphabet.letters[:20]])
         shares = usual / usual.sum(), usual / usual.sum()
     residues = len(shares[0])
     lambda_ = ungapped_lambda(scoring.matrix[:residues, :residues], *shares)

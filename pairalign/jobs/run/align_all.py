@@ -105,7 +105,7 @@ def align(
     search_space : float, optional
         Cells of the search space of every query, so that E-values do not depend on the sets.
     comp_based_stats : bool, optional
-        E-values with the composition of each pair; default: those of proteins.
+        E-values with the composition of each pair (default), or whatever it is.
     mask : {"none", "tantan", "seg"}
         Bits and E-values of alignments in which residues of low complexity add nothing to the
         score, see `pairalign.statistics.low_complexity`: repeats of few residues, by tantan, or

@@ -14,7 +14,7 @@ from typing import Any
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import Shard
-from pairalign.base.choices import MASKS, RANKS
+from pairalign.base.choices import MASKS, RANKS, STRANDS
 from pairalign.base.errors import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
@@ -234,7 +234,10 @@ def find_statistics(
         composition = chosen_composition(request.comp_based_stats, scoring, *sets, gumbel)
     space = request.search_space
     mask = request.mask if request.is_masked else MASKS[0]
-    found = find_significance(scoring, *sets, request.db_size, gumbel, composition, space, mask)
+    strands = 1 if request.strand == STRANDS[0] else 2
+    found = find_significance(
+        scoring, *sets, request.db_size, gumbel, composition, space, mask, strands
+    )
     if found is not None and request.mask_scores:
         found = replace(found, scored_mask=request.mask)
     return Statistics(found, reason, gumbel is not None and found is not None)
