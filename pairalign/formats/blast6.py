@@ -16,8 +16,8 @@ class Blast6Writer(TextWriter):
     ``qseqid sseqid pident length mismatch gapopen qstart qend sstart send evalue bitscore``:
     positions count from 1 and include the last residue; ``pident`` is 100 matches by columns, with
     3 decimals; ``evalue`` has three digits, and is 0.0 where a double holds fewer, ``bitscore`` one
-    decimal; both are ``nan`` where statistics are not known, as in modes other than local. Pairs of which nothing is aligned
-    are left out. One line a pair: there is one alignment of each.
+    decimal; both are ``nan`` where statistics are not known, as in modes other than local.
+    Pairs of which nothing is aligned are left out. One line a pair: there is one alignment of each.
     """
 
     name = "blast6"
