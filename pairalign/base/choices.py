@@ -1,9 +1,13 @@
 """What options and arguments may be: words and numbers that many modules know.
 
-Nothing is imported here, so that the help of a command is there at once.
+Nothing of the package is imported here, so that the help of a command is there at once.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
 
 MODES = ("global", "semiglobal", "local")
 END_GAPS = "end-gaps"
@@ -42,19 +46,69 @@ DEFAULT_WINDOW = 1024
 LIST_WINDOW = 65536
 """Rows and columns of a window for pairs of a list: large, so that a row has some pairs."""
 
-FORMAT_NAMES = (
-    *("paf", "tsv", "fasta", "srspair", "parquet", "blast6", "blast7", "sam", "a3m"),
-    *("stockholm", "maf", "tc_lib", "graphml", "gexf", "abc", "edges", "npz"),
-)
-NETWORK_NAMES = ("graphml", "gexf", "abc", "edges", "npz")
-OVERLAP_FORMAT_NAMES = ("paf", "sam", "gfa")
-"""Formats of alignments, those of networks, those of overlaps: `pairalign.formats.WRITERS` again,
-by name, for the command line; a test holds them together."""
-READER_NAMES = (
-    *("paf", "sam", "tsv", "blast6", "srspair", "fasta", "parquet"),
-    *("maf", "stockholm", "a3m", "tc_lib", "gfa", "abc", "graphml"),
-)
-"""Those of `pairalign.formats.readers.READERS`."""
+
+class Format(NamedTuple):
+    """A line of the registry of formats of alignments; all else of a format is in its classes.
+
+    Attributes
+    ----------
+    holds : str
+        Some of ``"pairs"``, ``"overlaps"`` and ``"network"``: which commands write it.
+    writer : str
+        Its `pairalign.formats.Writer`: module and class in `pairalign.formats`.
+    reader : str
+        Its `pairalign.formats.readers.RecordReader`, likewise; empty: it has none of its own.
+    """
+
+    holds: str
+    writer: str
+    reader: str = ""
+
+    def load_writer(self) -> Any:
+        """Return the class that writes it."""
+        return _load(self.writer)
+
+    def load_reader(self) -> Any:
+        """Return the class that reads it."""
+        return _load(self.reader)
+
+
+def _load(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(f"pairalign.formats.{module}"), name)
+
+
+REGISTRY: Mapping[str, Format] = {
+    "paf": Format("pairs overlaps", "paf.PafWriter", "readers.lines.PafReader"),
+    "tsv": Format("pairs", "tsv.TsvWriter", "readers.tables.TsvReader"),
+    "fasta": Format("pairs", "fasta.FastaWriter", "readers.fasta.FastaReader"),
+    "srspair": Format("pairs", "srspair.SrspairWriter", "readers.srspair.SrspairReader"),
+    "parquet": Format("pairs", "parquet.ParquetWriter", "readers.parquet.ParquetReader"),
+    "blast6": Format("pairs", "blast6.Blast6Writer", "readers.tables.Blast6Reader"),
+    "blast7": Format("pairs", "blast7.Blast7Writer"),
+    "sam": Format("pairs overlaps", "sam.SamWriter", "readers.lines.SamReader"),
+    "a3m": Format("pairs", "a3m.A3mWriter", "readers.blocks.A3mReader"),
+    "stockholm": Format("pairs", "stockholm.StockholmWriter", "readers.blocks.StockholmReader"),
+    "maf": Format("pairs", "maf.MafWriter", "readers.blocks.MafReader"),
+    "tc_lib": Format("pairs", "tc_lib.TcLibWriter", "readers.blocks.TcLibReader"),
+    "gfa": Format("overlaps", "gfa.GfaWriter", "readers.graphs.GfaReader"),
+    "graphml": Format("pairs network", "networks.GraphmlWriter", "readers.graphs.NetworkReader"),
+    "gexf": Format("pairs network", "networks.GexfWriter"),
+    "abc": Format("pairs network", "networks.AbcWriter", "readers.graphs.AbcReader"),
+    "edges": Format("pairs network", "networks.EdgesWriter"),
+    "npz": Format("pairs network", "matrix_csr.MatrixWriter"),
+}
+"""All formats by name, in the order in which help shows them."""
+
+
+def _names(word: str) -> tuple[str, ...]:
+    return tuple(name for name, one in REGISTRY.items() if word in one.holds.split())
+
+
+FORMAT_NAMES = _names("pairs")
+OVERLAP_FORMAT_NAMES = _names("overlaps")
+NETWORK_NAMES = _names("network")
+READER_NAMES = tuple(name for name, one in REGISTRY.items() if one.reader)
 
 COMPRESSED_SUFFIXES = (".gz", ".zst")
 """Ends of names of outputs that are compressed."""

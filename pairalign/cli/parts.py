@@ -161,5 +161,5 @@ def without_option(command: list[str], name: str, values: int) -> list[str]:
 
 def check_parts_ending(output: str, format: str) -> None:
     """Refuse a file's name that says another format than that of the parts; FormatError."""
-    endings = next(writer.suffixes for writer in WRITERS if writer.name == format)
+    endings = WRITERS[format].suffixes
     check_ending(output, endings, f"the parts are {format}")

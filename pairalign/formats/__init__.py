@@ -1,7 +1,4 @@
-"""Formats of alignment files: one writer per format, found by its name or a file's name.
-
-`WRITERS` is their registry.
-"""
+"""Formats of alignment files: one writer per format, found by its name or a file's name."""
 
 from __future__ import annotations
 
@@ -12,25 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.fields import Field
-from pairalign.base.choices import COMPRESSED_SUFFIXES, STRANDS, WEIGHTS
+from pairalign.base.choices import (
+    COMPRESSED_SUFFIXES,
+    FORMAT_NAMES,
+    NETWORK_NAMES,
+    OVERLAP_FORMAT_NAMES,
+    REGISTRY,
+    STRANDS,
+    WEIGHTS,
+)
 from pairalign.base.errors import FormatError
-from pairalign.formats.a3m import A3mWriter
-from pairalign.formats.blast6 import Blast6Writer
-from pairalign.formats.blast7 import Blast7Writer
-from pairalign.formats.fasta import FastaWriter
-from pairalign.formats.gfa import GfaWriter
-from pairalign.formats.maf import MafWriter
-from pairalign.formats.matrix_csr import MatrixWriter
 from pairalign.formats.names import choose_format, suffixes_of
-from pairalign.formats.networks import NETWORKS
 from pairalign.formats.output import Output, Path, open_output
-from pairalign.formats.paf import PafWriter
-from pairalign.formats.parquet import ParquetWriter
-from pairalign.formats.sam import SamWriter
-from pairalign.formats.srspair import SrspairWriter
-from pairalign.formats.stockholm import StockholmWriter
-from pairalign.formats.tc_lib import TcLibWriter
-from pairalign.formats.tsv import TsvWriter
 from pairalign.formats.writer import PLAIN_CIGAR, WHOLE, Confidence, Content, Piece, Writer
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
@@ -50,30 +40,13 @@ __all__ = [
     "open_writer",
 ]
 
-_NETWORKS: tuple[type[Writer], ...] = (*NETWORKS, MatrixWriter)
+WRITERS: dict[str, type[Writer]] = {name: one.load_writer() for name, one in REGISTRY.items()}
+"""The formats of `pairalign.base.choices.REGISTRY`."""
 
-WRITERS: tuple[type[Writer], ...] = (
-    PafWriter,
-    TsvWriter,
-    FastaWriter,
-    SrspairWriter,
-    ParquetWriter,
-    Blast6Writer,
-    Blast7Writer,
-    SamWriter,
-    A3mWriter,
-    StockholmWriter,
-    MafWriter,
-    TcLibWriter,
-    GfaWriter,
-    *_NETWORKS,
-)
-"""The registry: a format that is in here has all that the program knows of it in its class."""
-
-FORMATS = {writer.name: writer for writer in WRITERS if writer.of_pairs}
-NETWORK_FORMATS = {writer.name: writer for writer in _NETWORKS}
+FORMATS = {name: WRITERS[name] for name in FORMAT_NAMES}
+NETWORK_FORMATS = {name: WRITERS[name] for name in NETWORK_NAMES}
 """Formats of networks, whose nodes may have clusters."""
-OVERLAP_FORMATS = {writer.name: writer for writer in WRITERS if writer.of_overlaps}
+OVERLAP_FORMATS = {name: WRITERS[name] for name in OVERLAP_FORMAT_NAMES}
 """Formats of overlaps, which have a strand and a kind."""
 
 

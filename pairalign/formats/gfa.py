@@ -45,8 +45,6 @@ class GfaWriter(TextWriter):
     suffixes = (".gfa",)
     needs = Detail.STATS
     either_strand = True
-    of_pairs = False
-    of_overlaps = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         check_gfa_names(content.queries)

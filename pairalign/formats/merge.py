@@ -20,7 +20,6 @@ from pairalign.formats.parts import (
 )
 from pairalign.formats.writer import Writer
 
-_TYPES = {writer.name: writer for writer in WRITERS}
 _PAIR_NUMBER = re.compile(rb"^(>\S+ pair=|#=GF ID pair)(\d+)", re.MULTILINE)
 _PRIMARY = re.compile(rb"^([^\t\n]+)\t(0|16)\t", re.MULTILINE)
 _SECONDARY = 256
@@ -48,7 +47,7 @@ def merge_alignments(
     OutputError
         The file cannot be written.
     """
-    writer = _TYPES[manifests[0].format]
+    writer = WRITERS[manifests[0].format]
     suffix = writer.suffixes[0]
     check_parts(folder, manifests, suffix)
     paths = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]

@@ -347,7 +347,3 @@ def _attribute(value: object) -> str:
     from xml.sax.saxutils import quoteattr
 
     return quoteattr(re.sub(_NOT_XML, "\ufffd", str(value)))
-
-
-NETWORKS: tuple[type[NetworkWriter], ...] = (GraphmlWriter, GexfWriter, AbcWriter, EdgesWriter)
-"""The formats of networks."""

@@ -31,7 +31,6 @@ class PafWriter(TextWriter):
     needs = Detail.STATS
     of_block = True
     either_strand = True
-    of_overlaps = True
     both_ways = True
     known_tags = ("tp", "cs", "pp", PLAIN_CIGAR)
 

@@ -7,10 +7,11 @@ import numpy as np
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
 from pairalign.alignments.records import SetNames
 from pairalign.base.arrays import Int32s
+from pairalign.base.choices import READER_NAMES
 from pairalign.base.errors import PartsError
 from pairalign.formats.matrix_csr import MatrixWriter, pairs_of_matrix
 from pairalign.formats.output import map_file
-from pairalign.formats.readers import READERS, open_reader
+from pairalign.formats.readers import open_reader
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -33,7 +34,7 @@ def read_recorded_pairs(path: str, format: str, sequences: SequenceSet) -> tuple
     """
     if format == MatrixWriter.name:
         return pairs_of_matrix(map_file(path))
-    if format not in {reader.name for reader in READERS}:
+    if format not in READER_NAMES:
         raise PartsError(
             f"{format} is not read back, so nothing can be added: write another format"
         )

@@ -56,7 +56,6 @@ class SamWriter(TextWriter):
     suffixes = (".sam",)
     needs = Detail.CIGAR
     either_strand = True
-    of_overlaps = True
     of_block = True
     name_rules = (_QUERY, _TARGET)
     known_tags = ("MD", "pp", PLAIN_CIGAR)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pairalign.base.arguments import MOST_SHARDS
-from pairalign.base.choices import ALL_MODES, FORMAT_NAMES, OVERLAP_FORMAT_NAMES
+from pairalign.base.choices import ALL_MODES, REGISTRY
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,7 +90,7 @@ _PIECE = Kind(
 
 MANIFEST: Schema = {
     "run": Field(_OBJECT),
-    "format": Field(_one_of(*FORMAT_NAMES, *OVERLAP_FORMAT_NAMES, DISTANCES)),
+    "format": Field(_one_of(*REGISTRY, DISTANCES)),
     "shard": Field(_whole(1, MOST_SHARDS)),
     "shards": Field(_whole(1, MOST_SHARDS)),
     "start": Field(_COUNT),

@@ -128,8 +128,6 @@ class Writer(Abortable):
         Whether ``.gz`` makes sense.
     either_strand : bool
         Whether it can hold alignments of a reverse-complemented query.
-    of_pairs, of_overlaps : bool
-        Whether it is a format of alignments, and of overlaps.
     both_ways : bool
         Whether it can have each pair a second time with query and target exchanged.
     pairs_once : bool
@@ -164,8 +162,6 @@ class Writer(Abortable):
     needs: ClassVar[Detail]
     compressible: ClassVar[bool] = True
     either_strand: ClassVar[bool] = False
-    of_pairs: ClassVar[bool] = True
-    of_overlaps: ClassVar[bool] = False
     both_ways: ClassVar[bool] = False
     pairs_once: ClassVar[bool] = False
     numbers: ClassVar[bool] = False

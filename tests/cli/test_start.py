@@ -11,8 +11,8 @@ import pytest
 import pairalign
 from pairalign.base import choices
 from pairalign.cli.program import COMMANDS
-from pairalign.formats import FORMATS, NETWORK_FORMATS, OVERLAP_FORMATS
-from pairalign.formats.readers import READERS
+from pairalign.formats import WRITERS
+from pairalign.formats.readers import readers
 from pairalign.jobs.distances.guide_tree import METHOD_BYTES
 from pairalign.jobs.distances.measures import MEASURES
 from pairalign.trees.newick import PROGRAMS
@@ -54,10 +54,8 @@ def test_help_on_a_command_loads_what_its_options_need(command: str) -> None:
 
 
 def test_options_know_the_names_that_the_registries_have() -> None:
-    assert tuple(FORMATS) == choices.FORMAT_NAMES
-    assert tuple(NETWORK_FORMATS) == choices.NETWORK_NAMES
-    assert tuple(OVERLAP_FORMATS) == choices.OVERLAP_FORMAT_NAMES
-    assert tuple(reader.name for reader in READERS) == choices.READER_NAMES
+    assert all(writer.name == name for name, writer in WRITERS.items())
+    assert all(reader.name == name for name, reader in readers().items())
     assert tuple(MEASURES) == tuple(choices.MEASURE_SUMMARIES)
     assert tuple(METHOD_BYTES) == choices.TREE_METHODS
     assert tuple(PROGRAMS) == choices.TREE_PROGRAMS

@@ -2,9 +2,9 @@
 
 import pytest
 
+from pairalign.base.choices import FORMAT_NAMES
 from pairalign.cli.main import main
 from pairalign.clusters.splits.labels import read_values
-from pairalign.formats import WRITERS
 from pairalign.formats.distances import read_distances
 from pairalign.formats.groups import read_groups
 from pairalign.pairs.lists import read_pair_list
@@ -50,7 +50,7 @@ def test_a_byte_order_mark_is_skipped(name, tmp_path):
     assert read(str(path)) == expected
 
 
-ALIGNMENTS = [writer.name for writer in WRITERS if writer.of_pairs]
+ALIGNMENTS = list(FORMAT_NAMES)
 
 
 @pytest.mark.parametrize("format", [one for one in ALIGNMENTS if one not in ("edges", "npz")])

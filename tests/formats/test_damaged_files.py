@@ -5,13 +5,12 @@ import re
 import pytest
 from mutants import NUMBER, check_mutants
 
+from pairalign.base.choices import FORMAT_NAMES, READER_NAMES
 from pairalign.cli.main import main
 from pairalign.clusters.splits.labels import read_values
 from pairalign.errors import AlignmentFileError
-from pairalign.formats import WRITERS
 from pairalign.formats.distances import read_distances
 from pairalign.formats.groups import read_groups
-from pairalign.formats.readers import READERS
 from pairalign.jobs.verify.verify import VerifyJob
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.reading import read_fasta
@@ -25,7 +24,7 @@ KVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS
 >c label=y
 KVLWCGGHYTRRSTPQEELKNHCWVA
 """
-ALIGNMENTS = [writer.name for writer in WRITERS if writer.of_pairs]
+ALIGNMENTS = list(FORMAT_NAMES)
 SOME = 40
 
 
@@ -150,7 +149,7 @@ def test_trees(folder, number):
 
 
 @pytest.mark.parametrize("number", [str(2**63), str(2**64), "9" * 5000, "-" + "9" * 5000, "１２"])
-@pytest.mark.parametrize("format", [reader.name for reader in READERS])
+@pytest.mark.parametrize("format", READER_NAMES)
 def test_numbers_of_any_size(folder, format, number):
     """In the place of each number of a file, one at a time."""
     if format in ("parquet", "gfa"):

@@ -2,10 +2,10 @@
 
 import pytest
 
+from pairalign.base.choices import FORMAT_NAMES
 from pairalign.cli.main import main
-from pairalign.formats import WRITERS
 
-FORMATS = [writer.name for writer in WRITERS if writer.of_pairs]
+FORMATS = list(FORMAT_NAMES)
 NOTHING = (
     ("--min-identity", "0.999"),
     ("--min-identity", "0.999", "--max-hits", "3"),

@@ -8,10 +8,10 @@ import warnings
 import pandas as pd
 import pytest
 
+from pairalign.base.choices import FORMAT_NAMES
 from pairalign.base.texts import lines_of, quoted, unquoted, words_of
 from pairalign.cli.main import main
 from pairalign.clusters.splits.labels import read_values
-from pairalign.formats import WRITERS
 from pairalign.formats.msa import MSA_LINES
 
 RESIDUES = "MKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW"
@@ -84,7 +84,7 @@ REFUSED = {
 """Of formats, the kinds that they cannot hold."""
 
 NETWORKS = ("graphml", "gexf", "abc", "edges", "npz")
-FORMATS = [writer.name for writer in WRITERS if writer.of_pairs]
+FORMATS = list(FORMAT_NAMES)
 
 
 def write(path, names):

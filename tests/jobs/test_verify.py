@@ -12,14 +12,15 @@ from strategies import MODES
 from verifying import COLUMNS, ROWS, align, family, verify
 
 from pairalign.alignments.records import FAULTS, RecordChecker, SetNames, fault_names
+from pairalign.base.choices import READER_NAMES
 from pairalign.cli.main import main
 from pairalign.errors import AlignmentFileError
-from pairalign.formats.readers import READERS, open_reader, reader
+from pairalign.formats.readers import open_reader, reader
 from pairalign.sequences.sets import SequenceSet
 
 GRAPHS = ("a3m", "gfa", "abc", "graphml")
 """Those that have tests of their own."""
-FORMATS = [one.name for one in READERS if one.name not in GRAPHS]
+FORMATS = [name for name in READER_NAMES if name not in GRAPHS]
 
 
 @pytest.fixture

@@ -1,45 +1,25 @@
-"""Readers of alignment files, ours and other programs', one a module, found by a file's name.
+"""Readers of alignment files, ours and other programs', found by a file's name.
 
-`READERS` is their registry. A reader cuts a file into pieces of whole records and turns each piece
-into `pairalign.alignments.records.AlignmentRecords`; what is in memory does not grow with the file.
+A reader cuts a file into pieces of whole records and turns each piece into
+`pairalign.alignments.records.AlignmentRecords`; what is in memory does not grow with the file.
 """
 
 from __future__ import annotations
 
+from functools import cache
+
 from pairalign.alignments.records import SetNames
-from pairalign.formats.names import choose_format
-from pairalign.formats.readers.blocks import (
-    A3mReader,
-    MafReader,
-    StockholmReader,
-    TcLibReader,
-)
-from pairalign.formats.readers.fasta import FastaReader
-from pairalign.formats.readers.graphs import AbcReader, GfaReader, NetworkReader
-from pairalign.formats.readers.lines import PafReader, SamReader
-from pairalign.formats.readers.parquet import ParquetReader
+from pairalign.base.choices import READER_NAMES, REGISTRY
+from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.readers.reader import RecordReader
-from pairalign.formats.readers.srspair import SrspairReader
-from pairalign.formats.readers.tables import Blast6Reader, TsvReader
 
-__all__ = ["READERS", "RecordReader", "open_reader"]
+__all__ = ["RecordReader", "open_reader", "readers"]
 
-READERS: tuple[type[RecordReader], ...] = (
-    PafReader,
-    SamReader,
-    TsvReader,
-    Blast6Reader,
-    SrspairReader,
-    FastaReader,
-    ParquetReader,
-    MafReader,
-    StockholmReader,
-    A3mReader,
-    TcLibReader,
-    GfaReader,
-    AbcReader,
-    NetworkReader,
-)
+
+@cache
+def readers() -> dict[str, type[RecordReader]]:
+    """Return the readers of `pairalign.base.choices` by their formats' names."""
+    return {name: REGISTRY[name].load_reader() for name in READER_NAMES}
 
 
 def open_reader(
@@ -68,7 +48,6 @@ def open_reader(
     AlignmentFileError
         The file cannot be read.
     """
-    suffixes = {reader.name: reader.suffixes for reader in READERS}
+    suffixes = suffixes_of(readers())
     name = choose_format(path, format, suffixes, "alignments", "standard input")
-    reader = next(one for one in READERS if one.name == name)
-    return reader(path, names, columns)
+    return readers()[name](path, names, columns)
