@@ -12,7 +12,7 @@ from pairalign.base.declaration import COMMAND_LINE, check
 from pairalign.base.errors import FormatError
 from pairalign.cli.networks import OF_STATISTICS
 from pairalign.cli.tags import tags_of
-from pairalign.formats import NETWORK_FORMATS, Writer, check_shown, find_format
+from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown, find_format
 from pairalign.formats.resumable import Join
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.want import Detail
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 _TAG, _FIELD = "pp", "confidence"
 """What shows how sure columns are."""
-_WEIGHTED = ("abc", "gexf", "npz")
-"""Networks whose edges have a weight."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ def table_of(asked: AlignOptions) -> Table:
     check(asked, COMMAND_LINE)
     if writer_type.pairs_once:
         _check_hits_once(asked, writer_type.name)
-    _check_weight(asked, writer_type.name)
+    _check_weight(asked, writer_type)
     fields = () if asked.columns is None else parse_fields(asked.columns)
     fields = _shown_fields(asked, writer_type, fields)
     if asked.hsps > 1 and writer_type.name in NETWORK_FORMATS:
@@ -120,7 +118,7 @@ def _check_hits_once(options: AlignOptions, format: str) -> None:
             )
 
 
-def _check_weight(options: AlignOptions, format: str) -> None:
+def _check_weight(options: AlignOptions, writer: type[Writer]) -> None:
     """Refuse ``--weight`` where edges have none, or where it is not known.
 
     Raises
@@ -130,10 +128,11 @@ def _check_weight(options: AlignOptions, format: str) -> None:
     """
     if options.weight == WEIGHTS[0]:
         return
-    if format not in _WEIGHTED:
+    if not writer.weighted:
+        fitting = ", ".join(name for name, one in FORMATS.items() if one.weighted)
         raise FormatError(
-            f"--weight is for {', '.join(_WEIGHTED)}, but the format is {format}"
-            + ("; its edges have all of them" if format in NETWORK_FORMATS else "")
+            f"--weight is for {fitting}, but the format is {writer.name}"
+            + ("; its edges have all of them" if writer.name in NETWORK_FORMATS else "")
         )
     if options.weight in OF_STATISTICS and options.mode != "local":
         raise FormatError(f"--weight {options.weight} needs --mode local, not {options.mode}")
@@ -153,7 +152,7 @@ def _shown_fields(
     options: AlignOptions, writer: type[Writer], fields: tuple[Field, ...]
 ) -> tuple[Field, ...]:
     """Return the columns of a table; where none are chosen, confidence is one if it is known."""
-    if fields or writer.name != "tsv" or options.score_only or not options.is_by_accuracy:
+    if fields or not writer.adds_confidence or options.score_only or not options.is_by_accuracy:
         return fields
     return tuple(FIELDS[name] for name in (*COLUMNS[Detail.CIGAR], _FIELD))
 

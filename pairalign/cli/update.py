@@ -29,8 +29,7 @@ from pairalign.cli.planning import problem_request
 from pairalign.cli.program import build_parser
 from pairalign.formats import open_writer
 from pairalign.formats.held import HeldOutput
-from pairalign.formats.interleave import Interleaver, column_of_score, columns_of_names
-from pairalign.formats.matrix_csr import MatrixWriter, add_to_matrix
+from pairalign.formats.interleave import Interleaver
 from pairalign.formats.merge import merge_files
 from pairalign.formats.output import (
     Output,
@@ -60,8 +59,6 @@ from pairalign.statistics.statements import statistics_by_name
 Results = Generator[Alignments, None, None]
 
 _SHOWN = 4
-_WITH_STATISTICS = ("parquet", "blast7")
-"""Formats that show what E-values are made of without being asked."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +205,7 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
         The message names ``--search-space``.
     """
     asked = plan.request
-    shown = table.shows_statistics or table.writer_type.name in _WITH_STATISTICS
+    shown = table.shows_statistics or table.writer_type.shows_statistics
     shown = shown or asked.max_evalue is not None or asked.ranks_by_statistics
     if not shown or plan.significance is None or old.significance is None:
         return
@@ -231,14 +228,14 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
 def _write(update: _Update, destination: Destination) -> None:
     """Write old and new pairs: lines are copied, of other formats the pairs are aligned again."""
     fields = [field.name for field in update.table.fields]
-    format, job = update.table.writer_type.name, update.plan.job
-    columns = columns_of_names(format, fields)
+    writer_type, job = update.table.writer_type, update.plan.job
+    columns = None if writer_type.lines is None else writer_type.lines.columns_of_names(fields)
     lines = None
     if columns is not None:
         lines = _open_lines(update, columns)
         _add_old(update, lines)
-    if format == MatrixWriter.name and not isinstance(job, HitsJob):
-        _add_to_matrix(update, destination)
+    if writer_type.adds_pairs and not isinstance(job, HitsJob):
+        _add_pairs(update, destination)
         return
     if lines is None:
         _align_again(update, _read_recorded(update), destination)
@@ -260,14 +257,13 @@ def _write(update: _Update, destination: Destination) -> None:
 
 def _open_lines(update: _Update, columns: tuple[int, int]) -> Interleaver:
     """Return what puts the lines of the run in order, of hits by what they score."""
-    format, job = update.table.writer_type.name, update.plan.job
+    writer_type, job = update.table.writer_type, update.plan.job
     if not isinstance(job, HitsJob):
-        return Interleaver(format, columns, job.queries, job.window)
-    fields = [field.name for field in update.table.fields]
-    with open(update.parts[0], "rb") as file:
-        score = column_of_score(format, fields, file.readline())
+        return Interleaver(writer_type, columns, job.queries, job.window)
+    assert writer_type.lines is not None
+    score = writer_type.lines.column_of_score([field.name for field in update.table.fields])
     scale = job.scoring.scale
-    return Interleaver(format, columns, job.queries, job.window, scale=scale, score=score)
+    return Interleaver(writer_type, columns, job.queries, job.window, scale=scale, score=score)
 
 
 def _add_old(update: _Update, lines: Interleaver) -> None:
@@ -300,14 +296,14 @@ def _read_recorded(update: _Update) -> PairList:
     return PairList(first, second)
 
 
-def _add_to_matrix(update: _Update, destination: Destination) -> None:
-    """Write the entries of the run and those of new pairs: the order of pairs does not matter."""
+def _add_pairs(update: _Update, destination: Destination) -> None:
+    """Write the pairs of the run and new ones, whose order does not matter."""
     job, shown = update.plan.job, sum(one.shown for one in update.manifests)
     with _recorded(update) as path, HeldOutput(update.options.output) as held:
         results = align_added(job, update.old)
         _align(update, job, results, held, destination, shown=shown)
         with open_output(update.options.output, threads=job.threads) as output:
-            add_to_matrix(map_file(path), held.text(), output)
+            update.table.writer_type.add(map_file(path), held.text(), output)
 
 
 def _align_again(update: _Update, recorded: PairList, destination: Destination) -> None:

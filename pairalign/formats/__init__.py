@@ -298,11 +298,12 @@ def _check_detail(writer: type[Writer], detail: Detail, overlaps: bool) -> None:
         return
     if overlaps:
         raise FormatError(f"{writer.name} needs CIGARs: leave --no-cigar out, or write paf")
+    fitting = " or ".join(n for n, other in FORMATS.items() if other.needs == Detail.SCORE)
     without = "alignments" if writer.needs == Detail.CIGAR else "spans"
     raise FormatError(
         f"{writer.name} needs {without}, but only "
         f"{'scores' if detail == Detail.SCORE else 'spans and counts'} are computed; "
-        f"write tsv or parquet instead, or compute alignments"
+        f"write {fitting} instead, or compute alignments"
     )
 
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from pairalign.alignments.fields import BLAST6, FIELDS
 from pairalign.formats.name_rules import NO_COMMENT
+from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.writer import TextWriter
 from pairalign.pairs.want import Detail
 
@@ -21,6 +22,7 @@ class Blast6Writer(TextWriter):
     """
 
     name = "blast6"
+    lines: ClassVar[PairLines | None] = PairLines()
     shows_residues = False
     suffixes: ClassVar[tuple[str, ...]] = (".blast6", ".b6", ".m8", ".outfmt6")
     needs = Detail.STATS

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from pairalign.alignments.fields import FIELDS
 from pairalign.formats.blast6 import Blast6Writer
+from pairalign.formats.pair_lines import PairLines
 from pairalign.sequences.block_set import whole_of
 from pairalign.statistics.statements import statements
 
@@ -54,6 +55,8 @@ class Blast7Writer(Blast6Writer):
     """
 
     name = "blast7"
+    lines: ClassVar[PairLines | None] = PairLines(comment=b"#")
+    shows_statistics = True
     suffixes: ClassVar[tuple[str, ...]] = (".blast7", ".b7", ".outfmt7")
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pairalign.formats.writer import TextWriter
 from pairalign.pairs.want import Detail
 
@@ -20,4 +22,4 @@ class FastaWriter(TextWriter):
     suffixes = (".fasta", ".fa", ".fas", ".afa")
     needs = Detail.CIGAR
     of_block = True
-    numbers = True
+    pair_number = re.compile(rb"^(>\S+ pair=)(\d+)", re.MULTILINE)

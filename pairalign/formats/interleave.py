@@ -8,8 +8,7 @@ which they were.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,22 +19,12 @@ from pairalign.alignments.records import CLAIMS, UNSAID, Layout, SetNames, read_
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.errors import PartsError
 from pairalign.formats.output import Output
+from pairalign.formats.writer import Writer
 from pairalign.pairs.positions import order_keys
 from pairalign.sequences.sets import SequenceSet
 
-COLUMNS_OF_NAMES = {"paf": (0, 5), "sam": (0, 2), "abc": (0, 1)}
-"""In which columns the names of query and target are, of formats where that is always so."""
-LINE_FORMATS = (*COLUMNS_OF_NAMES, "tsv", "blast6", "blast7")
-"""Formats that have a line for each alignment, and a header at most."""
-_COLUMNS_BEFORE_TAGS = {"paf": 12, "sam": 11}
-"""Of formats whose lines say the score in a tag."""
-_SCORES = ("score", "raw")
-_COMMENTS = {"sam": b"@", "blast7": b"#"}
-_HEADER_LINES = {"tsv": 1}
 _BLOCK = 4 << 20
 _LINES_A_WRITE = 1 << 16
-_FLAG = re.compile(rb"^([^\t\n]+)\t(\d+)\t", re.MULTILINE)
-_SECONDARY = 256
 
 
 @dataclass(frozen=True)
@@ -54,8 +43,8 @@ class Interleaver:
 
     Parameters
     ----------
-    format : str
-        One of `LINE_FORMATS`.
+    writer : type of Writer
+        A format that has `Writer.lines`.
     columns : (int, int)
         In which columns the names of query and target are.
     sequences : SequenceSet
@@ -70,7 +59,7 @@ class Interleaver:
 
     def __init__(
         self,
-        format: str,
+        writer: type[Writer],
         columns: tuple[int, int],
         sequences: SequenceSet,
         window: int,
@@ -78,14 +67,16 @@ class Interleaver:
         scale: int | None = None,
         score: int | None = None,
     ) -> None:
-        tags = _COLUMNS_BEFORE_TAGS.get(format, 0) if scale is not None else 0
+        assert writer.lines is not None
+        self._lines = writer.lines
+        tags = self._lines.columns_before_tags if scale is not None else 0
         roles = ["ignored"] * max(*(k + 1 for k in columns), tags, 1 + (score or 0))
         roles[columns[0]], roles[columns[1]] = "query", "target"
         if score is not None:
             roles[score] = "says_score"
-        self._layout = Layout(tuple(roles), quotes=format == "tsv", tags=tags > 0)
+        self._layout = Layout(tuple(roles), quotes=self._lines.quotes, tags=tags > 0)
         self._scale = scale
-        self._format = format
+        self._writer = writer
         self._names = SetNames(sequences)
         self._window = window
         self._count = len(sequences)
@@ -159,7 +150,7 @@ class Interleaver:
         seen: set[bytes] = set()
         for start in range(0, len(order), _LINES_A_WRITE):
             block = b"".join(self._runs(order[start : start + _LINES_A_WRITE], before))
-            output.write(_with_first_records(block, seen) if self._format == "sam" else block)
+            output.write(self._writer.amend(block, seen) if self._writer.amended else block)
         return len(order)
 
     def _runs(
@@ -178,13 +169,13 @@ class Interleaver:
 
     def _end_of_header(self, text: memoryview) -> int:
         """Return where the first line of a pair begins."""
-        comment, lines = _COMMENTS.get(self._format), _HEADER_LINES.get(self._format, 0)
+        comment, lines = self._lines.comment, self._lines.header_lines
         end = 0
         for first, stop in _blocks(text, 0):
             block = bytes(text[first:stop])
             at = 0
             while at < len(block):
-                if lines == 0 and (comment is None or block[at : at + 1] != comment):
+                if lines == 0 and not (comment and block.startswith(comment, at)):
                     return end
                 at = block.find(b"\n", at) + 1 or len(block)
                 end, lines = first + at, max(lines - 1, 0)
@@ -196,7 +187,8 @@ class Interleaver:
             raise PartsError("the last line of a part is not whole")
         ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + 1
         starts = np.concatenate(([0], ends[:-1])) if len(ends) else ends
-        records = read_lines(block, self._layout, (self._names, self._names)).records
+        columns = self._lines.as_columns(block)
+        records = read_lines(columns, self._layout, (self._names, self._names)).records
         query, target = records["query"].astype(np.int64), records["target"].astype(np.int64)
         most = self._count if old is None else old
         wrong = (query < 0) | (target < 0) | (query >= most) | (target >= most)
@@ -223,48 +215,6 @@ class Interleaver:
         indices[self._positions] = np.arange(self._count, dtype=np.int32)
         first, second = indices[rows], indices[columns]
         return np.minimum(first, second), np.maximum(first, second)
-
-
-def columns_of_names(format: str, fields: Sequence[str]) -> tuple[int, int] | None:
-    """Return the columns of query and target of a format; None where they are not told by lines.
-
-    Parameters
-    ----------
-    format : str
-    fields : sequence of str
-        The columns that were chosen; empty: those of the format.
-    """
-    if format not in LINE_FORMATS:
-        return None
-    if format in COLUMNS_OF_NAMES:
-        return COLUMNS_OF_NAMES[format]
-    if not fields:
-        return 0, 1
-    found = [
-        next((place for place, field in enumerate(fields) if field in names), None)
-        for names in (("query", "qseqid"), ("target", "sseqid"))
-    ]
-    if found[0] is None or found[1] is None:
-        return None
-    return found[0], found[1]
-
-
-def column_of_score(format: str, fields: Sequence[str], header: bytes) -> int | None:
-    """Return the column of a table that has the score; None: none has.
-
-    Parameters
-    ----------
-    format : str
-        One of `LINE_FORMATS`.
-    fields : sequence of str
-        The columns that were chosen; empty: those of the format.
-    header : bytes
-        The first line.
-    """
-    names = list(fields)
-    if format == "tsv" and not names:
-        names = header.decode().split()
-    return next((place for place, name in enumerate(names) if name in _SCORES), None)
 
 
 def _raw_scores(records: npt.NDArray[np.void], scale: int) -> npt.NDArray[np.int64]:
@@ -300,16 +250,3 @@ def _blocks(text: memoryview, start: int) -> Iterator[tuple[int, int]]:
             stop = min(stop + _BLOCK, len(text))
         yield start, stop
         start = stop
-
-
-def _with_first_records(text: bytes, seen: set[bytes]) -> bytes:
-    """Make the first record of each query primary and the others secondary; add queries."""
-
-    def amend(found: re.Match[bytes]) -> bytes:
-        flag = int(found[2]) & ~_SECONDARY
-        if found[1] in seen:
-            flag |= _SECONDARY
-        seen.add(found[1])
-        return b"%s\t%d\t" % (found[1], flag)
-
-    return _FLAG.sub(amend, text)

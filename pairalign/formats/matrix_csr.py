@@ -48,6 +48,8 @@ class MatrixWriter(Writer):
     """
 
     name = "npz"
+    weighted = True
+    adds_pairs = True
     suffixes = (".npz",)
     needs = Detail.STATS
     compressible = False
@@ -86,6 +88,34 @@ class MatrixWriter(Writer):
         }
         named = sets[: 1 if is_one_set else 2] if is_first else ()
         return _Entries(_concatenated(held), about, is_one_set, is_first, content.piece.last, named)
+
+    @classmethod
+    def add(cls, old: memoryview, new: memoryview, output: Output) -> None:
+        """Write the entries of two whole matrices of one set as one; does not close the output.
+
+        Raises
+        ------
+        PartsError
+            One of them is no such matrix, or their weights are different values.
+        """
+        before, added = _read([old, new])
+        if before.key[2:] != added.key[2:] or (before.about["shape"] > added.about["shape"]).any():
+            raise PartsError("the matrices are of different runs")
+        entries = _concatenated([before.entries, added.entries])
+        _Entries(entries, added.about, True, True, True).write(output)
+
+    @classmethod
+    def pairs_of(cls, data: memoryview) -> tuple[Int32s, Int32s]:
+        """Return row and column of the pairs of one set in a whole matrix: the lower index first.
+
+        Raises
+        ------
+        PartsError
+            It is no such matrix.
+        """
+        (found,) = _read([data])
+        rows, columns, _ = found.entries
+        return np.minimum(rows, columns), np.maximum(rows, columns)
 
     @classmethod
     def join_files(
@@ -198,42 +228,6 @@ def _write_names(file: IO[bytes], sequences: SequenceSet) -> None:
     np.lib.format.write_array_header_1_0(file, about)
     for some in slices(sequences):
         file.write(np.array(sequences.names_at(some), kind).tobytes())
-
-
-def add_to_matrix(old: memoryview, new: memoryview, output: Output) -> None:
-    """Write the entries of two whole matrices of one set as one; does not close the output.
-
-    Parameters
-    ----------
-    old : memoryview
-        Of the first sequences alone.
-    new : memoryview
-        Of all, with other pairs; it says what there is besides entries.
-    output : Output
-
-    Raises
-    ------
-    PartsError
-        One of them is no such matrix, or their weights are different values.
-    """
-    before, added = _read([old, new])
-    if before.key[2:] != added.key[2:] or (before.about["shape"] > added.about["shape"]).any():
-        raise PartsError("the matrices are of different runs")
-    entries = _concatenated([before.entries, added.entries])
-    _Entries(entries, added.about, True, True, True).write(output)
-
-
-def pairs_of_matrix(data: memoryview) -> tuple[Int32s, Int32s]:
-    """Return row and column of the pairs of one set in a whole matrix: the lower index first.
-
-    Raises
-    ------
-    PartsError
-        It is no such matrix.
-    """
-    (found,) = _read([data])
-    rows, columns, _ = found.entries
-    return np.minimum(rows, columns), np.maximum(rows, columns)
 
 
 def _concatenated(parts: list[tuple[npt.NDArray[Any], ...]]) -> tuple[npt.NDArray[Any], ...]:

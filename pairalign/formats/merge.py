@@ -20,10 +20,6 @@ from pairalign.formats.parts import (
 )
 from pairalign.formats.writer import Writer
 
-_PAIR_NUMBER = re.compile(rb"^(>\S+ pair=|#=GF ID pair)(\d+)", re.MULTILINE)
-_PRIMARY = re.compile(rb"^([^\t\n]+)\t(0|16)\t", re.MULTILINE)
-_SECONDARY = 256
-
 
 def merge_alignments(
     folder: str, manifests: Sequence[Manifest], path: Path, threads: int = 1
@@ -93,39 +89,28 @@ def _copy(
 ) -> None:
     """Write pieces one after the other, amended where they could not know what comes before them.
 
-    FASTA and Stockholm number their pairs: where some were left out, by a threshold or because
-    nothing was aligned, numbers are counted again. SAM says which record of a query is the first.
+    Where some pairs were left out, by a threshold or because nothing was aligned, numbers are
+    counted again.
     """
     number = 1
     seen: set[bytes] = set()
     for piece in pieces:
         blocks = piece_blocks(piece, parts[piece.path])
-        if writer.numbers and number != piece.number:
-            blocks = _renumbered(blocks, number - piece.number)
-        elif writer.name == "sam":
-            blocks = _with_first_records(blocks, seen)
+        if writer.pair_number is not None and number != piece.number:
+            blocks = _renumbered(blocks, writer.pair_number, number - piece.number)
+        elif writer.amended:
+            blocks = (writer.amend(text, seen) for text in _whole_lines(blocks))
         number += piece.next - piece.number
         for block in blocks:
             output.write(block)
 
 
-def _renumbered(blocks: Iterator[bytes], more: int) -> Iterator[bytes]:
+def _renumbered(
+    blocks: Iterator[bytes], pair_number: re.Pattern[bytes], more: int
+) -> Iterator[bytes]:
     """Add to the numbers of pairs."""
     for text in _whole_lines(blocks):
-        yield _PAIR_NUMBER.sub(lambda found: found[1] + b"%d" % (int(found[2]) + more), text)
-
-
-def _with_first_records(blocks: Iterator[bytes], seen: set[bytes]) -> Iterator[bytes]:
-    """Make records of queries that were seen in earlier parts secondary; add the others' names."""
-
-    def amend(found: re.Match[bytes]) -> bytes:
-        if found[1] in seen:
-            return b"%s\t%d\t" % (found[1], int(found[2]) | _SECONDARY)
-        seen.add(found[1])
-        return found[0]
-
-    for text in _whole_lines(blocks):
-        yield _PRIMARY.sub(amend, text)
+        yield pair_number.sub(lambda found: found[1] + b"%d" % (int(found[2]) + more), text)
 
 
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -15,6 +15,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage, count_identity
 from pairalign.base.errors import FormatError, shown_name
 from pairalign.formats.output import Output
+from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
 from pairalign.sequences.block_set import indices_in_whole, slices, whole_of
@@ -149,6 +150,8 @@ class AbcWriter(NetworkWriter):
     """
 
     name: ClassVar[str] = "abc"
+    lines = PairLines()
+    weighted = True
     of_block = True
     suffixes: ClassVar[tuple[str, ...]] = (".abc",)
 
@@ -293,6 +296,7 @@ class GexfWriter(NetworkWriter):
     """GEXF 1.2, Gephi's format; undirected, with the identity or another weight of an edge."""
 
     name: ClassVar[str] = "gexf"
+    weighted = True
     of_block = True
     suffixes: ClassVar[tuple[str, ...]] = (".gexf",)
 

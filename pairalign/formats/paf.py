@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.writer import PLAIN_CIGAR, TextWriter
 from pairalign.pairs.want import Detail
 
@@ -26,6 +27,7 @@ class PafWriter(TextWriter):
     """
 
     name = "paf"
+    lines = PairLines(names=(0, 5), columns_before_tags=12)
     shows_residues = False
     suffixes = (".paf",)
     needs = Detail.STATS

@@ -53,6 +53,7 @@ class ParquetWriter(Writer):
     """
 
     name = "parquet"
+    shows_statistics = True
     suffixes = (".parquet", ".pq")
     needs = Detail.SCORE
     of_block = True

@@ -1,4 +1,4 @@
-"""Which pairs a file of alignments has, by `pairalign.formats.readers`; or a sparse matrix."""
+"""Which pairs a file of alignments has, by `pairalign.formats.readers` or the format itself."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pairalign.alignments.records import SetNames
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import READER_NAMES
 from pairalign.base.errors import PartsError
-from pairalign.formats.matrix_csr import MatrixWriter, pairs_of_matrix
+from pairalign.formats import WRITERS
 from pairalign.formats.output import map_file
 from pairalign.formats.readers import open_reader
 from pairalign.sequences.sets import SequenceSet
@@ -32,8 +32,8 @@ def read_recorded_pairs(path: str, format: str, sequences: SequenceSet) -> tuple
     AlignmentFileError
         The file cannot be read.
     """
-    if format == MatrixWriter.name:
-        return pairs_of_matrix(map_file(path))
+    if WRITERS[format].adds_pairs:
+        return WRITERS[format].pairs_of(map_file(path))
     if format not in READER_NAMES:
         raise PartsError(
             f"{format} is not read back, so nothing can be added: write another format"

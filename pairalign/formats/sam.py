@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.errors import FormatError, PartsError
 from pairalign.formats.name_rules import NameRule
 from pairalign.formats.output import Output
+from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.text import SetText
 from pairalign.formats.writer import PLAIN_CIGAR, Content, TextWriter
 from pairalign.pairs.want import Detail
@@ -25,6 +27,9 @@ _SAYS = (
 )
 _QUERY = NameRule(r"[!-?A-~]{1,254}\Z", _SAYS)
 _TARGET = NameRule(r"[0-9A-Za-z!#$%&+./:;?@^_|~-][0-9A-Za-z!#$%&*+./:;=?@^_|~-]*\Z", _SAYS)
+
+_FLAG = re.compile(rb"^([^\t\n]+)\t(\d+)\t", re.MULTILINE)
+_SECONDARY = 256
 
 _T_FOR_U = np.arange(256, dtype=np.uint8)
 _T_FOR_U[[ord("U"), ord("u")]] = [ord("T"), ord("t")]
@@ -53,6 +58,8 @@ class SamWriter(TextWriter):
     """
 
     name = "sam"
+    lines = PairLines(names=(0, 2), columns_before_tags=11, comment=b"@")
+    amended = True
     suffixes = (".sam",)
     needs = Detail.CIGAR
     either_strand = True
@@ -108,6 +115,19 @@ class SamWriter(TextWriter):
         secondary = np.ones(len(alignments), np.bool_)
         secondary[shown[first[new]]] = False
         return secondary
+
+    @classmethod
+    def amend(cls, text: bytes, seen: set[bytes]) -> bytes:
+        """Make the first record of each query primary and the others secondary; add queries."""
+
+        def with_flag(found: re.Match[bytes]) -> bytes:
+            flag = int(found[2]) & ~_SECONDARY
+            if found[1] in seen:
+                flag |= _SECONDARY
+            seen.add(found[1])
+            return b"%s\t%d\t" % (found[1], flag)
+
+        return _FLAG.sub(with_flag, text)
 
     def leave(self) -> dict[str, Any]:
         """Return the queries that got their first record."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import numpy.typing as npt
 
@@ -32,7 +34,7 @@ class StockholmWriter(TextWriter):
     name = "stockholm"
     suffixes = (".sto", ".stk", ".stockholm")
     needs = Detail.CIGAR
-    numbers = True
+    pair_number = re.compile(rb"^(#=GF ID pair)(\d+)", re.MULTILINE)
     of_block = True
     shows_confidence = True
     name_rules = (STOCKHOLM, STOCKHOLM)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pairalign.alignments.fields import FIELDS
 from pairalign.alignments.tables import COLUMNS
 from pairalign.formats.output import Output
+from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
 
@@ -22,6 +23,8 @@ class TsvWriter(TextWriter):
     """
 
     name = "tsv"
+    lines = PairLines(score=2, quotes=True, header_lines=1)
+    adds_confidence = True
     shows_residues = False
     suffixes = (".tsv", ".tab")
     needs = Detail.SCORE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,11 +13,13 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.fields import Field
+from pairalign.base.arrays import Int32s
 from pairalign.base.choices import WEIGHTS
 from pairalign.base.errors import FormatError
 from pairalign.formats.carriers import Behind, Carrier, NativeCarrier
 from pairalign.formats.name_rules import NameRule
 from pairalign.formats.output import Abortable, Output
+from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.text import PairText, SetText
 from pairalign.formats.text_queue import TextQueue
 from pairalign.pairs.want import Detail
@@ -132,10 +135,23 @@ class Writer(Abortable):
         Whether it can have each pair a second time with query and target exchanged.
     pairs_once : bool
         Whether it has a pair once, whichever sequence is the query.
-    numbers : bool
-        Whether it numbers the pairs that it shows.
+    pair_number : re.Pattern or None
+        Where it numbers the pairs that it shows: what is before a number, and the number.
     joined : bool
         Whether `join_files` makes one of its parts, and of what is before and after a `flush`.
+    amended : bool
+        Whether `amend` changes lines that come after others.
+    lines : PairLines or None
+        How it has a line for each alignment, if it has: `update` then copies lines.
+    adds_pairs : bool
+        Whether `add` makes one file of two, and `pairs_of` reads one: of formats without an order.
+    weighted : bool
+        Of networks: whether an edge has one weight.
+    shows_statistics : bool
+        Whether it says what E-values are made of, whatever it shows of a pair.
+    adds_confidence : bool
+        Whether a table of alignments by expected accuracy has a column of their confidence, where
+        columns are not chosen.
     shows_confidence : bool
         Whether alignments by expected accuracy come with that of their columns.
     shown : int
@@ -164,8 +180,14 @@ class Writer(Abortable):
     either_strand: ClassVar[bool] = False
     both_ways: ClassVar[bool] = False
     pairs_once: ClassVar[bool] = False
-    numbers: ClassVar[bool] = False
+    pair_number: ClassVar[re.Pattern[bytes] | None] = None
     joined: ClassVar[bool] = False
+    amended: ClassVar[bool] = False
+    lines: ClassVar[PairLines | None] = None
+    adds_pairs: ClassVar[bool] = False
+    weighted: ClassVar[bool] = False
+    shows_statistics: ClassVar[bool] = False
+    adds_confidence: ClassVar[bool] = False
     shows_confidence: ClassVar[bool] = False
     of_block: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None
@@ -227,6 +249,30 @@ class Writer(Abortable):
     @classmethod
     def join_files(cls, files: Iterable[Any], output: Output, threads: int = 1) -> None:
         """Make one file of several, in order, where the format is `joined`; does not close it."""
+        raise NotImplementedError
+
+    @classmethod
+    def amend(cls, text: bytes, seen: set[bytes]) -> bytes:
+        """Return whole lines as they are after others, of which `seen` keeps what matters."""
+        raise NotImplementedError
+
+    @classmethod
+    def add(cls, old: memoryview, new: memoryview, output: Output) -> None:
+        """Write the pairs of a run and those of more sequences as one; does not close the output.
+
+        Parameters
+        ----------
+        old : memoryview
+            A file of the first sequences alone.
+        new : memoryview
+            One of all, with other pairs; it says what there is besides pairs.
+        output : Output
+        """
+        raise NotImplementedError
+
+    @classmethod
+    def pairs_of(cls, data: memoryview) -> tuple[Int32s, Int32s]:
+        """Return input indices of the pairs of a file of one set, the lower first."""
         raise NotImplementedError
 
     @abstractmethod
@@ -308,7 +354,7 @@ class TextWriter(Writer):
         return b""
 
     def _write(self, alignments: Alignments) -> None:
-        if self.numbers:
+        if self.pair_number is not None:
             self.shown += int(np.count_nonzero(alignments.columns))
         try:
             self._queue.submit(self._text(alignments))

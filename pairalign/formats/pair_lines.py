@@ -1,0 +1,62 @@
+"""What formats with a line for each alignment say of their lines; `interleave` sorts such lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_NAMES = (("query", "qseqid"), ("target", "sseqid"))
+_SCORES = ("score", "raw")
+
+
+@dataclass(frozen=True)
+class PairLines:
+    """Lines of columns between tabs, after a header at most.
+
+    Attributes
+    ----------
+    names : (int, int)
+        The columns of query and target, where columns are not chosen.
+    score : int or None
+        That of the score, likewise; None: none has it.
+    columns_before_tags : int
+        Of formats whose lines say the score in a tag.
+    quotes : bool
+        Whether names that have quotes are between quotes.
+    comment : bytes
+        What lines of the header begin with; empty: there are none such.
+    header_lines : int
+        Lines of another header.
+    """
+
+    names: tuple[int, int] = (0, 1)
+    score: int | None = None
+    columns_before_tags: int = 0
+    quotes: bool = False
+    comment: bytes = b""
+    header_lines: int = 0
+
+    def columns_of_names(self, fields: Sequence[str]) -> tuple[int, int] | None:
+        """Return the columns of query and target; None: one is in none.
+
+        Parameters
+        ----------
+        fields : sequence of str
+            The columns that were chosen; empty: those of the format.
+        """
+        if not fields:
+            return self.names
+        found = [_first_of(names, fields) for names in _NAMES]
+        return None if found[0] is None or found[1] is None else (found[0], found[1])
+
+    def column_of_score(self, fields: Sequence[str]) -> int | None:
+        """Return the column of the score, likewise."""
+        return _first_of(_SCORES, fields) if fields else self.score
+
+    def as_columns(self, text: bytes) -> bytes:
+        """Return whole lines as columns between tabs, as many lines."""
+        return text
+
+
+def _first_of(names: Sequence[str], fields: Sequence[str]) -> int | None:
+    return next((place for place, field in enumerate(fields) if field in names), None)
