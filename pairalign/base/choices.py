@@ -227,7 +227,10 @@ GROUP_SUFFIXES = {
 """Formats of folds and clusters that are read, and ends of names that mean each."""
 LINKAGES = ("greedy", "single", "complete", "average")
 CLUSTER_ORDERS = ("length", "size")
-"""What becomes a representative first: the longest, or what was seen most often."""
+"""What becomes a representative first: the longest, or what was seen most often.
+
+Clusters are written in these orders as well.
+"""
 REPRESENTATIVES = ("longest", "medoid")
 
 MUTUAL = ("keep", "drop", "one")

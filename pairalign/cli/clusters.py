@@ -60,8 +60,7 @@ def run_cluster(options: argparse.Namespace) -> None:
         raise FormatError(f"--order {options.order} is for --linkage greedy, not {options.linkage}")
     problem = read_problem(options)
     sequences = problem.queries
-    if options.order == "size" and read_abundances(sequences) is None:
-        log.warning("%s: no header has ;size=, so that each counts once", sequences.source)
+    _warn_of_sizes(options, sequences, format)
     _warn_of_lengths(problem, thresholds_of(options))
     if format == "otutab" and (samples := describe_samples(sequences.descriptions)):
         log.warning("%s: %s", sequences.source, samples)
@@ -80,14 +79,15 @@ def run_cluster(options: argparse.Namespace) -> None:
     )
     job = ClusterJob(problem, request)
     clusters = job.run()
+    if options.clusters_by == "size":
+        clusters = clusters.by_abundance()
     seconds = time.perf_counter() - started
-    threads = options.threads or usable_cores()
     if format in NETWORK_FORMATS:
         write_network(options.output, format, clusters)
     else:
-        write_clusters(options.output, clusters, format, threads=threads)
+        _write(options, options.output, clusters, format)
     if options.representatives is not None:
-        write_clusters(options.representatives, clusters, "fasta", threads=threads)
+        _write(options, options.representatives, clusters, "fasta")
     if options.explain:
         say(describe_steps(job.steps, number_of_pairs(len(sequences))))
     summary = _describe(clusters, problem, seconds, outputs)
@@ -96,6 +96,26 @@ def run_cluster(options: argparse.Namespace) -> None:
 
         report_clusters(report, clusters, job.devices, summary.text())
     say_summary(options, summary)
+
+
+def _write(options: argparse.Namespace, path: str, clusters: Clusters, format: str) -> None:
+    threads = options.threads or usable_cores()
+    sizes = {"sizein": options.sizein, "sizeout": options.sizeout}
+    write_clusters(path, clusters, format, threads=threads, **sizes)
+
+
+def _warn_of_sizes(options: argparse.Namespace, sequences: SequenceSet, format: str) -> None:
+    """Say where sizes are asked for that headers do not have, or the other way round."""
+    asked = options.sizein or "size" in (options.order, options.clusters_by)
+    has_sizes = read_abundances(sequences) is not None
+    if asked and not has_sizes:
+        log.warning("%s: no header has ;size=, so that each counts once", sequences.source)
+    if options.sizeout and has_sizes and not options.sizein:
+        log.warning(
+            "%s: headers have ;size=, which --sizeout counts with --sizein alone", sequences.source
+        )
+    if options.sizeout and format != "fasta" and options.representatives is None:
+        log.warning("--sizeout is of representatives, which are not written: --representatives")
 
 
 def _warn_of_lengths(problem: Problem, thresholds: PairThresholds) -> None:

@@ -54,7 +54,6 @@ _CLUSTERING = {
     "--fastapairs": ("-o OUT.fasta",),
     "--otutabout": ("-o OUT.otutab",),
     **dict.fromkeys(["--userfields", "--format-output"], ("--columns",)),
-    "--sizein": ("--order size",),
     **dict.fromkeys(["--query_cov", "--query-cover"], ("--min-coverage X --coverage-of query",)),
     **dict.fromkeys(
         ["--target_cov", "--subject-cover"], ("--min-coverage X --coverage-of target",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,25 @@ class Clusters:
         summed = np.zeros(len(self), np.int64)
         np.add.at(summed, self.labels, self.abundances)
         return summed
+
+    def by_abundance(self) -> Clusters:
+        """Return the same clusters, numbered by `cluster_abundances`, the highest first.
+
+        Of equals that comes first which came first before.
+        """
+        ranked = np.argsort(-self.cluster_abundances, kind="stable")
+        number = np.empty(len(self), np.int32)
+        number[ranked] = np.arange(len(self), dtype=np.int32)
+        labels = number[self.labels]
+        return replace(
+            self,
+            labels=labels,
+            representatives=self.representatives[ranked],
+            order=self.order[np.argsort(labels[self.order], kind="stable")],
+            alignments=self.alignments.take(
+                np.argsort(labels[self.alignments.query], kind="stable")
+            ),
+        )
 
     def members(self, cluster: int) -> Int32s:
         """Input indices of the sequences of a cluster, the representative first."""

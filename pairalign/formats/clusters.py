@@ -7,20 +7,27 @@ from itertools import accumulate
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import name_identity
+from pairalign.base.arrays import Int64s
 from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.texts import quoted
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
 from pairalign.formats.uc_paths import write_uc_paths
-from pairalign.sequences.abundances import sample_of
+from pairalign.sequences.abundances import name_size, sample_of
 
 _RESIDUES = {"protein": "aa", "dna": "nt"}
 _LINES = 1 << 14
 
 
 def write_clusters(
-    path: Path, clusters: Clusters, format: str | None = None, *, threads: int = 1
+    path: Path,
+    clusters: Clusters,
+    format: str | None = None,
+    *,
+    sizein: bool = False,
+    sizeout: bool = False,
+    threads: int = 1,
 ) -> None:
     """Write clusters.
 
@@ -31,6 +38,10 @@ def write_clusters(
     clusters : Clusters
     format : {"tsv", "uc", "clstr", "fasta", "otutab"}, optional
         Default: by the end of the file's name.
+    sizein : bool
+        Count each sequence as often as ``;size=`` of its header says, in ``uc`` and of `sizeout`.
+    sizeout : bool
+        Write ``;size=`` in the headers of ``fasta``.
     threads : int
         Threads to compress on.
 
@@ -50,14 +61,16 @@ def write_clusters(
 
     ``uc`` has vsearch's ten columns: S for a representative, H for each other sequence (cluster,
     residues, percent identity, strand, two unused, alignment, both names), and in the end a line C
-    for each cluster (with its size). The alignment covers both sequences from end to end, ``M``
-    aligned residues, ``D`` residues of the sequence alone, ``I`` residues of the representative
-    alone, without counts of 1; ``=`` if the two are identical.
+    for each cluster: how many sequences it has, with `sizein` how often they were seen. The
+    alignment covers both sequences from end to end, ``M`` aligned residues, ``D`` residues of the
+    sequence alone, ``I`` residues of the representative alone, without counts of 1; ``=`` if the
+    two are identical.
 
     ``clstr`` is CD-HIT's: ``*`` marks the representative, and ``at`` the percent identity with it,
     for DNA after the strand. Names are not cut short.
 
-    ``fasta`` has the representatives as they were read, with their whole headers.
+    ``fasta`` has the representatives as they were read, with their whole headers; with `sizeout`
+    ``;size=`` of the cluster follows the name, and the header's own is left out.
 
     ``otutab`` has a line a cluster and a column a sample, as ``biom convert`` and QIIME read it:
     how often sequences of the sample were seen, by ``;size=``, else how many there are. Samples are
@@ -65,14 +78,23 @@ def write_clusters(
     two would be the same.
     """
     chosen = choose_format(path, format, CLUSTER_SUFFIXES, "clusters")
+    counts = clusters.cluster_abundances if sizein else clusters.sizes
     with open_output(path, threads=threads) as output:
         lines: list[str] = []
-        for line in _WRITERS[chosen](clusters):
+        for line in _lines_of(chosen, clusters, counts, sizeout):
             lines.append(line)
             if len(lines) == _LINES:
                 output.write("".join(lines).encode())
                 lines.clear()
         output.write("".join(lines).encode())
+
+
+def _lines_of(format: str, clusters: Clusters, counts: Int64s, sizeout: bool) -> Iterator[str]:
+    if format == "uc":
+        return _uc(clusters, counts)
+    if format == "fasta":
+        return _representatives(clusters, counts if sizeout else None)
+    return _WRITERS[format](clusters)
 
 
 def _table(clusters: Clusters) -> Iterator[str]:
@@ -97,7 +119,7 @@ def _table(clusters: Clusters) -> Iterator[str]:
         )
 
 
-def _uc(clusters: Clusters) -> Iterator[str]:
+def _uc(clusters: Clusters, counts: Int64s) -> Iterator[str]:
     names, order = clusters.sequences.names, clusters.order
     representatives = clusters.representatives.tolist()
     identity, rows = clusters.identity, clusters.rows[order].tolist()
@@ -118,9 +140,7 @@ def _uc(clusters: Clusters) -> Iterator[str]:
                 f"H\t{label}\t{length}\t{percent:.1f}\t{signs[row]}\t0\t0\t{paths[row]}\t"
                 f"{names[index]}\t{names[representatives[label]]}\n"
             )
-    for label, (index, size) in enumerate(
-        zip(representatives, clusters.sizes.tolist(), strict=True)
-    ):
+    for label, (index, size) in enumerate(zip(representatives, counts.tolist(), strict=True)):
         yield f"C\t{label}\t{size}\t*\t*\t*\t*\t*\t{names[index]}\t*\n"
 
 
@@ -148,10 +168,13 @@ def _clstr(clusters: Clusters) -> Iterator[str]:
         number += 1
 
 
-def _representatives(clusters: Clusters) -> Iterator[str]:
-    for index in clusters.representatives:
-        sequence = clusters.sequences[int(index)]
-        yield f">{sequence.description}\n{sequence.letters}\n"
+def _representatives(clusters: Clusters, sizes: Int64s | None) -> Iterator[str]:
+    for cluster, index in enumerate(clusters.representatives.tolist()):
+        sequence = clusters.sequences[index]
+        header = sequence.description
+        if sizes is not None:
+            header = name_size(header, int(sizes[cluster]))
+        yield f">{header}\n{sequence.letters}\n"
 
 
 def _otu_table(clusters: Clusters) -> Iterator[str]:
@@ -175,8 +198,6 @@ def _otu_table(clusters: Clusters) -> Iterator[str]:
 
 _WRITERS: dict[str, Callable[[Clusters], Iterator[str]]] = {
     "tsv": _table,
-    "uc": _uc,
     "clstr": _clstr,
-    "fasta": _representatives,
     "otutab": _otu_table,
 }

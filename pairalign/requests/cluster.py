@@ -13,7 +13,7 @@ from pairalign.base.choices import (
     NETWORK_NAMES,
     REPRESENTATIVES,
 )
-from pairalign.base.declaration import Rule, again, choice, option
+from pairalign.base.declaration import Rule, again, choice, flag, option
 from pairalign.requests.kinds import PATH
 from pairalign.requests.shared import (
     RANK_NEEDS_HITS,
@@ -76,6 +76,28 @@ class LinkageOptions(Asked):
 
 
 @dataclass(frozen=True)
+class SizesOptions(Asked):
+    """How often sequences were seen, in what is written."""
+
+    sizein: bool = flag(
+        "count each sequence as often as ;size=N of its header says: sums of --sizeout and of "
+        "lines C in .uc (tsv and otutab have such sums in any case)",
+        surface="command",
+    )
+    sizeout: bool = flag(
+        "write ;size=N in headers of representatives: sequences of the cluster, or with --sizein "
+        "their sum",
+        surface="command",
+    )
+    clusters_by: str = choice(
+        CLUSTER_ORDERS,
+        "which clusters come first in files: those of the longest sequences, or those seen most "
+        "often, by ;size= in headers (default: %(default)s)",
+        surface="command",
+    )
+
+
+@dataclass(frozen=True)
 class ClusterOptions(
     SequencesOptions,
     OutputOptions,
@@ -83,6 +105,7 @@ class ClusterOptions(
     ReportOptions,
     ThresholdsOptions,
     LinkageOptions,
+    SizesOptions,
     HitsOptions,
     StrandOptions,
     ScoringOptions,
@@ -100,7 +123,8 @@ class ClusterOptions(
     STDOUT_FORMAT: ClassVar[str] = "tsv"
     FIXED: ClassVar[dict[str, Any]] = {"input2": None}
     PLACED: ClassVar[dict[type, str]] = {
-        one: _CLUSTERS for one in (ThresholdsOptions, LinkageOptions, HitsOptions, StrandOptions)
+        one: _CLUSTERS
+        for one in (ThresholdsOptions, LinkageOptions, SizesOptions, HitsOptions, StrandOptions)
     }
 
     RULES: ClassVar[tuple[Rule, ...]] = (RANK_NEEDS_HITS,)

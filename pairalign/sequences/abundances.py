@@ -19,6 +19,7 @@ from pairalign.sequences.sets import SequenceSet
 _SIZE = re.compile(r";\s*size=([^;\s]*)")
 _SAMPLE = re.compile(r"(?:^|;)\s*(?:sample|barcodelabel)=([^;\s]+)")
 _NUMBERED = re.compile(r"(.+)[._]\d+", re.ASCII)
+_NAME = re.compile(r"\S+")
 _WORD = re.compile(r"\w+", re.ASCII)
 _MOST = 10**12
 _MOST_DIGITS = 100  # Python reads no more than some thousands
@@ -52,6 +53,14 @@ def read_abundances(sequences: SequenceSet) -> Int64s | None:
             )
         abundances[index] = int(digits)
     return abundances
+
+
+def name_size(header: str, size: int) -> str:
+    """Return a header with ``;size=`` after its name, instead of what it has."""
+    without = _SIZE.sub("", header)
+    name = _NAME.match(without)
+    end = name.end() if name else 0
+    return f"{without[:end].rstrip(';')};size={size}{without[end:]}"
 
 
 def sample_of(header: str) -> str:
