@@ -45,8 +45,11 @@ Pairs = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 class PosteriorComputer(Protocol):
     """An engine for posteriors: `PosteriorEngine`, or one of a GPU."""
 
-    pieces_at_once: int
-    """Pieces of `compute_pieces` that it is best given at a time, memory allowing."""
+    is_gpu: bool
+    """Whether calls are best made beside each other."""
+
+    residues_at_once: int
+    """Residues of queries that it is best given at a time, memory allowing."""
 
     def compute(
         self, queries: npt.NDArray[np.int32], targets: npt.NDArray[np.int32]
@@ -164,16 +167,16 @@ def compute_pieces(
         Opened for `CALLS` calls. It is cancelled if the iterator is left early.
     pieces : iterator of (ndarray of int32, ndarray of int32)
     at_once : int
-        Pieces in a call; there are `BATCHES` calls' results in memory.
+        Pieces in a call; the results of two calls are in memory, of a GPU of `BATCHES`.
 
     Yields
     ------
     SparsePosteriors
         Of each piece, in order. Its memory is used again once nobody refers to it.
     """
-    if engine.pieces_at_once == 1:
-        for queries, targets in pieces:
-            yield engine.compute(queries, targets)
+    if not engine.is_gpu:
+        while taken := list(itertools.islice(pieces, at_once)):
+            yield from _divided(engine.compute(*_joined(taken)), taken)
         return
     with ThreadPoolExecutor(CALLS, "posteriors") as pool:
         try:
@@ -181,8 +184,7 @@ def compute_pieces(
             while True:
                 taken = list(itertools.islice(pieces, at_once))
                 if taken:
-                    queries, targets = (np.concatenate(one) for one in zip(*taken, strict=True))
-                    waiting.append((taken, pool.submit(engine.compute, queries, targets)))
+                    waiting.append((taken, pool.submit(engine.compute, *_joined(taken))))
                 if not waiting:
                     return
                 if taken and len(waiting) < BATCHES:
@@ -192,6 +194,11 @@ def compute_pieces(
         except BaseException:
             engine.cancel()
             raise
+
+
+def _joined(pieces: list[Pairs]) -> Pairs:
+    queries, targets = (np.concatenate(one) for one in zip(*pieces, strict=True))
+    return queries, targets
 
 
 def _divided(posteriors: SparsePosteriors, pieces: list[Pairs]) -> Iterator[SparsePosteriors]:

@@ -16,8 +16,9 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import FormatError
+from pairalign.formats.archives import HeldArray, write_archive
 from pairalign.formats.libraries import BytesSink, arrow
-from pairalign.formats.output import Output
+from pairalign.formats.output import FileOutput, Output
 from pairalign.sequences.sets import SequenceSet
 
 Texts = npt.NDArray[np.bytes_]
@@ -130,31 +131,49 @@ class TcLibPosteriors(PosteriorWriter):
 class NpzPosteriors(PosteriorWriter):
     """The arrays of `SparsePosteriors`, with ``names``, ``lengths`` and ``threshold``.
 
-    All entries are kept until the end: 10 bytes each.
+    All entries wait in hidden files beside the output until the end: 10 bytes each.
     """
 
+    _FIELDS = ("queries", "targets", "rows", "columns", "values", "arithmetic", "offsets")
+
     def _begin(self) -> None:
-        self._pieces: list[SparsePosteriors] = []
+        self._held: dict[str, HeldArray] = {}
+        self._entries = 0
 
     def write(self, piece: SparsePosteriors) -> None:
         """Keep a piece."""
-        self._pieces.append(piece)
+        for name in self._FIELDS[:-1]:
+            self._hold(name, getattr(piece, name))
+        self._hold("offsets", piece.offsets[:-1] + self._entries)
+        self._entries += len(piece.rows)
+
+    def _hold(self, name: str, array: npt.NDArray[Any]) -> None:
+        if name not in self._held:
+            assert isinstance(self._output, FileOutput)
+            self._held[name] = HeldArray(self._output.path, array.dtype)
+        self._held[name].append(array)
 
     def close(self) -> None:
         """Write all arrays; equal posteriors give equal bytes."""
-        pieces = self._pieces
-        starts = np.cumsum([0, *(len(piece.rows) for piece in pieces)])
-        arrays: dict[str, npt.NDArray[Any]] = {
-            name: np.concatenate([getattr(piece, name) for piece in pieces])
-            for name in ("queries", "targets", "rows", "columns", "values", "arithmetic")
+        self._hold("offsets", np.array([self._entries]))
+        about: dict[str, npt.NDArray[Any] | HeldArray] = {
+            "names": np.array(self._sequences.names),
+            "lengths": self._sequences.lengths,
+            "threshold": np.array(self._threshold),
         }
-        offsets = [piece.offsets[:-1] + start for piece, start in zip(pieces, starts, strict=False)]
-        arrays["offsets"] = np.concatenate([*offsets, starts[-1:]])
-        arrays["names"] = np.array(self._sequences.names)
-        arrays["lengths"] = self._sequences.lengths
-        arrays["threshold"] = np.array(self._threshold)
-        np.savez(BytesSink(self._output), **arrays)  # type: ignore[arg-type]
+        write_archive(self._output, {**self._held, **about})
+        self._let_go()
         super().close()
+
+    def abort(self) -> None:
+        """Leave nothing."""
+        self._let_go()
+        super().abort()
+
+    def _let_go(self) -> None:
+        for one in self._held.values():
+            one.close()
+        self._held = {}
 
 
 class ParquetPosteriors(PosteriorWriter):

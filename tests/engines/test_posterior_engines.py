@@ -56,7 +56,7 @@ def test_the_command_writes_the_same_bytes(
     emulated: Any, format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_module, "PIECE_RESIDUES", 200)
-    monkeypatch.setattr(cuda_posterior.CudaPosteriorEngine, "pieces_at_once", 3)
+    monkeypatch.setattr(cuda_posterior.CudaPosteriorEngine, "residues_at_once", 600)
     fasta = tmp_path / "family.fa"
     strings = family(9, 50)
     fasta.write_text("".join(f">s{k}\n{one}\n" for k, one in enumerate(strings)))

@@ -34,6 +34,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     monkeypatch.setattr(PosteriorEngine, "compute", counted)
     monkeypatch.setattr(job, "PIECE_RESIDUES", 100)
+    monkeypatch.setattr(PosteriorEngine, "residues_at_once", 100)
     return state
 
 

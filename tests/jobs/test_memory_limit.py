@@ -69,6 +69,19 @@ def test_the_limit_holds(command: tuple[str, ...], limit: int) -> None:
     assert peak(name, "many.fa", *rest, "--memory", str(limit)) - without <= limit
 
 
+@linux
+@pytest.mark.parametrize("threshold", ["0.01", pytest.param("0.001", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["x.npz", "x.tsv", "x.tc_lib", "x.parquet"])
+def test_posteriors_hold_the_limit(name: str, threshold: str) -> None:
+    """Entries that would take three times the limit are never in memory together."""
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    write_random_set(Path("proteins.fa"), 32, 600)
+    command = ("posterior", "--threshold", threshold, "-o", name)
+    without = peak(*command, "few.fa")
+    assert peak(*command, "proteins.fa", "--memory", "64M", "-t", "2") - without <= 64 * MIB
+
+
 @pytest.mark.parametrize(
     ("arguments", "needed"),
     [

@@ -72,7 +72,7 @@ class PosteriorEngine:
 
     Attributes
     ----------
-    pieces_at_once : int
+    is_gpu, residues_at_once
         See `pairalign.engines.posterior_engines.PosteriorComputer`.
 
     Raises
@@ -81,7 +81,8 @@ class PosteriorEngine:
         The machine cannot run `instruction_set`.
     """
 
-    pieces_at_once = 1
+    is_gpu = False
+    residues_at_once = 1 << 18
 
     def __init__(
         self,

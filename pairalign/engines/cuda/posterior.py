@@ -81,7 +81,7 @@ class CudaPosteriorEngine:
 
     Attributes
     ----------
-    pieces_at_once : int
+    is_gpu, residues_at_once
         See `pairalign.engines.posterior_engines.PosteriorComputer`.
 
     Raises
@@ -92,7 +92,8 @@ class CudaPosteriorEngine:
         The device fails.
     """
 
-    pieces_at_once = 64
+    is_gpu = True
+    residues_at_once = 1 << 24
 
     def __init__(
         self,

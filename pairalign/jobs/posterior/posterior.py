@@ -35,12 +35,13 @@ from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.sequences.sets import SequenceSet
 
-PIECE_RESIDUES = 1 << 18
-"""Residues of queries in a piece: with 20 entries a residue and 30 bytes an entry, 160 MB."""
+PIECE_RESIDUES = 1 << 15
+"""Residues of queries in a piece, at most: with 20 entries a residue, 7 MB of arrays."""
 
-_ENTRY_BYTES = 30  # as it is found, and in arrays
+_ENTRY_BYTES = 40  # as it is found, in arrays, and in those of the call before
 _ARRAYS_BYTES = 10  # in arrays alone: what a GPU hands over
-_ENTRIES_A_RESIDUE = 20
+_ENTRIES_A_RESIDUE = 20  # with the threshold below
+_MORE_ENTRIES = 0.6  # power of the threshold with which they become more below it
 
 
 class PosteriorJob:
@@ -113,11 +114,12 @@ class PosteriorJob:
         self._match_states = match_states
         self._device = device
         self._memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
-        self._threads = _threads_within(
-            sequences,
-            usable_cores() if threads is None else threads,
-            self._memory_bytes,
-            match_states,
+        self._entries = (
+            _ENTRIES_A_RESIDUE * max(1, POSTERIOR_THRESHOLD / threshold) ** _MORE_ENTRIES
+        )
+        self._piece_residues = max(1, int(PIECE_RESIDUES * _ENTRIES_A_RESIDUE / self._entries))
+        self._threads, self._left = self._divide_memory(
+            usable_cores() if threads is None else threads
         )
 
     @property
@@ -146,11 +148,16 @@ class PosteriorJob:
             What was kept is damaged.
         """
         lengths = self.sequences.lengths.astype(np.int64)
-        pieces = all_pieces(lengths) if self._chosen is None else _cut(lengths, self._chosen)
+        pieces = self._pieces(lengths)
         with show_progress(self.cells, self._progress, doing="posteriors") as progress:
             for piece in itertools.chain(self._before(pieces), self._computed(pieces)):
                 yield piece
                 progress.update(int((lengths[piece.queries] * lengths[piece.targets]).sum()))
+
+    def _pieces(self, lengths: npt.NDArray[np.int64]) -> Iterator[Pairs]:
+        if self._chosen is None:
+            return all_pieces(lengths, self._piece_residues)
+        return _cut(lengths, self._chosen, self._piece_residues)
 
     def _before(self, pieces: Iterator[Pairs]) -> Iterator[SparsePosteriors]:
         """Yield what was kept, and take the same pieces from those that there are to compute."""
@@ -188,19 +195,52 @@ class PosteriorJob:
 
     def _most_at_once(self, engine: PosteriorComputer) -> int:
         """Return how many pieces to compute at a time, while those before are used."""
-        piece_bytes = BATCHES * _ARRAYS_BYTES * _ENTRIES_A_RESIDUE * PIECE_RESIDUES
-        return max(1, min(engine.pieces_at_once, self._memory_bytes // piece_bytes))
+        piece = self._piece_residues * self._entries
+        if engine.is_gpu:
+            most = self._memory_bytes // (BATCHES * _ARRAYS_BYTES * piece)
+        else:
+            most = self._left // (_ENTRY_BYTES * piece)
+        return max(1, min(engine.residues_at_once // self._piece_residues, int(most)))
+
+    def _divide_memory(self, threads: int) -> tuple[int, int]:
+        """Return how many threads fit the memory beside a piece, and the bytes that they leave."""
+        sequences, memory_bytes = self.sequences, self._memory_bytes
+        first, second = (int(index) for index in sequences.order[:2])
+        longest, next_longest = (int(sequences.lengths[index]) for index in (first, second))
+        residues = max(longest, min(self._residues_of_queries(), self._piece_residues))
+        results = int(_ENTRY_BYTES * self._entries * residues)
+        each = thread_bytes(longest, next_longest, self._match_states)
+        if results + each > memory_bytes:
+            pair = f"{sequences.record(first)} and {sequences.record(second)}"
+            needed = results + each
+            mebibytes = -(-needed >> 20)
+            raise CapacityError(
+                f"{sequences.source}: the posteriors of {pair} ({longest:,} and {next_longest:,} "
+                f"residues) need {mebibytes:,} MiB of memory, {memory_bytes >> 20:,} MiB are "
+                f"allowed; allow more with {spelled('memory_bytes')}",
+                needed,
+                memory_bytes,
+            )
+        fitting = max(1, min(threads, (memory_bytes - results) // each))
+        return fitting, memory_bytes - fitting * each
+
+    def _residues_of_queries(self) -> int:
+        """Count the residues of the queries of all pairs."""
+        lengths = self.sequences.lengths.astype(np.int64)
+        if self._chosen is not None:
+            return int(lengths[self._chosen[0]].sum())
+        return int((lengths * np.arange(len(lengths))[::-1]).sum())
 
 
-def _cut(lengths: npt.NDArray[np.int64], pairs: Pairs) -> Iterator[Pairs]:
+def _cut(lengths: npt.NDArray[np.int64], pairs: Pairs, piece_residues: int) -> Iterator[Pairs]:
     """Cut chosen pairs into pieces; a piece ends with the pair that fills it."""
-    filled = np.cumsum(lengths[pairs[0]]) // PIECE_RESIDUES
+    filled = np.cumsum(lengths[pairs[0]]) // piece_residues
     bounds = np.concatenate(([0], np.flatnonzero(np.diff(filled)) + 1, [len(filled)]))
     for start, stop in itertools.pairwise(bounds.tolist()):
         yield pairs[0][start:stop], pairs[1][start:stop]
 
 
-def all_pieces(lengths: npt.NDArray[np.int64]) -> Iterator[Pairs]:
+def all_pieces(lengths: npt.NDArray[np.int64], piece_residues: int) -> Iterator[Pairs]:
     """Yield all pairs (i, j), i < j, of sequences of these lengths, cut into pieces."""
     count = len(lengths)
     queries: list[npt.NDArray[np.int32]] = []
@@ -209,39 +249,16 @@ def all_pieces(lengths: npt.NDArray[np.int64]) -> Iterator[Pairs]:
     for query, length in enumerate(lengths[:-1].tolist()):
         start = query + 1
         while start < count:
-            stop = min(count, start + max(1, (PIECE_RESIDUES - residues) // length))
+            stop = min(count, start + max(1, (piece_residues - residues) // length))
             queries.append(np.full(stop - start, query, np.int32))
             targets.append(np.arange(start, stop, dtype=np.int32))
             residues += length * (stop - start)
             start = stop
-            if residues + length > PIECE_RESIDUES:
+            if residues + length > piece_residues:
                 yield np.concatenate(queries), np.concatenate(targets)
                 queries, targets, residues = [], [], 0
     if queries:
         yield np.concatenate(queries), np.concatenate(targets)
-
-
-def _threads_within(
-    sequences: SequenceSet, threads: int, memory_bytes: int, match_states: int
-) -> int:
-    """Return how many threads fit the memory beside a piece of results."""
-    lengths = sequences.lengths
-    first, second = (int(index) for index in sequences.order[:2])
-    longest, next_longest = int(lengths[first]), int(lengths[second])
-    residues = min(int(lengths.astype(np.int64).sum()) * len(sequences), PIECE_RESIDUES)
-    results = _ENTRY_BYTES * _ENTRIES_A_RESIDUE * max(residues, longest)
-    each = thread_bytes(longest, next_longest, match_states)
-    if results + each > memory_bytes:
-        pair = f"{sequences.record(first)} and {sequences.record(second)}"
-        needed = results + each
-        raise CapacityError(
-            f"{sequences.source}: the posteriors of {pair} ({longest:,} and {next_longest:,} "
-            f"residues) need {needed >> 20:,} MiB of memory, {memory_bytes >> 20:,} MiB are "
-            f"allowed; allow more with {spelled('memory_bytes')}",
-            needed,
-            memory_bytes,
-        )
-    return max(1, min(threads, (memory_bytes - results) // each))
 
 
 def posteriors(

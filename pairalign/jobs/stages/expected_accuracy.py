@@ -90,7 +90,7 @@ class PairPosteriors:
         bounds = [0, *(np.flatnonzero(np.diff(filled)) + 1).tolist(), len(query)]
         parts = [slice(start, stop) for start, stop in itertools.pairwise(bounds) if start < stop]
         pairs = ((query[own], target[own] + self._before) for own in parts)
-        at_once = max(1, self._engine.pieces_at_once // BATCHES)
+        at_once = max(1, self._engine.residues_at_once // _PIECE_RESIDUES // BATCHES)
         yield from zip(parts, compute_pieces(self._engine, pairs, at_once), strict=True)
 
     def cancel(self) -> None:
