@@ -21,8 +21,8 @@ SHARED = "common"
 FRAMEWORKS = ("cpu", "cuda", "opencl")
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".cl", ".clh"}
 LAYERS = (
-    ("index",),
-    ("bitwise", "filters", "further", "msa", "near", "posterior", "records"),
+    ("index", "near"),
+    ("bitwise", "filters", "further", "msa", "posterior", "records"),
     ("align", "clusters", "gpu_plan", "pairs", "trees"),
     ("pruned", "text"),
     ("core", "files", "sets", "statistics"),

@@ -69,7 +69,9 @@ struct pairalign_filter {
         const int32_t longer = std::max(row_length, column_length);
         const int64_t matches = least_matches(thresholds, row_first ? row_length : column_length,
                                               row_first ? column_length : row_length);
-        if (matches > shorter || least_aligned(thresholds, longer) > shorter) return {false, 0, 0};
+        if (matches > shorter || least_aligned(thresholds, longer) > shorter ||
+            !fit_in_length(thresholds, shorter, longer))
+            return {false, 0, 0};
         return {true, least_score(thresholds, scores, matches, shorter, longer),
                 letters ? least_grams(thresholds, scores, letters, matches, shorter, longer) : 0, matches};
     }

@@ -9,7 +9,7 @@
 
 // The pairs whose alignments pass: writes their numbers and returns how many. Fields of n pairs each; spans,
 // counts and CIGARs as in pairalign_columns, lengths by input index. CIGARs are null unless identity_of is
-// OF_INTERNAL.
+// OF_INTERNAL, spans and counts where neither identity nor coverage is asked for.
 struct pairalign_aligned {
     int64_t pairs;
     const int32_t *query, *target;
@@ -93,6 +93,7 @@ PAIRALIGN_API int64_t pairalign_find_passing(const pairalign_aligned* aligned,
     int64_t passing = 0;
     for (int64_t k = 0; k < a.pairs; k++) {
         const int32_t query = a.query_lengths[a.query[k]], target = a.target_lengths[a.target[k]];
+        if (!fit_in_length(t, query, target)) continue;
         if (t.identity > 0 && !is_alike(a, t, k, query, target)) continue;
         if (t.coverage > 0 && !is_covered(a, t, k, query, target)) continue;
         numbers[passing++] = k;

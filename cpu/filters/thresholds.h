@@ -10,6 +10,9 @@
 struct pairalign_thresholds {
     int64_t identity, identity_whole;
     int64_t coverage, coverage_whole;
+    // The longer sequence by the shorter one is at most ratio + ratio_part / ratio_whole, a part of 1; a
+    // ratio of 0: no threshold.
+    int64_t ratio, ratio_part, ratio_whole;
     int32_t identity_of;  // pairalign::IdentityOf
     int32_t coverage_of;  // pairalign::CoverageOf
     int32_t mode;         // 0 global, 1 semiglobal, 2 local
@@ -46,6 +49,12 @@ constexpr int64_t NO_BOUND = std::numeric_limits<int64_t>::min();
 
 // The least integer that is not less than a / b, b > 0.
 inline int64_t divide_up(Wide a, Wide b) { return static_cast<int64_t>(a >= 0 ? (a + b - 1) / b : a / b); }
+
+// Whether sequences of so many letters are alike enough in length.
+inline bool fit_in_length(const pairalign_thresholds& t, int64_t a, int64_t b) {
+    const int64_t shorter = std::min(a, b), longer = std::max(a, b);
+    return t.ratio == 0 || Wide{longer - t.ratio * shorter} * t.ratio_whole <= Wide{shorter} * t.ratio_part;
+}
 
 // Whether the coverage of the query, or of the target, must reach the threshold.
 inline bool covers_query(const pairalign_thresholds& t, int32_t query, int32_t target) {

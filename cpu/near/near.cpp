@@ -156,8 +156,10 @@ private:
         group_.length_count = lengths_.size();
     }
 
-    // Those on which gaps alone do not cost too much. False: there are none.
+    // Those on which gaps alone do not cost too much. False: there are none, or no pair fits in length.
     bool choose_diagonals(const Job& job, NearRow& row) const {
+        const int32_t like = std::clamp(row.length, lengths_.back().length, group_.longest);
+        if (!fit_in_length(*job.near.lengths, row.length, like)) return false;
         const int64_t limit = most(row);
         const int32_t shortest = lengths_.back().length - row.length, longest = group_.longest - row.length;
         const auto is_within = [&](int32_t diagonal) {

@@ -10,6 +10,7 @@
 
 #include "../core/sets.h"
 #include "../export.h"
+#include "../filters/thresholds.h"
 
 // NativeCosts.
 struct pairalign_costs {
@@ -26,6 +27,7 @@ struct pairalign_near {
     int32_t triangular;                           // pairs of a set: those with row < column
     const int32_t *row_weights, *column_weights;  // [count] by position
     const int32_t *row_spares, *column_spares;    // likewise
+    const pairalign_thresholds* lengths;  // pairs that it says are too different in length may be left out
 };
 
 struct pairalign_near_pairs;

@@ -1,4 +1,4 @@
-"""What the alignment of a pair must reach to be kept: identity, coverage and score, exactly.
+"""What a pair must reach to be kept: lengths, identity, coverage and score, exactly.
 
 What follows for pairs before they are aligned is in ``docs/filters.md``, and in native code in
 ``cpu/filters/thresholds.h``.
@@ -12,22 +12,28 @@ from ctypes import Structure, c_int32, c_int64, c_void_p
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import needs_cigar
-from pairalign.base.arguments import parse_share
+from pairalign.base.arguments import parse_ratio, parse_share
+from pairalign.base.arrays import Int32s
 from pairalign.base.choices import COVERAGES, END_GAPS, IDENTITIES
 from pairalign.base.errors import ScoringError
 from pairalign.base.native import library
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
 
 _MODES = ("global", "semiglobal", "local")
 _COUNTS = ("matches", "mismatches", "gap_openings", "gap_letters")
 _SPANS = ("query_start", "query_end", "target_start", "target_end")
+_MOST_LETTERS = 2**31
+_Ends = tuple[Int32s, Int32s]
+_Sets = tuple[SequenceSet, SequenceSet]
 
 
 class NativeThresholds(Structure):
@@ -35,6 +41,7 @@ class NativeThresholds(Structure):
 
     _fields_ = (
         *((name, c_int64) for name in ("identity", "identity_whole", "coverage", "coverage_whole")),
+        *((name, c_int64) for name in ("ratio", "ratio_part", "ratio_whole")),
         *((name, c_int32) for name in ("identity_of", "coverage_of", "mode", "unused")),
     )
 
@@ -55,7 +62,7 @@ class NativeAligned(Structure):
 
 @dataclass(frozen=True)
 class PairThresholds:
-    """What an alignment must reach; shares from 0 to 1, and 0 asks for nothing.
+    """What a pair must reach; shares from 0 to 1, and 0 asks for nothing.
 
     Attributes
     ----------
@@ -67,19 +74,27 @@ class PairThresholds:
         Of spans, in global mode all are 1.
     coverage_of : str
         One of `pairalign.base.choices.COVERAGES`.
+    max_length_ratio : Fraction or None
+        Residues of the longer sequence by those of the shorter one, from 1. None: any.
     """
 
     min_identity: Fraction = Fraction(0)
     identity_of: str = "columns"
     min_coverage: Fraction = Fraction(0)
     coverage_of: str = "both"
+    max_length_ratio: Fraction | None = None
 
     def __bool__(self) -> bool:
+        return self.looks_at_alignments or self.max_length_ratio is not None
+
+    @property
+    def looks_at_alignments(self) -> bool:
+        """Whether lengths alone do not say which pairs pass."""
         return self.min_identity > 0 or self.min_coverage > 0
 
     def detail(self, mode: str) -> Detail:
         """Return what must be computed of each pair in a mode, for `passing`."""
-        if not self:
+        if not self.looks_at_alignments:
             return Detail.SCORE
         return self.detail_of_identity(mode)
 
@@ -95,9 +110,11 @@ class PairThresholds:
         identity_of = self.identity_of
         if identity_of == "internal" and not needs_cigar(identity_of, mode):
             identity_of = "columns"  # there are no gaps at the ends
+        whole, part = divmod(self.max_length_ratio or Fraction(0), 1)
         return NativeThresholds(
             *self.min_identity.as_integer_ratio(),
             *self.min_coverage.as_integer_ratio(),
+            *(min(whole, _MOST_LETTERS), *part.as_integer_ratio()),
             list(IDENTITIES).index(identity_of),
             list(COVERAGES).index(self.coverage_of),
             _MODES.index("semiglobal" if mode == END_GAPS else mode),
@@ -112,22 +129,37 @@ class PairThresholds:
         found : Alignments
             With what `detail` says.
         """
-        names = ("query", "target")
-        columns = [getattr(found, name) for name in names]
-        columns += [found.field(name) for name in (*_SPANS, *_COUNTS)]
-        sets = (found.queries, found.targets)
-        columns += [np.ascontiguousarray(one.lengths, np.int32) for one in sets]
-        if needs_cigar(self.identity_of, found.scoring.mode):
+        names = (*_SPANS, *_COUNTS) if self.looks_at_alignments else ()
+        columns: dict[str, npt.NDArray[Any]] = {name: found.field(name) for name in names}
+        if names and needs_cigar(self.identity_of, found.scoring.mode):
             assert found.cigar is not None
             assert found.cigar_offsets is not None
-            columns += [np.ascontiguousarray(found.cigar), found.cigar_offsets]
-        numbers = np.empty(len(found), np.int64)
-        count = library.pairalign_find_passing(
-            ctypes.byref(NativeAligned(len(found), *(one.ctypes.data for one in columns))),
-            ctypes.byref(self.native(found.scoring.mode)),
+            columns["cigar"] = np.ascontiguousarray(found.cigar)
+            columns["cigar_offsets"] = found.cigar_offsets
+        ends = found.query, found.target
+        return self._find(ends, (found.queries, found.targets), found.scoring.mode, columns)
+
+    def fitting(self, pairs: _Ends, sets: _Sets) -> npt.NDArray[np.int64]:
+        """Return which pairs, of input indices, are alike enough in length: ascending positions."""
+        by_length = PairThresholds(max_length_ratio=self.max_length_ratio)
+        ends = np.ascontiguousarray(pairs[0], np.int32), np.ascontiguousarray(pairs[1], np.int32)
+        return by_length._find(ends, sets, "global", {})
+
+    def _find(
+        self, pairs: _Ends, sets: _Sets, mode: str, columns: dict[str, npt.NDArray[Any]]
+    ) -> npt.NDArray[np.int64]:
+        ends = dict(zip(("query", "target"), pairs, strict=True))
+        sides = zip(("query_lengths", "target_lengths"), sets, strict=True)
+        lengths = {name: np.ascontiguousarray(one.lengths, np.int32) for name, one in sides}
+        taken = {**ends, **lengths, **columns}
+        count = len(pairs[0])
+        numbers = np.empty(count, np.int64)
+        passing = library.pairalign_find_passing(
+            ctypes.byref(NativeAligned(count, **{k: one.ctypes.data for k, one in taken.items()})),
+            ctypes.byref(self.native(mode)),
             numbers.ctypes.data,
         )
-        return numbers[:count]
+        return numbers[:passing]
 
 
 def make_pair_thresholds(
@@ -135,13 +167,14 @@ def make_pair_thresholds(
     identity_of: str = "columns",
     min_coverage: float | str | Fraction | None = None,
     coverage_of: str = "both",
+    max_length_ratio: float | str | Fraction | None = None,
 ) -> PairThresholds:
-    """Make thresholds of numbers from 0 to 1, or of texts such as ``"97.5%"``.
+    """Make thresholds of numbers from 0 to 1, or of texts such as ``"97.5%"``; a ratio from 1.
 
     Raises
     ------
     ScoringError
-        No such share; ValueError: an unknown definition.
+        No such share or ratio; ValueError: an unknown definition.
     """
     for name, value, known in (
         ("identity_of", identity_of, IDENTITIES),
@@ -153,7 +186,8 @@ def make_pair_thresholds(
         Fraction(0) if value is None else parse_share(value, name)
         for name, value in (("min_identity", min_identity), ("min_coverage", min_coverage))
     ]
-    return PairThresholds(shares[0], identity_of, shares[1], coverage_of)
+    ratio = None if max_length_ratio is None else parse_ratio(max_length_ratio, "max_length_ratio")
+    return PairThresholds(shares[0], identity_of, shares[1], coverage_of, ratio)
 
 
 def raw_minimum(min_score: float | str | None, scoring: Scoring) -> int | None:

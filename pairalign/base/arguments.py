@@ -33,24 +33,53 @@ def parse_share(value: float | str | Fraction, name: str = "share") -> Fraction:
     ScoringError
         It is no number from 0 to 1 with at most 18 decimals.
     """
+    share = _exact(value, most_digits=3, percent=True)
+    if share is None or not 0 <= share <= 1:
+        raise ScoringError(
+            f"{name} {str(value)!r}: expected a number from 0 to 1, or with %, such as 97%"
+        )
+    return share
+
+
+def parse_ratio(value: float | str | Fraction, name: str = "ratio") -> Fraction:
+    """Return a ratio exactly as it is written: ``1.5``.
+
+    Parameters
+    ----------
+    value : float, str or Fraction
+    name : str
+        What messages call it.
+
+    Raises
+    ------
+    ScoringError
+        It is no number from 1 on with at most 18 decimals.
+    """
+    ratio = _exact(value, most_digits=_MOST_DECIMALS)
+    if ratio is None or ratio < 1:
+        raise ScoringError(f"{name} {str(value)!r}: expected a number of 1 or more, such as 1.5")
+    return ratio
+
+
+def _exact(
+    value: float | str | Fraction, most_digits: int, *, percent: bool = False
+) -> Fraction | None:
+    """Return a number as it is written; None: it is none, or has too many digits."""
     text = str(value)
     try:
         if isinstance(value, Fraction):
-            share = value
+            exact = value
         else:
-            number = Decimal(text.removesuffix("%").strip())
+            has_percent = percent and text.endswith("%")
+            number = Decimal(text.removesuffix("%").strip() if has_percent else text.strip())
             if not number.is_finite() or (number and number.adjusted() < -_MOST_DECIMALS):
-                raise ValueError
-            if number.adjusted() > 3:
-                raise ValueError
-            share = Fraction(number) / (100 if text.endswith("%") else 1)
+                return None
+            if number.adjusted() > most_digits:
+                return None
+            exact = Fraction(number) / (100 if has_percent else 1)
     except (InvalidOperation, ValueError):
-        share = Fraction(-1)
-    if not 0 <= share <= 1 or share.denominator > 10**_MOST_DECIMALS:
-        raise ScoringError(
-            f"{name} {text!r}: expected a number from 0 to 1, or with %, such as 97%"
-        )
-    return share
+        return None
+    return exact if exact.denominator <= 10**_MOST_DECIMALS else None
 
 
 def parse_size(text: str) -> int:

@@ -18,7 +18,6 @@ from pairalign.cli.planning import (
     problem_of,
     read_sequences,
     resources_of,
-    thresholds_of,
 )
 from pairalign.cli.summary import describe_steps
 from pairalign.clusters.splits.groups import Groups
@@ -28,6 +27,7 @@ from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_rows
 from pairalign.jobs.splits.audit import Audit, AuditRequest, audit_groups, audit_sets
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
+from pairalign.requests.shared import thresholds_of
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 

@@ -22,7 +22,6 @@ from pairalign.cli.planning import (
     choose_output,
     read_problem,
     resources_of,
-    thresholds_of,
 )
 from pairalign.cli.report import report_of
 from pairalign.cli.summary import describe_steps
@@ -35,6 +34,7 @@ from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
 from pairalign.requests.cluster import ClusterOptions
+from pairalign.requests.shared import thresholds_of
 from pairalign.sequences.abundances import describe_samples, read_abundances
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet

@@ -6,6 +6,7 @@ import argparse
 import time
 from typing import Any
 
+from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.declaration import option_of
 from pairalign.base.errors import FormatError
 from pairalign.cli.files import check_files
@@ -42,7 +43,8 @@ def run_near(options: argparse.Namespace) -> None:
     measure, limit = (
         ("edits", options.max_edits) if options.max_drop is None else ("drop", options.max_drop)
     )
-    request = NearRequest(measure, limit, resources_of(options))
+    lengths = make_pair_thresholds(max_length_ratio=options.max_length_ratio)
+    request = NearRequest(measure, limit, resources_of(options), lengths)
     sequences, _ = read_sequences(options)
     problem = problem_of(options, sequences, None)
     started = time.perf_counter()

@@ -9,7 +9,6 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.choices import NAMES
 from pairalign.base.errors import FormatError
 from pairalign.cli.console import log
@@ -154,13 +153,6 @@ def check_scoring(options: argparse.Namespace) -> None:
 
 def _alphabet_of(options: argparse.Namespace) -> str | None:
     return None if options.alphabet == "auto" else options.alphabet
-
-
-def thresholds_of(options: argparse.Namespace) -> PairThresholds:
-    """Return the thresholds of identity and coverage that are asked for."""
-    return make_pair_thresholds(
-        options.min_identity, options.identity_of, options.min_coverage, options.coverage_of
-    )
 
 
 def progress_of(options: argparse.Namespace) -> Progress:

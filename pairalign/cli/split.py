@@ -15,7 +15,6 @@ from pairalign.cli.planning import (
     choose_output,
     read_problem,
     resources_of,
-    thresholds_of,
 )
 from pairalign.cli.report import report_of
 from pairalign.cli.summary import describe_steps
@@ -26,6 +25,7 @@ from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
 from pairalign.jobs.splits.split import SplitRequest, choose_nearest, plan_folds, run_split
+from pairalign.requests.shared import thresholds_of
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
@@ -108,7 +108,7 @@ def _describe(split: Split, problem: Problem, seconds: float, outputs: list[str]
     lines.add(
         "promise",
         f"no pair across folds has an identity ({split.thresholds.identity_of}) of "
-        f"{float(split.thresholds.min_identity):g} or more{_and_coverage(split)}",
+        f"{float(split.thresholds.min_identity):g} or more{_and_more(split)}",
     )
     lines.add(
         "clusters",
@@ -131,11 +131,13 @@ def _describe(split: Split, problem: Problem, seconds: float, outputs: list[str]
     return lines
 
 
-def _and_coverage(split: Split) -> str:
-    least = split.thresholds.min_coverage
-    if not least:
-        return ""
-    return f" and a coverage ({split.thresholds.coverage_of}) of {float(least):g} or more"
+def _and_more(split: Split) -> str:
+    asked, text = split.thresholds, ""
+    if asked.min_coverage:
+        text = f" and a coverage ({asked.coverage_of}) of {float(asked.min_coverage):g} or more"
+    if asked.max_length_ratio is not None:
+        text += f" and a length ratio of at most {float(asked.max_length_ratio):g}"
+    return text
 
 
 def _label_rows(split: Split) -> list[tuple[str, str]]:

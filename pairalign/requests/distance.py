@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from pairalign.base.choices import (
@@ -32,6 +33,7 @@ from pairalign.requests.shared import (
     SequencesOptions,
     ShardOptions,
     StrandOptions,
+    ThresholdsOptions,
     format_option,
 )
 
@@ -55,6 +57,9 @@ class LimitsOptions(Asked):
     )
     max_edits: int | None = option(
         help="keep pairs of at most K edits", metavar="K", kind=WHOLE, group=_LIMIT
+    )
+    max_length_ratio: Fraction | None = again(
+        ThresholdsOptions, "max_length_ratio", group=_LIMIT, decides=True
     )
 
 

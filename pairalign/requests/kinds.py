@@ -6,7 +6,7 @@ import math
 import re
 from decimal import Decimal
 
-from pairalign.base.arguments import MOST_SHARDS, parse_shard, parse_share, parse_size
+from pairalign.base.arguments import MOST_SHARDS, parse_ratio, parse_shard, parse_share, parse_size
 from pairalign.base.choices import LOCAL_CLUSTER
 from pairalign.base.declaration import Kind
 
@@ -87,6 +87,7 @@ SECONDS = Kind(_parse_seconds, "a number of seconds, 0 or more")
 SHARD = Kind(parse_shard, f"K/N with K from 1 to N, and N up to {MOST_SHARDS:,}, such as 3/64")
 CLUSTER = Kind(_parse_cluster, "the address of a Dask scheduler, or local:N")
 SHARE = Kind(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%")
+RATIO = Kind(parse_ratio, "a number of 1 or more, such as 1.5")
 DEVICE = Kind(_parse_device, "auto, cpu, cuda, cuda:0,1, opencl or opencl:0,1")
 SIZE = Kind(parse_size, "a number with K, M, G or T, such as 512M")
 DIGIT = Kind(int, "a whole number")

@@ -28,6 +28,7 @@ from pairalign.requests.kinds import (
     MATRIX,
     PATH,
     POSITIVE,
+    RATIO,
     SECONDS,
     SHARD,
     SHARE,
@@ -225,7 +226,7 @@ class StrandOptions(Asked):
 
 @dataclass(frozen=True)
 class ThresholdsOptions(Asked):
-    """The identity and coverage that pairs must reach."""
+    """The lengths, identity and coverage that pairs must reach."""
 
     min_identity: Fraction | None = option(metavar="X", kind=SHARE, decides=False)
     identity_of: str = choice(
@@ -240,6 +241,13 @@ class ThresholdsOptions(Asked):
         default="both",
         decides=False,
     )
+    max_length_ratio: Fraction | None = option(
+        help="leave out pairs whose longer sequence has more than X times the residues of the "
+        "shorter one",
+        metavar="X",
+        kind=RATIO,
+        decides=False,
+    )
     explain: bool = flag(
         "say on stderr how many pairs each step of the thresholds has dropped",
         decides=False,
@@ -248,12 +256,21 @@ class ThresholdsOptions(Asked):
 
     @property
     def thresholds(self) -> PairThresholds:
-        """What is asked of identity and coverage, exactly."""
-        from pairalign.alignments.thresholds import make_pair_thresholds
+        """What is asked of lengths, identity and coverage, exactly."""
+        return thresholds_of(self)
 
-        return make_pair_thresholds(
-            self.min_identity, self.identity_of, self.min_coverage, self.coverage_of
-        )
+
+def thresholds_of(asked: Any) -> PairThresholds:
+    """Return the thresholds of a request, or of the parsed options of a command."""
+    from pairalign.alignments.thresholds import make_pair_thresholds
+
+    return make_pair_thresholds(
+        asked.min_identity,
+        asked.identity_of,
+        asked.min_coverage,
+        asked.coverage_of,
+        asked.max_length_ratio,
+    )
 
 
 def describe_thresholds() -> str:

@@ -268,7 +268,13 @@ def job_on(queries: SequenceSet, engine: CudaEngine | None, **thresholds: Any) -
 
 @pytest.mark.parametrize(
     "thresholds",
-    [{"min_identity": "97%"}, {"min_identity": "75%", "identity_of": "shorter"}, {"least": 180}],
+    [
+        {"min_identity": "97%"},
+        {"min_identity": "75%", "identity_of": "shorter"},
+        {"least": 180},
+        {"max_length_ratio": "1.02"},
+        {"min_identity": "97%", "max_length_ratio": "1.02"},
+    ],
 )
 def test_a_job_counts_what_it_counts_on_the_cpu(
     device: Any, thresholds: dict[str, Any], monkeypatch: pytest.MonkeyPatch

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import CapacityError, ScoringError
 from pairalign.base.native import library
@@ -36,6 +37,7 @@ _MOST_COST = 2**28
 """Of an alignment: sums of a few of them fit 32 bits."""
 _PAIRS_AT_ONCE = 2**28
 """Between two calls of `progress`: a second or two of a core."""
+_ANY_LENGTHS = PairThresholds()
 _OWN_AT_ONCE = 512
 """Sequences that are aligned with themselves at a time: a mask has the square of it."""
 
@@ -61,6 +63,7 @@ class NativeNear(Structure):
         ("column_weights", c_void_p),
         ("row_spares", c_void_p),
         ("column_spares", c_void_p),
+        ("lengths", c_void_p),
     )
 
 
@@ -90,6 +93,7 @@ def pairs_within_drop(
     threads: int = 1,
     instruction_set: str | None = None,
     progress: Callable[[int], None] = lambda pairs: None,
+    thresholds: PairThresholds = _ANY_LENGTHS,
 ) -> NearPairs:
     """Find pairs with ``min(S(a,a), S(b,b)) - S(a,b) <= most_drop``, which is 0 or more.
 
@@ -108,6 +112,8 @@ def pairs_within_drop(
     progress : callable
         Is called with how many pairs were compared since its last call. What it raises ends the
         search.
+    thresholds : PairThresholds
+        Pairs beyond its `max_length_ratio` are left out.
 
     Returns
     -------
@@ -140,7 +146,7 @@ def pairs_within_drop(
         _own_scores(one, scoring, bound, threads) for one, bound in zip(sets, most, strict=True)
     ]
     spares = [bound - own for bound, own in zip(most, weights, strict=True)]
-    search = _Search(sets, costs, 2 * most_drop, weights, spares)
+    search = _Search(sets, costs, 2 * most_drop, weights, spares, thresholds)
     found = search.run(threads, instruction_set_of(instruction_set), progress)
     return NearPairs(found.rows, found.columns, np.maximum(found.values // 2, 0))
 
@@ -153,6 +159,7 @@ def pairs_within_edits(
     threads: int = 1,
     instruction_set: str | None = None,
     progress: Callable[[int], None] = lambda pairs: None,
+    thresholds: PairThresholds = _ANY_LENGTHS,
 ) -> NearPairs:
     """Find pairs whose Levenshtein distance is at most `most_edits`.
 
@@ -160,7 +167,7 @@ def pairs_within_edits(
 
     Parameters
     ----------
-    queries, targets, threads, instruction_set, progress
+    queries, targets, threads, instruction_set, progress, thresholds
         As for `pairs_within_drop`.
     most_edits : int
 
@@ -177,7 +184,7 @@ def pairs_within_edits(
     sets = [_Codes(one) for one in (queries, targets) if one is not None]
     costs = _Costs(1 - np.eye(CODES, dtype=np.int64), np.ones(CODES, np.int64), 0)
     nothing = [np.zeros(len(one.order), np.int64) for one in sets]
-    search = _Search(sets, costs, most_edits, nothing, nothing)
+    search = _Search(sets, costs, most_edits, nothing, nothing, thresholds)
     return search.run(threads, instruction_set_of(instruction_set), progress)
 
 
@@ -272,6 +279,7 @@ class _Search:
         limit: int,
         weights: list[npt.NDArray[np.int64]],
         spares: list[npt.NDArray[np.int64]],
+        thresholds: PairThresholds,
     ) -> None:
         longest = sum(int(sets[k].sequences.lengths.max()) for k in (0, -1))
         most = costs.most(longest)
@@ -283,6 +291,8 @@ class _Search:
             )
         self._sides = [_Side(*one) for one in zip(sets, weights, spares, strict=True)]
         self._one_set = len(sets) == 1
+        self._sets = sets[0].sequences, sets[-1].sequences
+        self._thresholds = thresholds
         self._limit = min(limit, _MOST_COST)
         self._opposite = np.minimum(costs.opposite, _MOST_COST).astype(np.int32)
         self._gaps = costs.gaps.astype(np.int32)
@@ -298,12 +308,15 @@ class _Search:
         if self._one_set:
             rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
         order = np.argsort(rows.astype(np.int64) << 32 | columns)
+        if self._thresholds:
+            order = order[self._thresholds.fitting((rows[order], columns[order]), self._sets)]
         return NearPairs(rows[order], columns[order], values[order])
 
     def _parts(
         self, threads: int, instruction_set: str, progress: Callable[[int], None]
     ) -> Iterator[tuple[Int32s, Int32s, Int32s]]:
         rows, columns = self._sides[0], self._sides[-1]
+        lengths = self._thresholds.native("global")
         near = NativeNear(
             self._limit,
             self._one_set,
@@ -311,6 +324,7 @@ class _Search:
             columns.weights.ctypes.data,
             rows.spares.ctypes.data,
             columns.spares.ctypes.data,
+            ctypes.addressof(lengths),
         )
         count, width = len(rows.order), len(columns.order)
         at_once = max(512 * threads, _PAIRS_AT_ONCE // max(width, 1))

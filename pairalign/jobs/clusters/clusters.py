@@ -217,6 +217,7 @@ def cluster(
     identity_of: str = "columns",
     min_coverage: float | str | Fraction | None = None,
     coverage_of: str = "aligned",
+    max_length_ratio: float | str | Fraction | None = None,
     linkage: str = LINKAGES[0],
     representative: str = REPRESENTATIVES[0],
     edges: bool = False,
@@ -249,6 +250,8 @@ def cluster(
     coverage_of : {"aligned", "both", "query", "target", "shorter"}
         What the coverage is, see `pairalign.base.choices.COVERAGES`. The longer sequence is the
         query.
+    max_length_ratio : float, str or Fraction, optional
+        As for `pairalign.align`; pairs beyond it are not similar enough.
     linkage : {"greedy", "single", "complete", "average"}
         See `pairalign.jobs.clusters.clusters`.
     representative : {"longest", "medoid"}
@@ -311,7 +314,9 @@ def cluster(
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
     request = ClusterRequest(
-        make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of),
+        make_pair_thresholds(
+            min_identity, identity_of, min_coverage, coverage_of, max_length_ratio
+        ),
         linkage,
         representative,
         edges,

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Literal, overload
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
+from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import DEFAULT_MEASURE, DEFAULT_WINDOW, STRANDS
 from pairalign.base.errors import DistanceError
@@ -161,6 +163,7 @@ def distances(
     sparse: Literal[True],
     max_drop: int | None = None,
     max_edits: int | None = None,
+    max_length_ratio: float | str | Fraction | None = None,
     scoring: AnyScoring | None = None,
     threads: int | None = None,
     progress: Progress = False,
@@ -178,6 +181,7 @@ def distances(
     similarity: bool = False,
     max_drop: int | None = None,
     max_edits: int | None = None,
+    max_length_ratio: float | str | Fraction | None = None,
     sparse: bool = False,
     extend: DistanceMatrix | None = None,
     device: str = "auto",
@@ -208,6 +212,8 @@ def distances(
     max_drop, max_edits : int, optional
         Keep only pairs within a limit, with `sparse`: ``min(S(a,a), S(b,b)) - S(a,b)`` of global
         scores S, or Levenshtein's distance. `measure` and `strand` are of no use then.
+    max_length_ratio : float, str or Fraction, optional
+        As for `pairalign.align`, with `sparse`.
     sparse : bool
         Return the pairs within a limit and nothing of all others.
     extend : DistanceMatrix, optional
@@ -249,7 +255,7 @@ def distances(
     [0.0, 0.067, 0.672]
     """
     resources = Resources(device, kernel, threads, memory_bytes, progress)
-    near = _near_request(max_drop, max_edits, sparse, resources)
+    near = _near_request(max_drop, max_edits, max_length_ratio, sparse, resources)
     if extend is not None and (near is not None or circular):
         raise ValueError("extend is of distances of all pairs: leave circular and limits out")
     if near is not None and (circular or similarity):
@@ -272,14 +278,21 @@ def distances(
 
 
 def _near_request(
-    max_drop: int | None, max_edits: int | None, sparse: bool, resources: Resources
+    max_drop: int | None,
+    max_edits: int | None,
+    max_length_ratio: float | str | Fraction | None,
+    sparse: bool,
+    resources: Resources,
 ) -> NearRequest | None:
     """Return what is asked of pairs within a limit; None: all pairs are wanted."""
     limits = {"drop": max_drop, "edits": max_edits}
     given = [(measure, limit) for measure, limit in limits.items() if limit is not None]
     if len(given) != sparse:
         raise ValueError("sparse=True goes with one limit, max_drop or max_edits, and they with it")
-    return NearRequest(*given[0], resources) if given else None
+    if max_length_ratio is not None and not given:
+        raise ValueError("max_length_ratio is of pairs within a limit: give max_drop or max_edits")
+    lengths = make_pair_thresholds(max_length_ratio=max_length_ratio)
+    return NearRequest(*given[0], resources, lengths) if given else None
 
 
 def measure_run(

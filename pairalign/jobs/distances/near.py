@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from pairalign.alignments.problem import Problem
+from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import NEAR_MEASURES
 from pairalign.base.errors import DeviceError, ScoringError
 from pairalign.engines.cpu.near import pairs_within_drop, pairs_within_edits
@@ -29,11 +31,14 @@ class NearRequest:
         The largest distance of a pair that is kept.
     resources : Resources
         Threads and progress; it is this machine's cores that compare.
+    thresholds : PairThresholds
+        Its `max_length_ratio` counts.
     """
 
     measure: str
     limit: int
     resources: Resources = field(default_factory=Resources)
+    thresholds: PairThresholds = field(default_factory=PairThresholds)
 
     def __post_init__(self) -> None:
         if self.measure not in NEAR_MEASURES:
@@ -84,14 +89,15 @@ def find_near(request: NearRequest, problem: Problem) -> SparseDistances:
         def advance(done: int) -> None:
             meter.update(done)
 
+        how: dict[str, Any] = {
+            "threads": threads,
+            "progress": advance,
+            "thresholds": request.thresholds,
+        }
         if request.measure == "drop":
-            found = pairs_within_drop(
-                sequences, None, problem.scoring, request.limit, threads=threads, progress=advance
-            )
+            found = pairs_within_drop(sequences, None, problem.scoring, request.limit, **how)
         else:
-            found = pairs_within_edits(
-                sequences, None, request.limit, threads=threads, progress=advance
-            )
+            found = pairs_within_edits(sequences, None, request.limit, **how)
     return SparseDistances(
         list(sequences.names),
         found.rows,

@@ -44,6 +44,7 @@ def align(
     identity_of: str = "columns",
     min_coverage: float | str | Fraction | None = None,
     coverage_of: str = "both",
+    max_length_ratio: float | str | Fraction | None = None,
     max_evalue: float | None = None,
     both_ways: bool = False,
     db_size: int | None = None,
@@ -96,6 +97,9 @@ def align(
         Leave out pairs of which less is aligned.
     coverage_of : {"both", "query", "target", "shorter", "aligned"}
         What the coverage is, see `pairalign.base.choices.COVERAGES`.
+    max_length_ratio : float, str or Fraction, optional
+        Leave out, before anything is aligned, pairs whose longer sequence has more than that many
+        times the residues of the shorter one; at least 1, exactly as written.
     max_evalue : float, optional
         Leave out local alignments with a higher E-value, see docs/formats.md.
     both_ways : bool
@@ -211,6 +215,7 @@ def stream(
     identity_of: str = "columns",
     min_coverage: float | str | Fraction | None = None,
     coverage_of: str = "both",
+    max_length_ratio: float | str | Fraction | None = None,
     max_evalue: float | None = None,
     both_ways: bool = False,
     db_size: int | None = None,
@@ -240,7 +245,9 @@ def stream(
         As for `align`.
     scoring, mode, detail, min_score, min_identity, identity_of, min_coverage, coverage_of
         As for `align`.
-    max_evalue, both_ways, db_size, search_space, comp_based_stats, mask, mask_scores, strand
+    max_length_ratio, max_evalue, both_ways, db_size, search_space, comp_based_stats
+        As for `align`.
+    mask, mask_scores, strand
         As for `align`.
     objective, orient, pairs, hsps, max_hits, rank, device, kernel, threads, window
         As for `align`.

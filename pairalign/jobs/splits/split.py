@@ -234,6 +234,7 @@ def split(
     identity_of: str = "full",
     min_coverage: float | str | Fraction | None = None,
     coverage_of: str = "aligned",
+    max_length_ratio: float | str | Fraction | None = None,
     folds: int | None = None,
     test: float | str | Fraction | None = None,
     val: float | str | Fraction | None = None,
@@ -267,6 +268,8 @@ def split(
         Default: none.
     coverage_of : str
         What the coverage is, see `pairalign.base.choices.COVERAGES`.
+    max_length_ratio : float, str or Fraction, optional
+        As for `pairalign.align`; pairs beyond it may be across folds.
     folds : int, optional
         Equal folds, named from ``"0"``; default: 5.
     test, val : float, str or Fraction, optional
@@ -328,7 +331,9 @@ def split(
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
     first = problem.queries
-    thresholds = make_pair_thresholds(min_identity, identity_of, min_coverage, coverage_of)
+    thresholds = make_pair_thresholds(
+        min_identity, identity_of, min_coverage, coverage_of, max_length_ratio
+    )
     request = SplitRequest(
         thresholds,
         plan_folds(folds, test, val),

@@ -201,6 +201,8 @@ class AccuracyEngine(WrappedEngine):
         query, target = self._queries.order[rows], targets.order[columns]
         if window.triangular or self._targets is None:
             query, target = np.minimum(query, target), np.maximum(query, target)
+        fitting = self._thresholds.fitting((query, target), (self._queries, targets))
+        query, target = query[fitting], target[fitting]
         parts = [no_alignments(self._queries, self._targets, self._scoring, Detail.CIGAR)]
         for own, found in self._posteriors.pieces(query, target):
             pairs = query[own], target[own]

@@ -1,0 +1,382 @@
+"""A largest ratio of lengths: every command leaves the same pairs out, exactly those beyond it."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import combinations, product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from checks import assert_equal
+from commands import rows_of, run
+from conftest import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from plain_clusters import plain_clusters, plain_values
+from relatives import LETTERS, change
+
+import pairalign
+from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.base.arguments import parse_ratio
+from pairalign.base.choices import LINKAGES, MODES
+from pairalign.base.errors import ScoringError
+from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.jobs.clusters import greedy
+from pairalign.jobs.run.request import plan_alignment
+from pairalign.jobs.run.run_identity import describe_run
+from pairalign.pairs.windows import Window
+from pairalign.requests.align import AlignRequest
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import SequenceSet
+
+SHARES = ("0.5", "80%", "0.95")
+
+
+def fits(one: int, other: int, ratio: Any) -> bool:
+    """The definition, in fractions."""
+    return Fraction(max(one, other), min(one, other)) <= Fraction(ratio)
+
+
+def fitting(first: SequenceSet, second: SequenceSet | None, ratio: Any) -> list[tuple[int, int]]:
+    pairs = (
+        combinations(range(len(first)), 2)
+        if second is None
+        else product(range(len(first)), range(len(second)))
+    )
+    lengths = first.lengths.tolist(), (first if second is None else second).lengths.tolist()
+    return [(a, b) for a, b in pairs if fits(lengths[0][a], lengths[1][b], ratio)]
+
+
+def pieces(alphabet: str, seed: int, count: int, longest: int = 60) -> SequenceSet:
+    """Pieces of one sequence, of all lengths."""
+    rng = np.random.default_rng(seed)
+    origin = "".join(rng.choice(list(LETTERS[alphabet]), longest))
+    rates = rng.choice([0, 0.03, 0.3], count)
+    made = [
+        change(rng, LETTERS[alphabet], origin[: rng.integers(1, longest + 1)], rate)
+        for rate in rates
+    ]
+    return SequenceSet.from_strings(made, alphabet=alphabet)
+
+
+@st.composite
+def ratios(draw: st.DrawFn) -> str | Fraction:
+    """As they are written; often what two lengths have exactly, or hardly less or more."""
+    exact = Fraction(draw(st.integers(1, 60)), draw(st.integers(1, 20)))
+    exact = max(exact, 1 / exact)
+    little = Fraction(draw(st.sampled_from([-1, 0, 0, 1])), 10**15)
+    return draw(st.sampled_from(["1", "1.0", "1.25", "1.5", "3"]) | st.just(max(exact + little, 1)))
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    ratio=ratios() | st.decimals(1, 10**9, places=9).map(str),
+    lengths=st.lists(st.integers(1, 2**31 - 1), min_size=2, max_size=12),
+)
+def test_the_ratio_is_exact(ratio: Any, lengths: list[int]) -> None:
+    lengths += [1, int(Fraction(ratio)), min(int(Fraction(ratio) * lengths[0]), 2**31 - 1)]
+    ends = np.array(list(product(range(len(lengths)), repeat=2)), np.int32).T
+    sets = (SimpleNamespace(lengths=np.array(lengths)),) * 2
+    found = make_pair_thresholds(max_length_ratio=ratio).fitting(tuple(ends), sets)
+    expected = [fits(lengths[a], lengths[b], ratio) for a, b in ends.T]
+    assert found.tolist() == np.flatnonzero(expected).tolist()
+
+
+@pytest.mark.parametrize("wrong", ["0.99", 0, -2, "nan", "inf", "x", "150%", True, "1e19", ""])
+def test_what_is_no_ratio(wrong: Any) -> None:
+    with pytest.raises(ScoringError, match=r"max_length_ratio .*: expected a number of 1 or more"):
+        pairalign.align(["ACGT", "ACG"], max_length_ratio=wrong)
+    with pytest.raises(ScoringError, match="number of 1 or more"):
+        parse_ratio(wrong)
+
+
+def test_a_float_is_what_it_is_written_as() -> None:
+    assert parse_ratio(1.1) == Fraction(11, 10)
+    assert parse_ratio(4 / 3) == Fraction("1.3333333333333333")
+    assert parse_ratio("1e18") == 10**18
+
+
+@settings(max_examples=examples(120), deadline=None)
+@given(
+    data=st.data(),
+    ratio=ratios(),
+    seed=st.integers(0, 1 << 30),
+    alphabet=st.sampled_from(sorted(LETTERS)),
+    mode=st.sampled_from(MODES),
+    window=st.sampled_from([5, 1024]),
+)
+def test_align_is_that_of_the_pairs_that_fit(
+    data: st.DataObject, ratio: Any, seed: int, alphabet: str, mode: str, window: int
+) -> None:
+    queries = pieces(alphabet, seed, 14)
+    targets = pieces(alphabet, seed, 9, 35) if data.draw(st.booleans()) else None
+    asked: dict[str, Any] = {"scoring": make_scoring(alphabet, mode=mode), "window": window}
+    asked["detail"] = data.draw(st.sampled_from(["score", "stats", "cigar"]))
+    some: list[dict[str, Any]] = [
+        {},
+        {"min_identity": data.draw(st.sampled_from(SHARES))},
+        {"min_coverage": "0.7", "coverage_of": "query"},
+        {"min_score": 20},
+        {"max_hits": 2},
+        {"max_hits": 1, "rank": "identity", "min_coverage": "0.6", "coverage_of": "target"},
+    ]
+    if mode == "local":
+        some += [{"max_evalue": 1e-3}, {"max_evalue": 1, "max_hits": 2, "rank": "evalue"}]
+        some += [{"hsps": 3}]
+    if alphabet == "dna":
+        some += [{"strand": "both"}]
+    asked |= data.draw(st.sampled_from(some))
+    pairs = fitting(queries, targets, ratio)
+    found = pairalign.align(queries, targets, max_length_ratio=ratio, device="cpu", **asked)
+    if not pairs:
+        assert len(found) == 0
+        return
+    expected = pairalign.align(queries, targets, pairs=pairs, device="cpu", **asked)
+    assert_equal(found, expected)
+    parts = list(pairalign.stream(queries, targets, max_length_ratio=ratio, device="cpu", **asked))
+    assert sum(map(len, parts)) == len(found)
+
+
+def test_the_highest_expected_accuracy() -> None:
+    queries = pieces("protein", 4, 9)
+    pairs = fitting(queries, None, "1.5")
+    assert 0 < len(pairs) < 36
+    found = pairalign.align(queries, objective="mea", max_length_ratio="1.5", device="cpu")
+    assert_equal(found, pairalign.align(queries, objective="mea", pairs=pairs, device="cpu"))
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    ratio=ratios(),
+    seed=st.integers(0, 1 << 30),
+    share=st.sampled_from(["90%", "0.95", "1"]),
+    identity_of=st.sampled_from(["columns", "aligned", "shorter", "mbl", "longer", "mean"]),
+    mode=st.sampled_from(MODES),
+    seeds=st.sampled_from([0, 3, 6]),
+)
+def test_filters_and_indexes_leave_out_the_same(
+    ratio: Any, seed: int, share: str, identity_of: str, mode: str, seeds: int
+) -> None:
+    sequences, scoring = pieces("dna", seed, 40), make_scoring("dna", mode=mode)
+    wanted = make_pair_thresholds(share, identity_of, max_length_ratio=ratio)
+    passing = pairalign.align(
+        sequences,
+        scoring=scoring,
+        pairs=fitting(sequences, None, 1000),
+        min_identity=share,
+        identity_of=identity_of,
+        device="cpu",
+    )
+    lengths = sequences.lengths
+    ends = zip(passing.query.tolist(), passing.target.tolist(), strict=True)
+    needed = {(a, b) for a, b in ends if fits(int(lengths[a]), int(lengths[b]), ratio)}
+    pair_filter = PairFilter(
+        sequences, None, scoring, wanted, None, threads=1, subsequences=True, seeds=seeds
+    )
+    window = Window(0, 0, 40, 0, 40, triangular=True)
+    chosen = pair_filter.choose(window)
+    rows, columns = window.positions_of(np.flatnonzero(chosen.mask))
+    one, other = sequences.order[rows], sequences.order[columns]
+    left = set(zip(np.minimum(one, other).tolist(), np.maximum(one, other).tolist(), strict=True))
+    assert needed <= left <= set(fitting(sequences, None, ratio))
+    pair_filter.close()
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    ratio=ratios(),
+    seed=st.integers(0, 1 << 30),
+    least=st.sampled_from(SHARES),
+    identity_of=st.sampled_from(["columns", "aligned", "shorter"]),
+    linkage=st.sampled_from(LINKAGES),
+    mode=st.sampled_from(["global", "semiglobal"]),
+)
+def test_clusters(
+    ratio: Any, seed: int, least: str, identity_of: str, linkage: str, mode: str
+) -> None:
+    sequences, scoring = pieces("dna", seed, 12, 30), make_scoring("dna", mode=mode)
+    texts = dict(zip(sequences.names, (one.letters for one in sequences), strict=True))
+    share = make_pair_thresholds(least).min_identity
+    values = {
+        (a, b): (identity, cover if fits(len(texts[a]), len(texts[b]), ratio) else Fraction(-1))
+        for (a, b), (identity, cover) in plain_values(texts, scoring, identity_of).items()
+    }
+    expected = plain_clusters(texts, values, linkage, share, Fraction(0))
+    asked: dict[str, Any] = {"min_identity": least, "identity_of": identity_of, "device": "cpu"}
+    asked |= {"linkage": linkage, "scoring": scoring, "max_length_ratio": ratio}
+    assert set(map(frozenset, pairalign.cluster(sequences, **asked))) == expected
+    edges = pairalign.cluster(sequences, **asked, edges=True).edges
+    assert edges is not None
+    pairs = {(min(a, b), max(a, b)) for a, b in zip(edges.query, edges.target, strict=True)}
+    assert pairs <= set(fitting(sequences, None, ratio))
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    ratio=ratios(),
+    seed=st.integers(0, 1 << 30),
+    rule=st.sampled_from(
+        [("columns", "global"), ("longer", "global"), ("shorter", "semiglobal"), ("mean", "local")]
+    ),
+)
+def test_greedy_clusters_with_an_index(ratio: Any, seed: int, rule: tuple[str, str]) -> None:
+    """What finds representatives by seeds, or by common subsequences, leaves out the same."""
+    sequences, (identity_of, mode) = pieces("dna", seed, 60, 50), rule
+    asked: dict[str, Any] = {"min_identity": "95%", "identity_of": identity_of, "device": "cpu"}
+    asked |= {"scoring": make_scoring("dna", mode=mode), "max_length_ratio": ratio}
+    of_all = pairalign.cluster(sequences, **asked)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(greedy, "LEAST_SEQUENCES", 2)
+        by_index = pairalign.cluster(sequences, **asked)
+    assert by_index.labels.tolist() == of_all.labels.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:no sequence in fold")
+@settings(max_examples=examples(40), deadline=None)
+@given(ratio=ratios(), seed=st.integers(0, 1 << 30))
+def test_splits(ratio: Any, seed: int) -> None:
+    sequences = pieces("protein", seed, 16)
+    asked: dict[str, Any] = {"min_identity": "0.5", "identity_of": "shorter", "device": "cpu"}
+    found = pairalign.split(sequences, **asked, folds=2, max_length_ratio=ratio, tolerance=1)
+    pairs = fitting(sequences, None, ratio)
+    if not pairs:
+        assert found.edges == 0
+        return
+    alike = pairalign.align(sequences, pairs=pairs, **asked)
+    assert found.edges == len(alike)
+    one, other = found.folds[alike.query], found.folds[alike.target]
+    assert ((one == other) | (one < 0) | (other < 0)).all()
+
+
+def triples(found: pairalign.SparseDistances) -> list[tuple[int, int, int]]:
+    columns = found.queries.tolist(), found.targets.tolist(), found.values.tolist()
+    return list(zip(*columns, strict=True))
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(ratio=ratios(), seed=st.integers(0, 1 << 30), limit=st.integers(0, 30))
+def test_pairs_within_a_limit(ratio: Any, seed: int, limit: int) -> None:
+    sequences = pieces("protein", seed, 20, 25)
+    for measure in ("max_drop", "max_edits"):
+        of_all = pairalign.distances(sequences, sparse=True, **{measure: limit})
+        found = pairalign.distances(
+            sequences, sparse=True, max_length_ratio=ratio, **{measure: limit}
+        )
+        fit = set(fitting(sequences, None, ratio))
+        assert triples(found) == [one for one in triples(of_all) if one[:2] in fit]
+    with pytest.raises(ValueError, match="max_length_ratio is of pairs within a limit"):
+        pairalign.distances(sequences, max_length_ratio=ratio)
+
+
+# ---------------------------------------------------------------------------------------------
+# On the command line
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    sequences = pieces("protein", 7, 24)
+    records = [f">{one.name}\n{one.letters}\n" for one in sequences]
+    (tmp_path / "in.fa").write_text("".join(records))
+    (tmp_path / "some.fa").write_text("".join(records[:8]))
+    return tmp_path
+
+
+def done(folder: Path, *arguments: str, code: int = 0) -> str:
+    ended = run(*arguments, cwd=folder)
+    assert ended.returncode == code, ended.stderr
+    return ended.stderr.decode()
+
+
+def names_in(folder: Path, file: str) -> list[tuple[str, str]]:
+    return [(row["query"], row["target"]) for row in rows_of((folder / file).read_text())]
+
+
+@pytest.mark.parametrize("second", [(), ("some.fa",)])
+def test_align_says_what_lengths_dropped(folder: Path, second: tuple[str, ...]) -> None:
+    first = pairalign.read_fasta(folder / "in.fa")
+    other = pairalign.read_fasta(folder / "some.fa") if second else None
+    expected = fitting(first, other, "1.25")
+    all_pairs = 24 * 8 if second else 276
+    said = done(
+        folder,
+        *("align", "in.fa", *second, "-o", "x.tsv", "--max-length-ratio", "1.25", "--explain"),
+    )
+    names = [(first.names[a], (other or first).names[b]) for a, b in expected]
+    assert sorted(names_in(folder, "x.tsv")) == sorted(names)
+    assert f"lengths  {all_pairs - len(expected):,} of {all_pairs:,} pairs dropped" in said
+
+
+def test_parts_of_a_run(folder: Path) -> None:
+    asked = ("--max-length-ratio", "1.5", "--format", "tsv")
+    done(folder, "align", "in.fa", "-o", "x.tsv", *asked)
+    for shard in ("1/3", "2/3", "3/3"):
+        done(folder, "align", "in.fa", "-o", "parts", "--shard", shard, *asked)
+    done(folder, "merge", "parts", "-o", "merged.tsv")
+    assert (folder / "merged.tsv").read_bytes() == (folder / "x.tsv").read_bytes()
+    done(folder, "align", "in.fa", "-o", "resumed.tsv", "--resume", *asked)
+    assert (folder / "resumed.tsv").read_bytes() == (folder / "x.tsv").read_bytes()
+
+
+def test_the_ratio_decides_the_bytes_of_a_run() -> None:
+    problem = pairalign.jobs.run.inputs.read_problem(
+        pairalign.jobs.run.inputs.ProblemRequest(["MKVLA", "MKVL", "MK"], None, None, None)
+    )
+    described = {
+        json.dumps(describe_run(plan_alignment(AlignRequest(max_length_ratio=ratio), problem).job))
+        for ratio in (None, 1, "1.5", Fraction(3, 2), "2")
+    }
+    assert len(described) == 4
+
+
+def test_estimates_know_it(folder: Path) -> None:
+    (folder / "in.fa").write_text(">a\nMKVLAAGGWT\n>b\nMKVLAAGGW\n>c\nMKVL\n")
+    for ratio, share in (("1.2", b"33.333%"), ("2.5", b"100.000%")):
+        ended = run("estimate", "in.fa", "--max-length-ratio", ratio, cwd=folder)
+        assert b": " + share + b" of the pairs" in ended.stdout + ended.stderr
+
+
+def test_audits_judge_by_it(folder: Path) -> None:
+    """What a split under it promises is kept under it alone."""
+    (folder / "in.fa").write_text(
+        ">a\nMKVLAAGGWTREMKVLAAGG\n>b\nMKVLAAGGWT\n>c\nMKVLAAGGWTREMKVLAAG\n"
+    )
+    (folder / "folds.csv").write_text("name,fold\na,0\nb,1\nc,0\n")
+    asked = ("--min-identity", "0.9", "--identity-of", "shorter", "--min-coverage", "0.1")
+    audit = ("audit", "folds.csv", "in.fa", "-o", "v.csv", *asked)
+    done(folder, *audit, code=1)
+    said = done(folder, *audit, "--max-length-ratio", "1.5", "--explain")
+    assert "lengths  2 of 3 pairs dropped" in said
+    done(folder, *audit, "--max-length-ratio", "1.89")
+    done(folder, *audit, "--max-length-ratio", "1.9", code=1)
+    split = ("split", "in.fa", "-o", "s.csv", *asked, "--folds", "2", "--tolerance", "1")
+    said = done(folder, *split, "--max-length-ratio", "1.5")
+    assert "and a length ratio of at most 1.5" in " ".join(said.split())
+    done(folder, "audit", "s.csv", "in.fa", "-o", "v.csv", *asked, "--max-length-ratio", "1.5")
+
+
+def test_members_beyond_it_are_violations(folder: Path) -> None:
+    """Single linkage joins them by others; an audit says so."""
+    whole = "MKVLAAGGWTREMKVLAAGG"
+    (folder / "in.fa").write_text("".join(f">{k}\n{whole[:k]}\n" for k in (20, 14, 10)))
+    asked = ("--min-identity", "0.9", "--identity-of", "shorter", "--mode", "semiglobal")
+    ratio = ("--max-length-ratio", "1.5")
+    done(folder, "cluster", "in.fa", "-o", "c.uc", *asked, "--linkage", "single", *ratio)
+    done(folder, "audit", "c.uc", "in.fa", "-o", "v.csv", *asked)
+    done(folder, "audit", "c.uc", "in.fa", "-o", "v.csv", *asked, *ratio, code=1)
+    assert (folder / "v.csv").read_text().splitlines()[1].startswith("under,10,")
+    done(folder, "cluster", "in.fa", "-o", "g.uc", *asked, *ratio)
+    done(folder, "audit", "g.uc", "in.fa", "-o", "v.csv", *asked, *ratio, "--across", "none")
+
+
+def test_distances_within_a_limit(folder: Path) -> None:
+    asked = ("distance", "in.fa", "-o", "d.tsv", "--max-edits", "40")
+    done(folder, *asked)
+    before = (folder / "d.tsv").read_text().splitlines()
+    done(folder, *asked, "--max-length-ratio", "1.25")
+    after = (folder / "d.tsv").read_text().splitlines()
+    assert 1 < len(after) < len(before)
+    assert set(after) < set(before)
