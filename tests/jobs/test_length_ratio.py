@@ -321,6 +321,17 @@ def test_parts_of_a_run(folder: Path) -> None:
     assert (folder / "resumed.tsv").read_bytes() == (folder / "x.tsv").read_bytes()
 
 
+def test_sequences_that_are_added(folder: Path) -> None:
+    added = [f">new{k}\n{one.letters}\n" for k, one in enumerate(pieces("protein", 8, 6))]
+    (folder / "new.fa").write_text("".join(added))
+    asked = ("--max-length-ratio", "1.5", "--format", "tsv")
+    done(folder, "align", "in.fa", "-o", "parts", "--shard", "1/1", *asked)
+    done(folder, "update", "parts", "new.fa", "-o", "updated.tsv")
+    done(folder, "align", "in.fa", "--also", "new.fa", "-o", "x.tsv", *asked)
+    assert (folder / "updated.tsv").read_bytes() == (folder / "x.tsv").read_bytes()
+    assert 0 < len(names_in(folder, "x.tsv")) < 435
+
+
 def test_the_ratio_decides_the_bytes_of_a_run() -> None:
     problem = pairalign.jobs.run.inputs.read_problem(
         pairalign.jobs.run.inputs.ProblemRequest(["MKVLA", "MKVL", "MK"], None, None, None)
