@@ -1,6 +1,6 @@
 """Columns that tables of alignments can have, by our names and by BLAST's.
 
-``--columns`` of the TSV and `blast6` formats chooses among them; cpu/text/text_columns.cpp writes
+``--columns`` of the TSV and `blast6` formats chooses among them; cpu/text/text_fields.h writes
 them. Spans are 0-based and half-open by our names, 1-based and inclusive by BLAST's.
 """
 

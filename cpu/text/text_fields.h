@@ -1,0 +1,237 @@
+// A field of a pair as tables show it; what formats of chosen columns share. Internal to cpu/text.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "text_cigar.h"
+#include "text_rows.h"
+
+namespace pairalign::text {
+
+// value / 10^decimals with exactly so many.
+inline char* put_fixed(char* out, int64_t value, int decimals) {
+    int64_t scale = 1;
+    for (int i = 0; i < decimals; ++i) scale *= 10;
+    out = put_unsigned(out, static_cast<uint64_t>(value / scale));
+    if (decimals == 0) return out;
+    *out++ = '.';
+    for (int i = decimals; i-- > 0;) {
+        out[i] = static_cast<char>('0' + value % 10);
+        value /= 10;
+    }
+    return out + decimals;
+}
+
+// 100 * part / total, rounded half up in integers.
+inline char* put_percent(char* out, int64_t part, int64_t total, int decimals) {
+    int64_t scale = 100;
+    for (int i = 0; i < decimals; ++i) scale *= 10;
+    return put_fixed(out, total == 0 ? 0 : (2 * scale * part + total) / (2 * total), decimals);
+}
+
+// Bit score, with one decimal.
+inline char* put_bits(char* out, const pairalign_text& text, const Pair& pair) {
+    const int64_t tenths = std::llround(10 * text.bits[pair.place]);
+    if (tenths < 0) *out++ = '-';
+    return put_fixed(out, std::abs(tenths), 1);
+}
+
+// E-value as 1.23e-45; 0.0 below the least double with all its bits, as others read no smaller one.
+inline char* put_evalue(char* out, const double* log_evalue, const Pair& pair) {
+    const double log = log_evalue[pair.place];
+    if (log < std::log(std::numeric_limits<double>::min())) return put(out, "0.0");
+    const double log10 = log / std::log(10.0);
+    int64_t exponent = static_cast<int64_t>(std::floor(log10));
+    int64_t digits = std::llround(100 * std::pow(10.0, log10 - static_cast<double>(exponent)));
+    if (digits >= 1000) {
+        digits = 100;
+        ++exponent;
+    }
+    out = put_fixed(out, digits, 2);
+    *out++ = 'e';
+    *out++ = exponent < 0 ? '-' : '+';
+    exponent = std::abs(exponent);
+    if (exponent < 10) *out++ = '0';
+    return put_unsigned(out, static_cast<uint64_t>(exponent));
+}
+
+inline int64_t count_positives(const pairalign_text& text, const Pair& pair) {
+    const uint8_t* query = pair.query.codes + pair.query.start;
+    const uint8_t* target = pair.target.codes + pair.target.start;
+    int64_t positives = 0;
+    for (int64_t r = 0; r < pair.run_count; ++r) {
+        const uint32_t op = pair.runs[r] & 15, length = pair.runs[r] >> 4;
+        if (op == kMatch || op == kMismatch)
+            for (uint32_t i = 0; i < length; ++i)
+                positives += text.matrix[32 * (query[i] & 31) + (target[i] & 31)] > 0;
+        query += op == kDeletion ? 0 : length;
+        target += op == kInsertion ? 0 : length;
+    }
+    return positives;
+}
+
+// Letters in gaps before the first or after the last letter of both sequences.
+inline int64_t gaps_at_ends(const Pair& pair) {
+    const auto letters = [&](int64_t run) {
+        const uint32_t op = pair.runs[run] & 15;
+        return op == kInsertion || op == kDeletion ? int64_t{pair.runs[run] >> 4} : 0;
+    };
+    int64_t count = 0;
+    if (pair.run_count > 0 && pair.query.start == 0 && pair.target.start == 0) count += letters(0);
+    if (pair.run_count > 1 && pair.query.end == pair.query.length && pair.target.end == pair.target.length)
+        count += letters(pair.run_count - 1);
+    return count;
+}
+
+// `exchanged`: query and target have changed places in `pair`, but neither in its runs nor in `text`.
+struct Row {
+    const pairalign_text& text;
+    const Pair& pair;
+    bool exchanged;
+
+    char* put_number(char* out, int64_t value) const {
+        return put_unsigned(out, static_cast<uint64_t>(value));
+    }
+
+    // Which share of the residues or columns is identical or positive.
+    char* put_identity(char* out, int32_t field) const {
+        const Side &query = pair.query, &target = pair.target;
+        const int64_t aligned = pair.matches + pair.mismatches;
+        switch (field) {
+            case PAIRALIGN_IDENTITY:
+                return put_fraction(out, pair.matches, pair.columns);
+            case PAIRALIGN_IDENTITY_ALIGNED:
+                return put_fraction(out, pair.matches, aligned);
+            case PAIRALIGN_IDENTITY_SHORTER:
+                return put_fraction(out, pair.matches, std::min(query.length, target.length));
+            case PAIRALIGN_IDENTITY_LONGER:
+                return put_fraction(out, pair.matches, std::max(query.length, target.length));
+            case PAIRALIGN_PERCENT_IDENTITY:
+                return put_percent(out, pair.matches, pair.columns, 3);
+            case PAIRALIGN_IDENTITY_INTERNAL:
+                return put_fraction(out, pair.matches, pair.columns - gaps_at_ends(pair));
+            case PAIRALIGN_IDENTITY_MBL: {
+                const int64_t longer = std::max(query.length, target.length);
+                const int64_t same = longer - pair.mismatches - pair.gap_openings;
+                return put_fraction(out, pair.columns > 0 ? std::max<int64_t>(same, 0) : 0, longer);
+            }
+            case PAIRALIGN_IDENTITY_FULL:
+                return put_fraction(out, pair.matches, int64_t{query.length} + target.length - aligned);
+            case PAIRALIGN_IDENTITY_MEAN:
+                return put_fraction(out, 2 * int64_t{pair.matches}, int64_t{query.length} + target.length);
+            case PAIRALIGN_PERCENT_POSITIVES:
+                return put_percent(out, positives(), pair.columns, 2);
+            default:
+                return nullptr;
+        }
+    }
+
+    // Whose name the field is; null: it is a value.
+    const Side* named(int32_t field) const {
+        if (field == PAIRALIGN_QUERY) return &pair.query;
+        return field == PAIRALIGN_TARGET ? &pair.target : nullptr;
+    }
+
+    // Whether the value is known; tables have `nan` where it is not.
+    bool knows(int32_t field) const {
+        switch (field) {
+            case PAIRALIGN_BITS:
+                return text.bits != nullptr;
+            case PAIRALIGN_EVALUE:
+                return log_evalue() != nullptr;
+            case PAIRALIGN_CONFIDENCE:
+                return text.confidence != nullptr;
+            default:
+                return true;
+        }
+    }
+
+    // All but names, which formats write each in a way of its own; null when the pair contradicts itself.
+    char* put_value(char* out, int32_t field) const {
+        if (!knows(field)) return put(out, "nan");
+        const Side &query = pair.query, &target = pair.target;
+        switch (field) {
+            case PAIRALIGN_SCORE:
+                return put_score(out, pair.raw_score, text.decimals, 0);
+            case PAIRALIGN_BITS:
+                return put_bits(out, text, pair);
+            case PAIRALIGN_EVALUE:
+                return put_evalue(out, log_evalue(), pair);
+            case PAIRALIGN_COLUMNS:
+                return put_number(out, pair.columns);
+            case PAIRALIGN_MATCHES:
+                return put_number(out, pair.matches);
+            case PAIRALIGN_MISMATCHES:
+                return put_number(out, pair.mismatches);
+            case PAIRALIGN_GAP_OPENINGS:
+                return put_number(out, pair.gap_openings);
+            case PAIRALIGN_GAP_LETTERS:
+                return put_number(out, pair.gap_letters);
+            case PAIRALIGN_POSITIVES:
+                return put_number(out, positives());
+            case PAIRALIGN_QUERY_LENGTH:
+                return put_number(out, query.length);
+            case PAIRALIGN_QUERY_START:
+                return put_number(out, query.start);
+            case PAIRALIGN_QUERY_END:
+                return put_number(out, query.end);
+            case PAIRALIGN_QUERY_COVERAGE:
+                return put_fraction(out, query.end - query.start, query.length);
+            case PAIRALIGN_TARGET_LENGTH:
+                return put_number(out, target.length);
+            case PAIRALIGN_TARGET_START:
+                return put_number(out, target.start);
+            case PAIRALIGN_TARGET_END:
+                return put_number(out, target.end);
+            case PAIRALIGN_TARGET_COVERAGE:
+                return put_fraction(out, target.end - target.start, target.length);
+            case PAIRALIGN_CIGAR:
+                if (pair.run_count == 0) *out++ = '*';
+                return exchanged ? put_cigar_turned(out, pair, false, true) : put_cigar(out, pair);
+            case PAIRALIGN_QUERY_ALIGNED:
+                return put_row(out, pair, query, exchanged ? kInsertion : kDeletion, false);
+            case PAIRALIGN_TARGET_ALIGNED:
+                return put_row(out, pair, target, exchanged ? kDeletion : kInsertion, false);
+            case PAIRALIGN_PERCENT_COVERAGE:
+                return put_percent(out, query.end - query.start, query.length, 0);
+            case PAIRALIGN_QUERY_FIRST:
+                return put_number(out, query.start + 1);
+            case PAIRALIGN_TARGET_FIRST:
+                return put_number(out, target.start + 1);
+            case PAIRALIGN_CONFIDENCE:
+                return has_confidence(text, pair) ? put_confidence(out, text, pair) : nullptr;
+            default:
+                return put_identity(out, field);
+        }
+    }
+
+    int64_t positives() const {
+        if (!exchanged) return count_positives(text, pair);
+        Pair straight = pair;
+        std::swap(straight.query, straight.target);
+        return count_positives(text, straight);
+    }
+
+    const double* log_evalue() const { return exchanged ? text.log_evalue_exchanged : text.log_evalue; }
+};
+
+// That a value needs at most: of a name as it is, or with its quotes doubled.
+inline int64_t field_bytes(const Pair& pair, int32_t field) {
+    switch (field) {
+        case PAIRALIGN_QUERY:
+        case PAIRALIGN_TARGET:
+            return 2 * std::max(pair.query.name_bytes, pair.target.name_bytes) + 2;
+        case PAIRALIGN_CIGAR:
+            return 4 * pair.run_count + 6 * (pair.columns / kTableLength) + kSlack;
+        case PAIRALIGN_QUERY_ALIGNED:
+        case PAIRALIGN_TARGET_ALIGNED:
+        case PAIRALIGN_CONFIDENCE:
+            return pair.columns + kSlack;
+        default:
+            return 32;  // a number
+    }
+}
+
+}  // namespace pairalign::text
