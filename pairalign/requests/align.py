@@ -59,7 +59,7 @@ class TableOptions(Asked):
     """What tables of alignments show."""
 
     columns: str | None = option(
-        help="columns of tsv, blast6 and blast7, by our names or BLAST's: query,target,evalue,qseq",
+        help="columns of tables such as tsv, by our names or BLAST's: query,target,evalue,qseq",
         metavar="NAME,NAME...",
         surface="command",
     )
@@ -69,9 +69,7 @@ class TableOptions(Asked):
 class BothWaysOptions(Asked):
     """Which sequence of a pair is shown as the query."""
 
-    both_ways: bool = flag(
-        "each pair a second time with query and target exchanged (paf, tsv, blast6, blast7)"
-    )
+    both_ways: bool = flag("each pair a second time with query and target exchanged (paf, tables)")
 
 
 @dataclass(frozen=True)
