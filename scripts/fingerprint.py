@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 PROTEINS = EXAMPLES / "cytochrome_p450.fasta"
 MODES = ("global", "semiglobal", "local")
 ALIGNMENTS = ("paf", "tsv", "srspair", "fasta", "parquet", "blast6", "blast7", "sam")
-ALIGNMENTS += ("stockholm", "maf", "tc_lib")
+ALIGNMENTS += ("jsonl", "stockholm", "maf", "tc_lib")
 COLUMNS = (
     "query,target,evalue,bits,identity_aligned,identity_shorter,identity_internal,identity_mbl,"
     "identity_full,identity_mean,"

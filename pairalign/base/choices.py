@@ -81,6 +81,7 @@ def _load(path: str) -> Any:
 REGISTRY: Mapping[str, Format] = {
     "paf": Format("pairs overlaps", "paf.PafWriter", "readers.lines.PafReader"),
     "tsv": Format("pairs", "tsv.TsvWriter", "readers.tables.TsvReader"),
+    "jsonl": Format("pairs", "jsonl.JsonlWriter", "jsonl.JsonlReader"),
     "fasta": Format("pairs", "fasta.FastaWriter", "readers.fasta.FastaReader"),
     "srspair": Format("pairs", "srspair.SrspairWriter", "readers.srspair.SrspairReader"),
     "parquet": Format("pairs", "parquet.ParquetWriter", "readers.parquet.ParquetReader"),

@@ -197,6 +197,7 @@ def test_contradictions_never_write_out_of_bounds(format, tmp_path):
         ("a.paf", "paf"),
         ("x.y/A.PAF.GZ", "paf"),
         ("a.tsv", "tsv"),
+        ("a.jsonl.gz", "jsonl"),
         ("a.m8", "blast6"),
         ("a.outfmt7.gz", "blast7"),
         ("a.sam.gz", "sam"),

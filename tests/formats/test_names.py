@@ -151,6 +151,11 @@ def blast7_names(path):
     return {query.id for query in found} | {hit.id for query in found for hit in query}
 
 
+def jsonl_names(path):
+    table = pd.read_json(path, lines=True, dtype=False)
+    return set(table["query"]) | set(table["target"])
+
+
 def sam_names(path):
     import pysam
 
@@ -174,6 +179,7 @@ def edges_names(path):
 RAW = {"header": None, "quoting": 3}
 READ_BY_PROGRAMS = {
     "tsv": [table_names, polars_names],
+    "jsonl": [jsonl_names],
     "blast6": [lambda path: table_names(path, **RAW)],
     "blast7": [blast7_names, lambda path: table_names(path, skiprows=7, **RAW)],
     "sam": [sam_names],

@@ -8,7 +8,7 @@ from pairalign.formats import (
 )
 from pairalign.pairs.want import Detail
 
-TEXT = ("paf", "tsv", "fasta", "srspair", "blast6", "blast7", "stockholm", "maf", "tc_lib")
+TEXT = ("paf", "tsv", "jsonl", "fasta", "srspair", "blast6", "blast7", "stockholm", "maf", "tc_lib")
 
 
 DECIMALS = {"gap_open": "10.25", "gap_extend": "0.5"}

@@ -1,0 +1,208 @@
+"""JSON Lines: every value comes back by `json.loads`, as TSV has it; damaged lines are told."""
+
+import json
+import math
+
+import pandas as pd
+import pytest
+from samples import sample
+from test_names import KINDS
+from verifying import align, family, verify
+from written_files import TSV_COLUMNS, written
+
+import pairalign
+from pairalign.alignments.fields import FIELDS
+from pairalign.alignments.tables import COLUMNS
+from pairalign.cli.main import main
+from pairalign.formats import open_writer
+from pairalign.pairs.want import Detail
+from pairalign.sequences.sets import SequenceSet
+
+TEXTS = ("query", "target", "cigar", "query_aligned", "target_aligned", "confidence")
+TEXTS += ("qseqid", "sseqid", "qseq", "sseq")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, alphabet in (("p.fa", "protein"), ("d.fa", "dna")):
+        records = family(alphabet).items()
+        (tmp_path / name).write_text("".join(f">{key}\n{row}\n" for key, row in records))
+    return tmp_path
+
+
+def objects(path):
+    """The lines, which no reader cuts anywhere else."""
+    with open(path, encoding="utf-8", newline="\n") as file:
+        text = file.read()
+    lines = text.splitlines()
+    assert text == "".join(f"{line}\n" for line in lines)
+    return [json.loads(line, parse_constant=pytest.fail) for line in lines]
+
+
+def compare_with_tsv(found, path):
+    """Keys, their order and values are those of the table."""
+    table = pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False)
+    assert len(found) == len(table)
+    for one, (_, row) in zip(found, table.iterrows(), strict=True):
+        assert list(one) == list(table.columns)
+        for key, value in one.items():
+            if value is None:
+                assert row[key] == "nan"
+            elif key in TEXTS:
+                assert value == row[key]
+            else:
+                assert type(value) in (int, float)
+                assert value == float(row[key])
+
+
+@pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
+@pytest.mark.parametrize("more", [(), ("--score-only",), ("--both-ways",), ("--max-hits", "2")])
+def test_values_are_those_of_tsv(mode, more):
+    for ending in ("tsv", "jsonl"):
+        align("p.fa", "-o", f"x.{ending}", "--mode", mode, *more)
+    compare_with_tsv(objects("x.jsonl"), "x.tsv")
+
+
+@pytest.mark.parametrize("costs", [(), ("--gap-open", "10.25", "--gap-extend", "0.5")])
+def test_every_column_can_be_chosen(costs):
+    chosen = ["--columns", ",".join(FIELDS), "--mode", "local", *costs]
+    for ending in ("tsv", "jsonl"):
+        align("p.fa", "-o", f"x.{ending}", *chosen)
+    found = objects("x.jsonl")
+    compare_with_tsv(found, "x.tsv")
+    assert all(isinstance(one["confidence"], str) for one in found)
+
+
+def test_statistics_that_are_not_known_are_null():
+    align("p.fa", "-o", "x.jsonl", "--columns", "query,target,bits,evalue")
+    assert {(one["bits"], one["evalue"]) for one in objects("x.jsonl")} == {(None, None)}
+
+
+def test_a_column_that_is_chosen_twice_is_refused(capfd):
+    command = ["align", "p.fa", "-o", "x.jsonl", "--columns", "query,score,score", "-q"]
+    assert main([*command, "--device", "cpu"]) == 2
+    assert "each key once: column 'score'" in capfd.readouterr().err
+
+
+LINE_ENDS = ("a\x85b", "a\u2028b", "a\u2029b")  # of Unicode, where some readers cut lines
+
+
+@pytest.mark.parametrize("name", [*KINDS.values(), *LINE_ENDS])
+def test_names_of_every_kind(name):
+    sequences = SequenceSet.from_strings(["MKVLWACG", "MKVLWG"], names=[name, "other"])
+    found = pairalign.align(sequences, device="cpu")
+    sets = found.queries, found.targets
+    with open_writer("x.jsonl", None, *sets, found.scoring, Detail.CIGAR) as writer:
+        writer.write(found)
+    (one,) = objects("x.jsonl")
+    assert {one["query"], one["target"]} == {name, "other"}
+
+
+@pytest.mark.parametrize("detail", list(Detail))
+def test_every_field_comes_back(detail, tmp_path):
+    alignments = sample(5, pairs=60, detail=detail)
+    (tmp_path / "out").mkdir()
+    lines = written(alignments, "jsonl", tmp_path / "out", threads=2).splitlines()
+    for line, one in zip(lines, alignments, strict=True):
+        found = json.loads(line)
+        assert tuple(found) == COLUMNS[detail]
+        assert (found["query"], found["target"]) == (one.query.name, one.target.name)
+        assert math.isclose(found["score"], one.score)
+        if detail >= Detail.STATS:
+            assert found["matches"] == one.matches
+            assert [found[key] for key in TSV_COLUMNS[10:12]] == [one.query_start, one.query_end]
+        if detail == Detail.CIGAR:
+            assert found["cigar"] == (one.cigar or "*")
+
+
+def test_by_expected_accuracy_there_is_confidence():
+    for ending in ("tsv", "jsonl"):
+        align("p.fa", "-o", f"x.{ending}", "--objective", "mea")
+    compare_with_tsv(objects("x.jsonl"), "x.tsv")
+    assert all(set(one["confidence"]) <= set("0123456789*.") for one in objects("x.jsonl"))
+
+
+# ---- read again ----------------------------------------------------------------------------------
+
+
+def change(edit, line=1):
+    """Write the file with one object changed, or another text in its place."""
+    align("p.fa", "-o", "x.jsonl")
+    with open("x.jsonl") as file:
+        lines = file.read().splitlines()
+    found = json.loads(lines[line])
+    changed = edit(found)
+    lines[line] = changed if isinstance(changed, str) else json.dumps(changed or found)
+    with open("x.jsonl", "w") as file:
+        file.write("\n".join(lines) + "\n")
+
+
+DAMAGE = {
+    "score": (lambda one: one.update(score=one["score"] + 1), "score"),
+    "matches": (lambda one: one.update(matches=one["matches"] - 1), "matches"),
+    "name": (lambda one: one.update(query="nobody"), "query"),
+    "no name": (lambda one: one.update(query=None), "truncated"),
+    "text": (lambda one: one.update(score=str(one["score"])), "truncated"),
+    "flag": (lambda one: one.update(score=True), "truncated"),
+    "nested": (lambda one: one.update(cigar=["8="]), "truncated"),
+    "cigar": (lambda one: one.update(cigar="8="), "query_cigar,target_cigar"),
+    "missing": (lambda one: one.pop("cigar") and None, "truncated"),
+    "more": (lambda one: one.update(more=1), "truncated"),
+    "tab": (lambda one: one.update(query="a\tb"), "truncated"),
+    "surrogate": (lambda one: one.update(query="\ud800"), "query"),
+    "no JSON": (lambda one: "{", "truncated"),
+    "a list": (lambda one: '[["query", "a"]]', "truncated"),
+    "deep": (lambda one: "[" * 100_000, "truncated"),
+    "twice": (lambda one: json.dumps(one)[:-1] + ', "score": 1}', "truncated"),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damaged_lines(kind):
+    edit, verdict = DAMAGE[kind]
+    change(edit)
+    found = verify("x.jsonl", "p.fa", "--mode", "global", code=1)
+    assert [one["verdict"] for one in found].count("ok") == len(found) - 1
+    assert (found[1]["line"], found[1]["verdict"]) == ("2", verdict)
+
+
+def test_null_is_a_number_that_is_not_stated():
+    change(lambda one: one.update(score=None))
+    found = verify("x.jsonl", "p.fa", "--mode", "global")
+    assert {one["verdict"] for one in found} == {"ok"}
+    assert [one["file_score"] == "*" for one in found[:3]] == [False, True, False]
+
+
+def test_other_writers_files_are_read():
+    """Keys in another order, blanks, empty lines, escapes."""
+    change(lambda one: json.dumps(dict(sorted(one.items())), indent=None) + "\n")
+    found = verify("x.jsonl", "p.fa", "--mode", "global", "--optimal")
+    assert {one["verdict"] for one in found} == {"ok"}
+    assert [one["line"] for one in found[1:3]] == ["2", "4"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("[]\n", "line 1 is no JSON object with keys"),
+        ("{}\n", "line 1 is no JSON object with keys"),
+        ('{"query": "a"}\n', "no column of the targets' names"),
+    ],
+)
+def test_files_that_are_none(folder, capfd, text, expected):
+    (folder / "x.jsonl").write_text(text)
+    assert main(["verify", "x.jsonl", "p.fa", "-o", "v.tsv", "-q"]) == 1
+    assert expected in capfd.readouterr().err
+
+
+def test_an_update_copies_lines(folder):
+    records = (folder / "d.fa").read_text().split(">")[1:]
+    for path, part in (("old.fa", records[:6]), ("new.fa", records[6:])):
+        (folder / path).write_text("".join(f">{one}" for one in part))
+    columns = ["--columns", "score,sseqid,qseqid", "--mode", "local", "--max-hits", "2"]
+    for shard in (1, 2):
+        align("old.fa", "-o", "parts", "--shard", f"{shard}/2", "--format", "jsonl", *columns)
+    assert main(["update", "parts", "new.fa", "-o", "x.jsonl", "-q", "--device", "cpu"]) == 0
+    align("old.fa", "--also", "new.fa", "-o", "fresh.jsonl", *columns)
+    assert (folder / "x.jsonl").read_bytes() == (folder / "fresh.jsonl").read_bytes()
