@@ -151,15 +151,14 @@ struct Row {
 
     // All but names, which formats write each in a way of its own; null when the pair contradicts itself.
     char* put_value(char* out, int32_t field) const {
-        if (!knows(field)) return put(out, "nan");
         const Side &query = pair.query, &target = pair.target;
         switch (field) {
             case PAIRALIGN_SCORE:
                 return put_score(out, pair.raw_score, text.decimals, 0);
             case PAIRALIGN_BITS:
-                return put_bits(out, text, pair);
+                return knows(field) ? put_bits(out, text, pair) : put(out, "nan");
             case PAIRALIGN_EVALUE:
-                return put_evalue(out, log_evalue(), pair);
+                return knows(field) ? put_evalue(out, log_evalue(), pair) : put(out, "nan");
             case PAIRALIGN_COLUMNS:
                 return put_number(out, pair.columns);
             case PAIRALIGN_MATCHES:
@@ -202,6 +201,7 @@ struct Row {
             case PAIRALIGN_TARGET_FIRST:
                 return put_number(out, target.start + 1);
             case PAIRALIGN_CONFIDENCE:
+                if (!knows(field)) return put(out, "nan");
                 return has_confidence(text, pair) ? put_confidence(out, text, pair) : nullptr;
             default:
                 return put_identity(out, field);
