@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pairalign.base.declaration import decided_by, make
@@ -27,10 +27,12 @@ from pairalign.cli.planning import (
 from pairalign.cli.report import ReportRequest, finish_report, make_collector, report_of
 from pairalign.cli.summary import Summary, describe_steps
 from pairalign.formats import FORMATS, open_writer
+from pairalign.formats.writer import Writer
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import ProblemRequest
 from pairalign.jobs.run.request import AlignmentPlan, RunRequest, plan_alignment
+from pairalign.jobs.run.resources import Resources
 from pairalign.requests.align import AlignOptions, AlignRequest
 from pairalign.statistics.statements import describe_mask, describe_statistics
 
@@ -92,8 +94,16 @@ def run_request(options: argparse.Namespace, table: Table) -> RunRequest:
         once=table.writer_type.pairs_once,
         shard=options.shard,
         result_seconds=result_seconds(options),
-        resources=resources_of(options),
+        resources=_beside(table.writer_type, resources_of(options)),
     )
+
+
+def _beside(writer: type[Writer], resources: Resources) -> Resources:
+    """Leave out the memory that the writer of a format takes."""
+    memory_bytes = resources.used_memory_bytes
+    threads = writer.threads_within(resources.used_threads, memory_bytes)
+    left = max(memory_bytes - threads * writer.thread_bytes, memory_bytes // 2)
+    return replace(resources, memory_bytes=left) if writer.thread_bytes else resources
 
 
 def plan_of(
@@ -144,7 +154,7 @@ def _carry_out(command: _Command) -> Lines:
         shown = {**table.shown(), "significance": significance}
         shown["confidence"] = confidence_of(table, asked, asked.device, run)
         with destination.held():
-            _write(run, destination, summary, collector, shown)
+            _write(run, table.writer_type, destination, summary, collector, shown)
     destination.finish()
     if destination.is_done and not destination.before:  # update has made the part
         return written_pairs("alignments", run.pairs, output.path)
@@ -177,6 +187,7 @@ def _summary_of(request: AlignRequest, run: AlignmentJob) -> Summary:
 
 def _write(
     run: AlignmentJob,
+    writer_type: type[Writer],
     destination: Destination,
     summary: Summary,
     collector: ReportCollector | None,
@@ -192,7 +203,7 @@ def _write(
             run.problem.others,
             run.scoring,
             run.want.detail,
-            threads=run.threads,
+            threads=writer_type.threads_within(run.threads, 2 * run.memory_bytes),
             piece=destination.piece,
             output=destination.output,
             **shown,

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import gc
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
-_keeps = False
+_NUMPY_BYTES = 128 << 20
+"""That NumPy maps, with OpenBLAS."""
+_BLAS_BYTES = 48 << 20
+"""That OpenBLAS maps at its first product; without them it ends the process."""
+_keeps = _has_blas = False
 
 
 def keep_what_is_loaded() -> None:
@@ -40,9 +45,27 @@ def later(module: str, function: str) -> Callable[[argparse.Namespace], None]:
 
     def run(options: argparse.Namespace) -> None:
         with no_collection():
+            from pairalign.base.room import check_room  # help asks nothing
+
+            if "numpy" not in sys.modules:
+                check_room(_NUMPY_BYTES)
             work = getattr(import_module(module), function)
             if _keeps:
                 gc.freeze()
+        _start_blas()
         work(options)
 
     return run
+
+
+def _start_blas() -> None:
+    """Let OpenBLAS take its memory now, if NumPy is loaded."""
+    global _has_blas
+    if "numpy" in sys.modules and not _has_blas:
+        import numpy as np
+
+        from pairalign.base.room import check_room
+
+        check_room(_BLAS_BYTES)
+        some = np.ones((2, 2))
+        _has_blas = bool((some @ some).all())

@@ -34,6 +34,7 @@ def main(arguments: Sequence[str] | None = None, *, is_last: bool = False) -> in
     with stop_signals(is_last=is_last) as stop:
         # Starting a thread a core takes time, and nothing here multiplies large matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # others keep what is freed
         start_early(sys.argv[1:] if arguments is None else arguments)
         try:
             from pairalign.cli.loading import keep_what_is_loaded  # not before signals are handled

@@ -33,6 +33,8 @@ from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 _NOT_MAPPED = "failed to map segment"
 """What the loader says of a library for which there is no memory."""
+_LITTLE_BYTES = 32 << 20
+"""Where there are fewer left, whatever nobody has foreseen is for want of memory."""
 _NAMELESS: dict[type, str] = {MemoryError: OUT_OF_MEMORY}
 """What errors mean that say nothing themselves."""
 
@@ -240,7 +242,7 @@ def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandle
     stop.work_is_done()
     if _is_refused_thread(error):
         error = MemoryError("the system allows no more threads; lower --threads")
-    if isinstance(error, ImportError) and _NOT_MAPPED in str(error):
+    if _is_out_of_memory(error):
         error = MemoryError()
     if not isinstance(error, (PairalignError, OSError, MemoryError)):
         return None
@@ -251,6 +253,18 @@ def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandle
     is_usage &= not isinstance(error, MatrixFileError)
     code = WRONG_USAGE if is_usage else getattr(options, "failed", FAILED)
     return _fail(error, getattr(error, "exit_code", code))
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    """Whether a library, or the interpreter, has said in its own words that memory has ended."""
+    if isinstance(error, MemoryError):
+        return type(error).__module__.startswith(("numpy", "pyarrow"))
+    if isinstance(error, ImportError) and _NOT_MAPPED in str(error):
+        return True
+    from pairalign.base.room import has_room  # help asks nothing
+
+    foreseen = isinstance(error, (PairalignError, OSError))
+    return isinstance(error, Exception) and not foreseen and not has_room(_LITTLE_BYTES)
 
 
 def _is_refused_thread(error: BaseException) -> bool:

@@ -377,7 +377,7 @@ def _align(
             job.problem.others,
             job.scoring,
             job.want.detail,
-            threads=job.threads,
+            threads=update.table.writer_type.threads_within(job.threads, job.memory_bytes),
             output=output,
             significance=update.plan.significance,
             confidence=confidence_of(update.table, update.plan.request, options.device, job),

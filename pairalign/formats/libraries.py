@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from pairalign.base.errors import FormatError
+from pairalign.base.room import check_room
 from pairalign.formats.output import Output
+
+_ARROW_BYTES = 256 << 20
+"""That PyArrow maps; what it does where there are fewer is anybody's guess."""
 
 
 class BytesSink:
@@ -14,11 +19,16 @@ class BytesSink:
     def __init__(self, output: Output) -> None:
         self._output = output
         self._size = 0
+        self._is_given_up = False
         self.closed = False
+
+    def give_up(self) -> None:
+        """Take what comes and write it nowhere: libraries end their files whatever has happened."""
+        self._is_given_up = True
 
     def write(self, data: Any) -> int:
         """Write all of some bytes; return how many."""
-        size = self._output.write(data)
+        size = memoryview(data).nbytes if self._is_given_up else self._output.write(data)
         self._size += size
         return size
 
@@ -54,7 +64,17 @@ class BytesSink:
 
 
 def arrow() -> tuple[Any, Any]:
-    """Return PyArrow and its module of Parquet; FormatError if they are not installed."""
+    """Return PyArrow and its module of Parquet.
+
+    Raises
+    ------
+    FormatError
+        They are not installed.
+    MemoryError
+        There is no memory for them.
+    """
+    if "pyarrow.parquet" not in sys.modules:
+        check_room(_ARROW_BYTES)
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table
-from pairalign.base.errors import FormatError, PartsError
+from pairalign.base.errors import PartsError
+from pairalign.formats.libraries import arrow
 from pairalign.formats.output import Output
 from pairalign.formats.parquet_footer import MAGIC, EncodedGroup, FooterBuilder, split_file
 from pairalign.formats.parts import Rows
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 # A row group ends with the pair that reaches one of these: the file then depends on the pairs
-# alone, not on how they come in, and memory stays bounded (runs: 32 MB).
+# alone, not on how they come in, and memory stays bounded (runs: 4 MB).
 GROUP_PAIRS = 1 << 16
-GROUP_RUNS = 1 << 23
+GROUP_RUNS = 1 << 20
 
 
 class ParquetWriter(Writer):
@@ -60,6 +61,7 @@ class ParquetWriter(Writer):
     compressible = False
     joined = True
     shows_confidence = True
+    thread_bytes = 32 << 20
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
@@ -74,12 +76,7 @@ class ParquetWriter(Writer):
     @classmethod
     def check(cls) -> None:
         """Raise FormatError if pyarrow is missing."""
-        try:
-            import pyarrow.parquet  # noqa: F401
-        except ImportError as error:
-            raise FormatError(
-                "Parquet needs pyarrow, which is not installed: pip install 'pairalign[parquet]'"
-            ) from error
+        arrow()
 
     @classmethod
     def join_files(

@@ -193,7 +193,8 @@ class ParquetPosteriors(PosteriorWriter):
             metadata={"pairalign.threshold": f"{self._threshold:g}"},
         )
         self._names = pa.array(self._sequences.names, pa.string())
-        self._file = pq.ParquetWriter(BytesSink(self._output), self._schema, compression="zstd")
+        self._sink = BytesSink(self._output)
+        self._file = pq.ParquetWriter(self._sink, self._schema, compression="zstd")
 
     def write(self, piece: SparsePosteriors) -> None:
         """Write a piece as a row group."""
@@ -211,6 +212,11 @@ class ParquetPosteriors(PosteriorWriter):
         """Write the end of the file and make it appear."""
         self._file.close()
         super().close()
+
+    def abort(self) -> None:
+        """Leave nothing."""
+        self._sink.give_up()
+        super().abort()
 
 
 WRITERS: dict[str, type[PosteriorWriter]] = {

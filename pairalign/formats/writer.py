@@ -154,6 +154,8 @@ class Writer(Abortable):
         columns are not chosen.
     shows_confidence : bool
         Whether alignments by expected accuracy come with that of their columns.
+    thread_bytes : int
+        What a thread holds at most, where that is much.
     shown : int
         How many it has shown; 0 where it does not number them.
     kind_counts : ndarray of int64, shape (5,)
@@ -189,6 +191,7 @@ class Writer(Abortable):
     shows_statistics: ClassVar[bool] = False
     adds_confidence: ClassVar[bool] = False
     shows_confidence: ClassVar[bool] = False
+    thread_bytes: ClassVar[int] = 0
     of_block: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None
     known_tags: ClassVar[tuple[str, ...]] = ()
@@ -213,6 +216,12 @@ class Writer(Abortable):
     def check(cls) -> None:
         """Raise FormatError if the format cannot be written here; before anything is opened."""
         return
+
+    @classmethod
+    def threads_within(cls, threads: int, memory_bytes: int) -> int:
+        """Return how many threads may write within half of a run's memory."""
+        most = memory_bytes // (2 * cls.thread_bytes) if cls.thread_bytes else threads
+        return max(1, min(threads, most))
 
     def write(self, alignments: Alignments) -> None:
         """Append alignments, in the order given. How they are cut into calls makes no difference.

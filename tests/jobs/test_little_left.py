@@ -123,6 +123,33 @@ def test_memory_that_is_nearly_gone(command: str) -> None:
     assert codes[-1] == 0
 
 
+REFUSED_THREAD = "pairalign: error: no thread"  # its stack is memory as well
+WHOLE_PROGRAM = """
+import resource, sys
+
+most = int(sys.argv.pop(1)) << 20
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+from pairalign.__main__ import program
+sys.exit(program())
+"""
+
+
+@linux
+@pytest.mark.parametrize(
+    "command", ["align in.fa -o out.paf", "align in.fa -o out.parquet", "posterior in.fa -o out.pq"]
+)
+@pytest.mark.parametrize("mebibytes", [60, 100, 140, 200, 240, 300, 350, 400, 500])
+def test_memory_that_ends_while_the_program_is_loaded(command: str, mebibytes: int) -> None:
+    if not command.endswith("paf"):
+        pytest.importorskip("pyarrow")
+    found = run_with(WHOLE_PROGRAM, mebibytes, f"{command} -t 2 --memory 32M")
+    if found.returncode:
+        assert found.returncode == 1
+        assert found.stderr.startswith(("pairalign: error: out of memory; ", REFUSED_THREAD))
+        assert found.stderr.count("\n") == 1
+        assert os.listdir() == ["in.fa"]
+
+
 def raises(error: BaseException) -> Callable[..., NoReturn]:
     def fail(*_: object, **__: object) -> NoReturn:
         raise error

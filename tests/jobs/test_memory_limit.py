@@ -69,6 +69,16 @@ def test_the_limit_holds(command: tuple[str, ...], limit: int) -> None:
     assert peak(name, "many.fa", *rest, "--memory", str(limit)) - without <= limit
 
 
+@pytest.mark.slow
+@linux
+def test_alignments_in_parquet_hold_the_limit() -> None:
+    pytest.importorskip("pyarrow")
+    write_random_set(Path("proteins.fa"), 800, 400)
+    command = ("align", "-o", "x.parquet", "-t", "2")
+    without = peak(*command, "few.fa")
+    assert peak(*command, "proteins.fa", "--memory", "64M") - without <= 64 * MIB
+
+
 @linux
 @pytest.mark.parametrize("threshold", ["0.01", pytest.param("0.001", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", ["x.npz", "x.tsv", "x.tc_lib", "x.parquet"])
