@@ -364,9 +364,11 @@ def test_what_is_no_share(text: str) -> None:
 
 
 def test_definitions_that_are_unknown() -> None:
-    with pytest.raises(ValueError, match="identity_of 'rows': expected columns, aligned"):
+    with pytest.raises(ValueError, match="identity_of 'rows': expected one of columns, aligned"):
         align(["ACGT", "ACGT"], identity_of="rows")
-    with pytest.raises(ValueError, match="coverage_of 'x': expected query, target, both, shorter"):
+    with pytest.raises(
+        ValueError, match="coverage_of 'x': expected one of query, target, both, shorter"
+    ):
         align(["ACGT", "ACGT"], coverage_of="x")
 
 

@@ -308,7 +308,7 @@ FASTA = ">{}\nMKTAYIAK\n>b\nMKTWYIAK\n>c\nMKKAYIAK\n"
         (FASTA.format("a"), "--for mafft --format newick", 2, "mafft reads mafft"),
         ("3\na\nb 1\nc 2 3\n", "--from phylip --measure kimura", 2, "--measure is for sequences"),
         ("3\na\nb 1\nc 2 3\n", "--from phylip --gap-open 5", 2, "--gap-open is for sequences"),
-        (FASTA.format("a"), "--names {input}", 2, "--names is for distance matrices"),
+        (FASTA.format("a"), "--names {input}", 2, "--names FASTA is for distance matrices"),
         (FASTA.format("a"), "--from phylip", 1, "is this a PHYLIP distance matrix"),
     ],
 )

@@ -25,7 +25,6 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.cli.main import main
 from pairalign.engines.cpu.further import FurtherAligner
-from pairalign.errors import ScoringError
 from pairalign.formats import FORMATS, NETWORK_FORMATS
 from pairalign.jobs.stages.hsps_engine import HspsEngine
 from pairalign.pairs.want import Detail, Want
@@ -174,7 +173,7 @@ def test_parts_of_another_number_do_not_fit(
 
 
 def test_only_local() -> None:
-    with pytest.raises(ScoringError, match="hsps 2: several alignments of a pair are local ones"):
+    with pytest.raises(ValueError, match="hsps needs mode='local', but the mode is global"):
         pairalign.align([GENOME[:20], GENOME[:30]], hsps=2)
     with pytest.raises(ValueError, match="hsps 0: expected at least 1"):
         pairalign.align([GENOME[:20], GENOME[:30]], hsps=0)

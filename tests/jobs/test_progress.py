@@ -52,7 +52,8 @@ def test_a_log_has_lines(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
-    arguments = [command, str(source), "-o", str(source.parent / "out.tsv"), "--device", "cpu"]
+    out = source.parent / ("out.nwk" if command == "tree" else "out.tsv")
+    arguments = [command, str(source), "-o", str(out), "--device", "cpu"]
     assert main(arguments) == 0
     shown = lines_of(capsys.readouterr().err)
     assert shown

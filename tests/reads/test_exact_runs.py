@@ -154,10 +154,10 @@ def test_long_reads_share_short_words_by_chance() -> None:
         expected = shared_by_chance(reads, run)
         assert len(first) == pytest.approx(pairs * expected, abs=4 * (pairs * expected) ** 0.5 + 1)
     options = {"preset": "short", "filter": "runs", "min_overlap": 40}
-    with pytest.raises(ScoringError, match="no run of equal residues that few of these reads"):
+    with pytest.raises(ScoringError, match="no run of equal bases that few of these reads"):
         find({"a": letters[:6000], "b": letters[5000:11_000]}, **options)
 
 
 def test_where_no_run_is_forced() -> None:
-    with pytest.raises(ScoringError, match="filter runs: 500 residues at 64% identity force no"):
+    with pytest.raises(ScoringError, match="filter runs: 500 bases at 64% identity force no"):
         find({"a": GENOME[:600], "b": GENOME[50:700]}, preset="ont", min_overlap=500, filter="runs")

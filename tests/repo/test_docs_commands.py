@@ -63,6 +63,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     protein = "".join(random.choices("ARNDCQEGHILKMFPSTWYV", k=90))
     for name in ("proteins", "queries", "database", "family", "globins"):
         family = [changed(protein, "ARNDCQEGHILKMFPSTWYV", 0.02 * (k + 1)) for k in range(6)]
+        others = 24 if name == "proteins" else 0  # which make folds
+        family += ["".join(random.choices("ARNDCQEGHILKMFPSTWYV", k=90)) for _ in range(others)]
         write(f"{name}.fasta", family)
     gene = "".join(random.choices("ACGT", k=900))
     genome = changed(gene, "ACGT", 0.01)

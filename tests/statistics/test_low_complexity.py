@@ -15,7 +15,6 @@ from readable import needs_program
 import pairalign
 from pairalign.alignments.problem import Problem
 from pairalign.cli.main import main
-from pairalign.errors import ScoringError
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.complement import reverse_complement_set
@@ -320,11 +319,11 @@ def test_in_python():
     assert 0 < len(kept) == (masked.evalue <= 1).sum() < (plain.evalue <= 1).sum()
     with pytest.raises(ValueError, match="mask 'dust': expected one of none, tantan, seg"):
         pairalign.align(texts, **asked, mask="dust")
-    with pytest.raises(ValueError, match="mask_scores needs a mask"):
+    with pytest.raises(ValueError, match="mask_scores needs mask='tantan' or mask='seg'"):
         pairalign.align(texts, **asked, mask_scores=True)
-    with pytest.raises(ValueError, match="leave max_hits and hsps out"):
+    with pytest.raises(ValueError, match="leave hsps and max_hits out"):
         pairalign.align(texts, **asked, mask="tantan", hsps=2)
-    with pytest.raises(ScoringError, match="those are not known"):
+    with pytest.raises(ValueError, match="mask needs mode='local', but the mode is global"):
         pairalign.align(texts, mask="tantan", device="cpu")
 
 
