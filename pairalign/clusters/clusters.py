@@ -80,6 +80,10 @@ class Clusters:
         """Return the same clusters, numbered by `cluster_abundances`, the highest first.
 
         Of equals that comes first which came first before.
+
+        Returns
+        -------
+        Clusters
         """
         ranked = np.argsort(-self.cluster_abundances, kind="stable")
         number = np.empty(len(self), np.int32)

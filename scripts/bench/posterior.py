@@ -23,7 +23,7 @@ from pairalign.engines.cpu.posterior import PosteriorEngine
 from pairalign.engines.cuda.posterior import EXPANDER, CudaPosteriorEngine
 from pairalign.engines.posterior_engines import CALLS, PosteriorComputer, compute_pieces
 from pairalign.engines.selection import usable_cores
-from pairalign.jobs.posterior.posterior import all_pieces
+from pairalign.jobs.posterior.posterior import PIECE_RESIDUES, all_pieces
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.scoring.posterior_models import posterior_model
 from pairalign.sequences.reading import read_fasta
@@ -159,7 +159,9 @@ def _streamed(engine: PosteriorComputer, lengths: np.ndarray, repeat: int) -> fl
     seconds = []
     for _ in range(1 + repeat):
         start = time.perf_counter()
-        deque(compute_pieces(engine, all_pieces(lengths), engine.pieces_at_once), maxlen=0)
+        pieces = all_pieces(lengths, PIECE_RESIDUES)
+        most = max(1, engine.residues_at_once // PIECE_RESIDUES)
+        deque(compute_pieces(engine, pieces, most), maxlen=0)
         seconds.append(time.perf_counter() - start)
     return statistics.median(seconds[1:])
 

@@ -82,10 +82,10 @@ def test_pairs_that_pass_are_counted(inputs: Path) -> None:
     assert "3, of which 3 have an E-value of at most 0.001\n" in done(
         inputs, *local, "--max-evalue", "1e-3"
     )
-    limits = ["--max-evalue", "1e-30", "--min-score", "50", "--min-identity", "0.5"]
+    limits = ["--max-evalue", "1e-60", "--min-score", "50", "--min-identity", "0.5"]
     assert (
         "3, of which 0 reach the thresholds and score at least 50 and have an E-value of at most "
-        "1e-30\n"
+        "1e-60\n"
     ) in done(inputs, *local, *limits)
 
 
