@@ -32,9 +32,10 @@ class _Extreme(NamedTuple):
 
     @classmethod
     def of(cls, pair: Alignment) -> _Extreme:
-        return cls(
-            pair.query.name,
-            pair.target.name,
+        sets = pair.alignments
+        return cls(  # of each block of results: names alone, for residues of a store are read
+            sets.queries.name_of(pair.query_index),
+            sets.targets.name_of(pair.target_index),
             int(pair.raw_score),
             int(pair.matches),
             int(pair.columns),
