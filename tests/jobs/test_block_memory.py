@@ -152,13 +152,16 @@ def test_memory_does_not_grow_with_the_set(
     for _ in range(2):  # what is loaded once, and what is kept for another run
         run(stores[4000], COMMANDS[name], small)
     for count, shard in ((4000, small), (32_000, large)):
-        gc.collect()  # which is then due at the same moments of both runs
-        tracemalloc.start()
-        try:
-            run(stores[count], COMMANDS[name], shard)
-            peaks.append(tracemalloc.get_traced_memory()[1])
-        finally:
-            tracemalloc.stop()
+        found = []
+        for _ in range(3):  # the least: how much of the work threads have at a time varies
+            gc.collect()  # which is then due at the same moments of both runs
+            tracemalloc.start()
+            try:
+                run(stores[count], COMMANDS[name], shard)
+                found.append(tracemalloc.get_traced_memory()[1])
+            finally:
+                tracemalloc.stop()
+        peaks.append(min(found))
     # The others have 1.7 MB of codes, as much of residues, 1.8 MB of names. Blocks are planned by
     # sums of windows, here of 16 sequences and usually of 1,024.
     windows = (32_000 - 4000) // WINDOW
