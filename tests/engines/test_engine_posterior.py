@@ -180,8 +180,8 @@ def test_cancelled():
 
 @pytest.mark.parametrize("model", [*MODELS.values(), ONE_STATE], ids=[*MODELS, "one state"])
 def test_models_are_distributions(model):
-    """Those of one match state; the weights of several were trained freely."""
-    if model.match_states == 1:
+    """That of ProbCons; the weights of four states were trained freely, DNA has flanks."""
+    if model is ONE_STATE:
         gaps = 2 * model.open_short + 2 * model.open_long
         assert model.stay + gaps == pytest.approx(1, abs=1e-5)
         assert (model.leave[0], model.enter[0]) == (0, 1)
@@ -191,6 +191,17 @@ def test_models_are_distributions(model):
     for table in (*model.hmm_emission, model.partition_emission):
         assert (table == table.T).all()
         assert (table > 0).all()
+
+
+def test_gaps_of_dna_are_alike_from_both_ends_and_dear_inside_where_they_are_flanks():
+    model = MODELS["dna"]
+    assert model.start_match < model.start_long == 1
+    assert model.open_short == model.close_short == model.start_short / model.start_match
+    assert model.open_long == model.close_long
+    flank, ends_in_match = model.open_long[0] * model.start_long, model.start_match
+    assert flank < ends_in_match
+    assert model.open_long[0] * model.close_long < model.open_short[0] * model.close_short / 10**6
+    assert model.extend_short < model.extend_long < 1
 
 
 def test_proteins_may_have_one_match_state():
