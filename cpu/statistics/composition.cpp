@@ -51,16 +51,26 @@ void weigh(const double* q, const double* t, const int32_t* value, int32_t resid
     }
 }
 
+// Sums over the scores: of weights, of these times exp(lambda score), and the slope of that by lambda.
+struct Moments {
+    double sum = 0, slope = 0, total = 0;
+};
+
+Moments moments(const std::vector<double>& weights, const double* scores, double lambda) {
+    Moments found;
+    for (size_t k = 0; k < weights.size(); ++k) {
+        const double term = weights[k] * std::exp(lambda * scores[k]);
+        found.total += weights[k];
+        found.sum += term;
+        found.slope += term * scores[k];
+    }
+    return found;
+}
+
 double root(const std::vector<double>& weights, const double* scores, double least, double most) {
     double lambda = most;
     for (int step = 0; step < kSteps; ++step) {
-        double sum = 0, slope = 0, total = 0;
-        for (size_t k = 0; k < weights.size(); ++k) {
-            const double term = weights[k] * std::exp(lambda * scores[k]);
-            total += weights[k];
-            sum += term;
-            slope += term * scores[k];
-        }
+        const auto [sum, slope, total] = moments(weights, scores, lambda);
         if (sum <= total || slope <= 0) return lambda;  // the root is not below
         const double fall = (sum - total) / slope;
         lambda -= fall;
@@ -79,13 +89,7 @@ double bound(const std::vector<double>& weights, const double* scores, double sc
         double a_column, slope;
     };
     const auto growth = [&](double theta) {
-        double sum = 0, slope = 0, total = 0;
-        for (size_t k = 0; k < weights.size(); ++k) {
-            const double term = weights[k] * std::exp(theta * scores[k]);
-            total += weights[k];
-            sum += term;
-            slope += term * scores[k];
-        }
+        const auto [sum, slope, total] = moments(weights, scores, theta);
         return Growth{std::log(sum / total) + gain, slope / sum};
     };
     double low = 0, high = most;

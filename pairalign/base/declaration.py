@@ -1,11 +1,11 @@
 """An option is said once: a field of a frozen request, with what is known of it.
 
-A *request* is a dataclass whose fields are made with `option`, `flag`, `choice`, `path` or
-`argument`. Requests that several jobs share are its bases: thresholds, hits, resources. From the
+A *request* is a dataclass whose fields are made with `option`, `flag`, `choice`, `place` or
+`again`. Requests that several jobs share are its bases: thresholds, hits, resources. From the
 fields come the parser of a command (`pairalign.cli.declared`), the checks of values, what `update`
 replays, the reference of options, and what decides the bytes of a run. What options need of each
-other is a table of `Rule`, whose messages are spelled as the user's surface spells options:
-``--mode local`` on the command line, ``mode='local'`` in Python.
+other is a table of `Rule`, whose messages are spelled as the user gives options: ``--mode local``
+on the command line, ``mode='local'`` in Python.
 
 Nothing heavy is imported here, nor in `pairalign.requests`: help is there at once.
 """
@@ -19,6 +19,7 @@ from inspect import get_annotations
 from typing import Any, TypeVar
 
 from pairalign.base.errors import UsageError
+from pairalign.base.spelling import spelled
 
 _Request = TypeVar("_Request")
 _META = "option"
@@ -205,69 +206,48 @@ class Rule:
     is_broken : callable
         Says of a request whether it breaks the rule.
     says : str
-        What is wrong, and what to do: ``{name}`` and ``{name=value}`` are spelled as the surface
-        spells options, ``{name=.}`` with the value that the request has; ``{.name}`` is that value.
+        What is wrong, and what to do: ``{name}`` and ``{name=value}`` are spelled as the user
+        gives options, ``{name=.}`` with the value that the request has; ``{.name}`` is that value.
     """
 
     is_broken: Callable[[Any], bool]
     says: str
 
 
-@dataclass(frozen=True)
-class Surface:
-    """How a user gives options: on the command line, or in Python."""
-
-    is_command: bool
-
-    def spell(self, kind: type, name: str, value: str | None = None) -> str:
-        """Return an option as it is written there, with a value."""
-        if not self.is_command:
-            return name if value is None else f"{name}={value!r}"
-        known = {one.name: one for one in options_of(kind)}
-        spelled = known[name].flag if name in known else f"--{name.replace('_', '-')}"
-        return spelled if value is None else f"{spelled} {value}"
-
-
-COMMAND_LINE, PYTHON = Surface(True), Surface(False)
-
-
-def check(request: Any, surface: Surface, rules: Sequence[Rule] | None = None) -> None:
+def check(request: Any) -> None:
     """Refuse values that an option cannot have, and options that exclude or need each other.
 
     Parameters
     ----------
     request : object
-    surface : Surface
-        How the messages spell options.
-    rules : sequence of Rule, optional
-        Default: those of the request's `RULES`.
+        With `RULES`.
 
     Raises
     ------
     UsageError
+        Options are spelled as the user gave them, see `pairalign.base.spelling`.
     """
-    kind = type(request)
-    for one in options_of(kind):
+    for one in options_of(type(request)):
         value, known = getattr(request, one.name), one.known_values
         if known and value is not None and value not in known:
-            named = surface.spell(kind, one.name)
             expected = ", ".join(str(v) for v in known)
+            named = spelled(one.name, flag=one.flag)
             raise UsageError(f"{named} {value!r}: expected one of {expected}")
-    for rule in kind.RULES if rules is None else rules:
+    for rule in request.RULES:
         if rule.is_broken(request):
-            raise UsageError(spell_out(rule.says, request, surface))
+            raise UsageError(_spell_out(rule.says, request))
 
 
-def spell_out(text: str, request: Any, surface: Surface) -> str:
-    """Return a message with its options as a surface spells them, see `Rule`."""
+def _spell_out(text: str, request: Any) -> str:
+    """Return a message with its options as the user gives them, see `Rule`."""
 
-    def spelled(found: re.Match[str]) -> str:
+    def spell(found: re.Match[str]) -> str:
         if found[3] is not None:
             return str(getattr(request, found[3]))
         value = str(getattr(request, found[1])) if found[2] == "." else found[2]
-        return surface.spell(type(request), found[1], value)
+        return spelled(found[1], value, option_of(type(request), found[1]).flag)
 
-    return _SPELLED.sub(spelled, text)
+    return _SPELLED.sub(spell, text)
 
 
 def decided_by(request: Any) -> dict[str, Any]:
@@ -275,8 +255,3 @@ def decided_by(request: Any) -> dict[str, Any]:
     return {
         one.name: getattr(request, one.name) for one in options_of(type(request)) if one.decides
     }
-
-
-def is_default(request: Any, name: str) -> bool:
-    """Whether an option was left as it is by default."""
-    return bool(getattr(request, name) == option_of(type(request), name).default)

@@ -20,7 +20,7 @@ def options_are_spelled() -> Iterator[None]:
         _speaks_options[0] = before
 
 
-def spelled(name: str, value: str | bool | None = None) -> str:
+def spelled(name: str, value: str | bool | None = None, flag: str | None = None) -> str:
     """Return an argument as the user gives it.
 
     Parameters
@@ -29,10 +29,12 @@ def spelled(name: str, value: str | bool | None = None) -> str:
         As Python has it.
     value : str or True, optional
         True is a flag on the command line.
+    flag : str, optional
+        How the command line spells the option, where that does not follow from `name`.
     """
     if not _speaks_options[0]:
         return name if value is None else f"{name}={value!r}"
     if (name, value) in _WITH_VALUES:
         return _WITH_VALUES[name, str(value)]
-    option = f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+    option = flag or f"--{_OPTIONS.get(name, name).replace('_', '-')}"
     return f"{option} {value}" if isinstance(value, str) else option

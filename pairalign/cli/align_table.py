@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from pairalign.alignments.fields import FIELDS, Field, parse_fields
 from pairalign.alignments.tables import COLUMNS
 from pairalign.base.choices import STRANDS, WEIGHTS
-from pairalign.base.declaration import COMMAND_LINE, check
 from pairalign.base.errors import FormatError
 from pairalign.cli.networks import OF_STATISTICS
 from pairalign.cli.tags import tags_of
@@ -77,7 +76,6 @@ def table_of(asked: AlignOptions) -> Table:
     """
     assert asked.output is not None
     writer_type = find_format(asked.output, asked.format)
-    check(asked, COMMAND_LINE)
     if writer_type.pairs_once:
         _check_hits_once(asked, writer_type.name)
     _check_weight(asked, writer_type)

@@ -11,7 +11,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import CLUSTER_ORDERS, CLUSTER_SUFFIXES, EDGE_RANKS, LINKAGES
-from pairalign.base.declaration import COMMAND_LINE, check, make
 from pairalign.base.errors import FormatError
 from pairalign.cli.console import log, say
 from pairalign.cli.files import check_files
@@ -33,7 +32,6 @@ from pairalign.formats.groups import read_groups
 from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
-from pairalign.requests.cluster import ClusterOptions
 from pairalign.requests.shared import thresholds_of
 from pairalign.sequences.abundances import describe_samples, read_abundances
 from pairalign.sequences.alphabets import DNA
@@ -47,7 +45,6 @@ def run_cluster(options: argparse.Namespace) -> None:
     """Carry out ``pairalign cluster``."""
     choose_output(options)
     format = choose_format(options.output, options.format, _SUFFIXES, "clusters")
-    check(make(ClusterOptions, vars(options)), COMMAND_LINE)
     check_edge_hits(options, format)
     _check_extend(options, format)
     outputs = [path for path in (options.output, options.representatives) if path is not None]

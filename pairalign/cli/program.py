@@ -16,6 +16,7 @@ from collections.abc import Container, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from pairalign.base.declaration import check, make
 from pairalign.base.errors import (
     OUT_OF_MEMORY,
     FormatError,
@@ -217,6 +218,8 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
             stop.work_begins(lambda stopped: _give_up(stopped, options))
             _start_log(options)
             with options_are_spelled():
+                if options.request is not None:
+                    check(make(options.request, vars(options)))
                 options.run(options)
             _say_what_it_took()
             if sys.stdout is not None:
@@ -303,9 +306,11 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
             declared = getattr(import_module(command.module), command.declared)
             if command.run:
                 add_options(subparser, declared)
-                subparser.set_defaults(run=later(command.run_module, command.run))
+                run = later(command.run_module, command.run)
+                subparser.set_defaults(run=run, request=declared)
             else:
                 declared(subparser)
+                subparser.set_defaults(request=None)
     return parser
 
 

@@ -188,9 +188,7 @@ def _read_known(path: str, sequences: SequenceSet) -> DistanceMatrix:
 
 
 def _check_kind(options: argparse.Namespace) -> None:
-    """Refuse what does not go with circles or similarities, or goes with limits alone."""
-    if options.max_length_ratio is not None:
-        raise FormatError("--max-length-ratio needs --max-drop or --max-edits")
+    """Refuse what does not go with circles or similarities."""
     if options.similarity and not find_measure(options.measure).is_identity:
         raise FormatError(f"--similarity is of identities, not of --measure {options.measure}")
     if options.extend is not None:

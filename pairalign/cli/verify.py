@@ -6,7 +6,6 @@ import argparse
 import time
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.declaration import COMMAND_LINE, check, make
 from pairalign.base.errors import PairalignError, cut_name, shown_name
 from pairalign.cli.console import log
 from pairalign.cli.files import check_files
@@ -23,7 +22,6 @@ from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.verify.verify import Totals, VerifyJob
-from pairalign.requests.verify import VerifyOptions
 from pairalign.statistics.low_complexity import mask_problem
 from pairalign.statistics.statements import describe_scoring
 
@@ -42,7 +40,6 @@ def run_verify(options: argparse.Namespace) -> None:
     if options.format is None:
         check_ending(options.output, _TABLE, "verdicts are written as TSV")
     check_scoring(options)
-    check(make(VerifyOptions, vars(options)), COMMAND_LINE)
     check_writable(options.output)
     problem = read_problem(options)
     if options.mask_scores:

@@ -12,6 +12,7 @@ from pairalign.requests.shared import (
     SEQUENCE_FILE,
     Asked,
     InputOptions,
+    OutputOptions,
     ResourcesOptions,
     ScoringOptions,
     StrandOptions,
@@ -34,13 +35,10 @@ class GroupsOptions(Asked):
         kind=PATH,
     )
     input: str | None = place("IN", f"the sequences: {SEQUENCE_FILE}", kind=PATH)
-    output: str | None = option(
+    output: str | None = again(
+        OutputOptions,
+        "output",
         help="the violations as CSV; - for stdout, which is the default unless that is a terminal",
-        flags=("-o", "--output"),
-        metavar="OUT",
-        kind=PATH,
-        decides=False,
-        surface="command",
     )
     read_as: str | None = option(
         help="format of GROUPS; default: by the ending of its name",

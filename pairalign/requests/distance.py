@@ -18,7 +18,7 @@ from pairalign.base.choices import (
     TREE_PROGRAMS,
     TREE_SUFFIXES,
 )
-from pairalign.base.declaration import again, choice, flag, option
+from pairalign.base.declaration import Rule, again, choice, flag, option
 from pairalign.requests.kinds import PATH, WHOLE
 from pairalign.requests.shared import (
     GROUPS,
@@ -136,6 +136,16 @@ class DistanceOptions(
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "phylip"
     FIXED: ClassVar[dict[str, Any]] = {"input2": None, "min_score": None, "window": DEFAULT_WINDOW}
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: (
+                asked.max_length_ratio is not None
+                and asked.max_drop is None
+                and asked.max_edits is None
+            ),
+            "{max_length_ratio} needs {max_drop} or {max_edits}",
+        ),
+    )
     GROUPS: ClassVar[dict[str, str | None]] = {
         **GROUPS,
         _LIMIT: "of many short sequences, as .npz (SciPy's CSR), TSV or Parquet",

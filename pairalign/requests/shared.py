@@ -458,14 +458,7 @@ class CoreResources(Asked):
         group=RESOURCES,
         decides=False,
     )
-    threads: int | None = option(
-        help="default: all cores",
-        flags=("-t", "--threads"),
-        metavar="N",
-        kind=POSITIVE,
-        group=RESOURCES,
-        decides=False,
-    )
+    threads: int | None = again(ThreadsOptions, "threads")
     memory: int | None = option(
         help="what may be held in memory, such as 4G; default: half of what is free",
         metavar="SIZE",

@@ -11,6 +11,7 @@ from pairalign.requests.kinds import PATH, POSITIVE, SEED, SHARE
 from pairalign.requests.shared import (
     Asked,
     InputOptions,
+    OutputOptions,
     ReportOptions,
     ResourcesOptions,
     ScoringOptions,
@@ -27,13 +28,10 @@ _FOLDS, _LABELS = "folds", "labels"
 class FoldsOutput(Asked):
     """Where folds go, and what was removed."""
 
-    output: str | None = option(
+    output: str | None = again(
+        OutputOptions,
+        "output",
         help="the folds as CSV; - for stdout, which is the default unless that is a terminal",
-        flags=("-o", "--output"),
-        metavar="OUT",
-        kind=PATH,
-        decides=False,
-        surface="command",
     )
     removed: str | None = option(
         help="write there what was removed",

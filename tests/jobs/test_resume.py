@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from resuming import OPTIONS, Killed, md5, run, write_set
+from resuming import OPTIONS, interrupt, md5, run, write_set
 
-from pairalign.cli.main import main
 from pairalign.errors import PartsError
 from pairalign.formats import FORMATS
 from pairalign.formats import journal as journal_module
-from pairalign.formats.journal import Commit, Journal
+from pairalign.formats.journal import Journal
 from pairalign.formats.resumable import Resumable, ResumableFile
 from pairalign.jobs.run import slabs as slabs_module
 
@@ -25,24 +24,6 @@ from pairalign.jobs.run import slabs as slabs_module
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def interrupt(command: list[str], monkeypatch: pytest.MonkeyPatch, commits: int = 3) -> None:
-    """Leave a run after some commits."""
-    real = Journal.commit
-    count = 0
-
-    def commit(self: Journal, one: Commit) -> None:
-        nonlocal count
-        real(self, one)
-        count += 1
-        if count == commits:
-            raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Journal, "commit", commit)
-        with pytest.raises(Killed):
-            main(command)
 
 
 @pytest.fixture

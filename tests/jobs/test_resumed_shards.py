@@ -10,11 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from resuming import OPTIONS, Killed, run, write_set
+from resuming import OPTIONS, interrupt, run, write_set
 
-from pairalign.cli.main import main
 from pairalign.formats import FORMATS, OVERLAP_FORMATS
-from pairalign.formats.journal import Commit, Journal
 from pairalign.jobs.run.align import AlignmentJob
 
 SHARDS = 3
@@ -39,30 +37,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def kill(command: list[str], monkeypatch: pytest.MonkeyPatch, commits: int = 1) -> None:
-    """Leave a run after some commits, if it has as many."""
-    real = Journal.commit
-    count = 0
-
-    def commit(self: Journal, one: Commit) -> None:
-        nonlocal count
-        real(self, one)
-        count += 1
-        if count == commits:
-            raise Killed
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Journal, "commit", commit)
-        with pytest.raises(Killed):
-            main(command)
-
-
 def make_shards(command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Make the shards of a run, each of which is killed and goes on; return their commands."""
     made = []
     for shard in range(1, SHARDS + 1):
         made.append([*command, "-o", "parts", "--shard", f"{shard}/{SHARDS}", *OPTIONS])
-        kill(made[-1], monkeypatch)
+        interrupt(made[-1], monkeypatch, 1)
         run(*made[-1])
     return made
 
@@ -156,7 +136,7 @@ def test_the_summary_is_of_the_whole(
     expected = summary_of([*command, "--device", "cpu"], capfd)
     for made in [*Path("parts").glob("*"), *Path("parts").glob(".p*")]:
         made.unlink()
-    kill([*command, *LOUD], monkeypatch, 2 if command[0] == "align" else 1)
+    interrupt([*command, *LOUD], monkeypatch, 2 if command[0] == "align" else 1)
     assert summary_of([*command, *LOUD], capfd) == expected
     if "--shard" in command:
         assert summary_of([*command, *LOUD], capfd) == expected

@@ -6,8 +6,10 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from pairalign.cli.main import main
+from pairalign.formats.journal import Commit, Journal
 
 OPTIONS = ("--resume", "--commit-every", "0", "-q", "--device", "cpu", "--memory", "16M")
 
@@ -31,3 +33,21 @@ def run(*arguments: str, code: int = 0) -> None:
 
 class Killed(BaseException):
     """What ends a run as a kill does: what would have been cleaned up stays."""
+
+
+def interrupt(command: list[str], monkeypatch: pytest.MonkeyPatch, commits: int = 3) -> None:
+    """Leave a run after some commits."""
+    real = Journal.commit
+    count = 0
+
+    def commit(self: Journal, one: Commit) -> None:
+        nonlocal count
+        real(self, one)
+        count += 1
+        if count == commits:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "commit", commit)
+        with pytest.raises(Killed):
+            main(command)

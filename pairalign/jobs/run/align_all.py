@@ -14,7 +14,7 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import ORIENTS
-from pairalign.base.declaration import PYTHON, check, make
+from pairalign.base.declaration import check, make
 from pairalign.base.errors import ScoringError
 from pairalign.jobs.run.inputs import (
     AnyScoring,
@@ -297,7 +297,7 @@ def _plan(given: dict[str, Any]) -> AlignmentPlan:
     if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
         raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
     asked = make(AlignRequest, {**given, "mode": mode_of(scoring, given["mode"])})
-    check(asked, PYTHON)
+    check(asked)
     threads = 1 if given["threads"] is None and executor is not None else given["threads"]
     run = RunRequest(
         detail=Detail[detail.upper()],
