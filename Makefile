@@ -53,6 +53,7 @@ check: $(VENV)/.ready-check
 	$(BIN)/python scripts/check_includes.py
 	$(BIN)/python scripts/check_lengths.py
 	$(BIN)/python scripts/check_words.py
+	$(BIN)/python scripts/check_ties.py
 	$(BIN)/reuse lint --quiet
 	$(BIN)/cffconvert --validate -i CITATION.cff
 

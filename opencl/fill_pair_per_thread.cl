@@ -203,7 +203,7 @@ void score_pair_per_thread(
         }
     }
     if (rows == 0) return;
-    // Of equals the one with the smaller column.
+    // Ties: the end cell.
     if ((MODE == SEMIGLOBAL || MODE == END_GAPS) && last_row.h >= best.h) best = last_row;
 
     const long pairs = batch.pairs;

@@ -44,6 +44,7 @@ static inline int end_letters(const Batch batch, int letters, int of_query, int 
 }
 
 // `runs` is null when `results` are to be written.
+// Ties: the walk back.
 static inline void walk(const Set first_set, const Set second_set, global const Tile* tiles,
                         global const int* pair_base, global const uint* trace, global int* results,
                         global const long* run_offsets, global uint* runs_out, const Batch batch) {

@@ -100,6 +100,7 @@ private:
     }
 
     // The score, and where it is found.
+    // Ties: the end cell.
     int32_t end(int32_t& row, int32_t& column) {
         if (of_.mode == 0) return at(n_, m_);
         int32_t best = NEVER;
@@ -118,6 +119,7 @@ private:
         else back.push_back(length << 4 | op);
     }
 
+    // Ties: the walk back.
     void trace(int32_t i, int32_t j, int32_t score, Cells& used, Found& found) {
         const uint32_t of_row = swapped_ ? 2 : 1, of_column = swapped_ ? 1 : 2;  // I consumes the query
         std::vector<uint32_t> back;

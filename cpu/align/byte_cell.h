@@ -105,6 +105,7 @@ struct ByteCell {
 
     // `letters`: twice the move of a path that comes by the diagonal. `wanted`: of local mode, see IS_BEST;
     // of vsearch's ties 255 in lanes whose row sequence is the query.
+    // Ties: the walk back.
     template <Codes CODES>
     PAIRALIGN_INLINE V code(V letters, V wanted, const ByteCosts<V>& c) const {
         if constexpr (CODES == Codes::VSEARCH) return code_of_vsearch(letters, wanted, c);

@@ -152,6 +152,7 @@ private:
     // ---------------------------------------------------------------- semiglobal, end gaps
 
     // H less the gap to the last cell: along the last row and the last column without that cell, and there.
+    // Ties: the end cell.
     static void read_borders(ByteWork<V>& w) {
         Sums row, column;
         add_up(w, last_row(w, 1), row);

@@ -189,6 +189,7 @@ private:
     }
 
     // The best cell of a tile that has been filled again: the first column, then the first row that has it.
+    // Ties: the end cell.
     void begin_at_best(int l) {
         const int32_t first = (column_[l] - 1) >> width_bits_ << width_bits_;
         for (int32_t column = first + 1; column <= column_[l]; column++)

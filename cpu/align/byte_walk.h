@@ -94,6 +94,7 @@ private:
         walk.steps -= count;
     }
 
+    // Ties: the walk back.
     static int next(int before, int code) {
         if (before == STOP_MOVE || (code & ENDS)) return STOP_MOVE;
         if (before == COLUMN_MOVE && (code & COLUMN_GOES_ON)) return COLUMN_MOVE;

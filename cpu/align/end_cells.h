@@ -78,6 +78,7 @@ struct EndCells {
         }
     }
 
+    // Ties: the end cell.
     static void read_end(const F& f, int lane, Path& path) {
         const int32_t rows = f.batch.rows, columns = f.batch.group->lengths[lane];
         const Lane best = f.end_state[BEST * LANES + lane];
@@ -118,6 +119,7 @@ struct EndCells {
 
     // Among equal scores the smallest column wins, then the smallest row. Bands go down the rows, so a
     // later band must beat the best or reach it in a smaller column.
+    // Ties: the end cell.
     template <int ROWS>
     static __attribute__((noinline)) V keep_best_cell(const F& f, V best, V column_best, const V* h,
                                                       int32_t row, int32_t j) {

@@ -5,6 +5,7 @@
 #include "../core/batch.h"
 #include "kernel.h"
 #include "../core/recurrence.h"
+#include "../core/ties.h"
 #include "../core/traceback.h"
 #include "../simd/vector.h"
 
@@ -122,6 +123,7 @@ struct LongPairState {
     // ---------------------------------------------------------------- end cells
 
     // Each lane keeps its own best cell: the smallest column among equals, then the smallest row.
+    // Ties: the end cell.
     static __attribute__((noinline)) V keep_best_cell(Work& w, V best, V column_best, const V* h,
                                                       int32_t base, int32_t t) {
         V best_row = V::load(w.best + BEST_ROW * LANES), best_column = V::load(w.best + BEST_COLUMN * LANES);
@@ -177,6 +179,7 @@ struct LongPairState {
         }
     }
 
+    // Ties: the end cell.
     static void read_end(const Work& w, Path& path) {
         path.end_row = w.pair.rows;
         path.end_column = w.pair.columns;
@@ -195,8 +198,7 @@ struct LongPairState {
             int b = 0;
             for (int l = 1; l < LANES; l++)
                 if (best[l] > best[b] ||
-                    (best[l] == best[b] &&
-                     (column[l] < column[b] || (column[l] == column[b] && row[l] < row[b]))))
+                    (best[l] == best[b] && is_earlier_end(row[l], column[l], row[b], column[b])))
                     b = l;
             path.score = best[b] - w.edge.base;
             path.end_row = row[b];

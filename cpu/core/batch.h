@@ -60,6 +60,7 @@ struct Scheme {
     // Mode END_GAPS: of cells of the last row or column whose scores, less the gap to the last cell, are
     // equal, the usual rule takes the smallest column, then the smallest row; vsearch's the shortest gap, and
     // of gaps at both ends that which consumes letters of the query.
+    // Ties: the end cell.
     bool is_better_end(int32_t score, int32_t than) const {
         return ties == VSEARCH_TIES ? score >= than : score > than;
     }

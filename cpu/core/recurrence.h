@@ -109,6 +109,7 @@ struct Recurrence {
         const V e_opened = V::sub(h, opening), f_opened = V::sub(with_e, opening);
         const V e_on = SHIFTED ? e : V::sub(e, extending);
         const V f_on = SHIFTED ? f : V::sub(f, extending);
+        // Ties: the walk back.
         if constexpr (FLAGS && VSEARCH) {
             const auto from_e = V::both(V::ge(e, f), V::either(V::gt(e, f), V::gt(V::set(1), zero)));
             V::store_flags(flags, V::gt(e_on, e_opened), V::gt(f_on, f_opened), V::ge(d, h), from_e);

@@ -31,6 +31,7 @@ static PAIRALIGN_INLINE void emit(Path& path, Walker& w, uint32_t step, uint32_t
 
 // Follows a path through rows above `top` and columns beyond `left`, whose flags are in memory: those of cell
 // (i,j) at flags.at(i,j), in lane flags.lane(i).
+// Ties: the walk back.
 template <class V, class Flags>
 static void walk(const Flags flags, const Scheme& scheme, const uint8_t* row_codes,
                  const uint8_t* column_codes, int32_t top, int32_t left, Walker& walker, Path& path) {

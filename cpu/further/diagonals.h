@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "../core/ties.h"
 #include "further.h"
 
 namespace pairalign {
@@ -134,10 +135,10 @@ private:
             if (h_[i] == best) return take(i, d - i, best, end);
     }
 
+    // Ties: the end cell.
     void take(int32_t row, int32_t column, Cell score, FurtherEnd& end) const {
         if (score < pair_.least || score < end.score) return;
-        if (score > end.score || column < end.column || (column == end.column && row < end.row))
-            end = {score, row, column};
+        if (score > end.score || is_earlier_end(row, column, end.row, end.column)) end = {score, row, column};
     }
 
     const FurtherJob& job_;

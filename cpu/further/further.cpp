@@ -115,6 +115,7 @@ private:
             if (free) here = std::max(here, diagonal);
             if (pair_.is_local) here = std::max(here, 0);
             h_[k] = here;
+            // Ties: the walk back.
             flags[k] = static_cast<uint8_t>(
                 (free && here == diagonal ? FURTHER_DIAGONAL : 0) | (here == e_[k] ? FURTHER_E : 0) |
                 (e_[k] == e_on ? FURTHER_E_ON : 0) | (f_[k] == f_on ? FURTHER_F_ON : 0) |

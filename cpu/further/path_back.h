@@ -40,6 +40,7 @@ private:
 };
 
 // From H the diagonal, else E, else F; a gap goes on if it can: docs/conventions.md.
+// Ties: the walk back.
 template <typename Flags>
 void trace(Flags& flags, const FurtherJob& job, const FurtherEnd& end, pairalign_further_found& found,
            uint32_t* runs) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "../core/ties.h"
 #include "further.h"
 
 namespace pairalign {
@@ -107,6 +108,7 @@ protected:
             f[i] = f_here;
             h[i] = value;
             best = best > value ? best : value;
+            // Ties: the walk back.
             if (FLAGS)
                 flags[i] = static_cast<uint8_t>(
                     (value == aligned ? FURTHER_DIAGONAL : 0) | (value == e_here ? FURTHER_E : 0) |
@@ -117,12 +119,12 @@ protected:
     }
 
     // Of equal scores the smallest column, then the smallest row: on a diagonal the largest row comes first.
+    // Ties: the end cell.
     void take_best(int32_t row, int32_t d, int32_t best, const State& h, FurtherEnd& end) const {
         for (int32_t i = ROWS - 1; i >= 0; --i) {
             if (h.values[i] != best) continue;
             const int32_t column = d - i, at = row + i + 1;
-            if (best > end.score || column < end.column || (column == end.column && at < end.row))
-                end = {best, at, column};
+            if (best > end.score || is_earlier_end(at, column, end.row, end.column)) end = {best, at, column};
             return;
         }
     }

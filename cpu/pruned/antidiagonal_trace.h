@@ -44,6 +44,7 @@ struct CorridorTrace : CorridorCells<V> {
         w.step = last & 3;
     }
 
+    // Ties: the walk back.
     static Progress trace(PrunedPair& p, int32_t& row, int32_t& column, int& state, Path& path) {
         Walker w{row, column, p.score_left, 0, DIAGONAL_STEP, static_cast<Walker::State>(state)};
         if (path.run_count) go_on_with_last_run(w, path);

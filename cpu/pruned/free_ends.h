@@ -11,6 +11,7 @@
 // by antidiagonals, and `note_end` looks for it, by the rule for ties of docs/architecture.md.
 #pragma once
 
+#include "../core/ties.h"
 #include "antidiagonal_cells.h"
 
 namespace pairalign {
@@ -116,6 +117,7 @@ struct FreeEnds : CorridorCells<V> {
     }
 
     // Looks for the end cell in antidiagonal `step`.
+    // Ties: the end cell.
     static __attribute__((noinline)) void note_end(PrunedPair& p, const Block& b, int32_t step) {
         const Range r = inside(p, step, {b.low, b.low + b.vectors * LANES - 1});
         const int32_t zero = row_of(p, step, 0);
@@ -123,8 +125,8 @@ struct FreeEnds : CorridorCells<V> {
             if (lane < r.low || lane > r.high) return;
             const int64_t score = score_of(p, step, lane);
             const int32_t i = lane + zero, j = step - i;
-            const bool comes_first = j < p.end_column || (j == p.end_column && i < p.end_row);
-            if (score < p.bound || score < p.score || (score == p.score && !comes_first)) return;
+            if (score < p.bound || score < p.score) return;
+            if (score == p.score && !is_earlier_end(i, j, p.end_row, p.end_column)) return;
             p.score = score;
             p.end_row = i;
             p.end_column = j;

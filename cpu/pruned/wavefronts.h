@@ -380,6 +380,7 @@ struct Wavefronts {
     }
 
     // LOST: the fronts contradict one another.
+    // Ties: the walk back.
     static Progress trace(WavePair& p, const Scheme& scheme, Path& path) {
         const Progress progress = go_to_the_end(p);
         if (progress != Progress::DONE) return progress;

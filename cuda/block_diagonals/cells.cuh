@@ -86,6 +86,7 @@ struct Column {
             if (LOCAL) h = max(h, 0);
             const int opened = h - opening;
             const int e_on = LOCAL ? e - extension : e, f_on = LOCAL ? f - extension : f;
+            // Ties: the walk back.
             uint32_t cell = d >= h ? FROM_DIAGONAL * ORIGIN : e >= f ? FROM_E * ORIGIN : FROM_F * ORIGIN;
             if (LOCAL && h == 0) cell = FROM_NOTHING * ORIGIN;
             if (e_on >= opened) cell |= E_NEXT;

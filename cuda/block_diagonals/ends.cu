@@ -24,6 +24,7 @@ ENTRY(256) find_end(const Params p) {
         progress.end_column = pair.columns;
         if (SEMIGLOBAL) {
             const word in_row = progress.row_key, in_column = progress.column_key;
+            // Ties: the end cell.
             const bool row = in_row >> 32 >= in_column >> 32;  // its columns are smaller
             progress.score = (int)((row ? in_row : in_column) >> 32);
             if (row) progress.end_column = (int)~(uint32_t)in_row;

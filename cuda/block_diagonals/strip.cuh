@@ -110,6 +110,7 @@ __device__ __forceinline__ int corner_score(const Params& p, const Pair& pair, c
 }
 
 // Semiglobal: the best of the strip's rows in the matrix's last column, of equals the smallest row.
+// Ties: the end cell.
 template <int K>
 __device__ __forceinline__ void report_last_column(const Params& p, const Pair& pair, int first,
                                                    const Lane<K>& lane, Progress& progress) {
@@ -125,6 +126,7 @@ __device__ __forceinline__ void report_last_column(const Params& p, const Pair& 
 }
 
 // Semiglobal: the best of the matrix's last row of what the lanes have found, of equals the smallest column.
+// Ties: the end cell.
 __device__ __forceinline__ void report_last_row(int score, int column, Progress& progress) {
     word key = score > 0 ? (word)score << 32 | (uint32_t)~column : 0;
     key = warp_max(key);
@@ -136,6 +138,7 @@ __device__ __forceinline__ void report_last_row(int score, int column, Progress&
 // FILL     tiles' borders are kept (when traced), the best cells go to `progress`
 // REFILL   `flags` [piece.columns + 32][32] of this strip
 // LOCATE   the cell with progress.score in the smallest column, of these the smallest row
+// Ties: the end cell.
 template <int K, Use USE>
 __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress, const Piece& piece,
                            int strip, uint16_t* flags) {

@@ -150,6 +150,7 @@ __device__ __forceinline__ int trailing_ones(unsigned mask) {
 }
 
 // Walks through one stage. Returns false when the path has come to its start.
+// Ties: the walk back.
 __device__ bool walk_stage(const Params& p, const Pair& pair, const Stage& stage, Walk& walk,
                            const Place& place) {
     const int lane = threadIdx.x, strip_top = place.strip_top, left = place.left, low = place.low;

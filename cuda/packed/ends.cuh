@@ -108,6 +108,7 @@ struct EndOfRow {
 
 // Semiglobal: the best cell of the last row in this strip, of equals the first. Mode END_GAPS: less the gap
 // from there to the last cell.
+// Ties: the end cell.
 template <int G, int K, bool KEEP, bool STRIPS>
 __device__ __forceinline__ EndOfRow best_of_last_row(const Done<G, K, KEEP, STRIPS>& done,
                                                      const PairOfGroup& pair) {
@@ -141,6 +142,7 @@ __device__ __forceinline__ EndOfRow best_of_last_row(const Done<G, K, KEEP, STRI
     return {value, max(at - pair.padding + 1, 0)};
 }
 
+// Ties: the end cell.
 template <int G, int K, bool KEEP, bool STRIPS>
 __device__ __forceinline__ void report_semiglobal(const Done<G, K, KEEP, STRIPS>& done,
                                                   const PairOfGroup& pair) {

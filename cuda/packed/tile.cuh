@@ -6,7 +6,8 @@
 //
 // Values are taken relative to the tile's corner and times SCALE, which leaves six bits for a code
 // that the maxima carry along; of equal values the one with the larger code wins, which is the tie
-// rule:
+// rule.
+// Ties: the walk back.
 //
 //   code   H comes from                                              why the order
 //   63     nowhere: the alignment begins (local, H = 0)              stops before anything else
@@ -70,6 +71,7 @@ struct Entry {
 
 constexpr int NOT_FOUND = 1 << 10;
 // The order of cells: step first, or column first.
+// Ties: the end cell.
 __device__ __forceinline__ int rank_of(bool row_first, int step, int column) {
     return row_first ? step << 4 | column : column << 4 | step;
 }

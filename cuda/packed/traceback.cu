@@ -262,6 +262,7 @@ __device__ __forceinline__ void enter_tile(const Params& p, const Path& path, Ti
 
 // Local: takes note of the best cell if a tile has it before the others; true if no other tile is to be
 // looked at and the path begins in this one. `row`: of the tile's step 0.
+// Ties: the end cell.
 template <int K>
 __device__ __forceinline__ bool take_found(int row, const Tile& tile, Path& path, Entry& entry) {
     const bool here = entry.found != NOT_FOUND;

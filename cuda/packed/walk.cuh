@@ -42,6 +42,7 @@ __device__ __forceinline__ void append(Path& path, word gaps, word kinds, int co
 }
 
 // Walks until the path leaves the tile; true when the whole path is done.
+// Ties: the walk back.
 template <int C>
 __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding,
                                      const unsigned char* codes) {

@@ -230,6 +230,7 @@ struct Column {
         for (int k = 0; k < BAND; ++k) {
             const int matched = Storage::template add_score<SCALE>(scores, k, diagonal);
             diagonal = h[k];
+            // Ties: the walk back.
             if constexpr (TAGGED) {
                 const int new_e = __viaddmax_s32(e[k], e_step, h[k]);
                 const int new_f = __viaddmax_s32(f, f_step, up);

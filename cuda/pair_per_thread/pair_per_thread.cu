@@ -73,6 +73,7 @@ __device__ void build_profile(typename Storage::Scores (*profile)[LETTERS],
 }
 
 // Where the alignment of a pair ends: the best cell so far.
+// Ties: the end cell.
 template <class Cells>
 struct BestEnd {
     // Local: the best cell so far. Semiglobal: the best of the last column so far; cell (0, n) is the first.

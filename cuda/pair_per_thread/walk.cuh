@@ -87,6 +87,7 @@ struct Walk {
             if (state == IN_H) {
                 const uint32_t from = cell & (BUP | BLEFT);
                 if (from == 0) break;
+                // Ties: the walk back.
                 if (from == (BUP | BLEFT)) {
                     const uint8_t letter = pair.row_codes[--i];
                     const bool match = letter == pair.column_codes[--j] && letter < arguments.definite;

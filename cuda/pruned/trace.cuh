@@ -57,6 +57,7 @@ __device__ Flags refill(const Params& p, const View& v, const int* table, const 
         const int d = before + score_of(p, table, v.row.as_scored(row), v.column.as_scored(column));
         const int h = max(max(d, left), up), opened = h - opening;
         const uint32_t bit = 1u << k;
+        // Ties: the walk back.
         if (d == h) flags.diagonal |= bit;
         if (left == h) flags.from_e |= bit;
         if (left >= opened) flags.e_next |= bit;
@@ -116,6 +117,7 @@ __device__ __forceinline__ void emit_diagonal(Walk& walk, uint32_t match, int at
 }
 
 // Follows the path through a block. False: it is not in the lanes that were filled.
+// Ties: the walk back.
 __device__ __forceinline__ bool walk_block(const View& v, const Flags& flags, int low, int step, Walk& walk) {
     const int e_operation = v.row_is_query ? 2 : 1, f_operation = 3 - e_operation;
     while (walk.row > 0 && walk.column > 0 && walk.row + walk.column > step) {

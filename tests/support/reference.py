@@ -330,6 +330,7 @@ def _fill_by_rows(
     return h, e, f
 
 
+# Ties: the end cell.
 def end_cell(h: np.ndarray, mode: str) -> tuple[int, int]:
     """Where the alignment ends: the best score, then the smallest column, then the smallest row."""
     last_row, last_column = h.shape[0] - 1, h.shape[1] - 1
@@ -342,6 +343,7 @@ def end_cell(h: np.ndarray, mode: str) -> tuple[int, int]:
     return int(found_rows[0]), int(found_columns[0])
 
 
+# Ties: the walk back.
 def trace(
     filled: Matrices,
     end: tuple[int, int],
