@@ -196,6 +196,7 @@ def test_a_header_without_rows_ends(header):
         (gzip.compress(b"BAM\1" + bytes(40)), "BAM"),
         (b"CRAM\3\0" + bytes(40), "CRAM"),
     ],
+    ids=["SAM", "SAM-without-header", "BAM", "BAM-in-gzip", "CRAM"],
 )
 def test_files_of_reads_name_the_way_out(data, kind):
     expected = f"the file is {kind}; pipe its sequences in: samtools fastq FILE | pairalign ... -"
