@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
+from pairalign.base.errors import cut_name
+from pairalign.base.notebooks import SHOWN_LINES, html_text
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     import skbio
 
 GAP = ord("-")
+_NAME_SHOWN = 20
+_COLUMNS_SHOWN = 80
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +55,15 @@ class MultipleAlignment:
 
     def __repr__(self) -> str:
         return f"<MultipleAlignment: {len(self)} sequences, {self.width} columns>"
+
+    def _repr_html_(self) -> str:
+        """Show the left of the first rows, for notebooks."""
+        names = [cut_name(name, _NAME_SHOWN) for name in self.sequences.names[: SHOWN_LINES + 1]]
+        widest = max(map(len, names))
+        more = "..." if self.width > _COLUMNS_SHOWN else ""
+        rows = (self.text(k)[:_COLUMNS_SHOWN] for k in range(len(names)))
+        lines = (f"{name:<{widest}}  {row}{more}" for name, row in zip(names, rows, strict=True))
+        return html_text(self, lines)
 
     def row(self, index: int) -> npt.NDArray[np.uint8]:
         """Return the row of the sequence at an input index: residues and ``-``, uint8."""

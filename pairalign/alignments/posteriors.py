@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.notebooks import html_table
+
 ARITHMETICS = ("float32", "float64", "extended")
 """What a pair is computed with: each holds a wider range than the one before."""
 
@@ -15,7 +17,7 @@ ONE = 65535
 """A posterior of 1, in the units of `SparsePosteriors.values`."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SparsePosteriors:
     """Posteriors of pairs that reach a threshold.
 
@@ -43,6 +45,19 @@ class SparsePosteriors:
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    def __repr__(self) -> str:
+        return f"<SparsePosteriors: {len(self)} pairs, {len(self.values)} pairs of residues>"
+
+    def _repr_html_(self) -> str:
+        """Show the first pairs as a table, for notebooks; sequences by input index."""
+        heads = ["query", "target", "pairs of residues", "highest posterior"]
+        return html_table(self, heads, map(self._shown, range(len(self))))
+
+    def _shown(self, pair: int) -> list[object]:
+        own = self.values[slice(*self.offsets[pair : pair + 2].tolist())]
+        highest = own.max(initial=0) / ONE
+        return [int(self.queries[pair]), int(self.targets[pair]), len(own), float(highest)]
 
     @property
     def probabilities(self) -> npt.NDArray[np.float64]:

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.tables import Tabular
+from pairalign.base.notebooks import html_table
 
 Measure = Literal["score", "bits", "evalue", "identity"]
 """What pairs can be sorted by, and what a matrix can show."""
 
 _MEASURES = ("score", "bits", "evalue", "identity")
-_SHOWN = 10
 
 
 def _above() -> Any:
@@ -160,16 +160,11 @@ class Selectable(Tabular):
 
     def _repr_html_(self) -> str:
         """Show the first pairs as a table, for notebooks."""
-        from html import escape
-
         found: Any = self
         heads = ["query", "target", "score", *(["identity"] if found.has_stats else [])]
-        lines = []
-        for one in found[:_SHOWN]:
-            cells = [escape(one.query.name), escape(one.target.name), f"{one.score:,}"]
-            cells += [f"{100 * one.identity:.1f}%"] if found.has_stats else []
-            lines.append(f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
-        head = "".join(f"<th>{name}</th>" for name in heads)
-        more = f", the first {_SHOWN} of them" if len(found) > _SHOWN else ""
-        caption = f"<caption>{escape(repr(self)[1:-1])}{more}</caption>"
-        return f"<table>{caption}<tr>{head}</tr>{''.join(lines)}</table>"
+
+        def cells(one: Any) -> list[object]:
+            identity = [f"{100 * one.identity:.1f}%"] if found.has_stats else []
+            return [one.query.name, one.target.name, one.score, *identity]
+
+        return html_table(self, heads, map(cells, found))

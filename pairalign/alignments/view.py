@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
+from pairalign.base.notebooks import html_text
 from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import Alphabet
@@ -261,6 +262,10 @@ class Alignment:
 
     def __repr__(self) -> str:
         return f"<Alignment: {self.query.name} x {self.target.name}, score {self.score}>"
+
+    def _repr_html_(self) -> str:
+        """Show the first columns of the alignment, for notebooks."""
+        return html_text(self, str(self).splitlines())
 
     def __str__(self) -> str:
         """Show the alignment in blocks of 60 columns, with positions counted from 1."""

@@ -6,6 +6,7 @@ import argparse
 import os
 import time
 from dataclasses import replace
+from types import ModuleType
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import (
@@ -65,12 +66,6 @@ from pairalign.jobs.distances.guide_tree import (
     check_tree_memory,
 )
 from pairalign.jobs.distances.measures import Measure, find_measure
-from pairalign.jobs.distances.plots import (
-    check_matplotlib,
-    draw_distances,
-    draw_tree,
-    picture_format,
-)
 from pairalign.requests.distance import TreeOptions
 from pairalign.sequences.reading import read_set
 from pairalign.sequences.sets import SequenceSet
@@ -111,8 +106,8 @@ def run_distance(options: argparse.Namespace) -> None:
     if options.output is not None or options.plot is None:
         choose_output(options)
     if options.plot is not None:
-        picture_format(options.plot)
-        check_matplotlib()
+        _picture_format(options.plot)
+        _drawing()
     _check_kind(options)
     format = None
     if options.shard is None and options.output is not None:
@@ -153,8 +148,22 @@ def run_distance(options: argparse.Namespace) -> None:
     if format is not None:
         _write_distances(options, outputs[0], shown, format)
     if options.plot is not None:
-        _write(options.plot, draw_distances(shown, picture_format(options.plot)))
+        _write(options.plot, _drawing().draw_distances(shown, _picture_format(options.plot)))
     _finish(options, report, outputs)
+
+
+def _picture_format(path: str) -> str:
+    found = format_by_suffix(path, PICTURES)
+    if found is None:
+        raise FormatError(f"the picture '{path}' should end in {' or '.join(PICTURES)}")
+    return found
+
+
+def _drawing() -> ModuleType:
+    """Load what draws; MissingPackageError without matplotlib."""
+    from pairalign.trees import drawing
+
+    return drawing
 
 
 def _write_distances(
@@ -214,7 +223,7 @@ def run_tree(options: argparse.Namespace) -> None:
     format = _tree_format(options)
     check_method(options.method)
     if format in PICTURES:
-        check_matplotlib()
+        _drawing()
     _check_rename(options, format)
     workers_of(options)  # says what cannot be
     check_scoring(options)
@@ -323,7 +332,8 @@ def _check_names(
 
 def _tree_text(tree: GuideTree, format: str, options: argparse.Namespace) -> bytes:
     if format in PICTURES:
-        return draw_tree(tree, format)
+        picture: bytes = _drawing().draw_tree(tree, format)
+        return picture
     if format == "ascii":
         return tree.ascii().encode()
     return (tree.mafft() if format == "mafft" else tree.newick(options.program)).encode()

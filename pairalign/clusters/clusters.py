@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,11 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage, count_identity
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.notebooks import html_table
 from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from pairalign.base.pictures import Picture
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -61,6 +66,30 @@ class Clusters:
 
     def __repr__(self) -> str:
         return f"<Clusters: {len(self)} of {len(self.sequences)} sequences, {self.linkage} linkage>"
+
+    def _repr_html_(self) -> str:
+        """Show the first clusters as a table, for notebooks."""
+        names, sizes = self.sequences.names, self.sizes.tolist()
+        stands = zip(self.representatives.tolist(), sizes, strict=True)
+        rows = ((number, names[index], size) for number, (index, size) in enumerate(stands))
+        return html_table(self, ["cluster", "representative", "sequences"], rows)
+
+    def plot(self) -> Picture:
+        """Draw the sizes of the clusters, the largest first (needs matplotlib).
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A notebook shows it, ``savefig`` writes it.
+
+        Raises
+        ------
+        MissingPackageError
+            matplotlib is not installed.
+        """
+        from pairalign.clusters.drawing import draw_sizes
+
+        return draw_sizes(self.sizes, self.linkage)
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:

@@ -18,6 +18,7 @@ import pairalign.base.fork_lock  # noqa: F401
 from pairalign.base.byte_counts import count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
 from pairalign.base.errors import FastaError, shown_name
+from pairalign.base.notebooks import html_table
 from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import (
     INVALID,
@@ -246,6 +247,11 @@ class SequenceSet:
             f"<SequenceSet {self.source}: {len(self)} {self.alphabet.name} sequences, "
             f"{self.total_residues} residues>"
         )
+
+    def _repr_html_(self) -> str:
+        """Show the first sequences as a table, for notebooks."""
+        rows = ((one.name, len(one.letters), one.description) for one in self)
+        return html_table(self, ["name", "residues", "header"], rows)
 
     @property
     def total_residues(self) -> int:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +17,13 @@ import numpy.typing as npt
 
 from pairalign.base.choices import IDENTITY_MEASURES
 from pairalign.base.errors import DistanceError, shown_name
+from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.texts import words_of
 
 if TYPE_CHECKING:
     from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
+
+    from pairalign.base.pictures import Picture
 
 Floats = npt.NDArray[np.float32]
 
@@ -99,6 +103,28 @@ class DistanceMatrix:
 
     def __repr__(self) -> str:
         return f"<DistanceMatrix: {len(self)} sequences, {self.measure or 'unknown measure'}>"
+
+    def _repr_html_(self) -> str:
+        """Show the distances of the first sequences, for notebooks."""
+        shown = min(len(self), SHOWN + 1)
+        rows = ((self.names[k], *self.row(k)[:SHOWN].tolist()) for k in range(shown))
+        return html_table(self, ["", *self.names[:SHOWN]], rows)
+
+    def plot(self) -> Picture:
+        """Draw a heat map, with the UPGMA tree that orders it beside it (needs matplotlib).
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A notebook shows it, ``savefig`` writes it.
+
+        Raises
+        ------
+        MissingPackageError
+            matplotlib is not installed.
+        """
+        drawn: Picture = import_module("pairalign.trees.drawing").heat_map(self)
+        return drawn
 
     def __getitem__(self, pair: tuple[int, int]) -> float:
         """Distance of two sequences, given by their input indices."""

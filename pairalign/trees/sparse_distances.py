@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import MissingPackageError
+from pairalign.base.notebooks import SHOWN, html_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,13 @@ class SparseDistances:
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.values)
+
+    def _repr_html_(self) -> str:
+        """Show the first pairs as a table, for notebooks."""
+        columns = self.queries, self.targets, self.values
+        rows = zip(*(column[: SHOWN + 1].tolist() for column in columns), strict=True)
+        named = ((self.names[one], self.names[other], value) for one, other, value in rows)
+        return html_table(self, ["query", "target", "distance"], named)
 
     def __repr__(self) -> str:
         return (

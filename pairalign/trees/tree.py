@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pairalign.base.notebooks import html_text
 from pairalign.trees.ascii_tree import to_ascii
 from pairalign.trees.mafft import to_mafft
 from pairalign.trees.newick import to_newick
@@ -12,6 +14,11 @@ from pairalign.trees.topology import Topology
 
 if TYPE_CHECKING:
     from Bio.Phylo.BaseTree import Tree as BiopythonTree
+
+    from pairalign.base.pictures import Picture
+
+_DRAWN = 500
+"""Sequences of a tree that a notebook shows with characters."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +58,27 @@ class GuideTree(Topology):
     def ascii(self, width: int = 100) -> str:
         """Draw the tree with one line a sequence; see `pairalign.trees.ascii_tree`."""
         return to_ascii(self, width)
+
+    def plot(self) -> Picture:
+        """Draw the tree from left to right (needs matplotlib).
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A notebook shows it, ``savefig`` writes it.
+
+        Raises
+        ------
+        MissingPackageError
+            matplotlib is not installed.
+        """
+        drawn: Picture = import_module("pairalign.trees.drawing").dendrogram(self)
+        return drawn
+
+    def _repr_html_(self) -> str:
+        """Show the top of the tree, for notebooks."""
+        text = self.ascii(60) if len(self) <= _DRAWN else "too many to draw here: plot()"
+        return html_text(self, text.splitlines())
 
     def to_biopython(self) -> BiopythonTree:
         """Convert to ``Bio.Phylo.BaseTree.Tree``."""

@@ -97,7 +97,7 @@ MISSING = {
     **dict.fromkeys(["dual", "no_cigar"], "`Overlaps.write` has no such choice"),
     **dict.fromkeys(["sizein", "sizeout"], "Clusters has no method that writes"),
     "weight": "`write` has no such choice",
-    "plot": "pairalign.jobs.distances.plots",
+    "plot": "`plot` of a DistanceMatrix",
     "report": "pairalign.jobs.report.report",
     "names": "a tree of a matrix takes no sequences",
     "rename": "GuideTree has no names that are numbers",

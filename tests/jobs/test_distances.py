@@ -304,7 +304,7 @@ def test_heat_map_of_similarities(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from pairalign.jobs.distances import plots
+    from pairalign.trees import drawing as plots
 
     matrix = random_distances(31)
     order = np.random.default_rng(0).permutation(31)
@@ -318,9 +318,9 @@ def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_large_heat_map_has_a_pixel_for_each_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from pairalign.jobs.distances import plots
+    from pairalign.trees import drawing as plots
 
-    monkeypatch.setattr(plots, "_DOTS", 30)  # coarse, so that 400 are many
+    monkeypatch.setattr(plots, "DOTS", 30)  # coarse, so that 400 are many
     png = plots.draw_distances(random_distances(400), "png")
     assert int.from_bytes(png[20:24], "big") >= 400  # its height, in the header
 
@@ -328,7 +328,7 @@ def test_large_heat_map_has_a_pixel_for_each_sequence(monkeypatch: pytest.Monkey
 def test_pictures_do_not_grow_with_names() -> None:
     """A name of thousands of letters made them metres wide."""
     pytest.importorskip("matplotlib")
-    from pairalign.jobs.distances import plots
+    from pairalign.trees import drawing as plots
 
     measured = random_distances(4)
     widths = set()

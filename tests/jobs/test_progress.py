@@ -44,6 +44,24 @@ def test_lines_come_every_30_seconds(
     assert all(LINE.fullmatch(line) for line in lines)
 
 
+def test_a_notebook_has_a_bar() -> None:
+    """A widget, or one line that moves where ipywidgets is missing."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    code = """
+from pairalign.jobs.run.progress import show_progress
+with show_progress(4, True) as meter:
+    for _ in range(4):
+        meter.update(1)
+"""
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    nbclient.NotebookClient(book, timeout=100, kernel_name="python3").execute()
+    shown = book.cells[0].outputs
+    assert "aligning: 100%" in "".join(one.get("text", "") for one in shown).split("\r")[-1] or any(
+        "application/vnd.jupyter.widget-view+json" in one.get("data", {}) for one in shown
+    )
+
+
 @pytest.mark.parametrize("command", ["align", "distance", "tree"])
 def test_a_log_has_lines(
     source: Path,

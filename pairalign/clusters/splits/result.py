@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
+from pairalign.base.notebooks import html_table
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -70,6 +71,11 @@ class Split:
             f"<Split: {len(self)} folds of {len(self.sequences)} sequences, "
             f"{len(self.removed)} removed>"
         )
+
+    def _repr_html_(self) -> str:
+        """Show the folds as a table, for notebooks."""
+        rows = [*zip(self.fold_names, self.sizes.tolist(), strict=True)]
+        return html_table(self, ["fold", "sequences"], [*rows, ("removed", len(self.removed))])
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:

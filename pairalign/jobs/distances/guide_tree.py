@@ -29,12 +29,10 @@ from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.distance_matrix import DistanceMatrix, first_place
-from pairalign.trees.linkage import cluster
+from pairalign.trees.distance_matrix import DistanceMatrix
+from pairalign.trees.joining import Doubles, Firsts, equal_rows, join_closest, ordered_tree
 from pairalign.trees.tree import GuideTree
 
-Doubles = npt.NDArray[np.float64]
-Firsts = npt.NDArray[np.int32]
 Parts = dict[int, list[tuple[int, float]]]
 """Of each inner node of a rooted tree its two children and the ways to them."""
 
@@ -167,10 +165,11 @@ def build_tree(
     """
     check_count(len(matrix), "the distances")
     check_method(method)
-    first = _equal_rows(matrix) if sequences is None else _equal_sequences(sequences)
+    first = equal_rows(matrix) if sequences is None else _equal_sequences(sequences)
     if method == "nj":
         return _neighbour_joining(matrix, first)
-    return _cluster(matrix, first, method)
+    check_memory(len(matrix), METHOD_BYTES[method])
+    return join_closest(matrix, first, method)
 
 
 def _equal_sequences(sequences: SequenceSet) -> Firsts:
@@ -180,20 +179,6 @@ def _equal_sequences(sequences: SequenceSet) -> Firsts:
         [seen.setdefault(sequences.codes_of(k).tobytes(), k) for k in range(len(sequences))],
         np.int32,
     )
-
-
-def _equal_rows(matrix: DistanceMatrix) -> Firsts:
-    """Of each sequence the first one at distance 0 that is as far from all; int32 of shape (n,)."""
-    count = len(matrix)
-    first = np.arange(count, dtype=np.int32)
-    zeros = np.flatnonzero(matrix.condensed == 0)
-    starts = np.array([first_place(row, count) for row in range(count)])
-    rows = np.searchsorted(starts, zeros, side="right") - 1
-    columns = zeros - starts[rows] + rows + 1
-    seen: dict[bytes, int] = {}
-    for row in np.union1d(rows, columns).tolist():
-        first[row] = seen.setdefault(matrix.row(row).tobytes(), row)
-    return first
 
 
 def check_tree_memory(count: int, memory_bytes: int | None, method: str) -> None:
@@ -217,17 +202,6 @@ def check_method(method: str) -> None:
             raise MissingPackageError(
                 "neighbour joining needs scikit-bio: pip install 'pairalign[nj]'"
             ) from error
-
-
-def _cluster(matrix: DistanceMatrix, first: Firsts, method: str) -> GuideTree:
-    count = len(matrix)
-    check_memory(count, METHOD_BYTES[method])
-    merges = cluster(matrix.condensed, first, method)
-    children = merges[:, :2].astype(np.int64)
-    heights = np.concatenate((np.zeros(count), merges[:, 2] / 2))
-    # Rounding can put a merge a hair below one that it contains.
-    lengths = np.maximum(heights[count:, None] - heights[children], 0)
-    return ordered_tree(list(matrix.names), children, lengths, merges, method)
 
 
 def _neighbour_joining(matrix: DistanceMatrix, first: Firsts) -> GuideTree:
@@ -365,31 +339,3 @@ def _number(parts: Parts, count: int) -> tuple[npt.NDArray[np.int64], Doubles]:
     children = np.array([[number[child] for child, _ in parts[node]] for node in order])
     lengths = np.array([[length for _, length in parts[node]] for node in order])
     return children, lengths
-
-
-def ordered_tree(
-    names: list[str],
-    children: npt.NDArray[np.int64],
-    lengths: Doubles,
-    linkage: Doubles,
-    method: str,
-) -> GuideTree:
-    """Make a tree; of two children the one that holds the earlier sequence comes first.
-
-    Parameters
-    ----------
-    names, children, lengths, linkage, method
-        As a `pairalign.trees.topology.Topology` has them, children in any order.
-    """
-    count = len(names)
-    first = np.arange(2 * count - 1)
-    children, lengths = children.copy(), lengths.copy()
-    for merge in range(count - 1):
-        one, other = first[children[merge]]
-        if one > other:
-            children[merge] = children[merge, ::-1].copy()
-            lengths[merge] = lengths[merge, ::-1].copy()
-        first[count + merge] = min(one, other)
-    for array in (children, lengths, linkage):
-        array.flags.writeable = False
-    return GuideTree(names, children, lengths, linkage, method)

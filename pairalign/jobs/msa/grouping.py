@@ -25,7 +25,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
-from pairalign.jobs.distances.guide_tree import ordered_tree
 from pairalign.jobs.distances.measures import self_scores
 from pairalign.jobs.msa.relatives import part_points, parts_of_relatives, squares
 from pairalign.jobs.run.request import RunRequest, plan_alignment
@@ -35,6 +34,7 @@ from pairalign.requests.align import AlignRequest
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.joining import ordered_tree
 from pairalign.trees.linkage import cluster
 from pairalign.trees.tree import GuideTree
 

@@ -28,7 +28,6 @@ from pairalign.engines.cpu.msa import PosteriorGraph, Side, join_columns, join_p
 from pairalign.engines.cpu.posterior import thread_bytes
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
 from pairalign.formats.kept import Arrays, KeptResults
-from pairalign.jobs.distances.guide_tree import ordered_tree
 from pairalign.jobs.msa.grouping import (
     Grouping,
     Indices,
@@ -39,6 +38,7 @@ from pairalign.jobs.msa.progressive import ENTRY_BYTES, tree_weights
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.scoring.posterior_models import profile_costs
 from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.joining import ordered_tree
 from pairalign.trees.tree import GuideTree
 
 REPRESENTATIVES = 8

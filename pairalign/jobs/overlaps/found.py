@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignment, Alignments
 from pairalign.alignments.tables import Tabular
 from pairalign.base.choices import MUTUAL
 from pairalign.base.errors import FormatError
+from pairalign.base.notebooks import html_table
 from pairalign.formats import open_overlap_writer
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
 from pairalign.jobs.overlaps.trimming import Trimmed, trim_reads
@@ -69,6 +70,17 @@ class Overlaps(Tabular):
 
     def __repr__(self) -> str:
         return f"<Overlaps: {len(self)} of {len(self.reads)} reads, preset {self.preset.name}>"
+
+    def _repr_html_(self) -> str:
+        """Show the first overlaps as a table, for notebooks."""
+        heads = ["query", "target", "strand", "kind", "score", "identity"]
+        signs = {1: "+", -1: "-"}
+
+        def cells(one: Alignment, kind: int) -> list[object]:
+            named = [one.query.name, one.target.name, signs[one.strand], KIND_NAMES[kind]]
+            return [*named, one.score, f"{100 * one.identity:.1f}%"]
+
+        return html_table(self, heads, map(cells, self.alignments, self.kind_codes.tolist()))
 
     def take(self, pairs: npt.ArrayLike) -> Overlaps:
         """Copy some of the overlaps; see `Alignments.take`."""

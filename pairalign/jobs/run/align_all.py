@@ -153,8 +153,8 @@ def align(
     memory_bytes : int, optional
         What the run may use, results apart; default: half of what is free.
     progress : bool or "lines"
-        Show on stderr how far it is: a bar on a terminal, else (or with ``"lines"``) a line every
-        30 seconds.
+        Show on stderr how far it is: a bar on a terminal or in a notebook, else (or with
+        ``"lines"``) a line every 30 seconds.
     executor : concurrent.futures.Executor, optional
         Where to align, in tasks that are shards: threads, processes, or those of a cluster. Then
         `threads` (default: 1) and `memory_bytes` are those of a task; no progress is shown.

@@ -1,12 +1,13 @@
-"""How far a job is: a bar on a terminal, a line now and then in a log."""
+"""How far a job is: a bar on a terminal or in a notebook, a line now and then in a log."""
 
 from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 LINE_SECONDS = 30.0
 """Interval between lines of a log, about."""
@@ -26,16 +27,33 @@ class Meter(Protocol):
 def show_progress(
     total: int, progress: Progress, unit: str = "cells", doing: str = "aligning"
 ) -> Iterator[Meter]:
-    """Show on stderr how many of `total` cells are done: a bar on a terminal, else lines."""
+    """Show on stderr how many of `total` cells are done.
+
+    A bar on a terminal; in a notebook a widget, or a line that moves; else lines.
+    """
     if not progress or sys.stderr is None:
         yield _Silent()
-    elif progress == "lines" or not sys.stderr.isatty():
+    elif progress == "lines" or not (sys.stderr.isatty() or _is_notebook()):
         yield Lines(total, unit, doing)
     else:
-        from tqdm import tqdm  # help on a command does without
-
-        with tqdm(total=total, unit=unit, unit_scale=True, desc=doing, dynamic_ncols=True) as bar:
+        with _bar()(total=total, unit=unit, unit_scale=True, desc=doing, dynamic_ncols=True) as bar:
             yield bar
+
+
+def _is_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this, as tqdm knows it."""
+    return "ipykernel.zmqshell" in sys.modules
+
+
+def _bar() -> Any:
+    """Load the bar that fits; help on a command does without."""
+    if _is_notebook():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # without ipywidgets: a line that moves
+            from tqdm.autonotebook import tqdm as bar
+    else:
+        from tqdm import tqdm as bar
+    return bar
 
 
 class _Silent:

@@ -1,57 +1,41 @@
-"""Pictures of distances and trees (needs matplotlib: the extra ``plot``).
-
-Everything is drawn on figures of their own, without a display and without touching matplotlib's
-global state but for the time of saving; equal input gives equal SVG.
-"""
+"""Pictures of distances and trees (needs matplotlib: the extra ``plot``)."""
 
 from __future__ import annotations
-
-import io
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.choices import PICTURES
-from pairalign.base.errors import FormatError, cut_name
-from pairalign.formats.names import format_by_suffix
-from pairalign.jobs.distances.guide_tree import build_tree
+from pairalign.base.errors import cut_name
+from pairalign.base.pictures import DOTS, Axes, LineCollection, Picture, picture_bytes
 from pairalign.trees.distance_matrix import DistanceMatrix
+from pairalign.trees.joining import equal_rows, join_closest
 from pairalign.trees.tree import GuideTree
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _NAMED = 120
 """More sequences than these are drawn without names in a heat map: they could not be read."""
 _NAMED_LEAVES = 2000
 _NAME_POINTS = 7.0
-_DOTS = 150
-"""Dots an inch, of heat maps and small trees."""
 _PIXELS = 2400
 """Most pixels of a heat map's side; a larger matrix is averaged in blocks."""
 
 
-def picture_format(path: str) -> str:
-    """Return ``svg`` or ``png`` by the end of a file's name; FormatError for another."""
-    found = format_by_suffix(path, PICTURES)
-    if found is None:
-        raise FormatError(f"the picture '{path}' should end in {' or '.join(PICTURES)}")
-    return found
-
-
-def check_matplotlib() -> None:
-    """Raise FormatError if matplotlib is missing."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError as error:
-        raise FormatError(
-            "pictures need matplotlib, which is not installed: pip install 'pairalign[plot]'"
-        ) from error
-
-
 def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
+    """Return `heat_map` as a file.
+
+    Parameters
+    ----------
+    matrix : DistanceMatrix
+    format : {"svg", "png"}
+    """
+    return picture_bytes(heat_map(matrix), format)
+
+
+def draw_tree(tree: GuideTree, format: str = "svg") -> bytes:
+    """Return `dendrogram` as a file; `format` as for `draw_distances`."""
+    return picture_bytes(dendrogram(tree), format)
+
+
+def heat_map(matrix: DistanceMatrix) -> Picture:
     """Draw a heat map of the distances in the order of their UPGMA tree, with the tree beside it.
 
     Of similarities the tree is that of the distances, and equal sequences have the same color.
@@ -59,28 +43,25 @@ def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
     Parameters
     ----------
     matrix : DistanceMatrix
-        Of at least three sequences; distances or similarities.
-    format : {"svg", "png"}
+        Of at least two sequences; distances or similarities.
 
     Returns
     -------
-    bytes
-        The file.
+    Picture
     """
-    from matplotlib.figure import Figure
-
     are_similarities = matrix.own == 1
-    tree = build_tree(matrix.distances() if are_similarities else matrix, "upgma")
+    distances = matrix.distances()
+    tree = join_closest(distances, equal_rows(distances), "upgma")
     order = np.array(tree.leaves())
     count = len(order)
     named = count <= _NAMED
     # Large maps have a pixel for each sequence, or each block of them: none is lost.
-    side = max(6.0, 0.14 * count) if named else max(10.0, min(count, _PIXELS) / _DOTS)
+    side = max(6.0, 0.14 * count) if named else max(10.0, min(count, _PIXELS) / DOTS)
     larger = 1.0 if named else side / 9
     label = 0.075 * max(len(cut_name(name)) for name in matrix.names) + 0.1 if named else 0.1
     branches = max(1.5, side / 4)
     width, height = branches + side + label + 1.1, side + (label if named else 0.1) + 0.6
-    figure = Figure(figsize=(width, height), dpi=_DOTS)
+    figure = Picture(figsize=(width, height), dpi=DOTS)
     bottom = (height - side - 0.45) / height
     left = figure.add_axes((0.1 / width, bottom, branches / width, side / height))
     map_axes = figure.add_axes(((0.1 + branches) / width, bottom, side / width, side / height))
@@ -104,31 +85,27 @@ def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
     _label(map_axes, names)
     figure.colorbar(picture, cax=bar).set_label(kind, fontsize=8 * larger)
     bar.tick_params(labelsize=7 * larger)
-    return _save(figure, format)
+    return figure
 
 
-def draw_tree(tree: GuideTree, format: str = "svg") -> bytes:
+def dendrogram(tree: GuideTree) -> Picture:
     """Draw a tree from left to right, with names as far as they can be read.
 
     Parameters
     ----------
     tree : GuideTree
-    format : {"svg", "png"}
 
     Returns
     -------
-    bytes
-        The file.
+    Picture
     """
-    from matplotlib.figure import Figure
-
     count = len(tree)
     named = count <= _NAMED_LEAVES
     inner = max(2.5, 0.14 * count) if named else 60.0
     height = inner + 0.8
     label = 0.075 * max(len(cut_name(name)) for name in tree.names) + 0.2 if named else 0.1
     width = 8.2 + label
-    figure = Figure(figsize=(width, height), dpi=100 if count > 200 else _DOTS)
+    figure = Picture(figsize=(width, height), dpi=100 if count > 200 else DOTS)
     axes = figure.add_axes((0.3 / width, 0.5 / height, 7.8 / width, inner / height))
     _draw_branches(axes, tree, 72 * inner / count)
     axes.set_title(f"{count:,} sequences, {tree.method}", loc="left", fontsize=10)
@@ -149,7 +126,7 @@ def draw_tree(tree: GuideTree, format: str = "svg") -> bytes:
                 annotation_clip=False,
                 parse_math=False,
             )
-    return _save(figure, format)
+    return figure
 
 
 def _draw_branches(axes: Axes, tree: GuideTree, points: float) -> None:
@@ -158,8 +135,6 @@ def _draw_branches(axes: Axes, tree: GuideTree, points: float) -> None:
     Where a sequence has too few points of height for a line and a gap, the branches to sequences
     are pale: they would hide the others.
     """
-    from matplotlib.collections import LineCollection
-
     count = len(tree)
     depths = tree.depths()
     heights = np.zeros(len(depths))
@@ -214,14 +189,3 @@ def _label(axes: Axes, names: list[str]) -> None:
     axes.set_xticklabels(names, rotation=90, fontsize=_NAME_POINTS, parse_math=False)
     axes.set_yticklabels(names, fontsize=_NAME_POINTS, parse_math=False)
     axes.tick_params(length=0)
-
-
-def _save(figure: Figure, format: str) -> bytes:
-    import matplotlib
-
-    file = io.BytesIO()
-    # Neither the time nor random names of parts: equal pictures are equal files.
-    metadata: dict[str, Any] = {"Date": None} if format == "svg" else {}
-    with matplotlib.rc_context({"svg.hashsalt": "pairalign", "svg.fonttype": "none"}):
-        figure.savefig(file, format=format, metadata=metadata)
-    return file.getvalue()

@@ -1,0 +1,49 @@
+"""Figures of matplotlib (the extra ``plot``) that notebooks show, and their files.
+
+Drawn without a display and without touching matplotlib's global state but for the time of saving.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from pairalign.base.errors import MissingPackageError
+
+try:
+    import matplotlib
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection
+    from matplotlib.figure import Figure
+except ImportError as error:
+    raise MissingPackageError(
+        "pictures need matplotlib, which is not installed: pip install 'pairalign[plot]'"
+    ) from error
+
+__all__ = ["DOTS", "Axes", "LineCollection", "Picture", "picture_bytes"]
+
+DOTS = 150
+"""Dots an inch."""
+
+
+class Picture(Figure):
+    """A figure of matplotlib that a notebook shows; ``savefig`` writes it."""
+
+    def _repr_png_(self) -> bytes:
+        return picture_bytes(self, "png")
+
+
+def picture_bytes(figure: Figure, format: str) -> bytes:
+    """Return a figure as a file; equal figures are equal SVG.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    format : {"svg", "png"}
+    """
+    file = io.BytesIO()
+    # Neither the time nor random names of parts: equal pictures are equal files.
+    metadata: dict[str, Any] = {"Date": None} if format == "svg" else {}
+    with matplotlib.rc_context({"svg.hashsalt": "pairalign", "svg.fonttype": "none"}):
+        figure.savefig(file, format=format, metadata=metadata)
+    return file.getvalue()

@@ -1,0 +1,75 @@
+"""Trees of distances by joining what is closest: the linkage, its equals and its order."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.trees.distance_matrix import DistanceMatrix, first_place
+from pairalign.trees.linkage import cluster
+from pairalign.trees.tree import GuideTree
+
+Doubles = npt.NDArray[np.float64]
+Firsts = npt.NDArray[np.int32]
+
+
+def equal_rows(matrix: DistanceMatrix) -> Firsts:
+    """Of each sequence the first one at distance 0 that is as far from all; int32 of shape (n,)."""
+    count = len(matrix)
+    first = np.arange(count, dtype=np.int32)
+    zeros = np.flatnonzero(matrix.condensed == 0)
+    starts = np.array([first_place(row, count) for row in range(count)])
+    rows = np.searchsorted(starts, zeros, side="right") - 1
+    columns = zeros - starts[rows] + rows + 1
+    seen: dict[bytes, int] = {}
+    for row in np.union1d(rows, columns).tolist():
+        first[row] = seen.setdefault(matrix.row(row).tobytes(), row)
+    return first
+
+
+def join_closest(matrix: DistanceMatrix, first: Firsts, method: str) -> GuideTree:
+    """Make a tree by joining what is closest, again and again.
+
+    Parameters
+    ----------
+    matrix : DistanceMatrix
+    first : ndarray of int32, shape (n,)
+        Of each sequence the first one that is equal to it, see `equal_rows`.
+    method : str
+        As `pairalign.trees.linkage.cluster` takes it.
+    """
+    count = len(matrix)
+    merges = cluster(matrix.condensed, first, method)
+    children = merges[:, :2].astype(np.int64)
+    heights = np.concatenate((np.zeros(count), merges[:, 2] / 2))
+    # Rounding can put a merge a hair below one that it contains.
+    lengths = np.maximum(heights[count:, None] - heights[children], 0)
+    return ordered_tree(list(matrix.names), children, lengths, merges, method)
+
+
+def ordered_tree(
+    names: list[str],
+    children: npt.NDArray[np.int64],
+    lengths: Doubles,
+    linkage: Doubles,
+    method: str,
+) -> GuideTree:
+    """Make a tree; of two children the one that holds the earlier sequence comes first.
+
+    Parameters
+    ----------
+    names, children, lengths, linkage, method
+        As a `pairalign.trees.topology.Topology` has them, children in any order.
+    """
+    count = len(names)
+    first = np.arange(2 * count - 1)
+    children, lengths = children.copy(), lengths.copy()
+    for merge in range(count - 1):
+        one, other = first[children[merge]]
+        if one > other:
+            children[merge] = children[merge, ::-1].copy()
+            lengths[merge] = lengths[merge, ::-1].copy()
+        first[count + merge] = min(one, other)
+    for array in (children, lengths, linkage):
+        array.flags.writeable = False
+    return GuideTree(names, children, lengths, linkage, method)
