@@ -26,8 +26,6 @@
     python scripts/benchmark.py posterior --device cuda
     python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
     python scripts/benchmark.py scale --data proteins.fa.gz --part update
-    python scripts/benchmark.py draw docs/measured -o docs/images
-    python scripts/benchmark.py page docs/measured -o docs/measured.md
 
 Needs a build of pairalign and `pip install parasail pyopal stringzilla stringzillas-cpus`; a peer
 that is not there is left out. Everything that is compared runs in interleaved rounds within one
@@ -51,7 +49,6 @@ from bench import (  # noqa: E402
     clusters,
     command,
     cpu,
-    draw,
     end_gaps,
     gpu,
     gpu_similar,
@@ -62,7 +59,6 @@ from bench import (  # noqa: E402
     msa_families,
     msa_large,
     overlaps,
-    page,
     papers,
     posterior,
     reads,
@@ -107,8 +103,6 @@ MODULES = (
     scale,
     statistics,
     tcoffee,
-    draw,
-    page,
 )
 """Each adds a command with `add_command`."""
 

@@ -10,7 +10,7 @@ from pairalign.cli.align_table import table_of
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import check_scoring, problem_request
 from pairalign.jobs.estimate.estimate import START_SECONDS, Estimate, estimate_run
-from pairalign.jobs.estimate.rates import SOURCES, parse_devices
+from pairalign.jobs.estimate.rates import parse_devices
 from pairalign.requests.align import AlignOptions
 
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -52,7 +52,7 @@ def _lines_of(found: Estimate, options: argparse.Namespace) -> Lines:
     shown = f"{hours:.2f} h" if hours >= 1 else f"{found.seconds / 60:.1f} min"
     lines.add(
         "time",
-        f"{shown} on {found.devices}: {found.gcups:,.0f} GCUPS ({SOURCES[found.devices.kind]}) and "
+        f"{shown} on {found.devices}: {found.gcups:,.0f} GCUPS (measured) and "
         f"{START_SECONDS:.0f} s to start",
         seconds=round(found.seconds, 1),
         gcups=round(found.gcups, 1),

@@ -24,7 +24,7 @@ from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 
 START_SECONDS = 20.0
-"""That a task takes to start on a cluster; docs/measured/shards.json."""
+"""That a task takes to start on a cluster: an assumption."""
 _SEED = 1
 _TWO_STAGES = 0.1
 """Of pairs that pass; below it few of the cells are those of alignments."""

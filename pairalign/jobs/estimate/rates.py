@@ -1,4 +1,4 @@
-"""Measured rates of devices, in one place: `docs/measured` has the figures they are read from."""
+"""Measured rates of devices, in one place: those of the tables of docs/measured.md."""
 
 from __future__ import annotations
 
@@ -7,9 +7,6 @@ from itertools import pairwise
 from math import log
 
 from pairalign.base.errors import DeviceError
-
-SOURCES = {"H200": "gpu-packed-lengths.json", "core": "cpu-lengths.json"}
-"""The file of docs/measured that has a device's rates; a test compares them."""
 
 _H200 = (51, 154, 257, 459, 604, 1098)
 _CORE = (100, 257, 500, 1000, 2000, 4000, 8000, 16000)
