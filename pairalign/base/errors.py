@@ -25,9 +25,7 @@ A message says what happened, what was found, what was expected and where.
 
 from __future__ import annotations
 
-OUT_OF_MEMORY = "out of memory; lower --memory or --threads"
-"""What is said of a MemoryError, which says nothing itself."""
-
+from pairalign.base.spelling import spelled
 
 _MOST_OF_A_MESSAGE = 2000
 
@@ -149,3 +147,8 @@ def cut_name(name: str, most: int = _MOST_OF_A_NAME) -> str:
         return name
     kept = most // 2
     return f"{name[:kept]}...{name[-kept:]}"
+
+
+def out_of_memory() -> str:
+    """Return what is said of a MemoryError, which says nothing itself."""
+    return f"out of memory; lower {spelled('memory_bytes')} or {spelled('threads')}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from itertools import islice
 
 from pairalign.base.errors import cut_name
@@ -34,6 +33,8 @@ def html_table(title: object, heads: Sequence[str], rows: Iterable[Sequence[obje
 def html_text(title: object, lines: Iterable[str]) -> str:
     """Return the first lines of a text, in type of one width; else as `html_table`."""
     given = list(islice(lines, SHOWN_LINES + 1))
+    from html import escape
+
     text = escape("\n".join(cut_name(line, _WIDEST) for line in given[:SHOWN_LINES]))
     caption = _caption(title, len(given) > SHOWN_LINES, SHOWN_LINES)
     style = "text-align:left;line-height:1.1"
@@ -41,11 +42,15 @@ def html_text(title: object, lines: Iterable[str]) -> str:
 
 
 def _caption(title: object, is_cut: bool, shown: int) -> str:
+    from html import escape
+
     more = f", the first {shown}" if is_cut else ""
     return f"<caption>{escape(cut_name(repr(title)[1:-1]))}{more}</caption>"
 
 
 def _row(tag: str, cells: Iterable[object]) -> str:
+    from html import escape
+
     return f"<tr>{''.join(f'<{tag}>{escape(_text(cell))}</{tag}>' for cell in cells)}</tr>"
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import mmap
 
-from pairalign.base.errors import OUT_OF_MEMORY
+from pairalign.base.errors import out_of_memory
 
 
 def has_room(size: int) -> bool:
@@ -22,4 +22,4 @@ def has_room(size: int) -> bool:
 def check_room(size: int) -> None:
     """Raise MemoryError unless the process may map `size` bytes more."""
     if not has_room(size):
-        raise MemoryError(OUT_OF_MEMORY)
+        raise MemoryError(out_of_memory())

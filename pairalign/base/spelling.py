@@ -38,3 +38,8 @@ def spelled(name: str, value: str | bool | None = None, flag: str | None = None)
         return _WITH_VALUES[name, str(value)]
     option = flag or f"--{_OPTIONS.get(name, name).replace('_', '-')}"
     return f"{option} {value}" if isinstance(value, str) else option
+
+
+def left_out(name: str, value: str | bool | None = None) -> str:
+    """Return the advice to leave an argument out; as for `spelled`."""
+    return f"leave {spelled(name, value)} out"

@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from pairalign.base.errors import OUT_OF_MEMORY
+from pairalign.base.errors import out_of_memory
+from pairalign.base.spelling import options_are_spelled
 from pairalign.cli.early_start import start_early
 from pairalign.cli.signals import stop_signals
 
@@ -40,7 +41,8 @@ def main(arguments: Sequence[str] | None = None, *, is_last: bool = False) -> in
             from pairalign.cli.loading import keep_what_is_loaded  # not before signals are handled
             from pairalign.cli.program import run
         except MemoryError:
-            print(f"pairalign: error: {OUT_OF_MEMORY}", file=sys.stderr)
+            with options_are_spelled():
+                print(f"pairalign: error: {out_of_memory()}", file=sys.stderr)
             return 1
 
         if is_last:

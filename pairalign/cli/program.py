@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 from pairalign.base.declaration import check, make
 from pairalign.base.errors import (
-    OUT_OF_MEMORY,
     FormatError,
     MatrixFileError,
     PairalignError,
     ScoringError,
+    out_of_memory,
 )
 from pairalign.base.spelling import options_are_spelled
 from pairalign.cli.console import give_up_stdout, log, log_into, messages, say
@@ -36,8 +36,6 @@ _NOT_MAPPED = "failed to map segment"
 """What the loader says of a library for which there is no memory."""
 _LITTLE_BYTES = 32 << 20
 """Where there are fewer left, whatever nobody has foreseen is for want of memory."""
-_NAMELESS: dict[type, str] = {MemoryError: OUT_OF_MEMORY}
-"""What errors mean that say nothing themselves."""
 
 
 class Command(NamedTuple):
@@ -360,7 +358,10 @@ def _say_what_it_took() -> None:
 
 
 def _fail(message: object, code: int) -> int:
-    said = str(message) or _NAMELESS.get(type(message)) or type(message).__name__
+    said = str(message) or type(message).__name__
+    if isinstance(message, MemoryError) and not str(message):
+        with options_are_spelled():
+            said = out_of_memory()
     say(f"pairalign: error: {said}")
     return code
 

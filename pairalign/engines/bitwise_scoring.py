@@ -17,6 +17,7 @@ from math import gcd
 import numpy as np
 
 from pairalign.base.errors import ScoringError
+from pairalign.base.spelling import spelled
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA
 
@@ -68,7 +69,7 @@ def why_not(scoring: Scoring) -> str | None:
     if scoring.alphabet != DNA:
         return f"alphabet {scoring.alphabet.name}, does dna only"
     if scoring.gap_open != scoring.gap_extend:
-        return "affine gaps, needs --gap-open equal to --gap-extend"
+        return f"affine gaps, needs {spelled('gap_open')} equal to {spelled('gap_extend')}"
     letters = len(DNA.letters)
     expected = np.full((letters, letters), scoring.matrix[0, 1], np.int32)
     definite = np.arange(DNA.definite)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from pairalign.base.choices import ALL_MODES, MODES, TIES
 from pairalign.base.errors import DeviceError
+from pairalign.base.spelling import spelled
 from pairalign.pairs.want import Detail
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Kernel:
         """None when it can do this on a fitting device, else the reason why not."""
         if detail > self.detail:
             wanted = "alignments" if detail == Detail.CIGAR else "identities or spans"
-            return f"computes scores only (--score-only), not {wanted}"
+            return f"computes scores only ({spelled('detail', 'score')}), not {wanted}"
         if scoring.mode not in self.modes:
             return f"mode {scoring.mode}, does {' and '.join(self.modes)} only"
         if scoring.alphabet.name not in self.alphabets:
@@ -84,7 +85,7 @@ class Kernel:
         if detail > Detail.SCORE and ties not in self.ties:
             return f"ties of {ties}, does the {' and '.join(self.ties)} ones only"
         if self.gap_model == "linear" and scoring.gap_open != scoring.gap_extend:
-            return "affine gaps, needs --gap-open equal to --gap-extend"
+            return f"affine gaps, needs {spelled('gap_open')} equal to {spelled('gap_extend')}"
         return None
 
 

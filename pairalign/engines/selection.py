@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pairalign.base.errors import DeviceError, KernelBuildError
+from pairalign.base.spelling import spelled
 from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.kernels import Kernel, check_kernel, kernels_of
 from pairalign.pairs.want import Detail
@@ -280,7 +281,7 @@ def _is_worth_a_gpu(queries: SequenceSet, targets: SequenceSet | None) -> bool:
 
     find_devices()
     if _cells(queries, targets) < _WORTH_A_GPU:
-        log.info("using the CPU, the set is small (--device cuda for the GPU)")
+        log.info("using the CPU, the set is small (%s for the GPU)", spelled("device", "cuda"))
         return False
     from pairalign.engines.cuda.selection import usable_devices
 

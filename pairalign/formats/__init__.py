@@ -19,6 +19,7 @@ from pairalign.base.choices import (
     WEIGHTS,
 )
 from pairalign.base.errors import FormatError
+from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.output import Output, Path, open_output
 from pairalign.formats.writer import PLAIN_CIGAR, WHOLE, Confidence, Content, Piece, Writer
@@ -258,7 +259,9 @@ def _check_both_ways(writer: type[Writer], both_ways: bool, overlaps: bool) -> N
     if not both_ways or writer.both_ways:
         return
     if overlaps:
-        raise FormatError(f"{writer.name} has each overlap once: leave --dual out, or write paf")
+        raise FormatError(
+            f"{writer.name} has each overlap once: {left_out('dual', True)}, or write paf"
+        )
     fitting = ", ".join(name for name, other in FORMATS.items() if other.both_ways)
     raise FormatError(f"{writer.name} has each pair once; written both ways are {fitting}")
 
@@ -268,7 +271,8 @@ def _check_strands(writer: type[Writer], strand: str) -> None:
     if strand == STRANDS[0] or writer.either_strand:
         return
     fitting = ", ".join(n for n, other in FORMATS.items() if other.either_strand)
-    raise FormatError(f"{writer.name} has no strands: leave --strand both out, or write {fitting}")
+    both = spelled("strand", "both")
+    raise FormatError(f"{writer.name} has no strands: leave {both} out, or write {fitting}")
 
 
 def _check_tags(writer: type[Writer], tags: frozenset[str], detail: Detail) -> None:
@@ -279,7 +283,8 @@ def _check_tags(writer: type[Writer], tags: frozenset[str], detail: Detail) -> N
             what = "CIGARs with M" if tag == PLAIN_CIGAR else f"the tag {tag}"
             raise FormatError(f"{writer.name} cannot have {what}; {fitting} can")
         if tag != "tp" and detail < Detail.CIGAR:
-            raise FormatError(f"--tags {tag} needs alignments, which are not computed")
+            given = spelled(f"{writer.name}_tags", tag)
+            raise FormatError(f"{given} needs alignments, which are not computed")
 
 
 def _check_columns(writer: type[Writer], fields: tuple[Field, ...], detail: Detail) -> None:
@@ -297,7 +302,7 @@ def _check_detail(writer: type[Writer], detail: Detail, overlaps: bool) -> None:
     if detail >= writer.needs:
         return
     if overlaps:
-        raise FormatError(f"{writer.name} needs CIGARs: leave --no-cigar out, or write paf")
+        raise FormatError(f"{writer.name} needs CIGARs: {left_out('no_cigar', True)}, or write paf")
     fitting = " or ".join(n for n, other in FORMATS.items() if other.needs == Detail.SCORE)
     without = "alignments" if writer.needs == Detail.CIGAR else "spans"
     raise FormatError(

@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.base.errors import DistanceError, describe_unreadable
+from pairalign.base.spelling import spelled
 from pairalign.formats.matrix_column import read_matrix_column, write_matrix_column
 from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy
 from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv
@@ -99,7 +100,8 @@ def read_distances(
     chosen = choose_format(path, format, DISTANCE_SUFFIXES, "distances")
     source = "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
     if chosen == "npy" and names is None:
-        raise DistanceError(f"{source}: a NumPy file has no names; give the sequences (--names)")
+        names = spelled("names")
+        raise DistanceError(f"{source}: a NumPy file has no names; give the sequences ({names})")
     try:
         with _open(path) as (file, most):
             if chosen == "npy":

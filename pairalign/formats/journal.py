@@ -22,6 +22,7 @@ from typing import IO, Any
 from pairalign.base.errors import OutputError, PartsError
 from pairalign.base.part_file import PartFile
 from pairalign.base.run_files import is_regular, remove_open
+from pairalign.base.spelling import left_out
 from pairalign.formats.parts import find_differences
 from pairalign.formats.schemas import (
     COMMIT,
@@ -145,7 +146,7 @@ class Journal:
             raise PartsError(
                 f"'{self.path}' is of another run: "
                 + "; ".join(differences[:_SHOWN_DIFFERENCES])
-                + " (then and now); leave --resume out to begin anew"
+                + f" (then and now); {left_out('resume')} to begin anew"
             )
         commits = [_read_commit(line, self.path, at) for at, line in enumerate(lines[1:], 2)]
         for place, (one, other) in enumerate(pairwise(commits), 3):
@@ -292,4 +293,4 @@ def _read_commit(line: bytes, path: str, place: int) -> Commit:
 
 
 def _damaged(path: str, place: int) -> str:
-    return f"'{path}' is damaged in line {place}; leave --resume out to begin anew"
+    return f"'{path}' is damaged in line {place}; {left_out('resume')} to begin anew"

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from pairalign.base.choices import COMMIT_SECONDS
 from pairalign.base.errors import PartsError
+from pairalign.base.spelling import left_out
 from pairalign.formats.resumable import ResumableFile, check_resumable
 from pairalign.formats.schemas import KEPT_RESULTS, SchemaError, check_arrays
 
@@ -88,7 +89,7 @@ class KeptResults:
 
     def damaged(self, reason: str) -> PartsError:
         """Return the error to raise where what was kept does not fit the run."""
-        return PartsError(f"'{self._path}.part' is damaged ({reason}); leave --resume out")
+        return PartsError(f"'{self._path}.part' is damaged ({reason}); {left_out('resume')}")
 
     def add(self, phase: str, arrays: Arrays, pairs: int) -> None:
         """Keep a result of some pairs, and commit if it is time."""

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks, read_range
 from pairalign.base.errors import OutputError, PartsError
+from pairalign.base.spelling import spelled
 from pairalign.formats.output import open_output
 from pairalign.formats.schemas import (
     MANIFEST,
@@ -311,7 +312,7 @@ def check_parts(folder: str, manifests: Sequence[Manifest], suffix: str) -> None
     if missing:
         raise PartsError(
             f"'{folder}': {len(missing):,} of {manifests[0].shards:,} parts are missing: "
-            f"{describe_shards(missing)}; --plan says how to make them"
+            f"{describe_shards(missing)}; {spelled('plan')} says how to make them"
         )
     end = 0
     paths = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]

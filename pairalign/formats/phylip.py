@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.errors import DistanceError, FormatError, shown_name
+from pairalign.base.spelling import left_out
 from pairalign.base.texts import words_of
 from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText, padded_width
@@ -59,7 +60,8 @@ def check_strict_names(names: Iterable[str], source: str | None = None) -> None:
             raise FormatError(
                 f"{prefix}sequence {index + 1} {shown_name(name)}: {len(name)} characters, "
                 "strict PHYLIP has "
-                f"room for {STRICT_NAME}; shorten it in the FASTA file, or leave --strict-names out"
+                f"room for {STRICT_NAME}; shorten it in the FASTA file, or "
+                f"{left_out('strict_names', True)}"
             )
 
 

@@ -28,6 +28,7 @@ from pairalign.base.run_files import (
     remove_open,
     remove_regular,
 )
+from pairalign.base.spelling import left_out
 from pairalign.formats.journal import Commit, Journal, is_journal, lock_journal, sync_folder
 from pairalign.formats.output import (
     Bytes,
@@ -121,14 +122,16 @@ class ResumableFile(Output):
             last.bytes,
             last.checksum,
         ):
-            raise PartsError(f"'{path}' is not what was written; leave --resume out to begin anew")
+            raise PartsError(
+                f"'{path}' is not what was written; {left_out('resume')} to begin anew"
+            )
 
     def _open(self) -> None:
         last = self.last
         flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
         if not os.path.lexists(self._part):
             if last is not None:
-                raise PartsError(f"'{self._part}' is missing; leave --resume out to begin anew")
+                raise PartsError(f"'{self._part}' is missing; {left_out('resume')} to begin anew")
             flags |= os.O_CREAT | os.O_EXCL
         self._file = os.open(self._part, flags, 0o666)
         if last is not None:
@@ -370,7 +373,7 @@ class Resumable:
         except (ValueError, zlib.error) as error:
             self.output.abort()
             journal = f"'{self._file.path}.journal' is damaged in its last line"
-            raise PartsError(f"{journal}; leave --resume out to begin anew") from error
+            raise PartsError(f"{journal}; {left_out('resume')} to begin anew") from error
 
     @property
     def last(self) -> Commit | None:

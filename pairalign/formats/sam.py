@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.errors import FormatError, PartsError
+from pairalign.base.spelling import left_out
 from pairalign.formats.name_rules import NameRule
 from pairalign.formats.output import Output
 from pairalign.formats.pair_lines import PairLines
@@ -75,7 +76,7 @@ class SamWriter(TextWriter):
         for left in content.piece.left:
             queries = left.get("queries", [])
             if queries and max(queries) >= len(self._seen):
-                raise PartsError("the journal is of other sequences; leave --resume out")
+                raise PartsError(f"the journal is of other sequences; {left_out('resume')}")
             self._seen[queries] = True
         self._new: list[int] = []
         super().__init__(output, content, threads)

@@ -8,12 +8,13 @@ import threading
 import weakref
 from collections import deque
 
+from pairalign.base.errors import out_of_memory
 from pairalign.base.native import library
+from pairalign.base.spelling import spelled
 from pairalign.formats.text import PairText
 
 _DONE, _WAITING, _IDLE, _BAD_PAIR, _NO_MEMORY, _UNWRITTEN, _STOPPED = range(7)
 
-_NO_THREADS = "no threads for formatting; lower --threads"
 _WAIT_MS = 50
 """Native code waits no longer at a time: then Python looks for signals."""
 
@@ -66,7 +67,7 @@ class TextQueue:
     def __init__(self, threads: int, piece_bytes: int, number: int = 1) -> None:
         self._handle = _open(threads, piece_bytes, number)
         if not self._handle:
-            raise MemoryError(_NO_THREADS)
+            raise MemoryError(_no_thread("formatting"))
         self._submitted = 0
         self._kept: deque[tuple[int, PairText]] = deque()  # with their numbers, from 1
         keeper = threading.Thread(
@@ -76,7 +77,7 @@ class TextQueue:
             keeper.start()
         except (RuntimeError, MemoryError) as error:  # the system allows no more
             _close(self._handle)
-            raise MemoryError(_NO_THREADS) from error
+            raise MemoryError(_no_thread("formatting")) from error
         self._end = weakref.finalize(self, _end, self._handle, keeper)
 
     def write_to(self, file: int, checksum: ctypes.c_uint32 | None = None) -> None:
@@ -87,7 +88,7 @@ class TextQueue:
         self._checksum = checksum  # must stay where it is
         address = None if checksum is None else ctypes.byref(checksum)
         if not _write_to(self._handle, file, address):
-            raise MemoryError("no thread for writing; lower --threads")
+            raise MemoryError(_no_thread("writing"))
 
     def submit(self, text: PairText) -> None:
         """Add a slab; returns at once. Keeps `text` until it has been formatted.
@@ -146,7 +147,7 @@ class TextQueue:
             pair = _trouble(self._handle)
             raise ValueError(f"pair {pair}: CIGAR, spans and counts do not fit together")
         if status == _NO_MEMORY:
-            raise MemoryError("out of memory; lower --memory or --threads")
+            raise MemoryError(out_of_memory())
         if status == _UNWRITTEN:
             number = _trouble(self._handle)
             raise OSError(number, os.strerror(number))
@@ -172,3 +173,7 @@ def _end(handle: int, keeper: threading.Thread) -> None:
 def text_of(piece: NativePiece) -> memoryview:
     """Return the text of a piece, where it lies."""
     return memoryview((ctypes.c_char * piece.bytes).from_address(piece.data or 0)).cast("B")
+
+
+def _no_thread(work: str) -> str:
+    return f"no thread for {work}; lower {spelled('threads')}"

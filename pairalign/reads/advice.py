@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.spelling import spelled
 from pairalign.reads.kinds import overhangs
 from pairalign.reads.string_graph import find_mutual
 from pairalign.sequences.sets import SequenceSet
@@ -150,7 +151,7 @@ class AssemblyAdvice:
             several = _subreads(self._reads.names)
             names = f"; {several:,} molecules have several subreads" if several else ""
             text = f"{mutual:,} reads are contained in each other, and miniasm deletes both{names}"
-            found.append(("mutual", f"{text}: give --mutual one"))
+            found.append(("mutual", f"{text}: give {spelled('mutual', 'one')}"))
         if self._round:
             bases = int(np.median(list(self._round.values())))
             found.append(

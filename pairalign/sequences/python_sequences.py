@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import SupportsIndex
+from typing import Any, SupportsIndex
 
 _EXPECTED = "expected a str, bytes, or an object with .seq or .letters"
+RESIDUES = ("sequence", "seq")
+NAMES = ("name", "id")
+"""Columns of a table that hold residues and names, in upper or lower case."""
 _SPELLED = ("skbio", "biotite")
 """Packages whose sequences are their residues as text."""
 
@@ -42,6 +45,31 @@ def named_letters(
     return titles, [letters_of(item, f"item {i} ({title!r})") for i, (item, title) in named]
 
 
+def is_table(sequences: object) -> bool:
+    """Whether it has rows and columns: a DataFrame of pandas or polars, a table of Arrow."""
+    return len(getattr(sequences, "shape", ())) == 2 and hasattr(sequences, "columns")
+
+
+def columns_of(table: Any) -> tuple[list[object], list[object] | None]:
+    """Return the residues and the names of the rows of a table; None: it has no names.
+
+    Raises
+    ------
+    TypeError
+        It has no column of sequences, or several.
+    """
+    titles = [str(name) for name in getattr(table, "column_names", table.columns)]
+    residues = [title for title in titles if title.lower() in RESIDUES]
+    names = [title for title in titles if title.lower() in NAMES]
+    if len(residues) != 1 or len(names) > 1:
+        raise TypeError(
+            f"found a table (of type {type(table).__name__}) with the columns "
+            f"{', '.join(map(repr, titles))}: expected one named {' or '.join(RESIDUES)}, and at "
+            f"most one named {' or '.join(NAMES)}; or give one of its columns"
+        )
+    return list(table[residues[0]]), [_plain(one) for one in table[names[0]]] if names else None
+
+
 def letters_of(item: object, what: str) -> bytes:
     """Return the residues of one item; they are not checked.
 
@@ -64,8 +92,7 @@ def letters_of(item: object, what: str) -> bytes:
         if not isinstance(item, (str, bytes)) and hasattr(item, attribute):
             letters = getattr(item, attribute)
             break
-    if hasattr(letters, "as_py"):  # a value of an Arrow array
-        letters = letters.as_py()
+    letters = _plain(letters)
     if any(one.__module__.partition(".")[0] in _SPELLED for one in type(letters).__mro__):
         letters = str(letters)
     if isinstance(letters, str):
@@ -78,6 +105,11 @@ def letters_of(item: object, what: str) -> bytes:
         except Exception as error:  # a Seq of which only the length is known
             raise TypeError(f"{what}: its residues cannot be read: {error}") from error
     raise TypeError(f"{what} is {_describe(item)}, {_EXPECTED}")
+
+
+def _plain(value: Any) -> object:
+    """Return what a value of an Arrow array is in Python."""
+    return value.as_py() if hasattr(value, "as_py") else value
 
 
 def name_of(name: object, what: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairalign.base.errors import FormatError, shown_name
+from pairalign.base.spelling import spelled
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.topology import Topology
 
@@ -96,8 +97,8 @@ def check_names(names: list[str], program: str | None = None, source: str | None
                 f"{prefix}sequence {index + 1} {shown_name(name)}: Newick cannot hold "
                 f"{found[0]!r} in a name "
                 "that is not quoted, and programs do not read quotes; write short names and a "
-                "table of them (--rename TABLE), or rows for MAFFT, which have no names "
-                "(--for mafft)"
+                f"table of them ({spelled('rename')}), or rows for MAFFT, which have no names "
+                f"({spelled('program', 'mafft', '--for')})"
             )
         if longest is not None and len(name) > longest:
             raise FormatError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -31,3 +33,45 @@ def test_the_command_line_has_options(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "x.fa").write_text(">a\nMK-V\n>b\nMKL\n")
     assert main(["align", str(tmp_path / "x.fa"), "-o", str(tmp_path / "x.paf")]) != 0
     assert "remove gaps first (--degap)" in capsys.readouterr().err
+
+
+FOREIGN = {
+    "pairalign/base/choices.py": "other programs' options in help",
+    "pairalign/base/spelling.py": "the speller",
+    "pairalign/engines/cuda/build.py": "options of compilers",
+    "pairalign/engines/cuda/build_ahead.py": "a program of its own",
+    "pairalign/engines/cuda/devices.py": "options of pip",
+    "pairalign/engines/cuda/nvrtc.py": "options of compilers",
+    "pairalign/statistics/statements.py": "text of files, whose bytes stay",
+}
+"""Modules in which options stand as the command line has them, and why."""
+
+
+def test_below_the_command_line_no_message_spells_options_itself() -> None:
+    root = Path(pairalign.__file__).parents[1]
+    spelling = set[str]()
+    for path in sorted((root / "pairalign").rglob("*.py")):
+        room = path.relative_to(root / "pairalign").parts[0]
+        if room in ("cli", "requests"):
+            continue
+        tree = ast.parse(path.read_text())
+        said = {
+            one.value
+            for one in ast.walk(tree)
+            if isinstance(one, ast.Constant) and isinstance(one.value, str)
+        }
+        documented = {
+            one.value.value
+            for one in ast.walk(tree)
+            if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+        }
+        flags = {
+            one.value
+            for call in ast.walk(tree)
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "spelled"
+            for one in call.args
+            if isinstance(one, ast.Constant)
+        }
+        if any(re.search(r"(?<![\w-])--[a-z]", text) for text in said - documented - flags):
+            spelling.add(str(path.relative_to(root)))
+    assert spelling == FOREIGN.keys()

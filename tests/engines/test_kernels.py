@@ -66,7 +66,7 @@ def test_reasons(kernel: Kernel) -> None:
     able = scoring_for(kernel)
     assert kernel.why_not(able, kernel.detail) is None
     if kernel.detail == Detail.SCORE:
-        assert "scores only (--score-only), not alignments" in kernel.why_not(able, Detail.CIGAR)
+        assert "scores only (detail='score'), not alignments" in kernel.why_not(able, Detail.CIGAR)
         assert "not identities or spans" in kernel.why_not(able, Detail.STATS)
     for mode in set(MODES) - set(kernel.modes):
         assert f"mode {mode}, does " in kernel.why_not(scoring_for(kernel, mode), Detail.SCORE)

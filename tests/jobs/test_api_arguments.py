@@ -51,13 +51,21 @@ def test_what_is_no_sequence_is_named(sequences: object, named: str) -> None:
         align(sequences)  # type: ignore[arg-type]
 
 
-def test_a_table_is_no_sequence() -> None:
-    """The names of its columns were aligned."""
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"name": ["a", "b"], "seq": ["MKV", "MKL"]})
-    with pytest.raises(TypeError, match=r"found a table \(of type DataFrame\)"):
-        align(table)
-    assert align(table.seq).score.tolist() == align(["MKV", "MKL"]).score.tolist()
+TABLES = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
+
+
+@pytest.mark.parametrize("package", TABLES)
+def test_tables_have_names_and_sequences(package: str) -> None:
+    make = getattr(pytest.importorskip(package), TABLES[package])
+    found = align(make({"Name": ["a", "b"], "length": [3, 3], "sequence": ["MKV", "MKL"]}))
+    assert found.queries.names == ["a", "b"]
+    assert found.score.tolist() == align(["MKV", "MKL"]).score.tolist()
+    assert align(make({"seq": ["MKV", "MKL"]})).queries.names == ["seq1", "seq2"]
+    for columns in ({"MKV": ["MKV"], "MKL": ["MKL"]}, {"seq": ["MK"], "sequence": ["MK"]}):
+        with pytest.raises(TypeError, match=r"found a table .* expected one named sequence or seq"):
+            align(make(columns))
+    with pytest.raises(TypeError, match="item 2"):
+        align(make({"id": ["a", "b"], "seq": ["MKV", None]}))
 
 
 def test_arrow_values_are_letters() -> None:

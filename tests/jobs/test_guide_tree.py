@@ -210,7 +210,7 @@ def test_lengths_have_no_exponent(length: float) -> None:
 @pytest.mark.parametrize("character", "()[]{},:;'\"")
 def test_names_that_newick_cannot_hold(character: str) -> None:
     tree = guide_tree({f"a{character}b": "MKTA", "c": "MKTW", "d": "MKKA"})
-    with pytest.raises(FormatError, match=r"--rename TABLE.*--for mafft"):
+    with pytest.raises(FormatError, match=r"\(rename\).*\(program='mafft'\)"):
         tree.newick()
     assert tree.mafft()
 

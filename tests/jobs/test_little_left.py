@@ -253,7 +253,7 @@ def test_a_queue_whose_keeper_gets_no_thread(monkeypatch: pytest.MonkeyPatch) ->
     threads = len(os.listdir("/proc/self/task"))
     refused = raises(RuntimeError("can't start new thread"))
     monkeypatch.setattr("threading._start_new_thread", refused)
-    with pytest.raises(MemoryError, match="no threads for formatting; lower --threads"):
+    with pytest.raises(MemoryError, match="no thread for formatting; lower threads"):
         TextQueue(2, 1 << 16)
     assert len(os.listdir("/proc/self/task")) <= threads  # those of native code have ended
 

@@ -179,7 +179,7 @@ def test_formats_without_strands_refuse_them(tmp_path: Path) -> None:
 
 def test_dual_is_for_paf(tmp_path: Path) -> None:
     found = find({"a": GENOME[:100], "b": GENOME[:100]})
-    with pytest.raises(FormatError, match="leave --dual out"):
+    with pytest.raises(FormatError, match="leave dual=True out"):
         open_overlap_writer(
             tmp_path / "o.gfa", None, found.reads, found.alignments.scoring, dual=True
         )

@@ -41,7 +41,7 @@ def test_refused_with_two_ways_on(
     assert main(["tree", str(source), "-o", str(source.parent / "out.nwk"), *options]) == 2
     said = capsys.readouterr().err
     assert "in.fa: sequence 1 'AB01;tax=d:Bacteria,p:Firmicutes;'" in said
-    assert "--rename TABLE" in said
+    assert "(--rename)" in said
     assert "--for mafft" in said
     assert [file.name for file in source.parent.iterdir()] == ["in.fa"]
 

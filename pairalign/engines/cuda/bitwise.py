@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.spelling import spelled
 from pairalign.engines.bitwise_scoring import LinearScores, linear_scores, why_not
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.family import DeviceContext
@@ -155,7 +156,7 @@ class Bitwise:
     def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
         """Scores alone, of scorings that `bitwise_scoring.why_not` takes; None, or why not."""
         if detail > Detail.SCORE:
-            return "computes scores only (--score-only)"
+            return f"computes scores only ({spelled('detail', 'score')})"
         if capability < (6, 1):
             return f"compute capability {capability[0]}.{capability[1]}, needs 6.1"
         return why_not(scoring)

@@ -18,6 +18,7 @@ from pairalign.base.errors import (
     cut_name,
     describe_unreadable,
 )
+from pairalign.base.spelling import spelled
 from pairalign.base.texts import UTF8_MARK, without_mark
 from pairalign.base.xz import XzFile
 from pairalign.formats.zstd import read_zstd
@@ -80,7 +81,8 @@ class RecordReader(ABC):
         self, path: str, names: tuple[SetNames, SetNames], columns: tuple[str, ...] = ()
     ) -> None:
         if columns and not self.has_columns:
-            raise FormatError(f"--columns is for tables without a header, {self.name} is none")
+            given = spelled("columns")
+            raise FormatError(f"{given} is for tables without a header, {self.name} is none")
         self.source = "<stdin>" if path == "-" else path
         self.names = names
         self.mode: str | None = None

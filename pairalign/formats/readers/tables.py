@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pairalign.alignments.fields import BLAST6
 from pairalign.alignments.records import CLAIMS, Layout, SetNames
 from pairalign.base.errors import AlignmentFileError, FormatError
+from pairalign.base.spelling import spelled
 from pairalign.formats.readers.lines import LineReader
 from pairalign.formats.readers.reader import RecordReader
 
@@ -121,7 +122,7 @@ class Blast6Reader(LineReader):
                 known = ", ".join((*COLUMN_ROLES, *NOT_CHECKED))
                 raise FormatError(f"no column '{name}': expected some of {known}")
         roles = tuple(COLUMN_ROLES.get(name, "ignored") for name in columns or BLAST6)
-        _check_names(roles, "--columns", FormatError)
+        _check_names(roles, spelled("columns"), FormatError)
         self.layout = Layout(roles, comment="#", required=int(not columns))
         RecordReader.__init__(self, path, names, columns)
         self.not_checked = not_checked(columns or BLAST6)

@@ -243,8 +243,8 @@ def cluster(
     min_identity : float, str or Fraction
         From 0 to 1 or as ``"97%"``, exactly as written; with `min_coverage`, what a pair must
         attain to be similar enough.
-    identity_of : {"columns", "aligned", "shorter", "internal", "mbl"}
-        What the identity is, see `pairalign.base.choices.IDENTITIES`.
+    identity_of : {"columns", "aligned", "shorter", "internal", "mbl", "full", "longer", "mean"}
+        What the identity is, see `pairalign.align`.
     min_coverage : float, str or Fraction, optional
         Default: none.
     coverage_of : {"aligned", "both", "query", "target", "shorter"}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
+from pairalign.base.spelling import spelled
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.problem_checks import whole_number
 from pairalign.reads.presets import AUTO, PRESETS, Preset, find_preset
@@ -188,5 +189,5 @@ def _say(chance: Chance, limits: OverlapThresholds, scoring: Scoring) -> None:
         f"{limits.min_overlap:,}",
         100 * float(limits.min_identity),
         expected,
-        " (--max-false X raises what is asked for)" if expected > _MANY_BY_CHANCE else "",
+        f" ({spelled('max_false')} raises what is asked for)" if expected > _MANY_BY_CHANCE else "",
     )

@@ -88,11 +88,11 @@ def align(
         Leave out pairs with a lower score.
     min_identity : float, str or Fraction, optional
         Leave out pairs with a lower identity, from 0 to 1 or as ``"97%"``; exactly as written.
-    identity_of : {"columns", "aligned", "shorter", "internal", "mbl"}
+    identity_of : {"columns", "aligned", "shorter", "internal", "mbl", "full", "longer", "mean"}
         Matches by: columns; columns without gaps; residues of the shorter sequence; columns, the
         gaps at both ends left out; mbl: 1 less mismatches and gaps by residues of the longer
-        sequence. Also ``"full"``, ``"longer"`` and ``"mean"``, see
-        `pairalign.base.choices.IDENTITIES`.
+        sequence; columns, those of free end gaps counted; residues of the longer sequence; the mean
+        of both.
     min_coverage : float, str or Fraction, optional
         Leave out pairs of which less is aligned.
     coverage_of : {"both", "query", "target", "shorter", "aligned"}

@@ -39,7 +39,7 @@ from pairalign.base.arguments import check_shard
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import LIST_WINDOW, RANKS
 from pairalign.base.errors import CapacityError, PartsError, ScoringError
-from pairalign.base.spelling import spelled
+from pairalign.base.spelling import left_out, spelled
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.problem_checks import whole_number
@@ -211,7 +211,8 @@ class HitsJob(AlignmentJob):
                 rest._best = self._load_best(rest._block, rest._written, left["hits"])
         except (ValueError, LookupError) as error:
             raise PartsError(
-                "the journal is damaged: its hits make no sense; leave --resume out to begin anew"
+                "the journal is damaged: its hits make no sense; "
+                f"{left_out('resume')} to begin anew"
             ) from error
         return rest
 

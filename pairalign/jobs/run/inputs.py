@@ -14,7 +14,7 @@ from pairalign.scoring.request import ScoringRequest
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
 from pairalign.sequences.fasta import Source
-from pairalign.sequences.python_sequences import record_name
+from pairalign.sequences.python_sequences import columns_of, is_table, record_name
 from pairalign.sequences.reading import read_set, read_two_sets, warn_of_two_kinds
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -170,15 +170,12 @@ def _as_set(
         return read_set([sequences, *also], alphabet=alphabet, rules=rules)
     if isinstance(sequences, Mapping):
         return SequenceSet.from_strings(sequences, alphabet=alphabet)
+    if is_table(sequences):
+        return SequenceSet.from_strings(*columns_of(sequences), alphabet=alphabet)
     if not isinstance(sequences, Iterable):
         raise TypeError(
             f"expected sequences or the path of a file, found {sequences!r} "
             f"(of type {type(sequences).__name__})"
-        )
-    if getattr(sequences, "ndim", 1) == 2 and hasattr(sequences, "columns"):
-        raise TypeError(  # it would give the names of its columns, which may well be proteins
-            f"expected sequences, found a table (of type {type(sequences).__name__}): give one of "
-            "its columns, or a dict of names and residues"
         )
     records = list(sequences)
     index: Any = getattr(sequences, "index", None)

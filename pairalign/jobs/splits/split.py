@@ -262,11 +262,11 @@ def split(
     min_identity : float, str or Fraction
         From 0 to 1 or as ``"30%"``, exactly as written; with `min_coverage`, what no pair across
         folds reaches. A pair that just reaches both stays together.
-    identity_of : str
-        What the identity is, see `pairalign.base.choices.IDENTITIES`.
+    identity_of : {"columns", "aligned", "shorter", "internal", "mbl", "full", "longer", "mean"}
+        What the identity is, see `pairalign.align`.
     min_coverage : float, str or Fraction, optional
         Default: none.
-    coverage_of : str
+    coverage_of : {"both", "query", "target", "shorter", "aligned"}
         What the coverage is, see `pairalign.base.choices.COVERAGES`.
     max_length_ratio : float, str or Fraction, optional
         As for `pairalign.align`; pairs beyond it may be across folds.

@@ -26,6 +26,7 @@ from pairalign.alignments.records import (
 )
 from pairalign.base.choices import END_GAPS, LIST_WINDOW
 from pairalign.base.errors import FormatError, shown_name
+from pairalign.base.spelling import spelled
 from pairalign.formats.readers import RecordReader, open_reader
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.lists import PairList
@@ -254,10 +255,12 @@ class VerifyJob:
             if self.mode == END_GAPS and self.scoring.end_gaps is None:
                 raise FormatError(
                     f"{self.reader.source}: its end gaps have costs of their own: say which with "
-                    "--end-gap-open, --end-gap-extend and --free-ends"
+                    f"{spelled('end_gap_open')}, {spelled('end_gap_extend')} and "
+                    f"{spelled('free_ends')}"
                 )
             if self._optimal and self.mode is None:
-                raise FormatError("--optimal needs --mode: the file does not say which it is")
+                given = spelled("optimal", True), spelled("mode")
+                raise FormatError("{} needs {}: the file does not say which it is".format(*given))
             mode = self.mode or "global"
             end_gaps = self.scoring.end_gaps if mode == END_GAPS else None
             self.scoring = replace(self.scoring, mode=mode, end_gaps=end_gaps)

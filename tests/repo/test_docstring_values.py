@@ -1,0 +1,60 @@
+"""Values that docstrings list in braces are those that are declared, all of them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pytest
+
+import pairalign
+from pairalign.base import choices
+
+VALUES = {
+    "identity_of": choices.IDENTITIES,
+    "coverage_of": choices.COVERAGES,
+    "mode": choices.MODES,
+    "strand": choices.STRANDS,
+    "objective": choices.OBJECTIVES,
+    "orient": choices.ORIENTS,
+    "mask": choices.MASKS,
+    "rank": choices.RANKS,
+    "linkage": choices.LINKAGES,
+    "representative": choices.REPRESENTATIVES,
+    "order": choices.CLUSTER_ORDERS,
+    "method": choices.TREE_METHODS,
+    "mutual": choices.MUTUAL,
+    "ties": choices.TIES,
+    "on_empty": choices.ON_EMPTY,
+    "on_duplicate": choices.ON_DUPLICATE,
+    "names": choices.NAMES,
+    "filter": choices.OVERLAP_FILTERS,
+    "detail": ("cigar", "stats", "score"),
+    "alphabet": ("protein", "dna"),
+}
+FUNCTIONS = [name for name in pairalign.__all__ if inspect.isfunction(getattr(pairalign, name))]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_braces_list_every_value(function: str) -> None:
+    listed = re.findall(
+        r"^    (\w+(?:, \w+)*) : (?:\w+ or )?\{([^}]*)\}",
+        inspect.getdoc(getattr(pairalign, function)).replace("\n", "\n    "),
+        re.MULTILINE,
+    )
+    for names, values in listed:
+        found = set(re.findall(r'"([^"]*)"', values))
+        for name in names.split(", "):
+            assert name in VALUES, f"{name}: say here what declares its values"
+            assert found == set(VALUES[name]), name
+
+
+def test_functions_with_an_identity_list_it() -> None:
+    with_identity = [
+        name
+        for name in FUNCTIONS
+        if "identity_of" in inspect.signature(getattr(pairalign, name)).parameters
+    ]
+    assert len(with_identity) >= 3
+    for name in with_identity:
+        assert 'identity_of : {"' in getattr(pairalign, name).__doc__ or name == "stream"
