@@ -100,8 +100,8 @@ def read_distances(
     chosen = choose_format(path, format, DISTANCE_SUFFIXES, "distances")
     source = "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
     if chosen == "npy" and names is None:
-        names = spelled("names")
-        raise DistanceError(f"{source}: a NumPy file has no names; give the sequences ({names})")
+        given = spelled("names")
+        raise DistanceError(f"{source}: a NumPy file has no names; give the sequences ({given})")
     try:
         with _open(path) as (file, most):
             if chosen == "npy":
