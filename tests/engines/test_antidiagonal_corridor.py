@@ -280,7 +280,7 @@ def test_beams_that_end_beside_the_last_cell(name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_million_pairs() -> None:
+def test_hundreds_of_thousands_of_pairs() -> None:
     """Small ones, with all instruction sets in turns."""
     pairs = 0
     for seed in range(1 << 30):
@@ -290,5 +290,5 @@ def test_a_million_pairs() -> None:
         assert_same(found, run(open_cpu, problem), note=seed)
         assert did.lost == 0
         pairs += did.done
-        if pairs >= 1_000_000:
+        if pairs >= 300_000:
             return

@@ -74,7 +74,7 @@ def test_killed_at_random_moments(format: str) -> None:
     assert md5(f"out.{format}") == md5(f"one.{format}")
 
 
-KILLS = int(os.environ.get("PAIRALIGN_KILLS", "8"))
+KILLS = int(os.environ.get("PAIRALIGN_KILLS", "4"))
 """In each format, of which there are more than a dozen."""
 
 

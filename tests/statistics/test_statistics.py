@@ -216,7 +216,7 @@ def test_as_many_chance_hits_as_expected(scoring):
     )
     queries, targets = (
         SequenceSet.from_strings(
-            ["".join(rng.choice(letters, n, p=shares)) for n in rng.integers(100, 700, 300)],
+            ["".join(rng.choice(letters, n, p=shares)) for n in rng.integers(100, 700, 200)],
             alphabet=scoring.alphabet,
         )
         for _ in range(2)
