@@ -2,30 +2,15 @@
 
     python scripts/benchmark.py verify --data proteins.fa.gz --sequences 201
     python scripts/benchmark.py cpu --data proteins.fa.gz --markdown cpu.md
-    python scripts/benchmark.py chosen --data proteins.fa.gz --sequences 1024
-    python scripts/benchmark.py long --data proteome.fa.gz
-    python scripts/benchmark.py gpu --data by-length/*.fa.gz --table lengths small
-    python scripts/benchmark.py host --parts
-    python scripts/benchmark.py scale
-    python scripts/benchmark.py papers --data proteome.fa.gz --queries queries.fa
-    python scripts/benchmark.py overlaps --data reads.fa --reference genome.fa
-    python scripts/benchmark.py reads --folder data
-    python scripts/benchmark.py bitwise --data amplicons.fa.gz
+    python scripts/benchmark.py commands --folder data --only start clusters
+    python scripts/benchmark.py gpu --data by-length/*.fa.gz
     python scripts/benchmark.py similar --data genomes/*.fa.gz
-    python scripts/benchmark.py similar-grid --lengths 1000 5000
-    python scripts/benchmark.py gpu-similar
-    python scripts/benchmark.py clients --folder data --peers ENV/bin/python
-    python scripts/benchmark.py clusters --data amplicons.fa.gz
-    python scripts/benchmark.py cluster-commands --data amplicons.fa.gz --sequences 10000 50000
-    python scripts/benchmark.py hits --data mean0257.fa.gz
-    python scripts/benchmark.py thresholds --data amplicons.fa.gz
-    python scripts/benchmark.py end-gaps --data genes.fa.gz
+    python scripts/benchmark.py statistics --data proteins.fa.gz
+    python scripts/benchmark.py reads --folder data
     python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
-    python scripts/benchmark.py jobs --folder data --device cuda
     python scripts/benchmark.py msa --data bench1.0/bali3 --families BB11
+    python scripts/benchmark.py msa-large --half judging
     python scripts/benchmark.py posterior --device cuda
-    python scripts/benchmark.py tree-speed --data family.fasta proteome.fa.gz
-    python scripts/benchmark.py scale --data proteins.fa.gz --part update
 
 Needs a build of pairalign and `pip install parasail pyopal stringzilla stringzillas-cpus`; a peer
 that is not there is left out. Everything that is compared runs in interleaved rounds within one
@@ -43,67 +28,23 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from bench import (  # noqa: E402
-    chosen,
-    clients,
-    cluster_commands,
-    clusters,
-    command,
+    commands,
     cpu,
-    end_gaps,
     gpu,
-    gpu_similar,
-    hits,
-    host,
-    jobs,
     msa,
     msa_families,
     msa_large,
-    overlaps,
-    papers,
     posterior,
     reads,
     report,
-    scale,
     similar,
-    similar_grid,
     statistics,
-    steps,
-    tcoffee,
-    thresholds,
     trees,
-    trees_speed,
 )
-from bench import overlaps_bitwise as bitwise  # noqa: E402
 
 MODULES = (
-    chosen,
-    clients,
-    gpu,
-    hits,
-    host,
-    cluster_commands,
-    clusters,
-    trees,
-    trees_speed,
-    overlaps,
-    reads,
-    bitwise,
-    similar,
-    similar_grid,
-    gpu_similar,
-    papers,
-    jobs,
-    msa,
-    msa_families,
-    msa_large,
-    posterior,
-    steps,
-    thresholds,
-    end_gaps,
-    scale,
-    statistics,
-    tcoffee,
-)
+    commands, gpu, similar, statistics, reads, trees, msa, msa_families, msa_large, posterior,
+)  # fmt: skip
 """Each adds a command with `add_command`."""
 
 
@@ -112,11 +53,10 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.set_defaults(json=None)  # not every command has it
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    add_cpu_commands(commands)
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
+    add_cpu_commands(subparsers)
     for module in MODULES:
-        module.add_command(commands)
+        module.add_command(subparsers)
     options = parser.parse_args(arguments)
     options.mode = getattr(options, "mode", None) or list(cpu.MODES)
     if getattr(options, "pairs", None):
@@ -124,16 +64,16 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def add_cpu_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_cpu_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add what is measured on a sample of proteins, without a GPU."""
     common = sample_options()
-    verify = commands.add_parser(
+    verify = subparsers.add_parser(
         "verify", parents=[common], help="scores against parasail and Biopython, CIGARs rescored"
     )
     verify.add_argument("--no-biopython", dest="biopython", action="store_false")
     verify.set_defaults(run=cpu.run_verify)
 
-    timed = commands.add_parser("cpu", parents=[common], help="the CPU engine: verify, then time")
+    timed = subparsers.add_parser("cpu", parents=[common], help="the CPU engine: verify, then time")
     timed.add_argument("--repeat", type=int, default=7, help="rounds of each comparison (7)")
     timed.add_argument("--threads", type=int, default=os.cpu_count(), help="of the command")
     timed.add_argument(
@@ -146,12 +86,6 @@ def add_cpu_commands(commands: argparse._SubParsersAction[argparse.ArgumentParse
     )
     timed.set_defaults(run=cpu.run_cpu)
 
-    long = commands.add_parser(
-        "long", parents=[common], help="the two longest sequences of a file, time and memory"
-    )
-    long.add_argument("--memory", default="900M", help="what pairalign may use (900M)")
-    long.set_defaults(run=command.run_long)
-
 
 def sample_options() -> argparse.ArgumentParser:
     """Make the options that say which pairs are measured."""
@@ -163,7 +97,6 @@ def sample_options() -> argparse.ArgumentParser:
         "--mode", action="append", choices=cpu.MODES, help="only this mode; may be repeated"
     )
     common.add_argument("--markdown", type=Path, help="write the table here as well")
-    common.add_argument("--json", type=Path, help="and its figures here, for `draw`")
     return common
 
 
@@ -177,8 +110,6 @@ def main(arguments: list[str] | None = None) -> None:
     print("\n".join(notes) + "\n\n" + report.as_text(rows))
     if options.markdown:
         options.markdown.write_text(report.as_markdown(rows, notes))
-    if options.json:
-        options.json.write_text(report.as_json(rows, notes))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,24 +88,3 @@ def memory_row(what: str, peak_gib: float) -> Row:
     return Row(
         what, f"{peak_gib:.2f} GiB", "", "", "", f"<= {MEMORY_GIB:g} GiB", peak_gib <= MEMORY_GIB
     )
-
-
-def run_long(options: Namespace) -> tuple[list[Row], list[str]]:
-    """Align the two longest sequences of a file, with traceback, in little memory."""
-    sequences = read_fasta(options.data)
-    pair = [sequences[index] for index in sequences.order[:2].tolist()]
-    if len(pair) < 2:
-        raise SystemExit(f"{options.data}: a single sequence, expected at least two")
-    cells = len(pair[0]) * len(pair[1])
-    rows = []
-    with tempfile.TemporaryDirectory(prefix="pairalign-benchmark-") as folder:
-        fasta, out = Path(folder) / "pair.fa", Path(folder) / "out.paf"
-        fasta.write_text("".join(f">{one.name}\n{one.letters}\n" for one in pair))
-        for mode in options.mode:
-            arguments = ["align", str(fasta), "-o", str(out), "--mode", mode, "--quiet"]
-            done = run_command([*arguments, "--memory", options.memory])
-            speed = f"{cells / done.seconds / 1e9:.2f} GCUPS"
-            what = f"{len(pair[0]):,} x {len(pair[1]):,} residues, {mode}"
-            rows.append(Row(what, f"{done.seconds:.1f} s", "", speed, ""))
-            rows.append(memory_row("the same, peak memory", done.peak_gib))
-    return rows, [f"{pair[0].name} against {pair[1].name}, --memory {options.memory}"]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -57,8 +56,3 @@ def as_markdown(rows: list[Row], notes: list[str]) -> str:
     lines.append("|" + " --- |" * len(HEADINGS))
     lines += ["| " + " | ".join(row.cells()) + " |" for row in rows]
     return "\n".join(lines) + "\n"
-
-
-def as_json(rows: list[Row], notes: list[str]) -> str:
-    """The same for `draw`, a row an object."""
-    return json.dumps({"notes": notes, "rows": [asdict(row) for row in rows]}, indent=1) + "\n"

@@ -9,9 +9,9 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from bench.cuda_bitwise_pairs import BitwisePairs
 from commands import BASES, fasta, run
 from conftest import examples
+from cuda_bitwise_pairs import BitwisePairs
 from cuda_engines import cuda_device, host_device, open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -7,7 +7,6 @@ and on a GPU where there is one. Lengths lie around those of lanes, strips and t
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -336,25 +335,6 @@ def test_arrays_of_a_batch_do_not_overlap(seed: int) -> None:
         launches = cut_launches(items, batch, strip, 1e6)
         assert [a for a, _ in launches[1:]] == [b for _, b in launches[:-1]]
         assert launches[-1][1] == len(items)
-
-
-# -------------------------------------------------------------------------------- the paper's way
-
-
-@pytest.mark.parametrize("block", [8, 16])
-def test_one_launch_a_diagonal(device: Any, monkeypatch: Any, block: int) -> None:
-    """The kernel that scripts/benchmark.py compares with."""
-    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "scripts")
-    from bench.papers_long import ONE_PAIR, DiagonalsByLaunch, make_pair
-
-    scoring = dna("global")
-    for letters in (1, block, 3 * block + 5):
-        sequences = make_pair(letters, seed=letters)
-        first, second = (sequences.codes_of(k) for k in (0, 1))
-        expected = open_cpu([sequences], scoring).align(ONE_PAIR, Want(Detail.SCORE))
-        with device.current():
-            score = DiagonalsByLaunch(device, block, scoring).score(first, second)
-        assert score == expected.raw_score[0]
 
 
 # -------------------------------------------------------------------------------- large ones

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bench.end_gaps import compare, run_vsearch, vsearch_scoring
 from readable import needs_program
 from strategies import random_sequences
+from vsearch_alignments import compare, run_vsearch, vsearch_scoring
 
 from pairalign import align, make_scoring, read_fasta
 from pairalign.sequences.sets import SequenceSet

@@ -1,4 +1,4 @@
-"""`scripts/benchmark.py`: its commands are there, and `posterior` compares bytes."""
+"""`scripts/benchmark.py`: its commands are there, and whole commands and bytes are compared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import benchmark
 import pytest
-from bench import posterior
+from bench import commands, posterior
 from bench.msa_score import read_alignment, score
 from cuda_engines import host_device
 
@@ -18,7 +18,26 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         benchmark.parse(["--help"])
     shown = capsys.readouterr().out
-    assert all(name in shown for name in ("verify", "msa", "posterior", "host", "trees"))
+    assert all(name in shown for name in ("verify", "msa", "posterior", "commands", "trees"))
+
+
+def test_whole_commands_run_beside_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What both find is counted, a goal is judged, and a program that is not there left out."""
+    question = commands.Question(
+        "",
+        "align in.fa -o out.tsv --min-identity 0.8 {more}",
+        {"awk": "awk 'NR == 2 {print $1}' FS='[ \\t]' in.fa > other", "no_such": "no_such in.fa"},
+        {"": "tail -n +2 out.tsv | cut -f 1", "awk": "tail -n +2 out.tsv | cut -f 1 | head -n 1"},
+        sequences=6,
+        before="cp in.fa out.tsv",
+        cpu_goal=("awk", 0.001),
+    )
+    monkeypatch.setitem(commands.QUESTIONS, "made up", question)
+    options = benchmark.parse(["commands", "--only", "made up", "--repeat", "2"])
+    rows, _ = options.run(options)
+    assert [row.other for row in rows] == ["", "awk"]
+    assert (rows[1].goal, rows[1].met) == ("<= 0.001", False)
+    assert "1 found" in rows[1].theirs
 
 
 def test_posteriors_of_a_gpu_are_compared(

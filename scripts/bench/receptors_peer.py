@@ -1,6 +1,6 @@
-"""What receptor programs compute, in an environment of their own; called by `clients`.
+"""What receptor programs compute, in an environment of their own; called by `commands`.
 
-    python clients_peer.py METHOD IN.fa LIMIT OUT.npz
+    python receptors_peer.py METHOD IN.fa LIMIT OUT.npz
 
 Prints CPU seconds of the call alone, without imports and without what is compiled before. OUT.npz
 has row, column and distance of the pairs within the limit.

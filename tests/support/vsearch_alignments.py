@@ -7,19 +7,15 @@ print, and by our definitions have the identities that vsearch prints of it.
 
 from __future__ import annotations
 
-import argparse
-import random
 import re
 import subprocess
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign import Alignments, Scoring, SequenceSet, align, make_scoring, read_fasta
+from pairalign import Alignments, Scoring, SequenceSet, make_scoring
 from pairalign.alignments.identities import count_identity
 
 IDENTITIES = ("shorter", "columns", "internal", "mbl", "columns")
@@ -162,43 +158,3 @@ def _identities(found: Alignments) -> list[list[str]]:
     return [
         [f"{100 * part[k] / whole[k]:.1f}" for part, whole in shares] for k in range(len(found))
     ]
-
-
-def sample_of(path: Path, count: int, seed: int, definite: bool) -> SequenceSet:
-    """Return some sequences of a file, without ambiguous residues if told so."""
-    letters = [one.letters.upper().replace("U", "T") for one in read_fasta(path)]
-    if definite:
-        letters = [one for one in letters if set(one) <= set("ACGT")]
-    chosen = sorted(random.Random(seed).sample(range(len(letters)), min(count, len(letters))))
-    return SequenceSet.from_strings([letters[k] for k in chosen], alphabet="dna")
-
-
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    """Add `end-gaps` to the program's subcommands."""
-    parser = commands.add_parser("end-gaps", help="vsearch's raw scores and identities beside ours")
-    parser.add_argument("--data", type=Path, required=True, help="DNA, a FASTA file")
-    parser.add_argument("--sequences", type=int, default=200, help="size of the sample (200)")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--definite", action="store_true", help="only sequences without ambiguous residues"
-    )
-    parser.add_argument("--ties", default="usual", help="which alignment is taken (vsearch)")
-    parser.add_argument("--device", default="cpu")
-    parser.set_defaults(run=run)
-
-
-def run(options: argparse.Namespace) -> None:
-    """Print how many pairs are equal; ends the program if a raw score differs."""
-    sequences = sample_of(options.data, options.sequences, options.seed, options.definite)
-    with tempfile.TemporaryDirectory() as name:
-        scoring = vsearch_scoring(Path(name), ties=options.ties)
-        theirs = run_vsearch(Path(name), sequences)
-    found = align(sequences, scoring=scoring, device=options.device)
-    counts = compare(found, theirs)
-    print(
-        f"{counts.pairs:,} pairs: {counts.scores:,} with vsearch's raw score, of whose alignments "
-        f"{counts.worth:,} are worth it; {counts.identities:,} with all of its identities, "
-        f"{counts.of_paths:,} by its own alignments; {counts.paths:,} with its alignment"
-    )
-    if counts.scores != counts.pairs:
-        raise SystemExit(1)
