@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pairalign.base.declaration import decided_by, make
+from pairalign.base.declaration import decided_by
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.align_table import Table, confidence_of, table_of
 from pairalign.cli.console import log, say
@@ -18,11 +17,11 @@ from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary, written_pairs
 from pairalign.cli.planning import (
     check_scoring,
-    choose_output,
     problem_request,
     read_asked,
     resources_of,
     result_seconds,
+    with_output,
 )
 from pairalign.cli.report import ReportRequest, finish_report, make_collector, report_of
 from pairalign.cli.summary import Summary, describe_steps
@@ -64,29 +63,28 @@ class _Command:
     report: ReportRequest | None
 
 
-def run_align(options: argparse.Namespace) -> None:
+def run_align(asked: AlignOptions) -> None:
     """Carry out ``pairalign align``."""
-    choose_output(options, FORMATS)
-    asked = make(AlignOptions, vars(options))
+    asked = with_output(asked, FORMATS)
     table = table_of(asked)  # wrong usage is said before anything is read
-    check_files(options)
-    workers, report = workers_of(options), report_of(options)
-    check_scoring(options)
+    check_files(asked)
+    workers, report = workers_of(asked), report_of(asked)
+    check_scoring(asked)
     writer = table.writer_type
     command = _Command(
         asked,
-        problem_request(options),
-        run_request(options, table),
+        problem_request(asked),
+        run_request(asked, table),
         table,
-        output_of(options, writer.name, writer.suffixes[0], table.join),
+        output_of(asked, writer.name, writer.suffixes[0], table.join),
         workers,
         report,
     )
-    say_summary(options, _carry_out(command))
+    say_summary(asked, _carry_out(command))
 
 
-def run_request(options: argparse.Namespace, table: Table) -> RunRequest:
-    """Return how the options want results."""
+def run_request(options: Any, table: Table) -> RunRequest:
+    """Return how the options of a command want results."""
     shows = options.report is not None and options.mode == "local"
     return RunRequest(
         detail=table.detail,

@@ -16,6 +16,8 @@ from pairalign.base.errors import OutputError
 log = logging.getLogger("pairalign")
 _log_files: list[TextIO] = []
 """That of ``--log``, while a command is carried out."""
+_outputs: list[str] = []
+"""What a command writes, as messages name it."""
 
 
 _SHOWN_AS_THEY_ARE = (ord("\t"), ord("\n"))
@@ -74,6 +76,7 @@ def messages(quiet: bool, verbose: bool = False) -> Iterator[None]:
     """Show what the package logs on stderr; with `quiet` only errors, with `verbose` all."""
     handler, level = _Messages(), log.level
     log.addHandler(handler)
+    _outputs.clear()
     log.setLevel(logging.ERROR if quiet else logging.DEBUG if verbose else logging.INFO)
     try:
         yield
@@ -83,6 +86,17 @@ def messages(quiet: bool, verbose: bool = False) -> Iterator[None]:
         while _log_files:
             with suppress(OSError):
                 _log_files.pop().close()
+
+
+def name_output(path: str) -> str:
+    """Return the path of the output, which messages name from now on when a run is stopped."""
+    _outputs[:] = [path]
+    return path
+
+
+def named_output() -> str | None:
+    """Return what `name_output` was given last by the command."""
+    return _outputs[0] if _outputs else None
 
 
 def log_into(path: str, given: Sequence[str]) -> None:

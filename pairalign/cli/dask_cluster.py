@@ -8,7 +8,6 @@ that runs twice, after its worker has died, does no harm.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from collections.abc import Generator, Iterable, Iterator
@@ -164,7 +163,7 @@ class Parts:
     command: list[str]
 
 
-def workers_of(options: argparse.Namespace) -> WorkersRequest | None:
+def workers_of(options: Any) -> WorkersRequest | None:
     """Return what ``--dask`` asks for; refuse, before any work, what cannot be done on a cluster.
 
     Raises

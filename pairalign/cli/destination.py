@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -63,9 +62,7 @@ class OutputRequest:
     join: Join | None = None
 
 
-def output_of(
-    options: argparse.Namespace, format: str, suffix: str, join: Join | None = None
-) -> OutputRequest:
+def output_of(options: Any, format: str, suffix: str, join: Join | None = None) -> OutputRequest:
     """Return where the options say that results go; `suffix` is that of a part.
 
     Raises
@@ -74,8 +71,9 @@ def output_of(
         They cannot go there.
     """
     place = choose_part(options, suffix)
-    check_writable(options.output)
-    return OutputRequest(options.output, format, options.resume, options.commit_every, place, join)
+    path = options.output if place is None else place.path
+    check_writable(path)
+    return OutputRequest(path, format, options.resume, options.commit_every, place, join)
 
 
 class Destination:

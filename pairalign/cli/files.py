@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterable
+from typing import Any
 
 from pairalign.base.choices import CLUSTER_SUFFIXES, COMPRESSED_SUFFIXES, TREE_SUFFIXES
 from pairalign.base.errors import FastaError, FormatError
@@ -48,7 +48,7 @@ _BESIDE_OUTPUT = ("resume", "dask")
 """Options that keep files beside the output."""
 
 
-def check_files(options: argparse.Namespace) -> None:
+def check_files(options: Any) -> None:
     """Refuse a command line whose files cannot be so; nothing is read or written.
 
     Raises
@@ -85,13 +85,13 @@ def check_files(options: argparse.Namespace) -> None:
             check_ending(path, endings, what)
 
 
-def _read_by(options: argparse.Namespace) -> list[str | None]:
+def _read_by(options: Any) -> list[str | None]:
     """Return the files that are read, as the options name them."""
     several = (*getattr(options, "inputs", ()), *getattr(options, "also", ()))
     return [*(getattr(options, name, None) for name in _READ), *several]
 
 
-def check_log(options: argparse.Namespace) -> None:
+def check_log(options: Any) -> None:
     """Refuse a log, before it is opened, that is another file of the run.
 
     Raises

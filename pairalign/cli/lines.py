@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterable
 from fractions import Fraction
@@ -97,7 +96,7 @@ class Lines:
         return json.dumps({"command": command, "version": __version__, **self.facts})
 
 
-def say_summary(options: argparse.Namespace, lines: Lines) -> None:
+def say_summary(options: Any, lines: Lines) -> None:
     """Say the lines, or with ``--summary json`` the object; with ``--quiet`` nothing."""
     if options.quiet:
         return

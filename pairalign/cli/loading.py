@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import gc
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 _NUMPY_BYTES = 128 << 20
 """That NumPy maps, with OpenBLAS."""
@@ -34,16 +34,16 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def later(module: str, function: str) -> Callable[[argparse.Namespace], None]:
+def later(module: str, function: str) -> Callable[[Any], None]:
     """Return what carries out a command by a function whose module is not loaded before.
 
     Parameters
     ----------
     module, function : str
-        The function takes the parsed options.
+        The function takes the request of the command.
     """
 
-    def run(options: argparse.Namespace) -> None:
+    def run(asked: Any) -> None:
         with no_collection():
             from pairalign.base.room import check_room  # help asks nothing
 
@@ -53,7 +53,7 @@ def later(module: str, function: str) -> Callable[[argparse.Namespace], None]:
             if _keeps:
                 gc.freeze()
         _start_blas()
-        work(options)
+        work(asked)
 
     return run
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
+from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pairalign.base.arguments import Shard
 from pairalign.base.run_files import remove_regular
-from pairalign.cli.console import log
+from pairalign.cli.console import log, name_output
 from pairalign.cli.files import check_files
 from pairalign.formats import WRITERS
 from pairalign.formats.names import check_ending
@@ -126,7 +126,7 @@ class PartPlace:
         remove_regular(self.begun)
 
 
-def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
+def choose_part(options: Any, suffix: str) -> PartPlace | None:
     """Return where a part goes, if ``--shard`` asks for one; OutputError if it cannot go there.
 
     Nothing is written yet, see `PartPlace.begin`. PartsError if what is in the place of the part or
@@ -137,13 +137,20 @@ def choose_part(options: argparse.Namespace, suffix: str) -> PartPlace | None:
     folder = options.output
     shard: Shard = options.shard
     place = PartPlace(folder, part_path(folder, *shard, suffix), shard, options.given)
-    options.output = place.path
-    check_files(options)
+    check_files(_with_path(options, name_output(place.path)))
     prepare_folder(folder)
     check_writable(place.path)
     check_writable(place.manifest)
     check_place(place.path, (place.manifest, place.begun))
     return place
+
+
+def _with_path(options: Any, path: str) -> Any:
+    """Return what is asked with a part as the output."""
+    if isinstance(options, Namespace):
+        options.output = path
+        return options
+    return replace(options, output=path)
 
 
 def without_option(command: list[str], name: str, values: int) -> list[str]:

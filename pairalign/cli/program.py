@@ -25,7 +25,14 @@ from pairalign.base.errors import (
     out_of_memory,
 )
 from pairalign.base.spelling import options_are_spelled
-from pairalign.cli.console import give_up_stdout, log, log_into, messages, say
+from pairalign.cli.console import (
+    give_up_stdout,
+    log,
+    log_into,
+    messages,
+    named_output,
+    say,
+)
 from pairalign.cli.declared import add_options
 from pairalign.cli.loading import later, no_collection
 from pairalign.cli.parser import Parser
@@ -34,6 +41,11 @@ from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 _NOT_MAPPED = "failed to map segment"
 """What the loader says of a library for which there is no memory."""
+_TAKE_NAMESPACES = (
+    *("distance", "tree", "overlap", "merge", "update", "estimate", "verify", "msa", "posterior"),
+    *("rotate", "pack", "cluster", "split", "audit"),
+)
+"""Commands that are given what was parsed, and not yet their request."""
 _LITTLE_BYTES = 32 << 20
 """Where there are fewer left, whatever nobody has foreseen is for want of memory."""
 
@@ -216,9 +228,7 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
             stop.work_begins(lambda stopped: _give_up(stopped, options))
             _start_log(options)
             with options_are_spelled():
-                if options.request is not None:
-                    check(make(options.request, vars(options)))
-                options.run(options)
+                options.run(_asked(options))
             _say_what_it_took()
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -229,6 +239,15 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
                 raise
             return code
     return DONE
+
+
+def _asked(options: argparse.Namespace) -> Any:
+    """Return the request of a command, whose rules it keeps."""
+    if options.request is None:
+        return options
+    asked = make(options.request, vars(options))
+    check(asked)
+    return options if options.given[0] in _TAKE_NAMESPACES else asked
 
 
 def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandler) -> int | None:
@@ -388,4 +407,4 @@ def _left_by(options: argparse.Namespace) -> str:
 
 
 def _output(options: argparse.Namespace) -> str:
-    return getattr(options, "output", None) or "-"
+    return named_output() or getattr(options, "output", None) or "-"

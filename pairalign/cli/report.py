@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pairalign.base.errors import FormatError
 from pairalign.cli.console import log
@@ -58,7 +57,7 @@ def make_collector(
     return ReportCollector(problem.queries, problem.others, significance, no_map)
 
 
-def report_of(options: argparse.Namespace) -> ReportRequest | None:
+def report_of(options: Any) -> ReportRequest | None:
     """Return the report that is asked for; refuse, before any work, what cannot be made or written.
 
     Raises

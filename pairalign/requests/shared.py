@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -415,6 +415,8 @@ class ThreadsOptions(Asked):
 class MessagesOptions(Asked):
     """What is said about a run."""
 
+    given: list[str] = field(default_factory=list)
+    """The program's arguments."""
     quiet: bool = flag(
         "no summary",
         flags=("-q", "--quiet"),
