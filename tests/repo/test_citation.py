@@ -1,4 +1,4 @@
-"""How to cite pairalign: the file for programs, ``--cite`` and the README name the same papers."""
+"""How to cite pairalign: the file for programs, ``--cite`` and the README agree."""
 
 from __future__ import annotations
 
@@ -45,10 +45,8 @@ def test_the_file_says_what_the_command_says(title: str) -> None:
             assert value in paper.reference
 
 
-def test_the_readme_lists_the_papers() -> None:
-    readme = words((ROOT / "README.md").read_text())
-    for title in PAPER_TITLES:
-        assert words(title) in readme
+def test_the_readme_says_how_to_cite() -> None:
+    assert "`pairalign --cite`" in (ROOT / "README.md").read_text()
 
 
 def test_the_papers_name_kernels_that_exist() -> None:
