@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
+from decimal import Context, Decimal
+from fractions import Fraction
 from inspect import get_annotations
 from typing import Any, TypeVar
 
@@ -25,6 +27,8 @@ _Request = TypeVar("_Request")
 _META = "option"
 _KNOWN: dict[type, tuple[Option, ...]] = {}
 """The options of requests that were asked for, by their type."""
+_EXACTLY = Context(prec=60)
+"""More digits than any exact number that an option takes."""
 _SPELLED = re.compile(r"\{(\w+)(?:=([^}]*))?\}|\{\.(\w+)\}")
 
 
@@ -76,6 +80,9 @@ class Option:
     decides : bool
         Whether the identity of a run has it as it was asked for: the bytes of results depend on
         it, and the planned job does not hold what was made of it.
+    is_how : bool
+        It says how a run is done, or where to, and nothing of its results: neither the identity of
+        a run has it nor what a run stores.
     surface : {"both", "command"}
         Whether Python has it, too.
     """
@@ -95,6 +102,7 @@ class Option:
     nargs: str | None = None
     excludes: str | None = None
     decides: bool = True
+    is_how: bool = False
     surface: str = "both"
 
     @property
@@ -253,5 +261,69 @@ def _spell_out(text: str, request: Any) -> str:
 def decided_by(request: Any) -> dict[str, Any]:
     """Return the options that the identity of a run has, by name: see `Option.decides`."""
     return {
-        one.name: getattr(request, one.name) for one in options_of(type(request)) if one.decides
+        one.name: getattr(request, one.name)
+        for one in options_of(type(request))
+        if one.decides and not one.is_how
     }
+
+
+def stored(request: Any) -> dict[str, Any]:
+    """Return what a run stores of its request, as JSON has it: see `Option.is_how`.
+
+    Options that have their defaults are left out; of the others there is the text that the command
+    line takes, of several a list, and of a flag true.
+    """
+    found = ((one, getattr(request, one.name)) for one in options_of(type(request)))
+    return {
+        one.name: _stored_value(one, value)
+        for one, value in found
+        if not one.is_how and value != one.default
+    }
+
+
+def _stored_value(one: Option, value: Any) -> Any:
+    if one.is_several:
+        return list(value)
+    if one.is_flag:
+        return True
+    if isinstance(value, Fraction):  # exactly: it was written as a decimal number
+        value = _EXACTLY.divide(Decimal(value.numerator), Decimal(value.denominator))
+    return str(value)
+
+
+def restored(kind: type[_Request], found: Mapping[str, Any]) -> _Request:
+    """Return the request of which `stored` returned something.
+
+    Parameters
+    ----------
+    kind : type
+        Of the request.
+    found : mapping of str to object
+        As JSON has it; any file may say so.
+
+    Raises
+    ------
+    ValueError
+        It is nothing that such a request stores; or UsageError, see `check`.
+    """
+    known = {one.name: one for one in options_of(kind) if not one.is_how}
+    unknown = [name for name in found if name not in known]
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is no option that a run stores")
+    request = make(kind, {name: _restored_value(known[name], found[name]) for name in found})
+    check(request)
+    return request
+
+
+def _restored_value(one: Option, value: Any) -> Any:
+    texts = value if one.is_several and isinstance(value, list) else [value]
+    if one.is_flag and value is True:
+        return True
+    if one.is_flag or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{one.name}: found {value!r}, expected what such an option stores")
+    try:
+        read = texts if one.kind is None else [one.kind.read(text) for text in texts]
+    except (ValueError, ArithmeticError):
+        assert one.kind is not None
+        raise ValueError(f"{one.name}: found {value!r}, expected {one.kind.expected}") from None
+    return tuple(read) if one.is_several else read[0]

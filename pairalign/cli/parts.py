@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pairalign.base.arguments import Shard
+from pairalign.base.declaration import stored
 from pairalign.base.run_files import remove_regular
 from pairalign.cli.console import log, name_output
 from pairalign.cli.files import check_files
@@ -46,12 +47,15 @@ class PartPlace:
     shard : (int, int)
     command : list of str
         The program's arguments.
+    request : dict
+        What the run stores of what is asked.
     """
 
     folder: str
     path: str
     shard: Shard
     command: list[str]
+    request: dict[str, Any]
 
     def piece(self, job: AlignmentJob) -> Piece:
         """Return which part of the whole file it is."""
@@ -120,6 +124,7 @@ class PartPlace:
             number=number,
             shown=ends[-1].number - number if ends else 0,
             command=self.command,
+            request=self.request,
             pieces=cuts if len(cuts) > 1 else [],
             summary=summary or {},
         ).write(self.manifest)
@@ -136,7 +141,8 @@ def choose_part(options: Any, suffix: str) -> PartPlace | None:
         return None
     folder = options.output
     shard: Shard = options.shard
-    place = PartPlace(folder, part_path(folder, *shard, suffix), shard, options.given)
+    request = {} if isinstance(options, Namespace) else stored(options)
+    place = PartPlace(folder, part_path(folder, *shard, suffix), shard, options.given, request)
     check_files(_with_path(options, name_output(place.path)))
     prepare_folder(folder)
     check_writable(place.path)

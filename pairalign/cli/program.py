@@ -42,7 +42,7 @@ DONE, FAILED, WRONG_USAGE = 0, 1, 2
 _NOT_MAPPED = "failed to map segment"
 """What the loader says of a library for which there is no memory."""
 _TAKE_NAMESPACES = (
-    *("distance", "tree", "overlap", "merge", "update", "estimate", "verify", "msa", "posterior"),
+    *("distance", "tree", "overlap", "merge", "estimate", "verify", "msa", "posterior"),
     *("rotate", "pack", "cluster", "split", "audit"),
 )
 """Commands that are given what was parsed, and not yet their request."""

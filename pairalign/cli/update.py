@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
-from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,17 +14,16 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
 from pairalign.base.arrays import Int32s
-from pairalign.base.declaration import decided_by, make
+from pairalign.base.declaration import decided_by, options_of, restored
 from pairalign.base.errors import FormatError, PartsError
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.align import plan_of, run_request
 from pairalign.cli.align_table import Table, confidence_of, table_of
-from pairalign.cli.destination import Destination, output_of
+from pairalign.cli.destination import Destination, OutputRequest, output_of
 from pairalign.cli.files import check_files, refuse_inputs
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.parts import check_parts_ending, without_option
 from pairalign.cli.planning import problem_request
-from pairalign.cli.program import build_parser
 from pairalign.formats import open_writer
 from pairalign.formats.held import HeldOutput
 from pairalign.formats.interleave import Interleaver
@@ -54,6 +51,7 @@ from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.some_queries import can_be_cut
 from pairalign.pairs.lists import PairList
 from pairalign.requests.align import AlignOptions
+from pairalign.requests.files import UpdateOptions
 from pairalign.statistics.statements import statistics_by_name
 
 Results = Generator[Alignments, None, None]
@@ -67,8 +65,9 @@ class _Update:
 
     Attributes
     ----------
-    options : argparse.Namespace
-        Those of `align`, with the new files.
+    asked : AlignOptions
+        What the run was asked, with the new files.
+    output : OutputRequest
     table : Table
     plan : AlignmentPlan
         A run of all sequences.
@@ -79,7 +78,8 @@ class _Update:
     manifests : list of Manifest
     """
 
-    options: argparse.Namespace
+    asked: AlignOptions
+    output: OutputRequest
     table: Table
     plan: AlignmentPlan
     old: int
@@ -98,16 +98,17 @@ class _Update:
         return self.pairs - self.old * (self.old - 1) // 2
 
 
-def run_update(options: argparse.Namespace) -> None:
+def run_update(asked: UpdateOptions) -> None:
     """Carry out ``pairalign update``."""
     started = time.perf_counter()
-    manifests = read_manifests(options.parts)
-    _refuse_what_is_read(options)
-    align = _options_of_align(options, manifests)
+    manifests = read_manifests(asked.parts)
+    _refuse_what_is_read(asked)
+    before = _recorded_request(asked.parts, manifests)
+    align = _with_new(before, asked, manifests[0])
     check_files(align)
-    table = table_of(make(AlignOptions, vars(align)))
+    table = table_of(align)
     output = output_of(align, table.writer_type.name, table.writer_type.suffixes[0])
-    update = _plan_update(align, table, options, manifests)
+    update = _plan_update(asked.parts, manifests, before, align, table, output)
     plan = update.plan
     destination = Destination(output, plan.job, **decided_by(plan.request))
     with destination.held():
@@ -117,83 +118,90 @@ def run_update(options: argparse.Namespace) -> None:
     new = update.new_pairs
     lines.add("aligned", f"{new:,} of {update.pairs:,} pairs", aligned=new, pairs=update.pairs)
     lines.add_time(time.perf_counter() - started)
-    lines.add_outputs([align.output])
-    say_summary(options, lines)
+    lines.add_outputs([output.path])
+    say_summary(asked, lines)
 
 
-def _refuse_what_is_read(options: argparse.Namespace) -> None:
+def _refuse_what_is_read(asked: UpdateOptions) -> None:
     """Refuse to write over the run that is read, or among its parts."""
-    if os.path.isdir(options.output) and os.path.samefile(options.output, options.parts):
-        raise FormatError(f"'{options.output}' is the run that is read; choose another output")
-    refuse_inputs(options.output, [*map(str, Path(options.parts).glob("part-*")), *options.new])
+    if os.path.isdir(asked.output) and os.path.samefile(asked.output, asked.parts):
+        raise FormatError(f"'{asked.output}' is the run that is read; choose another output")
+    refuse_inputs(asked.output, [*map(str, Path(asked.parts).glob("part-*")), *asked.new])
 
 
-def _options_of_align(options: argparse.Namespace, manifests: list[Manifest]) -> argparse.Namespace:
-    """Return the options of the run with the new files, and with the resources of this command."""
+def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
+    """Return what the run was asked.
+
+    Raises
+    ------
+    PartsError
+        It is none that can be updated, or what is stored of it makes no sense.
+    """
     first = manifests[0]
     if first.command[:1] != ["align"]:
         other = first.command[0] if first.command else "another program"
         raise PartsError(
-            f"'{options.parts}' has parts of {other}: update adds to runs of align; distances "
+            f"'{parts}' has parts of {other}: update adds to runs of align; distances "
             "go on with distance --extend, clusters with cluster --extend"
         )
-    made_by = without_option(first.command, "--shard", values=1)
-    command = [*made_by, *(word for path in options.new for word in ("--also", path))]
-    align = build_parser(command).parse_args(command)
-    if align.input2 is not None:
+    if not first.request:
+        raise PartsError(f"'{parts}' does not say what the run was asked: make its parts again")
+    try:
+        before = restored(AlignOptions, first.request)
+    except ValueError as error:
+        raise PartsError(f"'{parts}': its manifests are damaged (request: {error})") from error
+    if before.input2 is not None:
         raise PartsError(
-            f"'{options.parts}' has parts of one set against another: align the new sequences of "
+            f"'{parts}' has parts of one set against another: align the new sequences of "
             "either set with the other set in a run of their own"
         )
-    if align.pairs is not None or align.orient == "canonical":
-        given = "--pairs" if align.pairs is not None else "--orient canonical"
-        raise PartsError(f"'{options.parts}' was made with {given}: there is no update of that")
-    for name in ("device", "kernel", "threads", "memory", "quiet", "verbose", "progress"):
-        setattr(align, name, getattr(options, name))
-    align.format, align.output = first.format, options.output
-    align.resume, align.dask, align.report, align.shard = False, None, None, None
-    align.given = command
-    if options.output.endswith(os.sep):
-        align.shard, align.output = (1, 1), options.output.rstrip(os.sep)
-        align.given = [*_with_output(command, align.output), "--shard", "1/1"]
-    elif options.output != "-":
-        check_parts_ending(options.output, first.format)
-    return align
+    if before.pairs is not None or before.orient == "canonical":
+        given = "--pairs" if before.pairs is not None else "--orient canonical"
+        raise PartsError(f"'{parts}' was made with {given}: there is no update of that")
+    return before
 
 
-def _with_output(command: list[str], output: str) -> list[str]:
-    kept = without_option(without_option(command, "-o", values=1), "--output", values=1)
-    return [*kept, "-o", output]
+def _with_new(before: AlignOptions, asked: UpdateOptions, first: Manifest) -> AlignOptions:
+    """Return what a run of all sequences is asked, with what this command says of how and where."""
+    how = {one.name: getattr(asked, one.name) for one in options_of(UpdateOptions) if one.is_how}
+    command = first.command
+    for name in ("--shard", "-o", "--output"):
+        command = without_option(command, name, values=1)
+    also = [word for path in asked.new for word in ("--also", path)]
+    made = {**how, "format": first.format, "also": (*before.also, *asked.new)}
+    if asked.output.endswith(os.sep):
+        folder = asked.output.rstrip(os.sep)
+        given = [*command, *also, "-o", folder, "--shard", "1/1"]
+        made |= {"shard": (1, 1), "output": folder, "given": given}
+    elif asked.output != "-":
+        check_parts_ending(asked.output, first.format)
+    return replace(before, **made)
 
 
 def _plan_update(
-    align: argparse.Namespace,
-    table: Table,
-    options: argparse.Namespace,
+    folder: str,
     manifests: list[Manifest],
+    before: AlignOptions,
+    align: AlignOptions,
+    table: Table,
+    output: OutputRequest,
 ) -> _Update:
     """Plan a run of all sequences; refuse parts of another run, and E-values that would change."""
     suffix = table.writer_type.suffixes[0]
-    check_parts(options.parts, manifests, suffix)
-    before = copy(align)
-    before.also = align.also[: len(align.also) - len(options.new)]
-    before.shard = None
-    asked = make(AlignOptions, vars(align))
-    old = plan_of(problem_request(before), asked, run_request(before, table), quiet=True)
-    described = describe_run(old.job, format=manifests[0].format, **decided_by(asked))
+    check_parts(folder, manifests, suffix)
+    run = replace(run_request(align, table), shard=None)
+    old = plan_of(problem_request(before), align, run, quiet=True)
+    described = describe_run(old.job, format=manifests[0].format, **decided_by(align))
     differences = find_differences(manifests[0].run, described)
     if differences:
         raise PartsError(
-            f"'{options.parts}' was made of other sequences or by another version: "
+            f"'{folder}' was made of other sequences or by another version: "
             + "; ".join(differences[:_SHOWN])
         )
-    align = copy(align)
-    align.shard = None
-    run = run_request(align, table)
-    plan = plan_of(problem_request(align), asked, run, quiet=align.quiet)
+    plan = plan_of(problem_request(align), align, run, quiet=align.quiet)
     _check_statistics(table, old, plan)
-    parts = [part_path(options.parts, one.shard, one.shards, suffix) for one in manifests]
-    return _Update(align, table, plan, len(old.job.queries), parts, manifests)
+    parts = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
+    return _Update(align, output, table, plan, len(old.job.queries), parts, manifests)
 
 
 def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> None:
@@ -248,10 +256,10 @@ def _write(update: _Update, destination: Destination) -> None:
             return
         added = AddedHitsJob.of(job, KnownHits(update.old, *hits))
     results = align_added(job, update.old) if added is None else _results_of(added)
-    with HeldOutput(update.options.output) as held:
+    with HeldOutput(update.output.path) as held:
         _align(update, job, results, held, destination)
         lines.add(held.text(), whole=True)
-        with open_output(update.options.output, threads=job.threads) as output:
+        with open_output(update.output.path, threads=job.threads) as output:
             lines.write(output, None if added is None else added.numbers)
 
 
@@ -277,7 +285,7 @@ def _add_old(update: _Update, lines: Interleaver) -> None:
 @contextmanager
 def _recorded(update: _Update) -> Iterator[str]:
     """Give the path of the run's file, which is put together where there are several."""
-    with HeldOutput(update.options.output) as held:
+    with HeldOutput(update.output.path) as held:
         path = update.parts[0]
         if len(update.parts) > 1:
             merge_files(update.parts, update.manifests, update.table.writer_type, held)
@@ -299,10 +307,10 @@ def _read_recorded(update: _Update) -> PairList:
 def _add_pairs(update: _Update, destination: Destination) -> None:
     """Write the pairs of the run and new ones, whose order does not matter."""
     job, shown = update.plan.job, sum(one.shown for one in update.manifests)
-    with _recorded(update) as path, HeldOutput(update.options.output) as held:
+    with _recorded(update) as path, HeldOutput(update.output.path) as held:
         results = align_added(job, update.old)
         _align(update, job, results, held, destination, shown=shown)
-        with open_output(update.options.output, threads=job.threads) as output:
+        with open_output(update.output.path, threads=job.threads) as output:
             update.table.writer_type.add(map_file(path), held.text(), output)
 
 
@@ -321,7 +329,7 @@ def _align_again(update: _Update, recorded: PairList, destination: Destination) 
     if len(pairs):
         job = plan_alignment(request, job.problem, update.plan.run).job
     results = _results_of(job) if len(pairs) else _no_results()
-    with open_output(update.options.output, threads=job.threads) as output:
+    with open_output(update.output.path, threads=job.threads) as output:
         _align(update, job, results, output, destination)
 
 
@@ -366,13 +374,12 @@ def _align(
     shown: int = 0,
 ) -> None:
     """Align what is planned and write it; which closes the output; `shown` pairs come besides."""
-    options = update.options
     keep_freed_memory(job.memory_bytes)
     with (
         closing(results),
         open_writer(
-            options.output,
-            options.format,
+            update.output.path,
+            update.output.format,
             job.queries,
             job.problem.others,
             job.scoring,
@@ -380,7 +387,7 @@ def _align(
             threads=update.table.writer_type.threads_within(job.threads, job.memory_bytes),
             output=output,
             significance=update.plan.significance,
-            confidence=confidence_of(update.table, update.plan.request, options.device, job),
+            confidence=confidence_of(update.table, update.plan.request, update.asked.device, job),
             **update.table.shown(),
         ) as writer,
     ):

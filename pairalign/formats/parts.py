@@ -60,6 +60,8 @@ class Manifest:
         number them.
     command : list of str
         The arguments of the program that wrote it.
+    request : dict
+        What was asked of the run, see `pairalign.base.declaration.stored`.
     pieces : list of list of int
         Of a part whose pairs do not all follow one another, for each piece: pairs that come before
         it, pairs that it covers, where it ends in the file, and the number of the pair after it.
@@ -78,6 +80,7 @@ class Manifest:
     number: int = 1
     shown: int = 0
     command: list[str] = field(default_factory=list)
+    request: dict[str, Any] = field(default_factory=dict)
     pieces: list[list[int]] = field(default_factory=list)
     summary: dict[str, Any] = field(default_factory=dict)
 

@@ -100,6 +100,7 @@ MANIFEST: Schema = {
     "number": Field(_FROM_ONE, required=False),
     "shown": Field(_COUNT, required=False),
     "command": Field(_list_of(_TEXT), required=False),
+    "request": Field(_OBJECT, required=False),
     "pieces": Field(_list_of(_PIECE), required=False),
     "summary": Field(_OBJECT, required=False),
 }

@@ -26,7 +26,7 @@ from pairalign.requests.shared import (
 class PartsOptions(Asked):
     """Parts of a result."""
 
-    parts: str | None = place("PARTS", "the folder with the parts", kind=PATH)
+    parts: str = place("PARTS", "the folder with the parts", kind=PATH)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class UpdateOptions(PartsOptions, ResourcesOptions):
     new: tuple[str, ...] = place(
         "NEW", "files of sequences, which come last", kind=PATH, nargs="+", is_several=True
     )
-    output: str | None = again(
+    output: str = again(
         OutputOptions,
         "output",
         help="file, or - for stdout; .gz compresses; with a / at the end a folder of one part, to "

@@ -127,10 +127,10 @@ class OutputOptions(Asked):
         flags=("-o", "--output"),
         metavar="OUT",
         kind=PATH,
-        decides=False,
+        is_how=True,
         surface="command",
     )
-    format: str | None = option(decides=False, surface="command")
+    format: str | None = option(is_how=True, surface="command")
 
 
 def format_option(values: Any, default: str) -> Any:
@@ -138,7 +138,7 @@ def format_option(values: Any, default: str) -> Any:
     return option(
         help=f"default: by the ending of OUT's name; {default} for stdout",
         values=values,
-        decides=False,
+        is_how=True,
         surface="command",
     )
 
@@ -250,7 +250,7 @@ class ThresholdsOptions(Asked):
     )
     explain: bool = flag(
         "say on stderr how many pairs each step of the thresholds has dropped",
-        decides=False,
+        is_how=True,
         surface="command",
     )
 
@@ -341,7 +341,7 @@ class ReportOptions(Asked):
         help="write a page to look at: histograms, a heat map, the best pairs and their alignments",
         metavar="HTML",
         kind=PATH,
-        decides=False,
+        is_how=True,
         surface="command",
     )
 
@@ -356,7 +356,7 @@ class ShardOptions(Asked):
         metavar="K/N",
         kind=SHARD,
         group=IN_PARTS,
-        decides=False,
+        is_how=True,
         surface="command",
     )
 
@@ -368,7 +368,7 @@ class ResumeOptions(Asked):
     resume: bool = flag(
         "keep OUT.part and OUT.journal, and go on where a run of the same command was ended",
         group=TO_GO_ON,
-        decides=False,
+        is_how=True,
         surface="command",
     )
     commit_every: float = option(
@@ -377,7 +377,7 @@ class ResumeOptions(Asked):
         metavar="S",
         kind=SECONDS,
         group=TO_GO_ON,
-        decides=False,
+        is_how=True,
         surface="command",
     )
 
@@ -392,7 +392,7 @@ class ClusterOfMachinesOptions(Asked):
         metavar="ADDRESS|local:N",
         kind=CLUSTER,
         group=ON_A_CLUSTER,
-        decides=False,
+        is_how=True,
         surface="command",
     )
 
@@ -407,7 +407,7 @@ class ThreadsOptions(Asked):
         metavar="N",
         kind=POSITIVE,
         group=RESOURCES,
-        decides=False,
+        is_how=True,
     )
 
 
@@ -422,21 +422,21 @@ class MessagesOptions(Asked):
         flags=("-q", "--quiet"),
         excludes="loudness",
         group=RESOURCES,
-        decides=False,
+        is_how=True,
         surface="command",
     )
     verbose: bool = flag(
         "say also what engines do, and what time and memory the run takes",
         flags=("-v", "--verbose"),
         group=RESOURCES,
-        decides=False,
+        is_how=True,
         surface="command",
     )
     summary: str = choice(
         SUMMARIES,
         "what is said in the end: lines, or a JSON object on one line (default: %(default)s)",
         group=RESOURCES,
-        decides=False,
+        is_how=True,
         surface="command",
     )
     log: str | None = option(
@@ -444,7 +444,7 @@ class MessagesOptions(Asked):
         metavar="FILE",
         kind=PATH,
         group=RESOURCES,
-        decides=False,
+        is_how=True,
         surface="command",
     )
 
@@ -458,7 +458,7 @@ class CoreResources(Asked):
         metavar="auto|cpu|cuda[:0]",
         kind=DEVICE,
         group=RESOURCES,
-        decides=False,
+        is_how=True,
     )
     threads: int | None = again(ThreadsOptions, "threads")
     memory: int | None = option(
@@ -466,7 +466,7 @@ class CoreResources(Asked):
         metavar="SIZE",
         kind=SIZE,
         group=RESOURCES,
-        decides=False,
+        is_how=True,
     )
 
 
@@ -488,7 +488,7 @@ class KernelResources(Asked):
         default=AUTO,
         metavar="auto|NAME",
         group=RESOURCES,
-        decides=False,
+        is_how=True,
     )
     threads: int | None = again(CoreResources, "threads")
     memory: int | None = again(CoreResources, "memory")
@@ -503,6 +503,6 @@ class ResourcesOptions(KernelResources, MessagesOptions):
         "a line every 30 s on how far it is, as in a log, also on a terminal instead of a bar",
         excludes="loudness",
         group=RESOURCES,
-        decides=False,
+        is_how=True,
         surface="command",
     )

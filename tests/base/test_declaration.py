@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import pairalign
-from pairalign.base.declaration import check, make, options_of
+from pairalign.base.arguments import parse_ratio, parse_share
+from pairalign.base.declaration import check, make, options_of, restored, stored
 from pairalign.base.spelling import options_are_spelled
 from pairalign.errors import UsageError
 from pairalign.requests.align import AlignOptions, AlignRequest
@@ -27,6 +29,22 @@ def test_arguments_and_defaults_are_those_declared(function: Callable[..., Any])
         **declared,
         **IN_PYTHON_OF_THE_SCORING,
     }
+
+
+def test_a_request_is_restored_as_it_was() -> None:
+    """Each option that a run stores, through JSON; exact numbers stay exact."""
+    given = {
+        **{"input": "a.fa", "also": ("b.fa", "c.fa"), "degap": True, "mode": "local", "hsps": 2},
+        **{"min_identity": parse_share("33.3333333333333333%"), "min_score": "1.50"},
+        **{"max_length_ratio": parse_ratio("123456789012345.125"), "max_evalue": 0.1 + 0.2},
+        **{"comp_based_stats": 0, "db_size": 10**9, "gap_open": "11", "columns": "query,target"},
+        **{"threads": 3, "output": "out.paf", "quiet": True},
+    }
+    request = make(AlignOptions, given)
+    kept = json.loads(json.dumps(stored(request)))
+    assert set(kept) == set(given) - {"threads", "output", "quiet"}
+    again = restored(AlignOptions, kept)
+    assert again == make(AlignOptions, {name: given[name] for name in kept})
 
 
 def test_options_are_spelled_as_the_user_gives_them() -> None:

@@ -337,6 +337,38 @@ def test_parts_of_other_sequences(capsys: pytest.CaptureFixture[str]) -> None:
     assert "other sequences" in said(capsys, "parts", "new.fa", "-o", "updated")
 
 
+@pytest.mark.parametrize(
+    ("request_of_run", "expected"),
+    [
+        ({"input": "old.fa", "hsps": "2"}, "--hsps needs --mode local"),
+        ({"input": "old.fa", "hsps": 2}, "hsps: found 2"),
+        ({"input": "old.fa", "max_hits": "many"}, "max_hits: found 'many'"),
+        ({"input": "old.fa", "min_identity": "9/7"}, "min_identity: found '9/7'"),
+        ({"input": "old.fa", "mode": "odd"}, "--mode 'odd': expected one of"),
+        ({"input": "old.fa", "both_ways": "yes"}, "both_ways: found 'yes'"),
+        ({"input": "old.fa", "also": [3]}, "also: found [3]"),
+        ({"input": "old.fa", "threads": "3"}, "'threads' is no option that a run stores"),
+        ({"input": "old.fa", "strand": "both"}, "made of other sequences"),
+        ({}, "does not say what the run was asked"),
+    ],
+    ids=lambda one: next(reversed(one), "none") if isinstance(one, dict) else "",
+)
+def test_what_the_run_was_asked_is_checked(
+    request_of_run: dict[str, object], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("old.fa", "new.fa"):
+        letters = Path(name).read_text().splitlines()[::2]
+        Path(name).write_text("".join(f"{one}\nACGTTGCAAC\n" for one in letters))
+    make_parts("--format", "paf", "--alphabet", "dna")
+    for path in Path("parts").glob("*.json"):
+        manifest = json.loads(path.read_text())
+        assert manifest["request"] == {"input": "old.fa", "alphabet": "dna"}
+        path.write_text(json.dumps({**manifest, "request": request_of_run}))
+    message = said(capsys, "parts", "new.fa", "-o", "updated")
+    assert message.startswith("pairalign: error: 'parts'")
+    assert expected in message
+
+
 def test_the_summary_counts_new_pairs(capsys: pytest.CaptureFixture[str]) -> None:
     make_parts("--format", "paf")
     capsys.readouterr()
