@@ -2,49 +2,45 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import replace
 
-from pairalign.base.declaration import make
 from pairalign.cli.align import plan_of, run_request
 from pairalign.cli.align_table import table_of
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import check_scoring, problem_request
 from pairalign.jobs.estimate.estimate import START_SECONDS, Estimate, estimate_run
 from pairalign.jobs.estimate.rates import parse_devices
-from pairalign.requests.align import AlignOptions
+from pairalign.requests.estimate import EstimateOptions
 
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 
-def run_estimate(options: argparse.Namespace) -> None:
+def run_estimate(asked: EstimateOptions) -> None:
     """Carry out ``pairalign estimate``."""
-    devices = parse_devices(options.devices)
-    if options.output is None:
-        options.output = "-"
-    if options.output == "-" and options.format is None:
-        options.format = options.default_format
-    options.progress = options.resume = False
-    asked = make(AlignOptions, vars(options))
+    devices = parse_devices(asked.devices)
+    output = asked.output or "-"
+    format = asked.STDOUT_FORMAT if output == "-" and asked.format is None else asked.format
+    asked = replace(asked, output=output, format=format, progress=False, resume=False)
     table = table_of(asked)
-    check_scoring(options)
-    run = run_request(options, table)
-    plan = plan_of(problem_request(options), asked, run, quiet=options.quiet)
+    check_scoring(asked)
+    run = run_request(asked, table)
+    plan = plan_of(problem_request(asked), asked, run, quiet=asked.quiet)
     found = estimate_run(
         plan,
         devices,
         format=table.writer_type.name,
-        sample=options.sample,
+        sample=asked.sample,
         shown=table.shown(),
         resources=run.resources,
     )
-    lines = _lines_of(found, options)
-    if options.quiet:
+    lines = _lines_of(found, asked)
+    if asked.quiet:
         print(lines.text())
     else:
-        say_summary(options, lines)
+        say_summary(asked, lines)
 
 
-def _lines_of(found: Estimate, options: argparse.Namespace) -> Lines:
+def _lines_of(found: Estimate, asked: EstimateOptions) -> Lines:
     lines = Lines()
     lines.add("pairs", f"{found.pairs:,}", pairs=found.pairs)
     lines.add("cells", f"{found.cells:.3g}", cells=found.cells)
@@ -66,9 +62,9 @@ def _lines_of(found: Estimate, options: argparse.Namespace) -> Lines:
         share=found.share,
         sampled=found.sampled,
     )
-    if options.price is not None:
-        cost = found.device_hours * float(options.price)
-        text = f"{cost:,.2f}: {found.device_hours:.2f} device hours at {options.price}"
+    if asked.price is not None:
+        cost = found.device_hours * float(asked.price)
+        text = f"{cost:,.2f}: {found.device_hours:.2f} device hours at {asked.price}"
         lines.add("cost", text, cost=round(cost, 2), device_hours=round(found.device_hours, 3))
     return lines
 

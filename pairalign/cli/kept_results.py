@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,18 +10,19 @@ from pairalign.cli.console import log
 from pairalign.cli.destination import replace_leftovers
 from pairalign.formats.kept import KeptResults
 from pairalign.jobs.run.run_identity import describe
+from pairalign.requests.msa import MsaOptions
+from pairalign.requests.posterior import PosteriorOptions
 
 
 @contextmanager
 def kept_results(
-    options: argparse.Namespace, job: str, **decided: Any
+    asked: PosteriorOptions | MsaOptions, job: str, **decided: Any
 ) -> Iterator[KeptResults | None]:
     """Keep results of steps beside the output with ``--resume``, until a block has written it.
 
     Parameters
     ----------
-    options : argparse.Namespace
-        With `output`, `resume` and `commit_every`.
+    asked : PosteriorOptions or MsaOptions
     job : str
     **decided
         What decides the results, see `pairalign.jobs.run.run_identity.describe`.
@@ -32,11 +32,11 @@ def kept_results(
     KeptResults or None
         None without ``--resume``.
     """
-    if not options.resume:
-        replace_leftovers(options.output)
+    if not asked.resume:
+        replace_leftovers(asked.output)
         yield None
         return
-    kept = KeptResults(options.output, describe(job, **decided), options.commit_every)
+    kept = KeptResults(asked.output, describe(job, **decided), asked.commit_every)
     if kept.pairs:
         log.warning("resumed: the posteriors of %s pairs were kept", f"{kept.pairs:,}")
     try:

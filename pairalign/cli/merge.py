@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from pathlib import Path
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
-from pairalign.base.errors import FormatError
 from pairalign.cli.files import refuse_inputs
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.parts import check_parts_ending, without_option
@@ -23,33 +21,32 @@ from pairalign.formats.parts import (
     missing_shards,
     read_manifests,
 )
+from pairalign.requests.files import MergeOptions
 
 
-def run_merge(options: argparse.Namespace) -> None:
+def run_merge(asked: MergeOptions) -> None:
     """Carry out ``pairalign merge``."""
-    manifests = read_manifests(options.parts)
-    if options.plan:
+    manifests = read_manifests(asked.parts)
+    if asked.plan:
         _print_plan(manifests)
         return
-    if options.output is None:
-        raise FormatError("nowhere to write to: give -o OUT, or --plan to see what is missing")
-    refuse_inputs(options.output, map(str, Path(options.parts).glob("part-*")))
-    check_writable(options.output)
-    threads = options.threads or usable_cores()
+    refuse_inputs(asked.output, map(str, Path(asked.parts).glob("part-*")))
+    check_writable(asked.output)
+    threads = asked.threads or usable_cores()
     if manifests[0].format == FORMAT:
-        format = choose_format(options.output, options.format, DISTANCE_SUFFIXES, "distances")
-        matrix = merge_distances(options.parts, manifests)
-        write_distances(options.output, matrix, format, threads=threads)
+        format = choose_format(asked.output, asked.format, DISTANCE_SUFFIXES, "distances")
+        matrix = merge_distances(asked.parts, manifests)
+        write_distances(asked.output, matrix, format, threads=threads)
     else:
-        check_parts_ending(options.output, manifests[0].format)
-        merge_alignments(options.parts, manifests, options.output, threads)
+        check_parts_ending(asked.output, manifests[0].format)
+        merge_alignments(asked.parts, manifests, asked.output, threads)
     size = sum(manifest.bytes for manifest in manifests)
     pairs = sum(manifest.pairs for manifest in manifests)
     lines = Lines()
     lines.add("merged", f"{len(manifests):,} parts, {size:,} bytes", parts=len(manifests))
     lines.add("pairs", f"{pairs:,}", pairs=pairs)
-    lines.add_outputs([options.output])
-    say_summary(options, lines)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)
 
 
 def _print_plan(manifests: list[Manifest]) -> None:

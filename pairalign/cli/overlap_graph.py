@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,9 +11,8 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import MUTUAL
 from pairalign.base.errors import FormatError
-from pairalign.cli.report import ReportRequest, make_collector, report_of
+from pairalign.cli.report import make_collector
 from pairalign.formats.gfa import GfaWriter, write_unitigs
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.writer import Writer
@@ -23,98 +20,32 @@ from pairalign.jobs.overlaps.trimming import FASTQ_SUFFIXES
 from pairalign.reads.advice import AssemblyAdvice
 from pairalign.reads.kinds import classify, classify_and_count
 from pairalign.reads.passes import mark_indices
+from pairalign.requests.overlap import OverlapOptions
 
 if TYPE_CHECKING:
     from pairalign.jobs.overlaps.read_report import ReadCollector, ReadReport
     from pairalign.jobs.report.report import ReportCollector
 
-_REMOVING = ("remove_weak", "mutual", "remove_contained", "remove_transitive")
-_NEEDING_ALL = ("read_report", "trim", "trimmed", "unitigs", *_REMOVING)
 
-
-@dataclass(frozen=True)
-class GraphRequest:
-    """What is asked of all overlaps of a run.
-
-    Attributes
-    ----------
-    remove_weak, mutual, remove_contained, remove_transitive
-        See `pairalign.reads.string_graph.Reduction`.
-    unitigs : bool
-        Write unitigs instead of overlaps.
-    trim : bool
-        Cut the reads first.
-    sources : tuple of str
-        Files of the reads, which have the qualities of reads that are cut.
-    trimmed, read_report : str or None
-        Where reads that are cut, and the report on reads, are to go.
-    report : ReportRequest or None
-    """
-
-    remove_weak: bool
-    mutual: str
-    remove_contained: bool
-    remove_transitive: bool
-    unitigs: bool
-    trim: bool
-    sources: tuple[str, ...]
-    trimmed: str | None
-    read_report: str | None
-    report: ReportRequest | None
-
-    @property
-    def removes(self) -> bool:
-        """Whether reads or overlaps are removed."""
-        return self.mutual != MUTUAL[0] or (
-            self.remove_weak or self.remove_contained or self.remove_transitive
-        )
-
-    @property
-    def is_reduced(self) -> bool:
-        """Whether reads or overlaps that others contain are removed."""
-        return self.remove_contained or self.remove_transitive
-
-
-def graph_of(options: argparse.Namespace, writer_type: type[Writer]) -> GraphRequest:
-    """Return what is asked for; refuse, before any work, what cannot be done or written.
+def check_graph(asked: OverlapOptions, writer_type: type[Writer]) -> None:
+    """Refuse, before any work, what cannot be done or written.
 
     Raises
     ------
     FormatError
-        The run does not see all overlaps, or the format has no unitigs.
+        The format has no unitigs, or qualities cannot be read again.
     OutputError
-        The table, or the report, cannot be written.
+        The table, or the reads that are cut, cannot be written.
     """
-    for needing in _NEEDING_ALL:
-        for name in ("shard", "resume", "dask"):
-            if _is_asked(options, needing) and getattr(options, name, None):
-                option = needing.replace("_", "-")
-                raise FormatError(f"--{option} needs all overlaps of a run: leave --{name} out")
-    if options.unitigs and writer_type is not GfaWriter:
+    if asked.unitigs and writer_type is not GfaWriter:
         raise FormatError("--unitigs are GFA: name the output OUT.gfa, or give --format gfa")
-    for path in (options.read_report, options.trimmed):
+    for path in (asked.read_report, asked.trimmed):
         if path is not None:
             check_writable(path)
-    if options.trimmed is not None:
-        is_fastq = options.trimmed.lower().endswith(FASTQ_SUFFIXES)
-        if is_fastq and "-" in (options.input, *options.also):
+    if asked.trimmed is not None:
+        is_fastq = asked.trimmed.lower().endswith(FASTQ_SUFFIXES)
+        if is_fastq and "-" in (asked.input, *asked.also):
             raise FormatError("--trimmed reads qualities again: write FASTA, or name the reads")
-    return GraphRequest(
-        options.remove_weak,
-        options.mutual,
-        options.remove_contained or options.unitigs,
-        options.remove_transitive or options.unitigs,
-        options.unitigs,
-        options.trim or options.trimmed is not None,
-        (options.input, *options.also),
-        options.trimmed,
-        options.read_report,
-        report_of(options),
-    )
-
-
-def _is_asked(options: argparse.Namespace, name: str) -> bool:
-    return getattr(options, name) not in (None, False, MUTUAL[0])
 
 
 class OverlapWatcher:
@@ -122,7 +53,7 @@ class OverlapWatcher:
 
     Parameters
     ----------
-    asked : GraphRequest
+    asked : OverlapOptions
     problem : Problem
         Of one set, the reads.
     overhang : int
@@ -139,7 +70,7 @@ class OverlapWatcher:
         Reads that are left, after `reduce`; None: all.
     """
 
-    def __init__(self, asked: GraphRequest, problem: Problem, overhang: int) -> None:
+    def __init__(self, asked: OverlapOptions, problem: Problem, overhang: int) -> None:
         reads = problem.queries
         self.overlapping = np.zeros(len(reads), np.bool_)
         self.advice = AssemblyAdvice(reads)
@@ -177,7 +108,7 @@ class OverlapWatcher:
 
         wanted = self._asked
         found, _, self.kept = Reduction(
-            wanted.remove_weak, wanted.mutual, wanted.remove_contained, wanted.remove_transitive
+            wanted.remove_weak, wanted.mutual, wanted.drops_contained, wanted.drops_transitive
         ).apply(concatenate(list(results)), self._overhang, self._overhang)
         self.advice.add(found)
         return iter([found])

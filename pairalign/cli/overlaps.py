@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,15 +16,14 @@ from pairalign.cli.dask_cluster import WorkersRequest, run_on_cluster, workers_o
 from pairalign.cli.destination import Destination, OutputRequest, output_of
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary, written_pairs
-from pairalign.cli.loading import no_collection
-from pairalign.cli.overlap_graph import GraphRequest, OverlapWatcher, graph_of
+from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
 from pairalign.cli.planning import (
-    choose_output,
+    read_sequences,
     resources_of,
     result_seconds,
-    sequences_request,
+    with_output,
 )
-from pairalign.cli.report import finish_report
+from pairalign.cli.report import ReportRequest, finish_report, report_of
 from pairalign.cli.tags import tags_of
 from pairalign.formats import (
     OVERLAP_FORMATS,
@@ -35,14 +33,14 @@ from pairalign.formats import (
     open_overlap_writer,
 )
 from pairalign.jobs.overlaps.overlaps import OverlapJob, plan_overlap_job
-from pairalign.jobs.overlaps.plan import AskedThresholds
-from pairalign.jobs.overlaps.request import OverlapRequest
+from pairalign.jobs.overlaps.plan import check_costs
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
-from pairalign.jobs.run.inputs import ProblemRequest, read_sets
+from pairalign.jobs.run.request import RunRequest
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE
 from pairalign.pairs.want import Detail
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
+from pairalign.requests.overlap import OverlapOptions, OverlapRequest
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 
@@ -52,89 +50,83 @@ _FEW = 0.5
 
 @dataclass(frozen=True)
 class _Command:
-    """What is asked; what carries it out knows of no options.
+    """What is asked, and what has been found out about where results go.
 
     Attributes
     ----------
-    reads : ProblemRequest
-        Less their scoring.
-    request : OverlapRequest
-    graph : GraphRequest
+    asked : OverlapOptions
+    run : RunRequest
     output : OutputRequest
     writer_type : type of Writer
-    dual, cigars : bool
-        As for `pairalign.formats.open_overlap_writer`.
     tags : frozenset of str
     workers : WorkersRequest or None
+    report : ReportRequest or None
     """
 
-    reads: ProblemRequest
-    request: OverlapRequest
-    graph: GraphRequest
+    asked: OverlapOptions
+    run: RunRequest
     output: OutputRequest
     writer_type: type[Writer]
-    dual: bool
-    cigars: bool
     tags: frozenset[str]
     workers: WorkersRequest | None
+    report: ReportRequest | None
 
-    def decided(self, run: OverlapJob, overhang: int) -> dict[str, Any]:
+    def decided(self, job: OverlapJob, overhang: int) -> dict[str, Any]:
         """Return what decides the bytes besides the job, see `describe_run`."""
         return {
             "max_overhang": overhang,
-            "dual": self.dual,
-            "cigars": self.cigars,
+            "dual": self.asked.dual,
+            "cigars": not self.asked.no_cigar,
             "tags": sorted(self.tags),
-            "thresholds": run.thresholds,
-            "candidates": run.candidates,
+            "thresholds": job.thresholds,
+            "candidates": job.candidates,
         }
 
 
-def run_overlap(options: argparse.Namespace) -> None:
+def run_overlap(asked: OverlapOptions) -> None:
     """Carry out ``pairalign overlap``."""
-    choose_output(options, OVERLAP_FORMATS)
-    writer_type = find_format(options.output, options.format, OVERLAP_FORMATS)
-    tags, detail = tags_of(options), Detail.STATS if options.no_cigar else Detail.CIGAR
-    check_shown(writer_type, detail, both_ways=options.dual, tags=tags, overlaps=True)
-    check_files(options)
-    workers = workers_of(options)
-    request = _request_of(options)
-    request.check()
+    asked = with_output(asked, OVERLAP_FORMATS)
+    writer_type = find_format(asked.output, asked.format, OVERLAP_FORMATS)
+    tags, detail = tags_of(asked), Detail.STATS if asked.no_cigar else Detail.CIGAR
+    check_shown(writer_type, detail, both_ways=asked.dual, tags=tags, overlaps=True)
+    check_files(asked)
+    workers = workers_of(asked)
+    check_costs(asked)
+    check_graph(asked, writer_type)
+    report = report_of(asked)
+    seconds, resources = result_seconds(asked), resources_of(asked)
     command = _Command(
-        sequences_request(options),
-        request,
-        graph_of(options, writer_type),
-        output_of(options, writer_type.name, writer_type.suffixes[0]),
+        asked,
+        RunRequest(shard=asked.shard, result_seconds=seconds, resources=resources),
+        output_of(asked, writer_type.name, writer_type.suffixes[0]),
         writer_type,
-        options.dual,
-        not options.no_cigar,
         tags,
         workers,
+        report,
     )
-    say_summary(options, _carry_out(command))
+    say_summary(asked, _carry_out(command))
 
 
 def _carry_out(command: _Command) -> Lines:
     """Find overlaps, and write them; return the summary."""
-    request, graph, output = command.request, command.graph, command.output
-    if request.candidates == MAPPY:
+    asked, output = command.asked, command.output
+    if asked.candidates == MAPPY:
         import_mappy()
-    with no_collection():
-        reads, _ = read_sets(command.reads)
+    reads, _ = read_sequences(asked)
     started = time.perf_counter()
-    run = _plan(request, reads)
+    run = _plan(asked, reads, command.run)
     overhang = run.preset.max_overhang
-    if graph.trim:
-        run, trimmed = _trim(request, run)
+    if asked.cuts:
+        run, trimmed = _trim(asked, run, command.run)
         reads = trimmed.reads
-        if graph.trimmed is not None:
-            trimmed.write(graph.trimmed, *graph.sources)
+        if asked.trimmed is not None:
+            trimmed.write(asked.trimmed, asked.input, *asked.also)
     job, decided = run.alignment, command.decided(run, overhang)
     if command.workers is not None:
         run_on_cluster(command.workers, output.path, job, command.writer_type, **decided)
         return written_pairs("overlaps", job.pairs, output.path)
     destination = Destination(output, job, **decided)
-    seen = OverlapWatcher(graph, job.problem, overhang)
+    seen = OverlapWatcher(asked, job.problem, overhang)
     kinds = destination.before.get("kinds", [])
     before = np.zeros(INTERNAL + 1, np.int64) if len(kinds) != INTERNAL + 1 else np.array(kinds)
     counts, writing = before, 0.0
@@ -147,69 +139,44 @@ def _carry_out(command: _Command) -> Lines:
     seen.write_reads()
     computed = 0 if destination.is_done else destination.job.cells
     lines = _summary(run, reads, counts, (seconds, writing, computed), output.path)
-    if graph.removes:
+    if asked.removes:
         lines.add("left", seen.describe_left(int(counts.sum())))
-    if not destination.is_resumed and request.shard is None:
+    if not destination.is_resumed and asked.shard is None:
         _warn_of_few(seen.overlapping)
-        if counts.sum() and run.preset.mode == "local" and not graph.is_reduced:
+        if counts.sum() and run.preset.mode == "local" and not asked.is_reduced:
             for title, advice in seen.describe_advice():
                 lines.add(title, advice)
-    if graph.report is not None and seen.report is not None:
+    if command.report is not None and seen.report is not None:
         reports = seen.read_report.columns()
         devices = destination.job.devices
-        finish_report(graph.report, seen.report, lines.text(), devices=devices, reads=reports)
+        finish_report(command.report, seen.report, lines.text(), devices=devices, reads=reports)
     return lines
 
 
-def _request_of(options: argparse.Namespace) -> OverlapRequest:
-    return OverlapRequest(
-        preset=options.preset,
-        mode=options.mode,
-        match=options.match,
-        mismatch=options.mismatch,
-        gap_open=options.gap_open,
-        gap_extend=options.gap_extend,
-        limits=AskedThresholds(
-            options.min_overlap,
-            options.min_identity,
-            options.min_score,
-            options.all_strands,
-            options.max_false,
-            options.max_overlaps,
-        ),
-        max_overhang=options.max_overhang,
-        candidates=options.candidates,
-        filter=options.filter,
-        resources=resources_of(options),
-        shard=options.shard,
-        result_seconds=result_seconds(options),
-    )
+def _plan(asked: OverlapRequest, reads: SequenceSet, run: RunRequest) -> OverlapJob:
+    return plan_overlap_job(asked, reads, run, lambda message: log.warning("%s", message))
 
 
-def _plan(request: OverlapRequest, reads: SequenceSet) -> OverlapJob:
-    return plan_overlap_job(request, reads, lambda message: log.warning("%s", message))
-
-
-def _trim(request: OverlapRequest, run: OverlapJob) -> tuple[OverlapJob, Trimmed]:
+def _trim(asked: OverlapRequest, job: OverlapJob, run: RunRequest) -> tuple[OverlapJob, Trimmed]:
     """Find all overlaps, cut the reads, and plan the alignment of those that overlap."""
-    with run.alignment.open() as results:
+    with job.alignment.open() as results:
         found = concatenate(list(results))
-    trimmed = trim_reads(found, run.preset.max_overhang)
+    trimmed = trim_reads(found, job.preset.max_overhang)
     if not len(found):
-        return run, trimmed
+        return job, trimmed
     log.info("%s of %s reads are cut", f"{trimmed.cut:,}", f"{len(trimmed.reads):,}")
-    limits = run.thresholds
-    chosen = AskedThresholds(
-        limits.min_overlap,
-        limits.min_identity,
-        run.alignment.scoring.format_score(limits.min_raw_score),
-        limits.all_strands,
+    limits = job.thresholds
+    chosen = replace(
+        asked,
+        preset=job.preset.name,
+        min_overlap=limits.min_overlap,
+        min_identity=limits.min_identity,
+        min_score=job.alignment.scoring.format_score(limits.min_raw_score),
+        max_false=None,
         max_overlaps=limits.max_overlaps,
+        candidates=candidates_of(found),
     )
-    request = replace(
-        request, preset=run.preset.name, limits=chosen, candidates=candidates_of(found)
-    )
-    return _plan(request, trimmed.reads), trimmed
+    return _plan(chosen, trimmed.reads, run), trimmed
 
 
 def _write(
@@ -226,8 +193,8 @@ def _write(
     run, writing = destination.job, 0.0
     with run.open() as results:
         watched = seen.watch(results)
-        if command.graph.removes:  # nothing can be written before everything is known
-            if command.graph.unitigs:
+        if command.asked.removes:  # nothing can be written before everything is known
+            if command.asked.unitigs:
                 return seen.write_unitigs(watched, destination.path), writing
             watched = seen.reduce(watched)
         with open_overlap_writer(
@@ -236,8 +203,8 @@ def _write(
             run.queries,
             run.scoring,
             max_overhang=overhang,
-            dual=command.dual,
-            cigars=command.cigars,
+            dual=command.asked.dual,
+            cigars=not command.asked.no_cigar,
             tags=command.tags,
             kept=seen.kept,
             threads=run.threads,

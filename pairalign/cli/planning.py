@@ -87,11 +87,16 @@ def _find_output(
     return output, format
 
 
-def sequences_request(options: Any, rules: InputRules | None = None) -> ProblemRequest:
-    """Return what the options say of the sequences; `rules`: instead of those of the options."""
+def sequences_request(
+    options: Any,
+    rules: InputRules | None = None,
+    input: str | None = None,
+    input2: str | None = None,
+) -> ProblemRequest:
+    """Return what the options say of the sequences; `rules` and files: instead of theirs."""
     return ProblemRequest(
-        options.input,
-        getattr(options, "input2", None),
+        input or options.input,
+        input2 or getattr(options, "input2", None),
         alphabet=_alphabet_of(options),
         also=tuple(options.also),
         rules=rules or rules_of(options),
@@ -113,8 +118,13 @@ def read_sequences(
     FastaError, AlphabetError
         When a file cannot be read.
     """
+    return read_sets_of(sequences_request(options, rules))
+
+
+def read_sets_of(request: ProblemRequest) -> tuple[SequenceSet, SequenceSet | None]:
+    """Read the sequences of a request; see `read_sequences`."""
     with no_collection():
-        return read_sets(sequences_request(options, rules))
+        return read_sets(request)
 
 
 def rules_of(options: Any) -> InputRules:
@@ -181,7 +191,7 @@ def _alphabet_of(options: Any) -> str | None:
 
 def progress_of(options: Any) -> Progress:
     """Return how progress is to be shown, of ``--quiet`` and ``--progress``."""
-    if options.progress:
+    if getattr(options, "progress", False):
         return "lines"
     # A bar would stand between the results.
     results_are_seen = options.output == "-" and sys.stdout is not None and sys.stdout.isatty()

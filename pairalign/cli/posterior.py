@@ -2,41 +2,41 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES
 from pairalign.cli.files import check_files
 from pairalign.cli.kept_results import kept_results
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.planning import choose_output, progress_of, read_sequences
+from pairalign.cli.planning import progress_of, read_sequences, with_output
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.posteriors import WRITERS, check_format
 from pairalign.jobs.posterior.posterior import PosteriorJob
+from pairalign.requests.posterior import PosteriorOptions
 
 
-def run_posterior(options: argparse.Namespace) -> None:
+def run_posterior(asked: PosteriorOptions) -> None:
     """Carry out ``pairalign posterior``."""
-    choose_output(options)
-    format = choose_format(options.output, options.format, POSTERIOR_SUFFIXES, "posteriors")
-    check_format(format, options.output)
-    check_files(options)
-    check_writable(options.output)
-    sequences, _ = read_sequences(options)
+    asked = with_output(asked)
+    format = choose_format(asked.output, asked.format, POSTERIOR_SUFFIXES, "posteriors")
+    check_format(format, asked.output)
+    check_files(asked)
+    check_writable(asked.output)
+    sequences, _ = read_sequences(asked)
     started = time.perf_counter()
-    decided = {"sequences": sequences, "threshold": options.threshold}
-    with kept_results(options, "posteriors", **decided) as kept:
+    decided = {"sequences": sequences, "threshold": asked.threshold}
+    with kept_results(asked, "posteriors", **decided) as kept:
         job = PosteriorJob(
             sequences,
-            threshold=options.threshold,
-            device=options.device,
-            threads=options.threads,
-            memory_bytes=options.memory,
-            progress=progress_of(options),
+            threshold=asked.threshold,
+            device=asked.device,
+            threads=asked.threads,
+            memory_bytes=asked.memory,
+            progress=progress_of(asked),
             kept=kept,
         )
-        entries = _write(options, format, job)
+        entries = _write(asked, format, job)
     lines = Lines()
     lines.add_sets(sequences)
     lines.add(
@@ -47,14 +47,14 @@ def run_posterior(options: argparse.Namespace) -> None:
         threshold=job.threshold,
     )
     lines.add_time(time.perf_counter() - started, job.cells)
-    lines.add_outputs([options.output])
-    say_summary(options, lines)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)
 
 
-def _write(options: argparse.Namespace, format: str, job: PosteriorJob) -> int:
+def _write(asked: PosteriorOptions, format: str, job: PosteriorJob) -> int:
     """Compute and write; return the number of entries."""
     entries = 0
-    writer = WRITERS[format](open_output(options.output), job.sequences, job.threshold)
+    writer = WRITERS[format](open_output(asked.output), job.sequences, job.threshold)
     try:
         for piece in job:
             writer.write(piece)

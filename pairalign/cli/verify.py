@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 
 from pairalign.alignments.problem import Problem
@@ -12,9 +11,9 @@ from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import (
     check_scoring,
-    choose_output,
     progress_of,
     read_problem,
+    with_output,
 )
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.names import check_ending
@@ -22,6 +21,7 @@ from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.verify.verify import Totals, VerifyJob
+from pairalign.requests.verify import VerifyOptions
 from pairalign.statistics.low_complexity import mask_problem
 from pairalign.statistics.statements import describe_scoring
 
@@ -33,40 +33,40 @@ class IllegalRecordsError(PairalignError):
     """Some records are illegal; what they are has been said."""
 
 
-def run_verify(options: argparse.Namespace) -> None:
+def run_verify(asked: VerifyOptions) -> None:
     """Carry out ``pairalign verify``."""
-    choose_output(options)
-    check_files(options)
-    if options.format is None:
-        check_ending(options.output, _TABLE, "verdicts are written as TSV")
-    check_scoring(options)
-    check_writable(options.output)
-    problem = read_problem(options)
-    if options.mask_scores:
-        problem = mask_problem(problem, options.mask)
+    asked = with_output(asked)
+    check_files(asked)
+    if asked.format is None:
+        check_ending(asked.output, _TABLE, "verdicts are written as TSV")
+    check_scoring(asked)
+    check_writable(asked.output)
+    problem = read_problem(asked)
+    if asked.mask_scores:
+        problem = mask_problem(problem, asked.mask)
     scoring = problem.scoring
     job = VerifyJob(
-        options.alignments,
+        asked.alignments,
         problem.queries,
         problem.targets,
         scoring,
-        format=options.read_as,
-        columns=tuple(options.columns.replace(",", " ").split()),
-        mode=scoring.mode if options.mode or _has_end_costs(options) else None,
-        scores=not options.ignore_scores,
-        optimal=options.optimal,
-        threads=options.threads or usable_cores(),
+        format=asked.read_as,
+        columns=tuple(asked.columns.replace(",", " ").split()),
+        mode=scoring.mode if asked.has_mode else None,
+        scores=not asked.ignore_scores,
+        optimal=asked.optimal,
+        threads=asked.threads or usable_cores(),
         engine_options={
-            "device": options.device,
-            "kernel": options.kernel,
-            "memory_bytes": options.memory or default_bytes(),
+            "device": asked.device,
+            "kernel": asked.kernel,
+            "memory_bytes": asked.memory or default_bytes(),
         },
     )
     started = time.perf_counter()
-    _write(options, job)
+    _write(asked, job)
     lines = _summary(job, problem, time.perf_counter() - started)
-    lines.add_outputs([options.output])
-    say_summary(options, lines)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)
     if job.totals.better:
         raise PairalignError(
             f"{job.totals.better:,} records score more than the optimum, which cannot be: "
@@ -77,19 +77,13 @@ def run_verify(options: argparse.Namespace) -> None:
         raise IllegalRecordsError(f"{job.reader.source}: {records} are illegal")
 
 
-def _has_end_costs(options: argparse.Namespace) -> bool:
-    """Whether gaps at ends are said to cost something of their own: then the mode is known."""
-    names = ("free_ends", "end_gap_open", "end_gap_extend")
-    return any(getattr(options, name) is not None for name in names)
-
-
-def _write(options: argparse.Namespace, job: VerifyJob) -> None:
+def _write(asked: VerifyOptions, job: VerifyJob) -> None:
     """Check; write the table, and the first messages."""
     said = 0
     with (
-        open_output(options.output, threads=job.threads) as output,
+        open_output(asked.output, threads=job.threads) as output,
         job.open() as results,
-        show_progress(job.reader.size, progress_of(options), "bytes", "checking") as meter,
+        show_progress(job.reader.size, progress_of(asked), "bytes", "checking") as meter,
     ):
         output.write(("\t".join(job.columns) + "\n").encode())
         done = 0
@@ -97,7 +91,7 @@ def _write(options: argparse.Namespace, job: VerifyJob) -> None:
             for message in checked.messages(_MOST_MESSAGES - said):
                 said += 1
                 log.warning("%s: %s", job.reader.source, message)
-            shown = checked.suspicious() if options.illegal else checked
+            shown = checked.suspicious() if asked.illegal else checked
             output.write(shown.lines(job.scoring))
             meter.update(job.reader.position - done)
             done = job.reader.position

@@ -211,7 +211,7 @@ class TreeOptions(
     STDOUT_FORMAT: ClassVar[str] = "newick"
     FIXED: ClassVar[dict[str, Any]] = {**DistanceOptions.FIXED, "shard": None}
 
-    input: str | None = again(
+    input: Any = again(
         SequencesOptions,
         "input",
         help="sequences as for distance, a distance matrix, or a folder of parts of distances",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
-from pairalign.base.declaration import again, flag, option, place
+from pairalign.base.declaration import Rule, again, flag, option, place
 from pairalign.requests.kinds import PATH
 from pairalign.requests.shared import (
     Asked,
@@ -39,13 +39,18 @@ class MergeOptions(PartsOptions, OutputOptions, ThreadsOptions, MessagesOptions)
         "the bytes of a single run."
     )
 
-    output: str | None = again(
-        OutputOptions, "output", help="file, or - for stdout; .gz compresses"
-    )
+    output: str = again(OutputOptions, "output", help="file, or - for stdout; .gz compresses")
     format: str | None = option(
         help="of distances; default: by the ending of OUT's name",
         values=tuple(DISTANCE_SUFFIXES),
     )
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.output is None and not asked.plan,
+            "nowhere to write to: give -o OUT, or {plan} to see what is missing",
+        ),
+    )
+
     plan: bool = flag("only print the commands that make missing parts")
 
 
@@ -80,7 +85,6 @@ class PackOptions(SequencesOptions, OutputOptions, InputOptions, MessagesOptions
         "is opened at once, and only what is needed of it is read."
     )
     STDOUT_FORMAT: ClassVar[str] = "pairset"
-    FIXED: ClassVar[dict[str, Any]] = {"input2": None}
 
     format: str | None = format_option(("pairset",), "pairset")
 
@@ -89,7 +93,7 @@ class PackOptions(SequencesOptions, OutputOptions, InputOptions, MessagesOptions
 class StartOptions(Asked):
     """Where circles begin."""
 
-    to: str | None = option(
+    to: str = option(
         help="begin where that sequence begins, or at its residue N",
         metavar="NAME[:N]",
         required=True,
@@ -113,6 +117,11 @@ class RotateOptions(
         "mitochondria, plasmids and phages, which files begin anywhere."
     )
     STDOUT_FORMAT: ClassVar[str] = "fasta"
-    FIXED: ClassVar[dict[str, Any]] = {"input2": None}
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.mode not in (None, "global"),
+            "circles are rotated in mode global, not in mode {.mode}",
+        ),
+    )
 
     format: str | None = format_option(("fasta",), "fasta")

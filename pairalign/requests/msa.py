@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pairalign.base.choices import MSA_ORDERS, MSA_SUFFIXES
-from pairalign.base.declaration import choice, option, place
+from pairalign.base.declaration import Rule, choice, option, place
 from pairalign.requests.kinds import PATH, POSITIVE, SEED_OF_CHANCE
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
@@ -17,6 +19,10 @@ from pairalign.requests.shared import (
     ResumeOptions,
     format_option,
 )
+
+_OF_ONE = ("add", "to", "confidence_of", "tree_in", "tree_out", "also")
+"""Options that say something of one family."""
+_OF_A_TREE = ("tree_in", "tree_out", "order")
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,30 @@ class RowsOptions(Asked):
     )
 
 
+def _of_families(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
+    return Rule(lambda asked: asked.is_of_families and is_broken(asked), says)
+
+
+def _of_one_family(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
+    return Rule(lambda asked: not asked.is_of_families and is_broken(asked), says)
+
+
+def _is_one_familys(name: str) -> Rule:
+    return _of_families(
+        lambda asked: bool(getattr(asked, name)),
+        f"{{{name}}} is of one family: leave it out, or align one into a file",
+    )
+
+
+def _needs_a_tree(name: str, other: str, why: str) -> Rule:
+    return _of_one_family(
+        lambda asked: (
+            getattr(asked, name) not in (None, MSA_ORDERS[0]) and getattr(asked, other) is not None
+        ),
+        f"{{{name}}} needs a guide tree, but {{{other}}} {why}",
+    )
+
+
 @dataclass(frozen=True)
 class MsaOptions(
     FamiliesOptions,
@@ -96,6 +126,36 @@ class MsaOptions(
         "Stockholm and TSV have the confidence of residues and columns."
     )
     STDOUT_FORMAT: ClassVar[str] = "fasta"
-    FIXED: ClassVar[dict[str, Any]] = {"input": None, "input2": None, "progress": False}
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        _of_families(
+            lambda asked: asked.output in (None, "-"),
+            "several families are written into a folder: give its name with -o",
+        ),
+        _of_families(
+            lambda asked: not asked.inputs,
+            "'{.output}' is a folder: expected IN, a family or several",
+        ),
+        *map(_is_one_familys, _OF_ONE),
+        _of_one_family(
+            lambda asked: (asked.add is None) != (asked.to is None),
+            "{add=NEW} and {to=AFA} come together",
+        ),
+        _of_one_family(
+            lambda asked: (asked.add is None) == (not asked.inputs),
+            "expected IN, or {add=NEW} {to=AFA} in its place",
+        ),
+        *(_needs_a_tree(name, "add", "keeps the alignment") for name in _OF_A_TREE),
+        *(_needs_a_tree(name, "confidence_of", "aligns nothing") for name in _OF_A_TREE),
+        _of_one_family(
+            lambda asked: asked.add is not None and asked.confidence_of is not None,
+            "{add} and {confidence_of}: leave one out",
+        ),
+    )
 
     format: str | None = format_option(tuple(MSA_SUFFIXES), "fasta")
+
+    @property
+    def is_of_families(self) -> bool:
+        """Whether each of the files is a family: there are several, or the output is a folder."""
+        output = self.output or ""
+        return len(self.inputs) > 1 or output.endswith(os.sep) or os.path.isdir(output)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pairalign.base.choices import MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
-from pairalign.base.declaration import again, choice, flag, option
+from pairalign.base.declaration import Rule, again, choice, flag, option
 from pairalign.reads.presets import AUTO, PRESETS
 from pairalign.requests.kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
 from pairalign.requests.shared import (
@@ -26,6 +26,12 @@ from pairalign.requests.shared import (
     format_option,
 )
 
+_COSTS = ("match", "mismatch", "gap_open", "gap_extend")
+_NEEDING_ALL = (
+    *("read_report", "trim", "trimmed", "unitigs"),
+    *("remove_weak", "mutual", "remove_contained", "remove_transitive"),
+)
+_IN_PARTS = ("shard", "resume", "dask")
 _MODES = ("semiglobal", "local")
 _OVERLAPS, _TOGETHER = "overlaps", "all overlaps together"
 
@@ -78,7 +84,7 @@ class OverlapThresholdsOptions(Asked):
         metavar="N",
         kind=POSITIVE,
     )
-    candidates: str | None = option(
+    candidates: Any = option(
         help="align only these pairs, on their strands: PAF, as minimap2 -x ava-ont writes it, or "
         "two names a line; - is stdin; mappy finds them (needs pip install 'pairalign[overlap]')",
         metavar="FILE|mappy",
@@ -135,6 +141,72 @@ class GraphOptions(Asked):
         "their reads; removes contained reads and transitive overlaps"
     )
 
+    @property
+    def cuts(self) -> bool:
+        """Whether reads are cut first."""
+        return self.trim or self.trimmed is not None
+
+    @property
+    def drops_contained(self) -> bool:
+        """Whether contained reads are left out."""
+        return self.remove_contained or self.unitigs
+
+    @property
+    def drops_transitive(self) -> bool:
+        """Whether transitive overlaps are left out."""
+        return self.remove_transitive or self.unitigs
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether reads or overlaps that others contain are removed."""
+        return self.drops_contained or self.drops_transitive
+
+    @property
+    def removes(self) -> bool:
+        """Whether reads or overlaps are removed."""
+        return self.mutual != MUTUAL[0] or self.remove_weak or self.is_reduced
+
+
+def _is_given(asked: OverlapOptions, name: str) -> bool:
+    return getattr(asked, name) not in (None, False, MUTUAL[0])
+
+
+def _needs_all(needing: str, other: str) -> Rule:
+    return Rule(
+        lambda asked: _is_given(asked, needing) and _is_given(asked, other),
+        f"{{{needing}}} needs all overlaps of a run: leave {{{other}}} out",
+    )
+
+
+@dataclass(frozen=True)
+class OverlapRequest(PresetOptions, CostsOptions, OverlapThresholdsOptions, StrandsOptions):
+    """What is asked of the overlaps of a set of reads, on the command line and in Python.
+
+    Attributes
+    ----------
+    scoring : Scoring, matrix as `make_scoring` takes it, or None
+        In Python: instead of the preset's.
+    """
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.max_false is not None and not asked.max_false > 0,
+            "{max_false} {.max_false}: expected a number above 0",
+        ),
+        Rule(
+            lambda asked: asked.scoring is not None and bool(asked.costs),
+            "a scoring has costs: leave out {match}, {mismatch}, {gap_open} and {gap_extend}",
+        ),
+    )
+
+    scoring: Any = None
+
+    @property
+    def costs(self) -> dict[str, Any]:
+        """The scores and costs that are given instead of the preset's."""
+        given = {name: getattr(self, name) for name in _COSTS}
+        return {name: one for name, one in given.items() if one is not None}
+
 
 @dataclass(frozen=True)
 class OverlapOptions(
@@ -142,11 +214,8 @@ class OverlapOptions(
     OutputOptions,
     LinesOptions,
     TagsOptions,
-    PresetOptions,
-    CostsOptions,
-    OverlapThresholdsOptions,
+    OverlapRequest,
     ReportOptions,
-    StrandsOptions,
     GraphOptions,
     InputOptions,
     ShardOptions,
@@ -165,7 +234,6 @@ class OverlapOptions(
         "scoring: " + "; ".join(f"{p.name}: {p.summary}" for p in PRESETS.values()) + "."
     )
     STDOUT_FORMAT: ClassVar[str] = "paf"
-    FIXED: ClassVar[dict[str, Any]] = {"input2": None}
     GROUPS: ClassVar[dict[str, str | None]] = {
         **GROUPS,
         SCORING: "instead of the preset's",
@@ -178,5 +246,10 @@ class OverlapOptions(
         GraphOptions: _TOGETHER,
     }
 
-    input: str | None = again(SequencesOptions, "input", metavar="READS")
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        *OverlapRequest.RULES,
+        *(_needs_all(needing, other) for needing in _NEEDING_ALL for other in _IN_PARTS),
+    )
+
+    input: str = again(SequencesOptions, "input", metavar="READS")
     format: str | None = format_option(OVERLAP_FORMAT_NAMES, "paf")

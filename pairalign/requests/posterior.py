@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES, POSTERIOR_THRESHOLD
 from pairalign.base.declaration import option
@@ -42,6 +42,5 @@ class PosteriorOptions(
         "aligned, by a pair HMM and a partition function; the sparse matrices go to OUT."
     )
     STDOUT_FORMAT: ClassVar[str] = "tsv"
-    FIXED: ClassVar[dict[str, Any]] = {"input2": None, "progress": False}
 
     format: str | None = format_option(tuple(POSTERIOR_SUFFIXES), "tsv")

@@ -82,7 +82,7 @@ class Asked:
 class SequencesOptions(Asked):
     """One set of sequences."""
 
-    input: str | None = place("IN", SEQUENCE_FILE, kind=PATH, decides=False, surface="command")
+    input: str = place("IN", SEQUENCE_FILE, kind=PATH, decides=False, surface="command")
 
 
 @dataclass(frozen=True)
@@ -119,9 +119,9 @@ class InputOptions(Asked):
 
 @dataclass(frozen=True)
 class OutputOptions(Asked):
-    """Where results go, and in which format."""
+    """Where results go, and in which format; `pairalign.cli.planning.with_output` sees to it."""
 
-    output: str | None = option(
+    output: str = option(
         help="file, or - for stdout, which is the default unless that is a terminal; .gz "
         "compresses",
         flags=("-o", "--output"),

@@ -30,10 +30,10 @@ _CHECKED = "what is checked"
 class CheckedFiles(Asked):
     """The file, and the sequences of its records."""
 
-    alignments: str | None = place(
+    alignments: str = place(
         "ALIGNMENTS", "the file to check, compressed or not; - is stdin", kind=PATH
     )
-    input: str | None = place("SEQUENCES", f"the queries: {SEQUENCE_FILE}", kind=PATH)
+    input: str = place("SEQUENCES", f"the queries: {SEQUENCE_FILE}", kind=PATH)
     input2: str | None = place("SEQUENCES2", "the targets, if not in there", kind=PATH, nargs="?")
 
 
@@ -99,3 +99,9 @@ class VerifyOptions(
         "mask",
         help="what masked residues were found by; of effect with --mask-scores alone",
     )
+
+    @property
+    def has_mode(self) -> bool:
+        """Whether the mode is known: also where gaps at ends cost something of their own."""
+        known = self.mode, self.free_ends, self.end_gap_open, self.end_gap_extend
+        return any(one is not None for one in known)

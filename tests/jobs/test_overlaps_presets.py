@@ -13,7 +13,6 @@ from strand_problems import other_strand
 import pairalign
 from pairalign.cli.main import main
 from pairalign.jobs.overlaps.choice import Chance, choose_preset, measure_chance, thresholds_of
-from pairalign.jobs.overlaps.plan import AskedThresholds
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.reads.presets import PRESETS
 from pairalign.sequences.sets import SequenceSet
@@ -188,7 +187,7 @@ def test_identity_is_raised_where_scores_are_not_safe() -> None:
 
 def test_what_may_be_false_is_above_zero() -> None:
     with pytest.raises(ValueError, match="max_false 0: expected a number above 0"):
-        AskedThresholds(max_false=0)
+        pairalign.overlaps(["ACGT", "ACGT"], max_false=0)
 
 
 # ---------------------------------------------------------------------------------------------

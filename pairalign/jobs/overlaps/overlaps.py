@@ -15,16 +15,17 @@ from fractions import Fraction
 from typing import Any
 
 from pairalign.alignments.alignments import concatenate
+from pairalign.base.declaration import check, make
 from pairalign.base.errors import ScoringError
 from pairalign.jobs.overlaps.found import Overlaps
-from pairalign.jobs.overlaps.plan import AskedThresholds, plan_overlaps
+from pairalign.jobs.overlaps.plan import plan_overlaps
 from pairalign.jobs.overlaps.procedure import OverlapProcedure
-from pairalign.jobs.overlaps.request import OverlapRequest
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_sets
 from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.request import RunRequest
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.stage_counts import Stages
 from pairalign.pairs.want import Detail, Want
@@ -32,6 +33,7 @@ from pairalign.pairs.windows import default_window
 from pairalign.reads.candidates import Candidates, read_candidates
 from pairalign.reads.kinds import classify
 from pairalign.reads.presets import AUTO, Preset
+from pairalign.requests.overlap import OverlapRequest
 from pairalign.scoring.matrices import Number
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
@@ -170,30 +172,17 @@ def overlaps(
     >>> found.kind.tolist()
     ['dovetail']
     """
-    asked = OverlapRequest(
-        preset=preset,
-        mode=mode,
-        scoring=scoring,
-        match=match,
-        mismatch=mismatch,
-        gap_open=gap_open,
-        gap_extend=gap_extend,
-        limits=AskedThresholds(
-            min_overlap, min_identity, min_score, all_strands, max_false, max_overlaps
-        ),
-        max_overhang=max_overhang,
-        candidates=candidates,
-        filter=filter,
-        resources=Resources(device, kernel, threads, memory_bytes, progress),
-    )
+    asked = make(OverlapRequest, dict(locals()))
+    check(asked)
+    run = RunRequest(resources=Resources(device, kernel, threads, memory_bytes, progress))
     first, _ = read_sets(ProblemRequest(reads, scoring=scoring))
-    run = plan_overlap_job(asked, first, lambda message: warnings.warn(message, stacklevel=4))
-    found = concatenate(list(run.alignment))
-    return Overlaps(found, classify(found, run.preset.max_overhang), run.preset, run.stages)
+    job = plan_overlap_job(asked, first, run, lambda said: warnings.warn(said, stacklevel=4))
+    found = concatenate(list(job.alignment))
+    return Overlaps(found, classify(found, job.preset.max_overhang), job.preset, job.stages)
 
 
 def plan_overlap_job(
-    request: OverlapRequest, reads: SequenceSet, warn: Callable[[str], None]
+    request: OverlapRequest, reads: SequenceSet, run: RunRequest, warn: Callable[[str], None]
 ) -> OverlapJob:
     """Choose preset, scoring and thresholds, find candidates, and plan the job.
 
@@ -202,6 +191,7 @@ def plan_overlap_job(
     request : OverlapRequest
     reads : SequenceSet
         Of DNA.
+    run : RunRequest
     warn : callable
         Told of residues that are scored as others.
 
@@ -211,21 +201,14 @@ def plan_overlap_job(
         Raises what `overlaps` raises.
     """
     complement_of(reads.alphabet, reads.source)
-    used = request.resources.of_job()
+    used = run.resources.of_job()
     threads, memory_bytes = used["threads"], used["memory_bytes"]
     candidates = request.candidates
     if candidates == MAPPY:
         import_mappy()  # what is missing is said before any work
     elif candidates is not None and not isinstance(candidates, Candidates):
         candidates = read_candidates(candidates, reads)
-    plan = plan_overlaps(
-        reads,
-        request.preset,
-        request.scoring_for,
-        request.limits,
-        threads=threads,
-        memory_bytes=memory_bytes,
-    )
+    plan = plan_overlaps(request, reads, threads=threads, memory_bytes=memory_bytes)
     message = plan.scoring.replaced_message(reads)
     if message:
         warn(message)
@@ -237,8 +220,8 @@ def plan_overlap_job(
         reads,
         plan.scoring,
         procedure,
-        shard=request.shard,
-        result_seconds=request.result_seconds,
+        shard=run.shard,
+        result_seconds=run.result_seconds,
         **used,
     )
     preset = plan.preset

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.spelling import spelled
 from pairalign.jobs.overlaps.stages import OverlapThresholds
+from pairalign.jobs.run.inputs import as_scoring
 from pairalign.jobs.run.problem_checks import whole_number
 from pairalign.reads.presets import AUTO, PRESETS, Preset, find_preset
+from pairalign.requests.overlap import OverlapRequest
+from pairalign.scoring.request import check_any
 from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:  # what aligns samples is loaded where one is needed
@@ -24,38 +26,6 @@ log = logging.getLogger("pairalign")
 
 _MANY_BY_CHANCE, _SAFE = 1.0, 0.02
 _MOST = 2**31 - 1  # residues or overlaps
-
-
-@dataclass(frozen=True)
-class AskedThresholds:
-    """Thresholds that a user gave instead of the preset's.
-
-    Attributes
-    ----------
-    min_overlap : int or None
-    min_identity : float, str, Fraction or None
-    min_score : int, float, str or None
-    all_strands : bool
-    max_false : float or None
-        Overlaps that may be expected by chance: thresholds are raised until no more are.
-    max_overlaps : int or None
-        Of a pair on a strand.
-    """
-
-    min_overlap: int | None = None
-    min_identity: float | str | Fraction | None = None
-    min_score: float | str | None = None
-    all_strands: bool = False
-    max_false: float | None = None
-    max_overlaps: int | None = None
-
-    def __post_init__(self) -> None:
-        for name, least in (("min_overlap", 0), ("max_overlaps", 1)):
-            given = getattr(self, name)
-            if given is not None:
-                object.__setattr__(self, name, whole_number(name, given, _MOST, least))
-        if self.max_false is not None and not self.max_false > 0:
-            raise ValueError(f"max_false {self.max_false}: expected a number above 0")
 
 
 @dataclass(frozen=True)
@@ -75,24 +45,16 @@ class OverlapPlan:
 
 
 def plan_overlaps(
-    reads: SequenceSet,
-    preset: str,
-    scoring_of: Callable[[Preset], Scoring],
-    limits: AskedThresholds,
-    *,
-    threads: int,
-    memory_bytes: int,
+    request: OverlapRequest, reads: SequenceSet, *, threads: int, memory_bytes: int
 ) -> OverlapPlan:
     """Choose preset, scoring and thresholds; say what ``auto`` took, and what chance reaches.
 
     Parameters
     ----------
+    request : OverlapRequest
+        Which has been checked.
     reads : SequenceSet
         Of DNA.
-    preset : {"auto", "short", "hifi", "ont"}
-    scoring_of : callable
-        Makes the scoring of a preset, with what the user gave instead.
-    limits : AskedThresholds
     threads, memory_bytes : int
 
     Raises
@@ -100,22 +62,54 @@ def plan_overlaps(
     ScoringError
         Costs or a least score that make no sense.
     ValueError
-        There is no such preset.
+        A number of residues or overlaps is none, or out of bounds.
     """
+    preset = request.preset
+    request = _with_whole_numbers(request)
     chosen = find_preset(preset) if preset != AUTO else _choose(reads, threads, memory_bytes)
-    scoring = scoring_of(chosen)
-    thresholds = make_thresholds(chosen, scoring, limits)
-    if len(reads) < 2 or (preset != AUTO and limits.max_false is None):
+    scoring = scoring_for(request, chosen)
+    thresholds = make_thresholds(chosen, scoring, request)
+    if len(reads) < 2 or (preset != AUTO and request.max_false is None):
         return OverlapPlan(chosen, scoring, thresholds)
     from pairalign.jobs.overlaps.choice import measure_chance
 
     chance = measure_chance(reads, scoring, thresholds, threads=threads, memory_bytes=memory_bytes)
     chosen = _fitted(chosen, scoring, chance)
-    thresholds = make_thresholds(chosen, scoring, limits)
-    if limits.max_false is not None:
-        thresholds = chance.raised(thresholds, limits.max_false)
+    thresholds = make_thresholds(chosen, scoring, request)
+    if request.max_false is not None:
+        thresholds = chance.raised(thresholds, request.max_false)
     _say(chance, thresholds, scoring)
     return OverlapPlan(chosen, scoring, thresholds)
+
+
+def _with_whole_numbers(request: OverlapRequest) -> OverlapRequest:
+    bounds = {"min_overlap": 0, "max_overlaps": 1}
+    given = {name: getattr(request, name) for name in bounds}
+    whole: dict[str, Any] = {
+        name: whole_number(name, value, _MOST, bounds[name])
+        for name, value in given.items()
+        if value is not None
+    }
+    return replace(request, **whole)
+
+
+def scoring_for(request: OverlapRequest, preset: Preset) -> Scoring:
+    """Return the scoring of a preset, with what is asked for instead.
+
+    Raises
+    ------
+    ScoringError
+        Costs out of bounds.
+    """
+    if request.scoring is None:
+        return preset.scoring(request.mode, **request.costs)
+    return as_scoring(request.scoring, DNA, request.mode, preset.mode)
+
+
+def check_costs(request: OverlapRequest) -> None:
+    """Refuse scores and costs that make no sense for any reads, before these are read."""
+    presets = PRESETS.values() if request.preset == AUTO else [find_preset(request.preset)]
+    check_any(presets, lambda preset: scoring_for(request, preset))
 
 
 def _choose(reads: SequenceSet, threads: int, memory_bytes: int) -> Preset:
@@ -150,7 +144,7 @@ def _fitted(preset: Preset, scoring: Scoring, chance: Chance) -> Preset:
     )
 
 
-def make_thresholds(preset: Preset, scoring: Scoring, limits: AskedThresholds) -> OverlapThresholds:
+def make_thresholds(preset: Preset, scoring: Scoring, limits: OverlapRequest) -> OverlapThresholds:
     """Return a preset's thresholds with those that are given instead.
 
     Raises
