@@ -74,6 +74,12 @@ class RowsOptions(Asked):
         metavar="AFA",
         kind=PATH,
     )
+
+
+@dataclass(frozen=True)
+class ConfidenceOptions(Asked):
+    """What is drawn to find how sure columns are."""
+
     partners: int | None = option(
         help="confidence: compare each sequence with N others, drawn by chance (default: with all "
         "of up to 200 sequences, with 20 of more)",
@@ -114,6 +120,7 @@ class MsaOptions(
     FamiliesOptions,
     OutputOptions,
     RowsOptions,
+    ConfidenceOptions,
     InputOptions,
     CoreOptions,
     ResumeOptions,

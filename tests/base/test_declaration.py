@@ -16,19 +16,48 @@ from pairalign.base.spelling import options_are_spelled
 from pairalign.errors import UsageError
 from pairalign.requests.align import AlignOptions, AlignRequest
 from pairalign.requests.audit import AuditOptions
+from pairalign.requests.msa import ConfidenceOptions
+from pairalign.requests.overlap import OverlapRequest
+from pairalign.requests.posterior import ThresholdOptions
+from pairalign.requests.shared import StrandOptions
 
-IN_PYTHON_OF_THE_SCORING = {"mode": None}
+OF_THE_SCORING = {"mode": None}
 """Without one, the mode is that of the scoring."""
 
+FUNCTIONS = [
+    (pairalign.align, AlignRequest, OF_THE_SCORING),
+    (pairalign.stream, AlignRequest, OF_THE_SCORING),
+    (pairalign.overlaps, OverlapRequest, {}),
+    (pairalign.posteriors, ThresholdOptions, {}),
+    (pairalign.rotate, StrandOptions, {}),
+    (pairalign.align_multiple, ConfidenceOptions, {}),
+    (pairalign.score_multiple, ConfidenceOptions, {}),
+    (pairalign.extend_multiple, ConfidenceOptions, {}),
+    (pairalign.align_families, ConfidenceOptions, {}),
+]
+"""Functions, the request that has their options, and the defaults that Python has of its own."""
 
-@pytest.mark.parametrize("function", [pairalign.align, pairalign.stream])
-def test_arguments_and_defaults_are_those_declared(function: Callable[..., Any]) -> None:
+
+@pytest.mark.parametrize(("function", "request_type", "own"), FUNCTIONS)
+def test_arguments_and_defaults_are_those_declared(
+    function: Callable[..., Any], request_type: type, own: dict[str, Any]
+) -> None:
     taken = {one.name: one.default for one in inspect.signature(function).parameters.values()}
-    declared = {one.name: one.default for one in options_of(AlignRequest) if one.surface == "both"}
-    assert {name: taken.get(name, "none") for name in declared} == {
-        **declared,
-        **IN_PYTHON_OF_THE_SCORING,
-    }
+    declared = {one.name: one.default for one in options_of(request_type) if one.surface == "both"}
+    assert {name: taken.get(name, "none") for name in declared} == {**declared, **own}
+
+
+@pytest.mark.parametrize(("function", "request_type", "own"), FUNCTIONS)
+def test_docstrings_have_the_arguments_declared(
+    function: Callable[..., Any], request_type: type, own: dict[str, Any]
+) -> None:
+    text = inspect.getdoc(function)
+    assert text is not None
+    parameters = text.partition("Parameters\n")[2].partition("\n\n")[0]
+    lines = [line for line in parameters.splitlines() if line and not line.startswith(" ")]
+    described = {name for line in lines for name in line.partition(" : ")[0].split(", ")}
+    declared = {one.name for one in options_of(request_type) if one.surface == "both"}
+    assert declared - described == set()
 
 
 def test_a_request_is_restored_as_it_was() -> None:

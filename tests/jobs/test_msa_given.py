@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from html import unescape
 from pathlib import Path
@@ -248,3 +249,13 @@ def test_negative_branches_of_a_tree_are_zero(tmp_path, caplog):
         trees.append(read_newick(path, ["a", "b", "c", "d"]))
     assert trees[0].linkage.tolist() == trees[1].linkage.tolist()
     assert "negative.nwk: 1 branches of negative length are read as 0" in caplog.text
+
+
+def test_a_family_from_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, output = write_fasta(tmp_path / "in.fa", family(3)), tmp_path / "out.afa"
+    assert main(["msa", str(path), "-o", str(output), "-q", "--device", "cpu"]) == 0
+    expected = output.read_bytes()
+    with path.open("rb") as file:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
+        assert main(["msa", "-", "-o", str(output), "-q", "--device", "cpu"]) == 0
+    assert output.read_bytes() == expected
