@@ -222,13 +222,15 @@ class Rule:
     says: str
 
 
-def check(request: Any) -> None:
+def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
     """Refuse values that an option cannot have, and options that exclude or need each other.
 
     Parameters
     ----------
     request : object
         With `RULES`.
+    more : tuple of Rule
+        Of one surface alone.
 
     Raises
     ------
@@ -241,7 +243,7 @@ def check(request: Any) -> None:
             expected = ", ".join(str(v) for v in known)
             named = spelled(one.name, flag=one.flag)
             raise UsageError(f"{named} {value!r}: expected one of {expected}")
-    for rule in request.RULES:
+    for rule in (*request.RULES, *more):
         if rule.is_broken(request):
             raise UsageError(_spell_out(rule.says, request))
 

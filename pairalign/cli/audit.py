@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pairalign.alignments.identities import name_identity
 from pairalign.base.choices import CLUSTER_SUFFIXES
-from pairalign.base.errors import FormatError, PairalignError
+from pairalign.base.declaration import check
+from pairalign.base.errors import PairalignError
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, describe_fragments, say_summary
 from pairalign.cli.planning import (
     check_scoring,
-    choose_output,
     problem_of,
-    read_sequences,
+    problem_request,
+    read_sets_of,
     resources_of,
+    with_output,
 )
 from pairalign.cli.summary import describe_steps
 from pairalign.clusters.splits.groups import Groups
@@ -25,9 +27,9 @@ from pairalign.formats.groups import read_groups
 from pairalign.formats.names import check_ending, format_by_suffix
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_rows
-from pairalign.jobs.splits.audit import Audit, AuditRequest, audit_groups, audit_sets
+from pairalign.jobs.splits.audit import Audit, audit_groups, audit_sets
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
-from pairalign.requests.shared import thresholds_of
+from pairalign.requests.audit import AuditOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
@@ -40,57 +42,47 @@ class ViolationsError(PairalignError):
     exit_code = 1
 
 
-def run_audit(options: argparse.Namespace) -> None:
+def run_audit(asked: AuditOptions) -> None:
     """Carry out ``pairalign audit``."""
-    choose_output(options)
-    check_files(options)
-    check_ending(options.output, (".csv",), "violations are written as CSV")
-    check_scoring(options)
-    check_writable(options.output)
-    as_sets = _is_fasta(options)
-    if as_sets and options.across == "none":
-        raise FormatError("--across none looks at members of clusters; two sets have none")
-    if as_sets and options.also:
-        raise FormatError("--also adds to a set that has groups; of two sets each is one file")
-    options.input2 = options.input if as_sets else None
-    if as_sets:
-        options.input = options.groups
-    first, second = read_sequences(options)
-    groups = None if as_sets else read_groups(options.groups, options.read_as, first)
-    problem = problem_of(options, first, second)
-    thresholds = thresholds_of(options)
-    resources = resources_of(options)
-    request = AuditRequest(thresholds, options.across == "all", options.strand, resources)
+    asked = with_output(asked)
+    check_files(asked)
+    check_ending(asked.output, (".csv",), "violations are written as CSV")
+    check_scoring(asked)
+    check_writable(asked.output)
+    if asked.read_as is None and format_by_suffix(asked.groups, CLUSTER_SUFFIXES) == "fasta":
+        asked = replace(asked, read_as="fasta")
+    check(asked)
+    request = problem_request(asked)
+    if asked.are_sets:
+        request = replace(request, sequences=asked.groups, targets=asked.input)
+    first, second = read_sets_of(request)
+    groups = None if asked.are_sets else read_groups(asked.groups, asked.read_as, first)
+    problem = problem_of(asked, first, second)
+    resources = resources_of(asked)
     started = time.perf_counter()
-    if second is not None:
-        audit = audit_sets(problem, request)
+    if groups is None:
+        audit = audit_sets(problem, asked, resources)
     else:
-        assert groups is not None
-        audit = audit_groups(problem, groups, request)
+        audit = audit_groups(problem, groups, asked, resources)
+    thresholds = asked.thresholds
     columns = (*COLUMNS, name_identity(thresholds.identity_of))
-    write_rows(options.output, [columns, *_rows(audit, first, second or first, groups)])
-    if options.explain and request.across:
+    write_rows(asked.output, [columns, *_rows(audit, first, second or first, groups)])
+    if asked.explain and asked.looks_across:
         pairs = number_of_pairs(len(first)) if second is None else len(first) * len(second)
         say(describe_steps(audit.steps, pairs))
     lines = Lines()
     lines.add_problem(problem)
     lines.add_time(time.perf_counter() - started)
     _describe(audit, lines)
-    if request.across:
+    if asked.looks_across:
         least = fragment_identity(thresholds)
         labels = None if groups is None else groups.labels
-        fragments = count_fragments(problem, labels, least, request.strand, resources)
+        fragments = count_fragments(problem, labels, least, asked.strand, resources)
         lines.add(*describe_fragments(fragments, least, "groups"), fragments_across=fragments)
-    lines.add_outputs([options.output])
-    say_summary(options, lines)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)
     if audit.violations:
-        raise ViolationsError(f"{options.groups}: {audit.violations:,} pairs break the promise")
-
-
-def _is_fasta(options: argparse.Namespace) -> bool:
-    if options.read_as is not None:
-        return bool(options.read_as == "fasta")
-    return format_by_suffix(options.groups, CLUSTER_SUFFIXES) == "fasta"
+        raise ViolationsError(f"{asked.groups}: {audit.violations:,} pairs break the promise")
 
 
 def _rows(

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
 import time
+from dataclasses import replace
 
 import numpy as np
 
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arrays import Int32s
-from pairalign.base.choices import CLUSTER_ORDERS, CLUSTER_SUFFIXES, EDGE_RANKS, LINKAGES
-from pairalign.base.errors import FormatError
+from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.base.declaration import check
 from pairalign.cli.console import log, say
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.networks import check_edge_hits, write_network
+from pairalign.cli.networks import write_network
 from pairalign.cli.planning import (
     check_scoring,
-    choose_output,
     read_problem,
     resources_of,
+    with_output,
 )
 from pairalign.cli.report import report_of
 from pairalign.cli.summary import describe_steps
@@ -31,8 +30,8 @@ from pairalign.formats.clusters import write_clusters
 from pairalign.formats.groups import read_groups
 from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.output import check_writable
-from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
-from pairalign.requests.shared import thresholds_of
+from pairalign.jobs.clusters.clusters import ClusterJob
+from pairalign.requests.cluster import ClusterOptions
 from pairalign.sequences.abundances import describe_samples, read_abundances
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
@@ -41,77 +40,65 @@ from pairalign.trees.distance_matrix import number_of_pairs
 _SUFFIXES = {**CLUSTER_SUFFIXES, **suffixes_of(NETWORK_FORMATS)}
 
 
-def run_cluster(options: argparse.Namespace) -> None:
+def run_cluster(asked: ClusterOptions) -> None:
     """Carry out ``pairalign cluster``."""
-    choose_output(options)
-    format = choose_format(options.output, options.format, _SUFFIXES, "clusters")
-    check_edge_hits(options, format)
-    _check_extend(options, format)
-    outputs = [path for path in (options.output, options.representatives) if path is not None]
-    check_files(options)
-    check_scoring(options)
+    asked = with_output(asked)
+    format = choose_format(asked.output, asked.format, _SUFFIXES, "clusters")
+    asked = replace(asked, format=format, edges=format in NETWORK_FORMATS)
+    check(asked)
+    outputs = [path for path in (asked.output, asked.representatives) if path is not None]
+    check_files(asked)
+    check_scoring(asked)
     for path in outputs:
         check_writable(path)
-    report = report_of(options)
-    if options.order != CLUSTER_ORDERS[0] and options.linkage != LINKAGES[0]:
-        raise FormatError(f"--order {options.order} is for --linkage greedy, not {options.linkage}")
-    problem = read_problem(options)
+    report = report_of(asked)
+    problem = read_problem(asked)
     sequences = problem.queries
-    _warn_of_sizes(options, sequences, format)
-    _warn_of_lengths(problem, thresholds_of(options))
+    _warn_of_sizes(asked, sequences)
+    _warn_of_lengths(problem, asked.thresholds)
     if format == "otutab" and (samples := describe_samples(sequences.descriptions)):
         log.warning("%s: %s", sequences.source, samples)
     started = time.perf_counter()
-    request = ClusterRequest(
-        thresholds_of(options),
-        options.linkage,
-        options.representative,
-        format in NETWORK_FORMATS,
-        options.strand,
-        resources_of(options),
-        options.max_hits,
-        options.rank or EDGE_RANKS[0],
-        options.order,
-        _known_of(options, sequences),
-    )
-    job = ClusterJob(problem, request)
+    if asked.extend is not None:
+        asked = replace(asked, extend=read_groups(asked.extend, None, sequences).labels)
+    job = ClusterJob(problem, asked, resources_of(asked))
     clusters = job.run()
-    if options.clusters_by == "size":
+    if asked.clusters_by == "size":
         clusters = clusters.by_abundance()
     seconds = time.perf_counter() - started
-    if format in NETWORK_FORMATS:
-        write_network(options.output, format, clusters)
+    if asked.edges:
+        write_network(outputs[0], format, clusters)
     else:
-        _write(options, options.output, clusters, format)
-    if options.representatives is not None:
-        _write(options, options.representatives, clusters, "fasta")
-    if options.explain:
+        _write(asked, outputs[0], clusters, format)
+    if asked.representatives is not None:
+        _write(asked, asked.representatives, clusters, "fasta")
+    if asked.explain:
         say(describe_steps(job.steps, number_of_pairs(len(sequences))))
     summary = _describe(clusters, problem, seconds, outputs)
     if report is not None:
         from pairalign.cli.cluster_report import report_clusters
 
         report_clusters(report, clusters, job.devices, summary.text())
-    say_summary(options, summary)
+    say_summary(asked, summary)
 
 
-def _write(options: argparse.Namespace, path: str, clusters: Clusters, format: str) -> None:
-    threads = options.threads or usable_cores()
-    sizes = {"sizein": options.sizein, "sizeout": options.sizeout}
+def _write(asked: ClusterOptions, path: str, clusters: Clusters, format: str) -> None:
+    threads = asked.threads or usable_cores()
+    sizes = {"sizein": asked.sizein, "sizeout": asked.sizeout}
     write_clusters(path, clusters, format, threads=threads, **sizes)
 
 
-def _warn_of_sizes(options: argparse.Namespace, sequences: SequenceSet, format: str) -> None:
+def _warn_of_sizes(asked: ClusterOptions, sequences: SequenceSet) -> None:
     """Say where sizes are asked for that headers do not have, or the other way round."""
-    asked = options.sizein or "size" in (options.order, options.clusters_by)
+    are_asked = asked.sizein or "size" in (asked.order, asked.clusters_by)
     has_sizes = read_abundances(sequences) is not None
-    if asked and not has_sizes:
+    if are_asked and not has_sizes:
         log.warning("%s: no header has ;size=, so that each counts once", sequences.source)
-    if options.sizeout and has_sizes and not options.sizein:
+    if asked.sizeout and has_sizes and not asked.sizein:
         log.warning(
             "%s: headers have ;size=, which --sizeout counts with --sizein alone", sequences.source
         )
-    if options.sizeout and format != "fasta" and options.representatives is None:
+    if asked.sizeout and asked.format != "fasta" and asked.representatives is None:
         log.warning("--sizeout is of representatives, which are not written: --representatives")
 
 
@@ -129,23 +116,6 @@ def _warn_of_lengths(problem: Problem, thresholds: PairThresholds) -> None:
             "its ends: --identity-of shorter --mode semiglobal",
             *(sequences.source, short, long, 100 * least),
         )
-
-
-def _check_extend(options: argparse.Namespace, format: str) -> None:
-    """Refuse to add to clusters that a new sequence may take apart."""
-    if options.extend is None:
-        return
-    if options.linkage != "single":
-        raise FormatError(
-            f"--extend is for --linkage single, not {options.linkage}: a new sequence may take "
-            "earlier clusters apart, so all pairs count"
-        )
-    if format in NETWORK_FORMATS:
-        raise FormatError(f"{format} has all edges, which clusters do not have: leave --extend out")
-
-
-def _known_of(options: argparse.Namespace, sequences: SequenceSet) -> Int32s | None:
-    return None if options.extend is None else read_groups(options.extend, None, sequences).labels
 
 
 def _describe(clusters: Clusters, problem: Problem, seconds: float, outputs: list[str]) -> Lines:

@@ -1,32 +1,16 @@
-"""Networks on the command line: their best edges, and the network of clusters."""
+"""Networks on the command line: what their edges may weigh, and the network of clusters."""
 
 from __future__ import annotations
 
-import argparse
-
 from pairalign.alignments.problem import Problem
-from pairalign.base.errors import FormatError
 from pairalign.clusters.clusters import Clusters
-from pairalign.formats import NETWORK_FORMATS, open_writer
+from pairalign.formats import open_writer
 from pairalign.jobs.run.request import find_statistics
 from pairalign.pairs.want import Detail
 from pairalign.requests.align import AlignRequest
 
 OF_STATISTICS = ("bits", "evalue", "alignment_score")
 """Weights that are known of local alignments alone."""
-
-
-def check_edge_hits(options: argparse.Namespace, format: str) -> None:
-    """Refuse ``--max-hits`` of clusters where no network is written.
-
-    Raises
-    ------
-    FormatError
-        The format has no edges.
-    """
-    if options.max_hits is not None and format not in NETWORK_FORMATS:
-        fitting = ", ".join(NETWORK_FORMATS)
-        raise FormatError(f"--max-hits is for {fitting}, but the format is {format}")
 
 
 def write_network(path: str, format: str, clusters: Clusters) -> None:

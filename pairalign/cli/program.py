@@ -41,7 +41,7 @@ from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 _NOT_MAPPED = "failed to map segment"
 """What the loader says of a library for which there is no memory."""
-_TAKE_NAMESPACES = ("distance", "tree", "cluster", "split", "audit")
+_TAKE_NAMESPACES = ("distance", "tree")
 """Commands that are given what was parsed, and not yet their request."""
 _LITTLE_BYTES = 32 << 20
 """Where there are fewer left, whatever nobody has foreseen is for want of memory."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.errors import FormatError, SplitError
 from pairalign.cli.console import log, say
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, describe_fragments, say_summary
 from pairalign.cli.planning import (
     check_scoring,
-    choose_output,
     read_problem,
     resources_of,
+    with_output,
 )
 from pairalign.cli.report import report_of
 from pairalign.cli.summary import describe_steps
@@ -24,79 +22,55 @@ from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
-from pairalign.jobs.splits.split import SplitRequest, choose_nearest, plan_folds, run_split
-from pairalign.requests.shared import thresholds_of
+from pairalign.jobs.splits.split import Known, run_split
+from pairalign.requests.split import SplitOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
 _MOST_LABELS = 12  # that the summary shows
 
 
-def run_split_command(options: argparse.Namespace) -> None:
+def run_split_command(asked: SplitOptions) -> None:
     """Carry out ``pairalign split``."""
-    choose_output(options)
-    check_files(options)
-    check_ending(options.output, (".csv",), "folds are written as CSV")
-    check_scoring(options)
-    _check_folds(options)
-    outputs = [path for path in (options.output, options.removed) if path is not None]
+    asked = with_output(asked)
+    check_files(asked)
+    check_ending(asked.output, (".csv",), "folds are written as CSV")
+    check_scoring(asked)
+    outputs = [path for path in (asked.output, asked.removed) if path is not None]
     for path in outputs:
         check_writable(path)
-    report = report_of(options)
-    problem = read_problem(options)
+    report = report_of(asked)
+    problem = read_problem(asked)
     sequences = problem.queries
     started = time.perf_counter()
-    request = _request_of(options, sequences)
-    split, pairs = run_split(problem, request)
+    resources = resources_of(asked)
+    split, pairs = run_split(problem, asked, _known_of(asked, sequences), resources)
     if split.remark:
         log.warning("%s: %s", sequences.source, split.remark)
     seconds = time.perf_counter() - started
-    least = fragment_identity(request.thresholds)
-    asked = least, request.strand, request.resources
-    fragments = count_fragments(problem, split.folds, *asked)
+    least = fragment_identity(split.thresholds)
+    fragments = count_fragments(problem, split.folds, least, asked.strand, resources)
     summary = _describe(split, problem, seconds, outputs)
     summary.add(*describe_fragments(fragments, least, "folds"), fragments_across=fragments)
-    write_split(options.output, split)
-    if options.removed is not None:
-        write_removed(options.removed, split)
+    write_split(asked.output, split)
+    if asked.removed is not None:
+        write_removed(asked.removed, split)
     if report is not None:
         from pairalign.cli.split_report import report_split
 
-        report_split(report, split, problem, request, pairs.devices, summary.text())
-    if options.explain:
+        report_split(report, split, problem, asked.strand, resources, pairs, summary.text())
+    if asked.explain:
         say(describe_steps(pairs.steps, number_of_pairs(len(sequences))))
-    say_summary(options, summary)
+    say_summary(asked, summary)
 
 
-def _check_folds(options: argparse.Namespace) -> None:
-    """Refuse folds that make no sense for any sequences; FormatError."""
-    try:
-        plan_folds(options.folds, options.test, options.val)
-    except SplitError as error:
-        raise FormatError(str(error)) from error
-    if options.table is not None and options.label is None and options.priority is None:
-        raise FormatError("--table is for --label and --priority: name a column with them")
-
-
-def _request_of(options: argparse.Namespace, sequences: SequenceSet) -> SplitRequest:
-    thresholds = thresholds_of(options)
+def _known_of(asked: SplitOptions, sequences: SequenceSet) -> Known:
     labels = priorities = None
-    if options.label is not None:
-        labels = tuple(read_values(sequences, options.label, options.table))
-    if options.priority is not None:
-        priorities = tuple(as_priorities(sequences, options.priority, options.table))
-    return SplitRequest(
-        thresholds,
-        plan_folds(options.folds, options.test, options.val),
-        labels,
-        priorities,
-        options.tolerance,
-        not options.no_remove,
-        choose_nearest(thresholds, options.nearest_from),
-        options.seed,
-        options.strand,
-        resources_of(options),
-    )
+    if asked.label is not None:
+        labels = tuple(read_values(sequences, asked.label, asked.table))
+    if asked.priority is not None:
+        priorities = tuple(as_priorities(sequences, asked.priority, asked.table))
+    return Known(labels, priorities)
 
 
 def _describe(split: Split, problem: Problem, seconds: float, outputs: list[str]) -> Lines:

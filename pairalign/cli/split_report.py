@@ -9,8 +9,8 @@ from pairalign.cli.report import ReportRequest, finish_report
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.report import Table
 from pairalign.jobs.report.report import Histogram, ReportCollector
-from pairalign.jobs.splits.edges import align_pairs
-from pairalign.jobs.splits.split import SplitRequest
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.splits.edges import Pairs, align_pairs
 from pairalign.pairs.lists import PairList
 
 _MOST_PAIRS = 1000
@@ -41,8 +41,9 @@ def report_split(
     asked: ReportRequest,
     split: Split,
     problem: Problem,
-    request: SplitRequest,
-    devices: tuple[str, ...],
+    strand: str,
+    resources: Resources,
+    pairs: Pairs,
     summary: str,
 ) -> None:
     """Write the report of a split; the closest pairs across folds are aligned again for it."""
@@ -50,12 +51,12 @@ def report_split(
     collector = _SplitCollector(sequences, sequences, no_map=None)
     collector.split = split
     collector.which = "sequences and the nearest ones in other folds"
-    pairs = _closest(split)
-    if len(pairs):
-        for found in align_pairs(problem, pairs, request.resources, request.strand):
+    closest = _closest(split)
+    if len(closest):
+        for found in align_pairs(problem, closest, resources, strand):
             collector.add(found)
     tables = _folds_table(split), _clusters_table(split)
-    finish_report(asked, collector, summary, tables, devices=devices)
+    finish_report(asked, collector, summary, tables, devices=pairs.devices)
 
 
 def _closest(split: Split) -> PairList:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pairalign.base.choices import GROUP_SUFFIXES
-from pairalign.base.declaration import again, choice, option, place
+from pairalign.base.declaration import Rule, again, choice, option, place
 from pairalign.requests.kinds import PATH
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
@@ -20,7 +20,8 @@ from pairalign.requests.shared import (
     describe_thresholds,
 )
 
-ACROSS = ("all", "none")
+_ACROSS = ("all", "none")
+_FASTA = "fasta"
 _PROMISED = "what is promised"
 
 
@@ -28,14 +29,14 @@ _PROMISED = "what is promised"
 class GroupsOptions(Asked):
     """The groups, their sequences, and where violations go."""
 
-    groups: str | None = place(
+    groups: str = place(
         "GROUPS",
         "folds as CSV with a header line, .clstr, .uc, a table of representatives and members "
         "(MMseqs2, DIAMOND), or FASTA: the training set, IN being the test set",
         kind=PATH,
     )
-    input: str | None = place("IN", f"the sequences: {SEQUENCE_FILE}", kind=PATH)
-    output: str | None = again(
+    input: str = place("IN", f"the sequences: {SEQUENCE_FILE}", kind=PATH)
+    output: str = again(
         OutputOptions,
         "output",
         help="the violations as CSV; - for stdout, which is the default unless that is a terminal",
@@ -43,7 +44,7 @@ class GroupsOptions(Asked):
     read_as: str | None = option(
         help="format of GROUPS; default: by the ending of its name",
         flags=("--from",),
-        values=(*GROUP_SUFFIXES, "fasta"),
+        values=(*GROUP_SUFFIXES, _FASTA),
     )
 
 
@@ -52,17 +53,34 @@ class AcrossOptions(Asked):
     """Which pairs are looked at."""
 
     across: str = choice(
-        ACROSS,
+        _ACROSS,
         "pairs of two groups that are looked at; none: members alone (default: %(default)s)",
     )
 
 
 @dataclass(frozen=True)
+class AuditRequest(ThresholdsOptions, AcrossOptions, StrandOptions):
+    """What is asked of an audit."""
+
+    min_identity: Any = again(
+        ThresholdsOptions,
+        "min_identity",
+        help="what no pair of two groups reaches, and members do, such as 0.97 or 97%%",
+        required=True,
+    )
+    identity_of: str = again(ThresholdsOptions, "identity_of", default="full")
+    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
+
+    @property
+    def looks_across(self) -> bool:
+        """Whether pairs of two groups are looked at."""
+        return self.across == _ACROSS[0]
+
+
+@dataclass(frozen=True)
 class AuditOptions(
     GroupsOptions,
-    ThresholdsOptions,
-    AcrossOptions,
-    StrandOptions,
+    AuditRequest,
     ScoringOptions,
     InputOptions,
     ResourcesOptions,
@@ -77,16 +95,23 @@ class AuditOptions(
     EPILOG: ClassVar[str | None] = describe_thresholds()
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "csv"
-    FIXED: ClassVar[dict[str, Any]] = {"format": "csv", "failed": 2}  # 1: pairs were found
+    FIXED: ClassVar[dict[str, Any]] = {"failed": 2}  # 1: pairs were found
     PLACED: ClassVar[dict[type, str]] = {
         one: _PROMISED for one in (ThresholdsOptions, AcrossOptions, StrandOptions)
     }
 
-    min_identity: Any = again(
-        ThresholdsOptions,
-        "min_identity",
-        help="what no pair of two groups reaches, and members do, such as 0.97 or 97%%",
-        required=True,
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.are_sets and not asked.looks_across,
+            "{across=none} looks at members of clusters; two sets have none",
+        ),
+        Rule(
+            lambda asked: asked.are_sets and asked.also,
+            "{also} adds to a set that has groups; of two sets each is one file",
+        ),
     )
-    identity_of: str = again(ThresholdsOptions, "identity_of", default="full")
-    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
+
+    @property
+    def are_sets(self) -> bool:
+        """Whether the groups are two sets, of which GROUPS is one."""
+        return self.read_as == _FASTA

@@ -66,12 +66,11 @@ class LinkageOptions(Asked):
         "what stands for a cluster: its longest sequence, or the one most similar to the "
         "others (default: %(default)s)",
     )
-    extend: str | None = option(
+    extend: Any = option(
         help="--linkage single: clusters of some of the sequences, made with the same options, as "
         "tsv, .uc or .clstr: align only pairs with another sequence",
         metavar="CLUSTERS",
         kind=PATH,
-        surface="command",
     )
 
 
@@ -98,16 +97,72 @@ class SizesOptions(Asked):
 
 
 @dataclass(frozen=True)
+class ClusterRequest(ThresholdsOptions, LinkageOptions, HitsOptions, StrandOptions):
+    """What is asked of the clusters of a set.
+
+    Attributes
+    ----------
+    edges : bool
+        Whether `Clusters.edges` is wanted; they take some 60 bytes each.
+    extend : ndarray of int32, shape (n,), or None
+        For `ClusterJob`: the cluster of each sequence in an earlier run, by input index; -1: it is
+        new.
+    """
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.order != CLUSTER_ORDERS[0] and asked.linkage != LINKAGES[0],
+            "{order=.} is for {linkage=greedy}, not {.linkage}",
+        ),
+        Rule(
+            lambda asked: asked.extend is not None and asked.linkage != "single",
+            "{extend} is for {linkage=single}, not {.linkage}: a new sequence may take earlier "
+            "clusters apart, so all pairs count",
+        ),
+    )
+
+    edges: bool = False
+    min_identity: Any = again(
+        ThresholdsOptions,
+        "min_identity",
+        help="what pairs must attain to be similar enough, such as 0.97 or 97%%",
+        required=True,
+    )
+    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
+    rank: str | None = again(
+        HitsOptions,
+        "rank",
+        values=EDGE_RANKS,
+        help=f"what the best hits are the best by (default: {EDGE_RANKS[0]})",
+    )
+
+    @property
+    def edge_rank(self) -> str:
+        """What the best edges are the best by."""
+        return self.rank or EDGE_RANKS[0]
+
+
+EDGES_IN_PYTHON = (
+    Rule(
+        lambda asked: asked.max_hits is not None and not asked.edges,
+        "{max_hits} chooses among the edges: keep them, with edges=True",
+    ),
+    Rule(
+        lambda asked: asked.extend is not None and asked.edges,
+        "edges are those of all pairs, which clusters do not have: leave {extend} out",
+    ),
+)
+"""What functions need of edges, which commands have by the format."""
+
+
+@dataclass(frozen=True)
 class ClusterOptions(
     SequencesOptions,
     OutputOptions,
     RepresentativesOptions,
     ReportOptions,
-    ThresholdsOptions,
-    LinkageOptions,
+    ClusterRequest,
     SizesOptions,
-    HitsOptions,
-    StrandOptions,
     ScoringOptions,
     InputOptions,
     ResourcesOptions,
@@ -121,30 +176,27 @@ class ClusterOptions(
     EPILOG: ClassVar[str | None] = describe_thresholds()
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "tsv"
-    FIXED: ClassVar[dict[str, Any]] = {"input2": None}
     PLACED: ClassVar[dict[type, str]] = {
         one: _CLUSTERS
         for one in (ThresholdsOptions, LinkageOptions, SizesOptions, HitsOptions, StrandOptions)
     }
 
-    RULES: ClassVar[tuple[Rule, ...]] = (RANK_NEEDS_HITS,)
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        RANK_NEEDS_HITS,
+        *ClusterRequest.RULES,
+        Rule(
+            lambda asked: asked.max_hits is not None and asked.format in CLUSTER_SUFFIXES,
+            f"{{max_hits}} is for {', '.join(NETWORK_NAMES)}, but the format is {{.format}}",
+        ),
+        Rule(
+            lambda asked: asked.extend is not None and asked.format in NETWORK_NAMES,
+            "{.format} has all edges, which clusters do not have: leave {extend} out",
+        ),
+    )
 
     format: str | None = format_option((*CLUSTER_SUFFIXES, *NETWORK_NAMES), "tsv")
-    min_identity: Any = again(
-        ThresholdsOptions,
-        "min_identity",
-        help="what pairs must attain to be similar enough, such as 0.97 or 97%%",
-        required=True,
-    )
-    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
     max_hits: int | None = again(
         HitsOptions,
         "max_hits",
         help="networks: only pairs that are among the best K of either sequence",
-    )
-    rank: str | None = again(
-        HitsOptions,
-        "rank",
-        values=EDGE_RANKS,
-        help=f"what the best hits are the best by (default: {EDGE_RANKS[0]})",
     )

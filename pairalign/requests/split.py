@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from pairalign.base.declaration import again, flag, option
+from pairalign.base.arguments import parse_share
+from pairalign.base.declaration import Rule, again, flag, option
 from pairalign.requests.kinds import PATH, POSITIVE, SEED, SHARE
 from pairalign.requests.shared import (
     Asked,
@@ -21,14 +22,19 @@ from pairalign.requests.shared import (
     describe_thresholds,
 )
 
+DEFAULT_FOLDS = 5
+TRAIN = "train"
 _FOLDS, _LABELS = "folds", "labels"
+_MOST_FOLDS = 1_000_000
+_NEAREST_BELOW = Fraction(1, 10)
+"""How far below the threshold nearest sequences are looked for unless it is said."""
 
 
 @dataclass(frozen=True)
 class FoldsOutput(Asked):
     """Where folds go, and what was removed."""
 
-    output: str | None = again(
+    output: str = again(
         OutputOptions,
         "output",
         help="the folds as CSV; - for stdout, which is the default unless that is a terminal",
@@ -67,6 +73,71 @@ class FoldsOptions(Asked):
     seed: int = option(0, "of ties (default: %(default)s)", metavar="N", kind=SEED)
 
 
+def _equal_folds(asked: SplitRequest) -> int:
+    """Return how many folds there are to be; 2 where shares are asked for."""
+    if asked.has_shares:
+        return 2
+    return DEFAULT_FOLDS if asked.folds is None else asked.folds
+
+
+@dataclass(frozen=True)
+class SplitRequest(ThresholdsOptions, StrandOptions, FoldsOptions):
+    """What is asked of the folds of a set."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(lambda asked: _equal_folds(asked) < 2, "folds: found {.folds}, expected 2 or more"),
+        Rule(
+            lambda asked: _equal_folds(asked) > _MOST_FOLDS,
+            f"folds: found {{.folds}}, expected at most {_MOST_FOLDS:,}",
+        ),
+        Rule(
+            lambda asked: asked.has_shares and asked.folds is not None,
+            "ask for folds, or for shares of test and val, not for both",
+        ),
+        Rule(
+            lambda asked: asked.has_shares and min(asked.fold_shares.values()) <= 0,
+            "test and val: expected shares above 0 that leave some for train",
+        ),
+    )
+
+    min_identity: Any = again(
+        ThresholdsOptions,
+        "min_identity",
+        help="what no pair across folds reaches, such as 0.97 or 97%%",
+        required=True,
+    )
+    identity_of: str = again(ThresholdsOptions, "identity_of", default="full")
+    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether the folds are train, val and test."""
+        return self.test is not None or self.val is not None
+
+    @property
+    def fold_shares(self) -> dict[str, Fraction]:
+        """Names of the folds, and the share of all sequences of each; they add up to 1."""
+        if not self.has_shares:
+            count = _equal_folds(self)
+            return {str(k): Fraction(1, count) for k in range(count)}
+        given = (("val", self.val), ("test", self.test))
+        shares = {name: parse_share(one, name) for name, one in given if one is not None}
+        return {TRAIN: 1 - sum(shares.values(), Fraction(0)), **shares}
+
+    @property
+    def exact_tolerance(self) -> Fraction:
+        """By how much of its share a fold may be too large."""
+        return parse_share(self.tolerance, "tolerance")
+
+    @property
+    def nearest_identity(self) -> Fraction:
+        """Least identity at which nearest sequences of other folds are looked for."""
+        least = self.thresholds.min_identity
+        if self.nearest_from is None:
+            return max(Fraction(0), least - _NEAREST_BELOW)
+        return min(least, parse_share(self.nearest_from, "nearest_from"))
+
+
 @dataclass(frozen=True)
 class LabelsOptions(Asked):
     """What is known of the sequences beside their residues."""
@@ -94,9 +165,7 @@ class SplitOptions(
     SequencesOptions,
     FoldsOutput,
     ReportOptions,
-    ThresholdsOptions,
-    StrandOptions,
-    FoldsOptions,
+    SplitRequest,
     LabelsOptions,
     ScoringOptions,
     InputOptions,
@@ -112,16 +181,16 @@ class SplitOptions(
     EPILOG: ClassVar[str | None] = describe_thresholds()
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "csv"
-    FIXED: ClassVar[dict[str, Any]] = {"input2": None, "format": "csv"}
     PLACED: ClassVar[dict[type, str]] = {
         one: _FOLDS for one in (ThresholdsOptions, StrandOptions, FoldsOptions)
     }
 
-    min_identity: Any = again(
-        ThresholdsOptions,
-        "min_identity",
-        help="what no pair across folds reaches, such as 0.97 or 97%%",
-        required=True,
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        *SplitRequest.RULES,
+        Rule(
+            lambda asked: (
+                asked.table is not None and asked.label is None and asked.priority is None
+            ),
+            "{table} is for {label} and {priority}: name a column with them",
+        ),
     )
-    identity_of: str = again(ThresholdsOptions, "identity_of", default="full")
-    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")

@@ -16,17 +16,24 @@ from pairalign.base.spelling import options_are_spelled
 from pairalign.errors import UsageError
 from pairalign.requests.align import AlignOptions, AlignRequest
 from pairalign.requests.audit import AuditOptions
+from pairalign.requests.cluster import ClusterRequest
 from pairalign.requests.msa import ConfidenceOptions
 from pairalign.requests.overlap import OverlapRequest
 from pairalign.requests.posterior import ThresholdOptions
 from pairalign.requests.shared import StrandOptions
+from pairalign.requests.split import SplitRequest
 
+REQUIRED = {"min_identity": inspect.Parameter.empty}
+NEGATED = {"no_remove": "remove"}
+"""Options of which the argument in Python says the opposite."""
 OF_THE_SCORING = {"mode": None}
 """Without one, the mode is that of the scoring."""
 
 FUNCTIONS = [
     (pairalign.align, AlignRequest, OF_THE_SCORING),
     (pairalign.stream, AlignRequest, OF_THE_SCORING),
+    (pairalign.cluster, ClusterRequest, REQUIRED),
+    (pairalign.split, SplitRequest, REQUIRED),
     (pairalign.overlaps, OverlapRequest, {}),
     (pairalign.posteriors, ThresholdOptions, {}),
     (pairalign.rotate, StrandOptions, {}),
@@ -43,6 +50,7 @@ def test_arguments_and_defaults_are_those_declared(
     function: Callable[..., Any], request_type: type, own: dict[str, Any]
 ) -> None:
     taken = {one.name: one.default for one in inspect.signature(function).parameters.values()}
+    taken |= {name: not taken[said] for name, said in NEGATED.items() if said in taken}
     declared = {one.name: one.default for one in options_of(request_type) if one.surface == "both"}
     assert {name: taken.get(name, "none") for name in declared} == {**declared, **own}
 
@@ -56,7 +64,8 @@ def test_docstrings_have_the_arguments_declared(
     parameters = text.partition("Parameters\n")[2].partition("\n\n")[0]
     lines = [line for line in parameters.splitlines() if line and not line.startswith(" ")]
     described = {name for line in lines for name in line.partition(" : ")[0].split(", ")}
-    declared = {one.name for one in options_of(request_type) if one.surface == "both"}
+    options = (one.name for one in options_of(request_type) if one.surface == "both")
+    declared = {NEGATED.get(name, name) for name in options}
     assert declared - described == set()
 
 

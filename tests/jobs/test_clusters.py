@@ -17,11 +17,11 @@ import pairalign
 from pairalign import DNA, PROTEIN, Clusters, SequenceSet, cluster, make_scoring
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.choices import IDENTITIES, LINKAGES
 from pairalign.errors import ScoringError
-from pairalign.jobs.clusters.clusters import ClusterJob, ClusterRequest
+from pairalign.jobs.clusters.clusters import ClusterJob
 from pairalign.jobs.run.resources import Resources
+from pairalign.requests.cluster import ClusterRequest
 
 MODES = ("global", "semiglobal", "local")
 
@@ -145,10 +145,14 @@ def test_edges_are_the_pairs_that_pass() -> None:
 @pytest.mark.parametrize("linkage", ["greedy", "single", "complete"])
 def test_pairs_that_cannot_be_similar_enough_are_not_aligned(linkage: str) -> None:
     sequences = families(3, 40, 90)
-    thresholds = make_pair_thresholds("0.97", "shorter", "0.9", "aligned")
-    request = ClusterRequest(thresholds, linkage, resources=Resources("cpu"))
+    request = ClusterRequest(
+        min_identity="0.97",
+        identity_of="shorter",
+        min_coverage=Fraction("0.9"),
+        linkage=linkage,
+    )
     problem = Problem(SequenceSet.from_strings(sequences), None, make_scoring(DNA))
-    job = ClusterJob(problem, request)
+    job = ClusterJob(problem, request, Resources("cpu"))
     job.run()
     assert job.steps is not None
     assert job.steps.pairs == 40 * 39 // 2
@@ -289,10 +293,13 @@ def test_pairs_that_no_longer_matter_are_not_aligned(identity: str) -> None:
         given[f"s{k}"] = "".join(body[: 60 - k % 3])
     sequences = SequenceSet.from_strings(given)
     scoring = make_scoring(DNA)
-    thresholds = make_pair_thresholds("0.93", identity)
     used = Resources("cpu", threads=2)
-    asked = [ClusterRequest(thresholds, keep_edges=keep, resources=used) for keep in (False, True)]
-    jobs = [ClusterJob(Problem(sequences, None, scoring), one) for one in asked]  # with edges, all
+    asked = [
+        ClusterRequest(min_identity="0.93", identity_of=identity, edges=keep)
+        for keep in (False, True)
+    ]
+    problem = Problem(sequences, None, scoring)
+    jobs = [ClusterJob(problem, one, used) for one in asked]  # with edges, all
     found, every = (job.run() for job in jobs)
     assert found.labels.tolist() == every.labels.tolist()
     assert found.representatives.tolist() == every.representatives.tolist()

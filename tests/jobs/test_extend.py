@@ -120,7 +120,7 @@ def test_cluster_extends_a_file(ending: str) -> None:
 
 
 def test_other_linkages_are_refused() -> None:
-    with pytest.raises(ValueError, match="linkage single"):
+    with pytest.raises(ValueError, match="linkage='single'"):
         pairalign.cluster(OLD, min_identity=0.8, extend=np.zeros(len(OLD), int))
     with pytest.raises(ValueError, match="shape"):
         pairalign.cluster(OLD, min_identity=0.8, linkage="single", extend=[0])

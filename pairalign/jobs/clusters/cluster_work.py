@@ -53,8 +53,8 @@ class ClusterWork:
     sequences : SequenceSet
         In canonical order: places are input indices and sorted positions at once.
     scoring : Scoring
-    thresholds, linkage, keep_edges, strand, resources
-        As for `pairalign.jobs.clusters.clusters.ClusterRequest`.
+    thresholds, linkage, strand, keep_edges, resources
+        As for `pairalign.requests.cluster.ClusterRequest`, where `keep_edges` is `edges`.
     ranks : ndarray of int32, shape (n,), or None
         The order in which sequences become representatives of greedy linkage, by place; None:
         that of places.

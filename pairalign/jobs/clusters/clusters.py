@@ -33,9 +33,9 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import needs_cigar
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.choices import CLUSTER_ORDERS, EDGE_RANKS, LINKAGES, REPRESENTATIVES, STRANDS
+from pairalign.base.choices import CLUSTER_ORDERS, LINKAGES, REPRESENTATIVES, STRANDS
+from pairalign.base.declaration import check, make
 from pairalign.base.errors import ScoringError
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.clusters.clusters import Clusters
@@ -44,71 +44,12 @@ from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, rea
 from pairalign.jobs.run.problem_checks import check_strand, whole_number
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
+from pairalign.requests.cluster import EDGES_IN_PYTHON, ClusterRequest
 from pairalign.sequences.abundances import read_abundances
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
-
-
-@dataclass(frozen=True)
-class ClusterRequest:
-    """What is asked of the clusters of a set.
-
-    Attributes
-    ----------
-    thresholds : PairThresholds
-        What two sequences must attain to be similar enough.
-    linkage : {"greedy", "single", "complete", "average"}
-    representative : {"longest", "medoid"}
-    keep_edges : bool
-        Whether `Clusters.edges` is wanted; they take some 60 bytes each.
-    strand : {"plus", "both"}
-        As for `pairalign.jobs.run.align.AlignmentJob`.
-    resources : Resources
-    max_hits : int or None
-        Edges that are kept of each sequence: the best, see
-        `pairalign.clusters.best_edges.BestEdges`.
-    rank : {"score", "identity"}
-        What they are the best by.
-    order : {"length", "size"}
-        What comes first in greedy linkage: the longest, or what was seen most often, by ``;size=``
-        of headers; of equals what comes first in the other order.
-    extend : ndarray of int32, shape (n,), or None
-        Linkage single: the cluster of each sequence in an earlier run, by input index; -1: it is
-        new. Only pairs with a new sequence are aligned.
-    """
-
-    thresholds: PairThresholds
-    linkage: str = LINKAGES[0]
-    representative: str = REPRESENTATIVES[0]
-    keep_edges: bool = False
-    strand: str = STRANDS[0]
-    resources: Resources = field(default_factory=Resources)
-    max_hits: int | None = None
-    rank: str = EDGE_RANKS[0]
-    order: str = CLUSTER_ORDERS[0]
-    extend: Int32s | None = field(default=None, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.extend is not None and (self.linkage != "single" or self.keep_edges):
-            raise ValueError(
-                "extend is of linkage single without its edges: of other linkages a new sequence "
-                "may take earlier clusters apart, so all pairs count"
-            )
-        _check_choice("rank", self.rank, EDGE_RANKS)
-        if self.max_hits is not None:
-            whole_number("max_hits", self.max_hits, sys.maxsize)
-            if not self.keep_edges:
-                raise ValueError("max_hits chooses among the edges: keep them, with edges=True")
-        _check_choice("order", self.order, CLUSTER_ORDERS)
-        if self.order != CLUSTER_ORDERS[0] and self.linkage != LINKAGES[0]:
-            raise ValueError(
-                f"order {self.order!r} is that of representatives: linkage {self.linkage!r} has no "
-                "use for it, greedy has"
-            )
-        _check_choice("linkage", self.linkage, LINKAGES)
-        _check_choice("representative", self.representative, REPRESENTATIVES)
 
 
 @dataclass
@@ -120,6 +61,8 @@ class ClusterJob:
     problem : Problem
         Of one set.
     request : ClusterRequest
+        Which has been checked, see `pairalign.base.declaration.check`.
+    resources : Resources
     steps : Steps or None
         How many pairs each step of the thresholds has left, after `run`.
     devices : tuple of str
@@ -133,11 +76,14 @@ class ClusterJob:
 
     problem: Problem
     request: ClusterRequest
+    resources: Resources = field(default_factory=Resources)
     steps: Steps | None = field(default=None, init=False)
     devices: tuple[str, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
         scoring = self.problem.scoring
+        if self.request.max_hits is not None:
+            whole_number("max_hits", self.request.max_hits, sys.maxsize)
         check_strand(self.request.strand, self.problem.queries, scoring)
         ends = scoring.end_gaps
         if ends is not None and not ends.is_symmetric:
@@ -146,7 +92,7 @@ class ClusterJob:
                 "target, since the order of the input makes no difference"
             )
         identity_of = self.request.thresholds.identity_of
-        by_identity = self.request.max_hits is not None and self.request.rank == "identity"
+        by_identity = self.request.max_hits is not None and self.request.edge_rank == "identity"
         if by_identity and needs_cigar(identity_of, scoring.mode):
             raise ScoringError(
                 f"rank identity: edges are not ranked by identity {identity_of} in mode "
@@ -169,9 +115,9 @@ class ClusterJob:
             self.problem.scoring,
             request.thresholds,
             request.linkage,
-            request.keep_edges,
+            request.edges,
             strand=request.strand,
-            resources=request.resources,
+            resources=self.resources,
             known=None if request.extend is None else _known(request.extend, order),
             ranks=None if request.order == CLUSTER_ORDERS[0] else _ranks_by_size(abundances, order),
         )
@@ -203,7 +149,7 @@ class ClusterJob:
         if self.request.max_hits is None:
             return edges
         identity_of = self.request.thresholds.identity_of
-        best = BestEdges(self.request.max_hits, self.request.rank, identity_of)
+        best = BestEdges(self.request.max_hits, self.request.edge_rank, identity_of)
         best.add(edges)
         chosen = best.kept()
         assert chosen is not None
@@ -222,7 +168,7 @@ def cluster(
     representative: str = REPRESENTATIVES[0],
     edges: bool = False,
     max_hits: int | None = None,
-    rank: str = EDGE_RANKS[0],
+    rank: str | None = None,
     order: str = CLUSTER_ORDERS[0],
     extend: npt.ArrayLike | None = None,
     scoring: AnyScoring | None = None,
@@ -262,8 +208,8 @@ def cluster(
     max_hits : int, optional
         Of these only the best of each sequence, at most that number: those of highest rank, then
         of highest score, then whose other sequence comes first in the input.
-    rank : {"score", "identity"}
-        What the best edges are the best by.
+    rank : {"score", "identity"}, optional
+        What the best edges are the best by; default: score.
     order : {"length", "size"}
         Greedy linkage: what becomes a representative first, the longest sequences or those that
         were seen most often, as ``;size=`` in their headers says (1 where nothing does).
@@ -310,29 +256,14 @@ def cluster(
     >>> found.labels.tolist()
     [1, 1, 0]
     """
+    labels = None if extend is None else np.asarray(extend, np.int32)
+    asked = make(ClusterRequest, {**locals(), "extend": labels})
+    check(asked, EDGES_IN_PYTHON)
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
-    request = ClusterRequest(
-        make_pair_thresholds(
-            min_identity, identity_of, min_coverage, coverage_of, max_length_ratio
-        ),
-        linkage,
-        representative,
-        edges,
-        strand,
-        Resources(device, kernel, threads, memory_bytes, progress),
-        max_hits,
-        rank,
-        order,
-        None if extend is None else np.asarray(extend, np.int32),
-    )
-    return ClusterJob(problem, request).run()
-
-
-def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ValueError(f"{name} {value!r}: expected one of {', '.join(known)}")
+    resources = Resources(device, kernel, threads, memory_bytes, progress)
+    return ClusterJob(problem, asked, resources).run()
 
 
 # ---------------------------------------------------------------------------------------------

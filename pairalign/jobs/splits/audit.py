@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,38 +12,17 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.choices import STRANDS
 from pairalign.clusters.splits.groups import Groups
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, find_pairs
 from pairalign.pairs.lists import PairList
+from pairalign.requests.audit import AuditRequest
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
 
 
 Kept = Callable[[Alignments], npt.NDArray[np.bool_]]
-
-
-@dataclass(frozen=True)
-class AuditRequest:
-    """What is asked of an audit.
-
-    Attributes
-    ----------
-    thresholds : PairThresholds
-        What no pair of two groups reaches, and members do.
-    across : bool
-        Whether pairs of two groups are looked at.
-    strand : {"plus", "both"}
-        Both: each pair is aligned on the strand of DNA on which it scores more.
-    resources : Resources
-    """
-
-    thresholds: PairThresholds
-    across: bool = True
-    strand: str = STRANDS[0]
-    resources: Resources = field(default_factory=Resources)
 
 
 @dataclass(frozen=True)
@@ -78,7 +57,9 @@ class Audit:
         return len(self.across) + (0 if self.under is None else len(self.under))
 
 
-def audit_groups(problem: Problem, groups: Groups, request: AuditRequest) -> Audit:
+def audit_groups(
+    problem: Problem, groups: Groups, request: AuditRequest, resources: Resources
+) -> Audit:
     """Align all pairs, and members with their representatives, and look at them.
 
     Parameters
@@ -87,6 +68,7 @@ def audit_groups(problem: Problem, groups: Groups, request: AuditRequest) -> Aud
         Of one set.
     groups : Groups
     request : AuditRequest
+    resources : Resources
 
     Raises
     ------
@@ -100,28 +82,33 @@ def audit_groups(problem: Problem, groups: Groups, request: AuditRequest) -> Aud
         return kept
 
     found = Pairs.none()
-    if request.across:
-        found = _find_reaching(problem, request, is_across)
+    if request.looks_across:
+        found = _find_reaching(problem, request, resources, is_across)
     under = None
     if groups.representatives is not None:
-        under = _find_under(problem, groups.representatives, request)
+        under = _find_under(problem, groups.representatives, request, resources)
     return Audit(found, under, len(groups.names), int((groups.labels >= 0).sum()))
 
 
-def audit_sets(problem: Problem, request: AuditRequest) -> Audit:
+def audit_sets(problem: Problem, request: AuditRequest, resources: Resources) -> Audit:
     """Align every sequence of a set with all of another; see `audit_groups`."""
-    found = _find_reaching(problem, request)
+    found = _find_reaching(problem, request, resources)
     return Audit(found, None, 2, sum(map(len, problem.sets)))
 
 
-def _find_reaching(problem: Problem, request: AuditRequest, keep: Kept | None = None) -> Pairs:
+def _find_reaching(
+    problem: Problem, request: AuditRequest, resources: Resources, keep: Kept | None = None
+) -> Pairs:
     thresholds, strand = request.thresholds, request.strand
     least = thresholds.min_identity
-    return find_pairs(problem, thresholds, least, request.resources, keep=keep, strand=strand)
+    return find_pairs(problem, thresholds, least, resources, keep=keep, strand=strand)
 
 
 def _find_under(
-    problem: Problem, representatives: npt.NDArray[np.int32], request: AuditRequest
+    problem: Problem,
+    representatives: npt.NDArray[np.int32],
+    request: AuditRequest,
+    resources: Resources,
 ) -> Pairs:
     """Return members that do not reach the thresholds with their representatives."""
     thresholds = request.thresholds
@@ -134,7 +121,7 @@ def _find_under(
         problem,
         thresholds,
         thresholds.min_identity,
-        request.resources,
+        resources,
         pair_list=pairs,
         keep=_fails(thresholds),
         everything=True,

@@ -13,17 +13,16 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
-from pairalign.base.arguments import parse_share
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import STRANDS
+from pairalign.base.declaration import check, make
 from pairalign.base.errors import SplitError
 from pairalign.clusters.splits.labels import as_priorities, as_values
 from pairalign.clusters.splits.network import Network, least_removed
@@ -34,14 +33,8 @@ from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, rea
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, find_pairs
+from pairalign.requests.split import SplitRequest
 
-DEFAULT_FOLDS = 5
-DEFAULT_TOLERANCE = Fraction(5, 100)
-NEAREST_BELOW = Fraction(1, 10)
-"""How far below the threshold nearest sequences are looked for unless it is said."""
-
-TRAIN = "train"
-_MOST_FOLDS = 1_000_000
 _MOST_NAMED = 5
 
 _BALANCED_FROM = 20
@@ -49,77 +42,30 @@ _BALANCED_FROM = 20
 
 
 @dataclass(frozen=True)
-class SplitRequest:
-    """What is asked for.
+class Known:
+    """What is known of the sequences beside their residues.
 
     Attributes
     ----------
-    thresholds : PairThresholds
-        What no pair across folds may reach.
-    folds : tuple of (str, Fraction)
-        Names of the folds, and the share of all sequences that each is to have; they add up to 1.
     labels : tuple of str, or None
         Of each sequence.
     priorities : tuple of float, or None
         Of each sequence: removing it costs 1 more than that.
-    tolerance : Fraction
-        By how much of its share a fold may be too large.
-    remove : bool
-        Whether sequences may be removed.
-    nearest_from : Fraction
-        Least identity at which nearest sequences of other folds are looked for.
-    seed : int
-    strand : {"plus", "both"}
-        Both: each pair is aligned on the strand of DNA on which it scores more.
-    resources : Resources
     """
 
-    thresholds: PairThresholds
-    folds: tuple[tuple[str, Fraction], ...]
     labels: tuple[str, ...] | None = None
     priorities: tuple[float, ...] | None = None
-    tolerance: Fraction = DEFAULT_TOLERANCE
-    remove: bool = True
-    nearest_from: Fraction = Fraction(0)
-    seed: int = 0
-    strand: str = STRANDS[0]
-    resources: Resources = field(default_factory=Resources)
 
 
-def plan_folds(
-    folds: int | None = None,
-    test: float | str | Fraction | None = None,
-    val: float | str | Fraction | None = None,
-) -> tuple[tuple[str, Fraction], ...]:
-    """Return names and shares: of `folds` equal ones, or of train, val and test.
-
-    Raises
-    ------
-    SplitError
-        Both are asked for, fewer than 2 folds or very many, or shares that leave nothing for
-        training.
-    """
-    if test is None and val is None:
-        count = DEFAULT_FOLDS if folds is None else folds
-        if count < 2:
-            raise SplitError(f"folds: found {count}, expected 2 or more")
-        if count > _MOST_FOLDS:
-            raise SplitError(f"folds: found {count}, expected at most {_MOST_FOLDS:,}")
-        return tuple((str(k), Fraction(1, count)) for k in range(count))
-    if folds is not None:
-        raise SplitError("ask for folds, or for shares of test and val, not for both")
-    shares = {
-        name: parse_share(value, name)
-        for name, value in (("val", val), ("test", test))
-        if value is not None
-    }
-    rest = 1 - sum(shares.values(), Fraction(0))
-    if rest <= 0 or not all(shares.values()):
-        raise SplitError("test and val: expected shares above 0 that leave some for train")
-    return ((TRAIN, rest), *shares.items())
+NOTHING_KNOWN = Known()
 
 
-def run_split(problem: Problem, request: SplitRequest) -> tuple[Split, Pairs]:
+def run_split(
+    problem: Problem,
+    request: SplitRequest,
+    known: Known = NOTHING_KNOWN,
+    resources: Resources | None = None,
+) -> tuple[Split, Pairs]:
     """Align all pairs and make the folds; also return the pairs that were looked at.
 
     Raises
@@ -132,44 +78,43 @@ def run_split(problem: Problem, request: SplitRequest) -> tuple[Split, Pairs]:
     """
     sequences = problem.queries
     count = len(sequences)
-    if count < len(request.folds):
-        raise SplitError(f"{sequences.source}: {count:,} sequences, {len(request.folds):,} folds")
-    asked = request.thresholds, request.nearest_from, request.resources
+    shares = request.fold_shares
+    if count < len(shares):
+        raise SplitError(f"{sequences.source}: {count:,} sequences, {len(shares):,} folds")
+    asked = request.thresholds, request.nearest_identity, resources or Resources()
     pairs = find_pairs(problem, *asked, strand=request.strand)
     network = Network(count, pairs.query[pairs.reaches], pairs.target[pairs.reaches])
-    folds, sizes = _plan_sizes(count, request)
+    folds, sizes = _plan_sizes(count, request, known.labels)
     prices = [1.0] * count
-    if request.priorities is not None:
-        prices = [1.0 + priority for priority in request.priorities]
+    if known.priorities is not None:
+        prices = [1.0 + priority for priority in known.priorities]
     too_large = find_too_large(network, sizes)
-    places = pack(
-        network, folds, FoldLimits(sizes, prices if request.remove else None, request.seed)
-    )
+    limits = FoldLimits(sizes, None if request.no_remove else prices, request.seed)
+    places = pack(network, folds, limits)
     found = np.array(places, np.int32)
-    empty = _say_empty(network, found, request)
-    if empty and request.folds[0][0] == TRAIN:
+    empty = _say_empty(network, found, list(shares))
+    if empty and request.has_shares:
         raise SplitError(f"{sequences.source}: {empty}")
     nearest, nearest_identity = _find_nearest(pairs, found)
     split = Split(
         sequences=sequences,
         thresholds=request.thresholds,
-        fold_names=tuple(name for name, _ in request.folds),
+        fold_names=tuple(shares),
         folds=found,
-        labels=request.labels,
+        labels=known.labels,
         clusters=network.clusters(),
         edges=int(pairs.reaches.sum()),
         least_removed=least_removed(network, too_large, int(sizes.most[0])),
         nearest=nearest,
         nearest_identity=nearest_identity,
-        nearest_from=float(request.nearest_from),
+        nearest_from=float(request.nearest_identity),
         remark=empty,
     )
     return split, pairs
 
 
-def _say_empty(network: Network, places: Int32s, request: SplitRequest) -> str:
+def _say_empty(network: Network, places: Int32s, names: list[str]) -> str:
     """Say which folds have no sequence, and why; nothing where all have some."""
-    names = [name for name, _ in request.folds]
     missing = sorted(set(range(len(names))).difference(places.tolist()))
     if not missing:
         return ""
@@ -187,28 +132,30 @@ def _say_empty(network: Network, places: Int32s, request: SplitRequest) -> str:
     )
 
 
-def _plan_sizes(count: int, request: SplitRequest) -> tuple[Folds, Sizes]:
+def _plan_sizes(
+    count: int, request: SplitRequest, labels: tuple[str, ...] | None
+) -> tuple[Folds, Sizes]:
     """Return empty folds, and what the largest may have of all sequences and of each label."""
     totals = [count]
     categories: list[tuple[int, ...]] = [(0,)] * count
-    if request.labels is not None:
-        of_label = Counter(request.labels)
+    if labels is not None:
+        of_label = Counter(labels)
         number = {label: k for k, label in enumerate(sorted(of_label), 1)}
         totals += [of_label[label] for label in number]
-        categories = [(0, number[label]) for label in request.labels]
-    most, targets = [], []
-    for _, share in request.folds:
+        categories = [(0, number[label]) for label in labels]
+    most, targets, tolerance = [], [], request.exact_tolerance
+    for share in request.fold_shares.values():
         targets.append([float(total * share) for total in totals])
-        most.append([_most(k, total * share, request) for k, total in enumerate(totals)])
+        most.append([_most(k, total * share, tolerance) for k, total in enumerate(totals)])
     largest = [max(column) for column in zip(*most, strict=True)]
     return Folds(most, targets), Sizes(categories, largest)
 
 
-def _most(category: int, share: Fraction, request: SplitRequest) -> float:
+def _most(category: int, share: Fraction, tolerance: Fraction) -> float:
     """Return what a fold may have of a category; labels with few sequences are not limited."""
     if category > 0 and share < _BALANCED_FROM:
         return math.inf
-    return math.ceil(share * (1 + request.tolerance))
+    return math.ceil(share * (1 + tolerance))
 
 
 def _find_nearest(pairs: Pairs, folds: Int32s) -> tuple[Int32s, npt.NDArray[np.float64]]:
@@ -240,7 +187,7 @@ def split(
     val: float | str | Fraction | None = None,
     labels: Sequence[str] | str | None = None,
     priorities: Sequence[float] | str | None = None,
-    tolerance: float | str | Fraction = DEFAULT_TOLERANCE,
+    tolerance: float | str | Fraction = "0.05",
     remove: bool = True,
     nearest_from: float | str | Fraction | None = None,
     seed: int = 0,
@@ -327,35 +274,18 @@ def split(
     >>> list(found)
     [['HBB', 'HBD'], ['HBZ']]
     """
+    asked = make(SplitRequest, {**locals(), "no_remove": not remove})
+    check(asked)
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
     first = problem.queries
-    thresholds = make_pair_thresholds(
-        min_identity, identity_of, min_coverage, coverage_of, max_length_ratio
-    )
-    request = SplitRequest(
-        thresholds,
-        plan_folds(folds, test, val),
+    known = Known(
         None if labels is None else tuple(as_values(first, labels, "labels")),
         None if priorities is None else tuple(as_priorities(first, priorities)),
-        parse_share(tolerance, "tolerance"),
-        remove,
-        choose_nearest(thresholds, nearest_from),
-        seed,
-        strand,
-        Resources(device, kernel, threads, memory_bytes, progress),
     )
-    found = run_split(problem, request)[0]
+    resources = Resources(device, kernel, threads, memory_bytes, progress)
+    found = run_split(problem, asked, known, resources)[0]
     if found.remark:
         warnings.warn(found.remark, stacklevel=2)
     return found
-
-
-def choose_nearest(
-    thresholds: PairThresholds, nearest_from: float | str | Fraction | None
-) -> Fraction:
-    """Return the least identity at which nearest sequences are looked for."""
-    if nearest_from is None:
-        return max(Fraction(0), thresholds.min_identity - NEAREST_BELOW)
-    return min(thresholds.min_identity, parse_share(nearest_from, "nearest_from"))
