@@ -39,6 +39,7 @@ from pairalign.jobs.run.slabs import (
     slabs_ahead,
     waiting_bytes,
 )
+from pairalign.jobs.run.work_sample import Asked, WorkSample
 from pairalign.pairs.lists import PairList, sort_pairs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import UNLIMITED, Lengths, Window, WindowGrid
@@ -165,7 +166,7 @@ class AlignmentJob:
         self.pieces = [Pairs(0, len(self._planned))]
         self.pairs_done = 0
         if self.shard is not None:
-            self._planned, self.pieces = self._planned.shard(check_shard(self.shard))
+            self._planned, self.pieces = self._cut_shard(check_shard(self.shard))
 
     @cached_property
     def problem(self) -> Problem:
@@ -186,6 +187,16 @@ class AlignmentJob:
         start, stop = self.only
         are_queries = (self.queries.order >= start) & (self.queries.order < stop)
         return PairsOfQueries(windows, rows, columns, are_queries)
+
+    def _cut_shard(self, shard: Shard) -> tuple[PlannedPairs, list[Pairs]]:
+        """Return the pairs of a shard: where filters skip some, what a sample has left is even."""
+        planned = self._planned
+        are_skipped = bool(self.pair_thresholds) and type(self.procedure) is PlainProcedure
+        if not are_skipped or not isinstance(planned, AllPairs) or shard[1] == 1:
+            return planned.shard(shard)
+        sample = WorkSample(self.problem, self.window, shard[1])
+        density = sample.density(sample.filter(Asked.of(self))) if sample.is_little else None
+        return planned.shard(shard, density)
 
     def leave(self) -> dict[str, Any]:
         """Return what a run that goes on must know besides `pairs_done`.

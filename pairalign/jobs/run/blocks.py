@@ -8,11 +8,12 @@ it writes is in the order of output all the same, in *pieces*: pairs that follow
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from math import isqrt
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -81,6 +82,39 @@ class SumsOfWindows:
         return cls(*sums)
 
 
+@dataclass(frozen=True)
+class Density:
+    """What windows cost for each unit that lengths say, by groups of them.
+
+    Attributes
+    ----------
+    rows, columns : list of int
+        Of each group, the window row, or column, that follows its last.
+    factors : list of list of int
+        A row a group of rows, a column a group of columns; all are 1 at least. Of one set those
+        below the diagonal say nothing.
+    """
+
+    rows: list[int]
+    columns: list[int]
+    factors: list[list[int]]
+
+    def column_parts(self, start: int, stop: int) -> Iterator[tuple[int, range]]:
+        """Give the window columns from one up to another, those of a group together."""
+        for group, end in enumerate(self.columns):
+            if start < min(end, stop):
+                yield group, range(start, min(end, stop))
+                start = end
+
+    def down(self, rows: range, group: int) -> list[int]:
+        """Return the factors of some window rows with a group of columns."""
+        return [self.factors[bisect_right(self.rows, row)][group] for row in rows]
+
+    def of(self, row: int, column: int) -> int:
+        """Return the factor of a window."""
+        return self.factors[bisect_right(self.rows, row)][bisect_right(self.columns, column)]
+
+
 class Blocks:
     """The windows of a grid in the order of blocks, and what they cost.
 
@@ -91,6 +125,8 @@ class Blocks:
         Lengths by sorted position; of one set the same.
     shards : int
         Bands are about as high as the block of a shard is wide, in residues.
+    density : Density, optional
+        Default: all windows cost what lengths say.
 
     Notes
     -----
@@ -98,9 +134,15 @@ class Blocks:
     """
 
     def __init__(
-        self, grid: WindowGrid, rows: LengthsBetween, columns: LengthsBetween, shards: int
+        self,
+        grid: WindowGrid,
+        rows: LengthsBetween,
+        columns: LengthsBetween,
+        shards: int,
+        density: Density | None = None,
     ) -> None:
         self._grid, self._shards = grid, shards
+        self._density = density or _even(grid)
         self._lengths = rows, columns
         longest = int(weigh_letters(rows(0, 1))[0]) * int(weigh_letters(columns(0, 1))[0])
         most = longest * min(grid.size, grid.rows) * min(grid.size, grid.width)
@@ -124,39 +166,37 @@ class Blocks:
 
     def _band_ends(self) -> list[int]:
         """Return what all windows up to the end of each band cost."""
-        ways = (
-            (self._rows.weights, self._columns.weights),
-            (self._rows.counts, self._columns.counts),
-        )
-        costs = [0] * len(self._bands)
-        for (down, across), factor in zip(ways, (1, PAIR_CELLS), strict=True):
-            sums, total = [0, *accumulate(down)], sum(across)
-            squares = [0, *accumulate(one * one for one in down)]
-            for place, (start, stop) in enumerate(self._bands):
-                here = sums[stop] - sums[start]
-                if self._grid.triangular:
-                    inside = (here * here - squares[stop] + squares[start]) // 2
-                    costs[place] += factor * (inside + here * (total - sums[stop]))
-                else:
-                    costs[place] += factor * here * total
-        if self._grid.triangular:
-            for place, (start, stop) in enumerate(self._bands):
-                costs[place] += sum(self._cost(row, row) for row in range(start, stop))
+        sums = [[0, *accumulate(one)] for one in (self._columns.weights, self._columns.counts)]
+        costs = []
+        for start, stop in self._bands:
+            beside = stop if self._grid.triangular else 0
+            cost = sum(self._column_costs(start, stop, beside))
+            for group, part in self._density.column_parts(beside, self._grid.shape[1]):
+                weights, counts = self._down(start, stop, group)
+                weight, count = (ends[part.stop] - ends[part.start] for ends in sums)
+                cost += weights[-1] * weight + PAIR_CELLS * counts[-1] * count
+            costs.append(cost)
         return list(accumulate(costs))
 
-    def _column_costs(self, start: int, stop: int) -> list[int]:
-        """Return what the windows of a band cost, those of each column together."""
-        rows, columns = self._rows, self._columns
-        weights = [0, *accumulate(rows.weights[start:stop])]
-        counts = [0, *accumulate(rows.counts[start:stop])]
-        costs = []
-        for column in range(self._first_column(start), self._grid.shape[1]):
-            above = min(column, stop) - start if self._grid.triangular else stop - start
-            cost = columns.weights[column] * weights[above]
-            cost += PAIR_CELLS * columns.counts[column] * counts[above]
-            if self._grid.triangular and column < stop:
-                cost += self._cost(column, column)
-            costs.append(cost)
+    def _down(self, start: int, stop: int, group: int) -> tuple[list[int], list[int]]:
+        """Return weights and counts of rows of windows, summed up, as a group of columns costs."""
+        factors = self._density.down(range(start, stop), group)
+        kept = self._rows.weights[start:stop], self._rows.counts[start:stop]
+        weights, counts = ([0, *accumulate(map(mul, one, factors))] for one in kept)
+        return weights, counts
+
+    def _column_costs(self, start: int, stop: int, end: int) -> list[int]:
+        """Return what the windows of a band cost, those of each column up to `end` together."""
+        columns, costs = self._columns, []
+        for group, part in self._density.column_parts(self._first_column(start), end):
+            weights, counts = self._down(start, stop, group)
+            for column in part:
+                above = min(column, stop) - start if self._grid.triangular else stop - start
+                cost = columns.weights[column] * weights[above]
+                cost += PAIR_CELLS * columns.counts[column] * counts[above]
+                if self._grid.triangular and column < stop:
+                    cost += self._cost(column, column)
+                costs.append(cost)
         return costs
 
     def _first_column(self, row: int) -> int:
@@ -166,9 +206,11 @@ class Blocks:
         weight, count = self._rows.weights[row], self._rows.counts[row]
         if self._grid.triangular and row == column:
             pairs = count * (count - 1) // 2
-            return (weight * weight - self._rows.squares[row]) // 2 + PAIR_CELLS * pairs
-        pairs = count * self._columns.counts[column]
-        return weight * self._columns.weights[column] + PAIR_CELLS * pairs
+            cells = (weight * weight - self._rows.squares[row]) // 2
+        else:
+            pairs = count * self._columns.counts[column]
+            cells = weight * self._columns.weights[column]
+        return self._density.of(row, column) * (cells + PAIR_CELLS * pairs)
 
     def _rows_of(self, band: int, column: int) -> range:
         start, stop = self._bands[band]
@@ -191,7 +233,7 @@ class Blocks:
             return _Place(0, 0, 0, 0)
         band = bisect_left(self._ends, left)
         left -= self._ends[band - 1] if band else 0
-        costs = list(accumulate(self._column_costs(*self._bands[band])))
+        costs = list(accumulate(self._column_costs(*self._bands[band], self._grid.shape[1])))
         place = bisect_left(costs, left)
         left -= costs[place - 1] if place else 0
         column = self._first_column(self._bands[band][0]) + place
@@ -200,6 +242,7 @@ class Blocks:
         place = bisect_left(costs, left)
         left -= costs[place - 1] if place else 0
         window = self._grid.window(rows[place], column)
+        left = -(-left // self._density.of(rows[place], column))
         return _Place(band, column, rows[place], self._find_pair(window, left))
 
     def _find_pair(self, window: Window, target: int) -> int:
@@ -232,14 +275,23 @@ class Blocks:
                             yield from (window,) if is_whole else cut_window(window, from_, to)
 
 
+def _even(grid: WindowGrid) -> Density:
+    down, across = grid.shape
+    return Density([down], [across], [[1]])
+
+
 def cut_shard(
-    grid: WindowGrid, rows: LengthsBetween, columns: LengthsBetween, shard: Shard
+    grid: WindowGrid,
+    rows: LengthsBetween,
+    columns: LengthsBetween,
+    shard: Shard,
+    density: Density | None = None,
 ) -> tuple[list[Window], list[Pairs]]:
     """Find the pairs of a shard.
 
     Parameters
     ----------
-    grid, rows, columns
+    grid, rows, columns, density
         As for `Blocks`.
     shard : (int, int)
 
@@ -252,12 +304,12 @@ def cut_shard(
 
     Notes
     -----
-    Where the cuts are follows from the lengths, the grid and the number of shards alone, in exact
-    integers: whoever computes them gets the same, without talking to anybody. With more shards than
-    pairs some have none.
+    Where the cuts are follows from the lengths, the grid, the number of shards and the density
+    alone, in exact integers: whoever computes them gets the same, without talking to anybody. With
+    more shards than pairs some have none.
     """
     number, shards = check_shard(shard)
-    blocks = Blocks(grid, rows, columns, shards)
+    blocks = Blocks(grid, rows, columns, shards, density)
     own = sorted(
         blocks.between(blocks.find(number - 1), blocks.find(number)),
         key=lambda one: (one.index, one.row_start, one.column_start),

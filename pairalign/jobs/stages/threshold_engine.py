@@ -260,7 +260,7 @@ def skip_pairs(
     index : SeedIndex or None
         The index that was opened.
     """
-    opened = _open_filter(
+    opened = open_filter(
         engines,
         *(sets, scoring, thresholds, min_raw_score, threads),
         both_strands=both_strands,
@@ -269,7 +269,7 @@ def skip_pairs(
     return _wrap(engines, opened, sets, scoring, thresholds, demand)
 
 
-def _open_filter(
+def open_filter(
     engines: Sequence[Engine],
     sets: tuple[SequenceSet, SequenceSet | None],
     scoring: Scoring,
@@ -280,9 +280,10 @@ def _open_filter(
     both_strands: bool,
     are_all: bool = False,
 ) -> AnyFilter:
+    """Open the filter that engines share, see `skip_pairs`; of none, as for the CPU's."""
     on_gpu = any(engine.is_gpu for engine in engines)
     on_devices = all(engine.on_device is not None for engine in engines)
-    open_filter = partial(
+    make = partial(
         PairFilter,
         scoring=scoring,
         thresholds=thresholds,
@@ -291,13 +292,13 @@ def _open_filter(
         subsequences=not on_gpu or (on_devices and not both_strands),
     )
     if not both_strands:
-        seeds = are_all and not on_gpu and _may_have_seeds(sets, thresholds)
-        return open_filter(*sets, seeds=seeds)
+        seeds = are_all and not on_gpu and may_have_seeds(sets, thresholds)
+        return make(*sets, seeds=seeds)
     reversed_targets = reverse_complement_set(sets[0] if sets[1] is None else sets[1])
-    return BothStrandsFilter(open_filter(*sets), open_filter(sets[0], reversed_targets))
+    return BothStrandsFilter(make(*sets), make(sets[0], reversed_targets))
 
 
-def _may_have_seeds(
+def may_have_seeds(
     sets: tuple[SequenceSet, SequenceSet | None], thresholds: PairThresholds
 ) -> bool:
     """Whether an index may take less time than looking at all pairs."""
@@ -354,7 +355,7 @@ def skip_where_it_pays(
     if thresholds or demand is not None:
         return skip_pairs(engines, *asked, demand, both_strands=both_strands, are_all=are_all)
     if not any(engine.is_gpu for engine in engines):
-        opened = _open_filter(engines, *asked, both_strands=both_strands)
+        opened = open_filter(engines, *asked, both_strands=both_strands)
         if is_worth_looking(opened, sets):
             return _wrap(engines, opened, sets, scoring, thresholds)
         opened.close()
