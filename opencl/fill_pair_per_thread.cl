@@ -7,16 +7,16 @@
 //
 // Source: J. Blazewicz, W. Frohmberg, M. Kierzynka, E. Pesch, P. Wojciechowski, "Protein alignment algorithms
 // with an efficient backtracking routine on multiple GPUs", BMC Bioinformatics 12:181 (2011). From there: a
-// thread a pair, 16 x 16 pairs a block, eight rows at a time, H and F of a band's last row in global memory.
+// thread a pair, 16 x 16 pairs a block, eight rows at a time, H and F of a tier's last row in global memory.
 // As in cuda/pair_per_thread/pair_per_thread.cu, flags travel in the low bits of scores, and the scores of
 // the row sequences against every letter are shared as a profile.
 //
 // Inputs and outputs: see tiles.clh; arrays of a tile have the work-item fastest, so that neighbours touch
 // neighbouring words:
-//     border_entries  [columns + 1][32]       Border: H and F' of a band's last row
-//     trace           [bands][columns][32]    uint: flags of eight cells (TRACED only)
+//     border_entries  [columns + 1][32]       Border: H and F' of a tier's last row
+//     trace           [tiers][columns][32]    uint: flags of eight cells (TRACED only)
 //     results         [14][pairs]             SCORE, QUERY, TARGET, and when TRACED END_ROW, END_COLUMN
-// Work-groups: GROUP_TILES tiles of 32 work-items; barriers once a band of eight rows, between building the
+// Work-groups: GROUP_TILES tiles of 32 work-items; barriers once a tier of eight rows, between building the
 // profile and reading it. Local memory: GROUP_TILES x TILE_ROWS x 32 entries of eight scores (NARROW: 512
 // bytes a tile). Nothing depends on how many work-items run in step.
 // -DMODE= -DWIDTH= -DTRACED= -DBLOCK= -DGROUP_TILES=
@@ -41,10 +41,10 @@ static inline void build_profile(local Scores* profile, global const int* matrix
         if (first >= length) continue;
         global const uchar* codes = row_set.codes + (row_set.starts[tile.row + r] - row_set.shift + first);
         const uchar8 letters = vload8(0, codes);  // sequences are padded to 16 bytes
-        int score[BAND];
-        uchar letter[BAND];
+        int score[TIER];
+        uchar letter[TIER];
         vstore8(letters, 0, letter);
-        for (int k = 0; k < BAND; ++k)
+        for (int k = 0; k < TIER; ++k)
             score[k] = first + k < length ? matrix[(letter[k] & (LETTERS - 1)) * LETTERS + item] : 0;
         const int8 scores = vload8(0, score);
 #if WIDTH == NARROW
@@ -121,23 +121,23 @@ void score_pair_per_thread(
         last_row.h = -cost_of(before_row, rows) - cost_of(after_column, columns);
     }
 
-    for (int first = 0; first < longest; first += BAND) {
+    for (int first = 0; first < longest; first += TIER) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (inside)
             build_profile(profiles[place], matrix, tile.swapped ? second_set : first_set, tile, first, item);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (first < rows) {
-            const int last = rows - 1 - first;  // the pair's last row, when in this band
+            const int last = rows - 1 - first;  // the pair's last row, when in this tier
             Column cells;
 #pragma unroll
-            for (int k = 0; k < BAND; ++k) {
+            for (int k = 0; k < TIER; ++k) {
                 cells.h[k] = KEEP(edge_score(batch, before_row, first + k + 1));
                 cells.e[k] = MINUS_INFINITY;
             }
             int diagonal = KEEP(edge_score(batch, before_row, first));
             global Border* edge = border;
 #if TRACED
-            global uint* word = trace + tile.trace + (long)(first / BAND) * tile.columns * TILE_ITEMS + item;
+            global uint* word = trace + tile.trace + (long)(first / TIER) * tile.columns * TILE_ITEMS + item;
 #endif
             Border above = *edge;
             global const uint* next_codes = (global const uint*)pair.column_codes;
@@ -163,12 +163,12 @@ void score_pair_per_thread(
                     if (TRACED && (top > best.h || (top == best.h && j < best.column))) {
                         best.column = j;
 #pragma unroll
-                        for (int k = BAND - 1; k >= 0; --k)
+                        for (int k = TIER - 1; k >= 0; --k)
                             if (cells.h[k] == top) best.row = first + k + 1;
                     }
                     best.h = max(best.h, top);
                 }
-                if ((MODE == SEMIGLOBAL || MODE == END_GAPS) && last < BAND && j < columns) {
+                if ((MODE == SEMIGLOBAL || MODE == END_GAPS) && last < TIER && j < columns) {
                     int h = row_of(&cells, last);
                     if (MODE == END_GAPS) h = SCORE_OF(h) - cost_of(after_column, columns - j);
                     if (h > last_row.h) {
@@ -179,7 +179,7 @@ void score_pair_per_thread(
             }
             if (MODE == SEMIGLOBAL) {
 #pragma unroll
-                for (int k = 0; k < BAND; ++k)
+                for (int k = 0; k < TIER; ++k)
                     if (k <= last && cells.h[k] > best.h) {
                         best.h = cells.h[k];
                         best.row = first + k + 1;
@@ -187,7 +187,7 @@ void score_pair_per_thread(
             }
             if (MODE == END_GAPS) {
 #pragma unroll
-                for (int k = 0; k < BAND; ++k) {
+                for (int k = 0; k < TIER; ++k) {
                     const int h = SCORE_OF(cells.h[k]) - cost_of(after_row, last - k);
                     if (k <= last && h > best.h) {
                         best.h = h;
@@ -195,7 +195,7 @@ void score_pair_per_thread(
                     }
                 }
             }
-            if (MODE == GLOBAL && last < BAND) {
+            if (MODE == GLOBAL && last < TIER) {
                 best.h = row_of(&cells, last);
                 best.row = rows;
                 best.column = columns;

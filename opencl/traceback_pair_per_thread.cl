@@ -82,9 +82,9 @@ static inline void walk(const Set first_set, const Set second_set, global const 
     long at = -1;
     uint word = 0;
     while (i > 0 && j > 0) {
-        const long needed = ((long)((i - 1) / BAND) * tile.columns + (j - 1)) * TILE_ITEMS;
+        const long needed = ((long)((i - 1) / TIER) * tile.columns + (j - 1)) * TILE_ITEMS;
         if (needed != at) word = words[at = needed];
-        const uint cell = word >> (4 * ((i - 1) % BAND));
+        const uint cell = word >> (4 * ((i - 1) % TIER));
         if (state == IN_H) {
             const uint from = cell & (BUP | BLEFT);
             if (from == 0) break;

@@ -23,8 +23,8 @@ NATIVE = {".h", ".cpp", ".cu", ".cuh", ".cl", ".clh"}
 SUFFIXES = {".py", ".js", ".css", ".html", *NATIVE}
 FOREIGN = "d3.min.js"
 LONGER = {
-    "cpu/align/byte_kernel.h:band": 74,
-    "cpu/align/kernel.h:band": 75,
+    "cpu/align/byte_kernel.h:tier": 74,
+    "cpu/align/kernel.h:tier": 75,
     "cpu/align/long_pair.h:fill": 70,
     "cpu/bitwise/kernel.h:bitwise_score": 61,
     "cuda/bitwise/score.cu:score_all_rows": 62,

@@ -101,11 +101,11 @@ def draw_step(axes: Axes, lanes: int, per_lane: int, rows: int) -> None:
 
 def draw_tiles(axes: Axes, lanes: int, per_lane: int, rows: int) -> None:
     """Tiles of the same matrix, and those that a path crosses."""
-    band = 4
+    tier = 4
     for lane in range(lanes):
         for start in range(-1, 5):
-            top = start * band - lane
-            low, high = max(0, top), min(rows + 3, top + band)
+            top = start * tier - lane
+            low, high = max(0, top), min(rows + 3, top + tier)
             if high <= low:
                 continue
             filled = (lane, start) in {
@@ -146,7 +146,7 @@ def draw_tiles(axes: Axes, lanes: int, per_lane: int, rows: int) -> None:
 
 
 def pair_per_thread() -> None:
-    """A block of pairs, and bands of eight rows."""
+    """A block of pairs, and tiers of eight rows."""
     left, right = canvas(
         "pair-per-thread: a thread a pair, all flags kept (Blazewicz et al.)", 9, 3.9, 2
     )
@@ -159,27 +159,27 @@ def pair_per_thread() -> None:
     say(left, 8, 17, "a block of 256 pairs; a warp (32 threads) has two rows of them", 7)
     fit(left, -2, 17, -1.8, 18)
 
-    columns, band = 14, 4
+    columns, tier = 14, 4
     grid(right, 0, 0, columns, 12, PALE)
-    grid(right, 0, 0, columns, band, DARK)
-    grid(right, 0, band, 8, band, DARK)
-    box(right, 8, band, 1, band, MARK, 1.2)
-    for row in range(0, 12, band):
-        box(right, 0, row, columns, band, line=1.2)
+    grid(right, 0, 0, columns, tier, DARK)
+    grid(right, 0, tier, 8, tier, DARK)
+    box(right, 8, tier, 1, tier, MARK, 1.2)
+    for row in range(0, 12, tier):
+        box(right, 0, row, columns, tier, line=1.2)
     arrow(right, (9.2, 6), (11.4, 6), PATH)
     say(right, 7, -0.9, "the matrix of one thread's pair", 7)
     say(
         right,
         7,
         13,
-        "bands of 8 rows (here 4), column by column: 8 cells of 4 flags fill a word.",
+        "tiers of 8 rows (here 4), column by column: 8 cells of 4 flags fill a word.",
         7,
     )
     say(
         right,
         7,
         13.9,
-        "H and F of a band's last row go through memory; the traceback reads flags",
+        "H and F of a tier's last row go through memory; the traceback reads flags",
         7,
     )
     fit(right, -1, columns + 1, -1.8, 15)
@@ -371,7 +371,7 @@ def bitwise() -> None:
 
 
 def pruned() -> None:
-    """The corridor."""
+    """The band."""
     left, right = canvas("pruned: only the cells that can be on an optimal path", 9, 4, 2)
     size = 16
 

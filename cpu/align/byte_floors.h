@@ -1,7 +1,7 @@
-// Local scores of any size in 8-bit lanes: H less a floor, which changes from lane to lane and along a band.
+// Local scores of any size in 8-bit lanes: H less a floor, which changes from lane to lane and along a tier.
 //
-// A band of rows is cut into blocks of columns (ByteBatch::FLOOR_COLUMNS), and in each a lane has a floor.
-// With m the least H of the column before a block, in the rows of the band and the one above it, no H of the
+// A tier of rows is cut into blocks of columns (ByteBatch::FLOOR_COLUMNS), and in each a lane has a floor.
+// With m the least H of the column before a block, in the rows of the tier and the one above it, no H of the
 // block nor of the row above it is below m - open - (columns - 1) * extend, which a gap from there leaves;
 // and no e or f that they hand on is below that less open. The number before this, or 0, is the floor: all is
 // above a floor that is not 0, so no path ends there, and cells are computed as if 0 did not matter. At 0 it
@@ -97,7 +97,7 @@ struct Floors {
     PAIRALIGN_INLINE Floors(const ByteWork<V>& w, const WideLanes<V>& first, V highest)
         : now(first), peak(highest), margin(WideLanes<V>::set(-w.offset - floor_margin(w.scheme))) {}
 
-    // From the column before a block to its own floor: x and y of the rows of a band, and H above them.
+    // From the column before a block to its own floor: x and y of the rows of a tier, and H above them.
     // Returns what `border`, the floor of the row above, changes by.
     template <int ROWS>
     PAIRALIGN_INLINE FloorChange<V> enter(V (&x)[ROWS], V (&y)[ROWS], V& above, const WideLanes<V>& border) {
@@ -154,12 +154,12 @@ private:
         constexpr int ROWS = V::LOCAL_ROWS;
         int32_t row = begin;
         for (; row + ROWS <= end && !*w.batch.cancelled; row += ROWS, in = out)
-            band<TRACE, ROWS>(w, row, in, out);
-        for (; row < end; row++, in = out) band<TRACE, 1>(w, row, in, out);
+            tier<TRACE, ROWS>(w, row, in, out);
+        for (; row < end; row++, in = out) tier<TRACE, 1>(w, row, in, out);
     }
 
     template <bool TRACE, int ROWS>
-    static PAIRALIGN_INLINE void band(W& w, int32_t row, int32_t border_in, int32_t border_out) {
+    static PAIRALIGN_INLINE void tier(W& w, int32_t row, int32_t border_in, int32_t border_out) {
         RowScores<V, SCORES, ROWS> scores(w, row);
         V x[ROWS], y[ROWS];
         unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {

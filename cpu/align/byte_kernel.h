@@ -1,7 +1,7 @@
 // The kernel of 8-bit lanes: a lane a pair, as in kernel.h, and twice as many. Written once on the vector
 // types of bytes.h and compiled once per instruction set; the recurrences are in byte_cell.h.
 //
-// Memory: the last row of the band above. When tracing, that row is kept at the top of each row of tiles, and
+// Memory: the last row of the tier above. When tracing, that row is kept at the top of each row of tiles, and
 // the column left of each tile; byte_traceback.h fills again what paths cross. Of short sequences it is the
 // codes of all cells instead.
 #pragma once
@@ -11,7 +11,7 @@
 #include <type_traits>
 
 #include "../core/byte_batch.h"
-#include "lane_corridors.h"
+#include "lane_bands.h"
 #include "byte_ends.h"
 #include "byte_floors.h"
 #include "byte_runs.h"
@@ -76,16 +76,16 @@ struct ByteKernels {
     enum class Kept { NOTHING, BORDERS, CODES };
 
     template <Kept KEPT, int ROWS>
-    using BandScores = std::conditional_t<KEPT == Kept::CODES, ScoresAndLetters<V, SCORES, ROWS>,
+    using TierScores = std::conditional_t<KEPT == Kept::CODES, ScoresAndLetters<V, SCORES, ROWS>,
                                           RowScores<V, SCORES, ROWS>>;
 
     // Rows row+1 .. row+ROWS. `in` is the border above, `out` becomes the one below; they may be the same.
     // KEEP: V of the rows with which lanes end is kept.
     template <End END, Kept KEPT, bool KEEP, int ROWS>
-    static PAIRALIGN_INLINE void band(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
+    static PAIRALIGN_INLINE void tier(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
         constexpr bool LOCAL_MODE = END == End::BEST_SCORE, TRACE = KEPT == Kept::BORDERS;
         [[maybe_unused]] const LastRows<KEEP, ROWS> last_rows(w, row);
-        BandScores<KEPT, ROWS> scores(w, row);
+        TierScores<KEPT, ROWS> scores(w, row);
         V x[ROWS], y[ROWS];
         unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
             constexpr int k = decltype(index)::value;
@@ -197,20 +197,20 @@ struct ByteKernels {
                       ROWS = KEPT == Kept::CODES && MOST > 4 ? 4 : MOST;  // registers are few
         int32_t row = begin;
         for (; row + ROWS <= end; row += ROWS, in = out) {
-            fill_band<END, KEPT, ROWS>(w, row, in, out);
+            fill_tier<END, KEPT, ROWS>(w, row, in, out);
             if (*w.batch.cancelled) return;
         }
         if (ROWS > 4 && end - row >= 4) {
-            fill_band<END, KEPT, 4>(w, row, in, out);
+            fill_tier<END, KEPT, 4>(w, row, in, out);
             row += 4;
             in = out;
         }
         if (ROWS > 2 && end - row >= 2) {
-            fill_band<END, KEPT, 2>(w, row, in, out);
+            fill_tier<END, KEPT, 2>(w, row, in, out);
             row += 2;
             in = out;
         }
-        if (end - row >= 1) fill_band<END, KEPT, 1>(w, row, in, out);
+        if (end - row >= 1) fill_tier<END, KEPT, 1>(w, row, in, out);
     }
 
     // Where that matters: with one of `count` rows after `row`.
@@ -224,10 +224,10 @@ struct ByteKernels {
     }
 
     template <End END, Kept KEPT, int ROWS>
-    static void fill_band(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
+    static void fill_tier(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
         if constexpr (OWN_ROWS && END == End::LAST_COLUMN)
-            if (some_lane_ends(w, row, ROWS)) return band<END, KEPT, true, ROWS>(w, row, in, out);
-        band<END, KEPT, false, ROWS>(w, row, in, out);
+            if (some_lane_ends(w, row, ROWS)) return tier<END, KEPT, true, ROWS>(w, row, in, out);
+        tier<END, KEPT, false, ROWS>(w, row, in, out);
     }
 
     template <End END>
@@ -337,20 +337,20 @@ struct ByteKernels {
         ByteKernels<V, Scores::LINES>::align(batch);
     }
 
-    static void find_bounds(ByteBatch& batch, LaneCorridor& c) {
+    static void find_bounds(ByteBatch& batch, LaneBand& c) {
         W w = work_of(batch);
         start_border(w);
-        LaneCorridors<V>(w).find_bounds(c);
+        LaneBands<V>(w).find_bounds(c);
     }
 
-    static void fill_corridor(ByteBatch& batch, LaneCorridor& c) {
+    static void fill_band(ByteBatch& batch, LaneBand& c) {
         int32_t scores[LANES] = {};
         W w = work_of(batch);
         start_border(w);
-        if (batch.trace) w.corridor = c.tiles;
-        LaneCorridors<V> corridor(w);
-        if (batch.trace) corridor.template fill_corridor<true>(c, scores);
-        else corridor.template fill_corridor<false>(c, scores);
+        if (batch.trace) w.band = c.tiles;
+        LaneBands<V> band(w);
+        if (batch.trace) band.template fill_band<true>(c, scores);
+        else band.template fill_band<false>(c, scores);
         for (int l = 0; l < batch.group->used; l++) {
             const bool done = c.done >> l & 1;
             Path& path = batch.paths[l];
@@ -374,7 +374,7 @@ struct ByteKernels {
                 align_any,
                 V::LOOKUP,
                 Classes::find_bounds,
-                Classes::fill_corridor,
+                Classes::fill_band,
                 ByteRuns<V>::write};
     }
 };

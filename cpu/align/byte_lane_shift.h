@@ -1,4 +1,4 @@
-// Beams of lanes that stray to different sides (lane_corridors.h): lanes are moved against one another, so
+// Beams of lanes that stray to different sides (lane_bands.h): lanes are moved against one another, so
 // that they share columns.
 //
 // A lane that is moved has its column c + shift where another one has c: its letters, differences of H' and

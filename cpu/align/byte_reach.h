@@ -1,4 +1,4 @@
-// What a corridor (lane_corridors.h) asks of a row of cells, of all lanes at a time: how far H' of each cell
+// What a band (lane_bands.h) asks of a row of cells, of all lanes at a time: how far H' of each cell
 // can bring H' of its lane's last cell, the cell's reach.
 //
 // From a column to the next H' rises by what the border says; what the rest can add stays or falls by what

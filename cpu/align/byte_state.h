@@ -25,10 +25,10 @@ struct ByteWork {
     uint8_t* own_group = nullptr;
     const uint8_t* own_rows = nullptr;
 
-    // Of a corridor, when tracing.
-    CorridorRow* corridor = nullptr;
+    // Of a band, when tracing.
+    BandRow* band = nullptr;
     PAIRALIGN_INLINE bool is_outside(int32_t tile_row, int32_t column) const {
-        const CorridorRow& row = corridor[tile_row];
+        const BandRow& row = band[tile_row];
         return column > row.last || (row.before > 0 && column <= row.before);
     }
 
@@ -41,13 +41,13 @@ struct ByteWork {
     PAIRALIGN_INLINE int32_t rows_of(int l) const { return batch.own ? batch.own->lengths[l] : batch.rows; }
 
     PAIRALIGN_INLINE uint8_t* border(int32_t tile_row) const {
-        if (corridor) return memory + layout.borders + corridor[tile_row].border;
+        if (band) return memory + layout.borders + band[tile_row].border;
         return memory + layout.borders + static_cast<size_t>(tile_row) * layout.border_bytes;
     }
     // U and A, or H and e, of row `row` (from 1) in column tile_column * layout.tile_columns, for tile_column
     // > 0; then the floor they are above, if they are.
     PAIRALIGN_INLINE uint8_t* left(int32_t tile_column, int32_t row) const {
-        if (corridor) return left_of_corridor(tile_column, row);
+        if (band) return left_of_band(tile_column, row);
         const size_t index = (static_cast<size_t>(tile_column) - 1) * static_cast<size_t>(batch.rows) +
                              static_cast<size_t>(row) - 1;
         return memory + layout.lefts + index * layout.left_bytes;
@@ -55,11 +55,11 @@ struct ByteWork {
     PAIRALIGN_INLINE int32_t tile_height(int32_t top) const {
         return batch.rows - top < batch.side ? batch.rows - top : batch.side;
     }
-    PAIRALIGN_INLINE uint8_t* left_of_corridor(int32_t tile_column, int32_t row) const {
+    PAIRALIGN_INLINE uint8_t* left_of_band(int32_t tile_column, int32_t row) const {
         const int32_t tile_row = (row - 1) >> __builtin_ctz(static_cast<unsigned>(batch.side)),
                       top = tile_row * batch.side, height = tile_height(top);
         const auto index = static_cast<std::ptrdiff_t>(tile_column) * height + (row - 1 - top);
-        return memory + layout.borders + corridor[tile_row].lefts +
+        return memory + layout.borders + band[tile_row].lefts +
                index * static_cast<std::ptrdiff_t>(layout.left_bytes);
     }
     PAIRALIGN_INLINE size_t left_bytes() const { return layout.left_bytes; }

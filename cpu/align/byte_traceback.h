@@ -215,7 +215,7 @@ private:
     // none has.
     bool fill_windows(int32_t tile_row, uint64_t lanes) {
         top_ = tile_row << side_bits_;
-        if (w_.corridor) lanes = inside(tile_row, lanes);
+        if (w_.band) lanes = inside(tile_row, lanes);
         if (!choose_windows(lanes)) return false;
         Windows::fetch_left();
         Windows::gather_border(tile_row);
@@ -231,9 +231,9 @@ private:
         return true;
     }
 
-    // Of a corridor: drops lanes whose path has left it, which takes an unsound bound.
+    // Of a band: drops lanes whose path has left it, which takes an unsound bound.
     uint64_t inside(int32_t tile_row, uint64_t lanes) {
-        low_ = w_.corridor[tile_row].before;
+        low_ = w_.band[tile_row].before;
         for (uint64_t left = lanes; left; left &= left - 1) {
             const int l = __builtin_ctzll(left);
             if (row_[l] > top_ && w_.is_outside(tile_row, column_[l])) batch_.overflowed |= uint64_t{1} << l;
@@ -379,7 +379,7 @@ private:
     int32_t row_[MAX_LANES], column_[MAX_LANES];
     uint8_t last_step_[MAX_LANES];
     uint8_t* steps_[MAX_LANES];
-    int32_t low_ = 0;  // of a corridor, in a row of tiles: the column before the first one filled
+    int32_t low_ = 0;  // of a band, in a row of tiles: the column before the first one filled
 };
 
 }  // namespace PAIRALIGN_ISA

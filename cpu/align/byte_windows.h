@@ -114,22 +114,22 @@ protected:
     template <Codes CODES>
     void fill() {
         int32_t row = top_;
-        for (; row + 4 <= last_; row += 4) band<CODES, 4>(row);
-        for (; row < last_; row++) band<CODES, 1>(row);
+        for (; row + 4 <= last_; row += 4) tier<CODES, 4>(row);
+        for (; row < last_; row++) tier<CODES, 1>(row);
     }
 
     // The same above floors. Returns the lanes whose codes are wrong.
     uint64_t fill_above_floors() {
         V peak = V::set(0);
         int32_t row = top_;
-        for (; row + 4 <= last_; row += 4) band_above_floors<4>(row, peak);
-        for (; row < last_; row++) band_above_floors<1>(row, peak);
+        for (; row + 4 <= last_; row += 4) tier_above_floors<4>(row, peak);
+        for (; row < last_; row++) tier_above_floors<1>(row, peak);
         return lanes_beyond(w_, peak) & active_;
     }
 
     // Rows row+1 .. row+ROWS of all windows.
     template <Codes CODES, int ROWS>
-    void band(int32_t row) {
+    void tier(int32_t row) {
         constexpr bool LOCAL_MODE = CODES == Codes::LOCAL;
         WindowScores<V, SCORES, ROWS> scores(w_, row);
         V x[ROWS], y[ROWS];
@@ -174,7 +174,7 @@ protected:
 
     // The same of local mode, see byte_floors.h.
     template <int ROWS>
-    void band_above_floors(int32_t row, V& peak) {
+    void tier_above_floors(int32_t row, V& peak) {
         WindowScores<V, SCORES, ROWS> scores(w_, row);
         V x[ROWS], y[ROWS];
         V above = V::load(border_);

@@ -117,8 +117,8 @@ struct EndCells {
         }
     }
 
-    // Among equal scores the smallest column wins, then the smallest row. Bands go down the rows, so a
-    // later band must beat the best or reach it in a smaller column.
+    // Among equal scores the smallest column wins, then the smallest row. Tiers go down the rows, so a
+    // later tier must beat the best or reach it in a smaller column.
     // Ties: the end cell.
     template <int ROWS>
     static __attribute__((noinline)) V keep_best_cell(const F& f, V best, V column_best, const V* h,

@@ -104,7 +104,7 @@ void choose_passing(pairalign_result& result, int32_t minimum) {
 }
 
 // A sample, and the others if some of it paid, one by one, as far as the ways differ in what they cost; then
-// those that look similar many at a time, then what these leave, and the corridors that pay.
+// those that look similar many at a time, then what these leave, and the bands that pay.
 void prune(pairalign_engine& engine, pairalign_result& result, bool trace, PrunedWindow& window,
            Spare<OwnBatch>& spare) {
     const auto one_by_one = [&] {
@@ -120,11 +120,11 @@ void prune(pairalign_engine& engine, pairalign_result& result, bool trace, Prune
         run_tasks(engine, result, similar.batches(), [&](Arena& arena) { return similar.worker(arena); });
     };
     at_once();
-    similar.choose_corridors();
+    similar.choose_bands();
     at_once();
     window.go_on_alone();
     one_by_one();
-    window.choose_corridors();
+    window.choose_bands();
     one_by_one();
     window.let_go();
 }

@@ -64,7 +64,7 @@ PAIRALIGN_API void pairalign_set_own_rows(pairalign_engine* engine, int32_t use)
 // Which local pairs are aligned above floors, see byte_floors.h: 0 chooses; 1 (all) and 2 (none) are for
 // tests. Before the first window.
 PAIRALIGN_API void pairalign_set_floors(pairalign_engine* engine, int32_t use);
-// Pairs tried, done and lost by pruning; cells of beams, of corridors, and of the matrices of the pairs
+// Pairs tried, done and lost by pruning; cells of beams, of bands, and of the matrices of the pairs
 // tried; pairs done by wavefronts.
 PAIRALIGN_API void pairalign_pruned(const pairalign_engine* engine, int64_t* counts);
 PAIRALIGN_API void pairalign_close(pairalign_engine* engine);

@@ -1,7 +1,7 @@
 // The alignment kernel, written once on the vector types of vector.h (a lane a pair) and compiled
 // once per instruction set. The recurrences are in recurrence.h.
 //
-// Memory: the last row of the band above (H and f, `border`), and the four flags of `block_rows` rows.
+// Memory: the last row of the tier above (H and f, `border`), and the four flags of `block_rows` rows.
 // When those are fewer than all rows, the first pass keeps the border at each block's top and the
 // traceback refills the blocks from the last to the first, up to the column its paths still need
 // (checkpoints: O(rows/block_rows * columns) borders instead of O(rows * columns) flags).
@@ -94,7 +94,7 @@ struct Kernels {
 
     // Rows row+1 .. row+ROWS of the matrix (row letters are 0-based, matrix rows 1-based).
     template <bool SHIFTED, bool FLAGS, End END, bool VSEARCH, int ROWS>
-    static PAIRALIGN_INLINE void band(const F& f, int32_t row, int32_t columns, uint8_t* flags) {
+    static PAIRALIGN_INLINE void tier(const F& f, int32_t row, int32_t columns, uint8_t* flags) {
         constexpr int STEP = V::ROWS * V::FLAG_BYTES;
         alignas(64) CodeRow letter[V::GATHER ? ROWS : 1];
         const Lane* profile[ROWS];
@@ -178,21 +178,21 @@ struct Kernels {
         uint8_t* flags = f.batch.flags;
         int32_t row = begin;
         for (; row + V::ROWS <= end; row += V::ROWS) {
-            band<SHIFTED, FLAGS, END, VSEARCH, V::ROWS>(f, row, columns, flags);
-            if (FLAGS) flags += band_bytes(columns);
+            tier<SHIFTED, FLAGS, END, VSEARCH, V::ROWS>(f, row, columns, flags);
+            if (FLAGS) flags += tier_bytes(columns);
             if (*f.batch.cancelled) return;
         }
         if (V::ROWS > 4 && end - row >= 4) {
-            band<SHIFTED, FLAGS, END, VSEARCH, 4>(f, row, columns, flags);
+            tier<SHIFTED, FLAGS, END, VSEARCH, 4>(f, row, columns, flags);
             row += 4;
             flags += 4 * V::FLAG_BYTES;
         }
         if (end - row >= 2) {
-            band<SHIFTED, FLAGS, END, VSEARCH, 2>(f, row, columns, flags);
+            tier<SHIFTED, FLAGS, END, VSEARCH, 2>(f, row, columns, flags);
             row += 2;
             flags += 2 * V::FLAG_BYTES;
         }
-        if (end - row >= 1) band<SHIFTED, FLAGS, END, VSEARCH, 1>(f, row, columns, flags);
+        if (end - row >= 1) tier<SHIFTED, FLAGS, END, VSEARCH, 1>(f, row, columns, flags);
     }
 
     static void fill_block(const F& f, bool flags, bool track, int32_t begin, int32_t end, int32_t columns) {
@@ -219,14 +219,14 @@ struct Kernels {
     // Where the flags of one lane are, for rows begin+1 .. and columns up to `columns` (see fill).
     struct LaneFlags {
         const uint8_t* flags;
-        size_t band_bytes;
+        size_t tier_bytes;
         int32_t begin;
         int in_lane;
 
         PAIRALIGN_INLINE int lane(int32_t) const { return in_lane; }
         PAIRALIGN_INLINE const uint8_t* at(int32_t i, int32_t j) const {
             const int32_t r = i - begin - 1;
-            return flags + static_cast<size_t>(r / V::ROWS) * band_bytes +
+            return flags + static_cast<size_t>(r / V::ROWS) * tier_bytes +
                    (static_cast<size_t>(j) * V::ROWS + r % V::ROWS) * V::FLAG_BYTES;
         }
     };
@@ -235,7 +235,7 @@ struct Kernels {
         int32_t rows = 0, columns = 0;
     };
 
-    static size_t band_bytes(int32_t columns) {
+    static size_t tier_bytes(int32_t columns) {
         return (static_cast<size_t>(columns) + 1) * V::ROWS * V::FLAG_BYTES;
     }
 
@@ -333,7 +333,7 @@ struct Kernels {
             }
             for (int l = batch.first_lane; l < group.used; l++)
                 if (walkers[l].state != Walker::DONE)
-                    walk<V>(LaneFlags{batch.flags, band_bytes(columns), begin, l}, f.scheme, batch.row,
+                    walk<V>(LaneFlags{batch.flags, tier_bytes(columns), begin, l}, f.scheme, batch.row,
                             group.codes[l], begin, 0, walkers[l], batch.paths[l]);
         }
         for (int l = batch.first_lane; l < group.used; l++)
@@ -358,7 +358,7 @@ struct Kernels {
     }
 
     static Kernel kernel() {
-        static_assert(8 % V::ROWS == 0, "block_rows, a multiple of 8, must hold whole bands");
+        static_assert(8 % V::ROWS == 0, "block_rows, a multiple of 8, must hold whole tiers");
         return {LANES, static_cast<int>(sizeof(Lane)), V::FLAG_BYTES, group_bytes, prepare, align};
     }
 };

@@ -7,7 +7,7 @@
 // FEW_ROWS: where the lanes have few sequences, a lookup finds the scores of two of them, for which the
 // columns' letters say which of the two it is: those of the second are CODES more.
 //
-// LINES: a band needs one score of each lane side by side. Of each lane they are taken in a line along its
+// LINES: a tier needs one score of each lane side by side. Of each lane they are taken in a line along its
 // columns, by a lookup of the columns' letters, or, where that takes more than one instruction, from a
 // profile (the scores of each letter against all columns). Then 16 columns of all lanes are turned at a time.
 #pragma once

@@ -16,7 +16,7 @@ struct LetterClasses {
     uint8_t row[CODES], column[CODES];
     uint8_t scores[16];  // as cells take them; those below 8 are used
 
-    // The same for corridors (lane_corridors.h): after its last letter a sequence has PAD, which keeps H' on
+    // The same for bands (lane_bands.h): after its last letter a sequence has PAD, which keeps H' on
     // a diagonal against another PAD, and loses `unopened`, open - extend, against letters. Numbers from 128
     // on have no score, which is that.
     LetterClasses with_ends(int32_t unopened) const {
@@ -124,28 +124,28 @@ struct ByteBatch {
     }
 };
 
-// Of a row of tiles of a corridor what is filled: the columns after `before` up to `last`. When tracing:
+// Of a row of tiles of a band what is filled: the columns after `before` up to `last`. When tracing:
 // where the border above it and the columns left of its tiles would begin if all columns were kept, in bytes
 // from the layout's borders.
-struct CorridorRow {
+struct BandRow {
     int32_t before, last;
     std::ptrdiff_t border, lefts;
 };
 
-// Global mode, own rows: lanes of which only a corridor is to be filled, see lane_corridors.h. The group's
+// Global mode, own rows: lanes of which only a band is to be filled, see lane_bands.h. The group's
 // `columns` is the most of: columns of a lane, and so many as the rows of all are more than its own.
-struct LaneCorridor {
-    uint64_t lanes;      // bit set of those to be tried
-    double widest;       // share of a matrix that its corridor may take; 0: whatever it takes
-    int32_t* bounds;     // [MAX_LANES] of H' in the last cell: what a beam finds, and a corridor is made for
-    CorridorRow* tiles;  // [rows of tiles + 1], when tracing: what the traceback goes by
+struct LaneBand {
+    uint64_t lanes;   // bit set of those to be tried
+    double widest;    // share of a matrix that its band may take; 0: whatever it takes
+    int32_t* bounds;  // [MAX_LANES] of H' in the last cell: what a beam finds, and a band is made for
+    BandRow* tiles;   // [rows of tiles + 1], when tracing: what the traceback goes by
 
     // What came of it.
     uint64_t done;  // bit set of lanes
     int64_t cells;  // of lanes
 };
 
-// Where a batch keeps what. A border is a row above a band: two vectors a column; a left border two a row.
+// Where a batch keeps what. A border is a row above a tier: two vectors a column; a left border two a row.
 struct ByteLayout {
     size_t lanes, border_bytes;
     size_t left_bytes, best_bytes, floors_bytes;  // of a row; of a tile; of a border
@@ -203,8 +203,8 @@ struct ByteKernel {
     void (*align)(ByteBatch& batch);
     bool takes_few_rows;  // or own rows are all different to it
     // The same of lanes of similar sequences, those of `done`: first bounds by a beam, then paths.
-    void (*find_bounds)(ByteBatch& batch, LaneCorridor& corridor);
-    void (*fill_corridor)(ByteBatch& batch, LaneCorridor& corridor);
+    void (*find_bounds)(ByteBatch& batch, LaneBand& band);
+    void (*fill_band)(ByteBatch& batch, LaneBand& band);
     // Runs of a CIGAR and counts from the steps of a path. `out`: as in write_cigar, with room for
     // RUNS_AT_ONCE more.
     int64_t (*write_runs)(uint8_t* steps, int32_t count, bool row_is_query, uint32_t* out, Summary& summary);

@@ -9,15 +9,15 @@ namespace pairalign {
 enum class Pruning : int32_t {
     NEVER = 0,
     AUTO = 1,        // where it is expected to be quicker
-    ALWAYS = 2,      // as far as the corridor is at most half of the matrix
-    FORCED = 3,      // however wide the corridor
+    ALWAYS = 2,      // as far as the band is at most half of the matrix
+    FORCED = 3,      // however wide the band
     WAVEFRONTS = 4,  // by wavefronts, however much it costs, if there is room
-    LANES = 5        // many pairs at a time (align/lane_corridors.h), however wide the corridor
+    LANES = 5        // many pairs at a time (align/lane_bands.h), however wide the band
 };
 
 struct PruningOptions {
     Pruning use = Pruning::NEVER;
-    int64_t worse_seed = 0;  // taken from the score that the corridor is made for: only time may depend on it
+    int64_t worse_seed = 0;   // taken from the score that the band is made for: only time may depend on it
     int64_t lower_bound = 0;  // taken from the bound, which is unsound then: a test of the tests
 };
 

@@ -114,10 +114,10 @@ PAIRALIGN_API int32_t pairalign_sort_pairs(int64_t pairs, int32_t one_set, int64
         for (int64_t k = 0; k < pairs; k++) {
             if (one_set && rows[k] > columns[k]) std::swap(rows[k], columns[k]);
             const auto row = static_cast<uint64_t>(rows[k]), column = static_cast<uint64_t>(columns[k]);
-            const uint64_t band = row / static_cast<uint64_t>(window);
-            // All of a band of windows come first, then those of a window, then those of a row.
-            const uint64_t key = ((band * across + column / side) * static_cast<uint64_t>(window) +
-                                  (row - band * static_cast<uint64_t>(window))) *
+            const uint64_t tier = row / static_cast<uint64_t>(window);
+            // All of a tier of windows come first, then those of a window, then those of a row.
+            const uint64_t key = ((tier * across + column / side) * static_cast<uint64_t>(window) +
+                                  (row - tier * static_cast<uint64_t>(window))) *
                                      side +
                                  column % side;
             keyed[static_cast<size_t>(k)] = {key, k};

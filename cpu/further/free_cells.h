@@ -1,4 +1,4 @@
-// The most that a local alignment scores on the cells that a given one leaves free, in 8 bits: bands of rows,
+// The most that a local alignment scores on the cells that a given one leaves free, in 8 bits: tiers of rows,
 // whose antidiagonals stay in registers. Included by kernel_ISA.cpp, once for each instruction set.
 //
 // Lanes hold a score more than `zero`, which makes room for what gaps and mismatches cost: E, F and a barred
@@ -45,7 +45,7 @@ public:
         const FurtherCell* const end = used + count;
         for (int32_t row = 0; row < job_.pair->row_count; row += ROWS) {
             if (*const_cast<const volatile int32_t*>(job_.pair->cancelled)) return -1;
-            if (!band(row, used, end)) return -1;
+            if (!tier(row, used, end)) return -1;
         }
         return most_ - zero_;
     }
@@ -59,7 +59,7 @@ private:
     // Columns stand from the last one to the first.
     size_t place(int32_t column) const { return static_cast<size_t>(PAD + columns_ - column); }
 
-    bool band(int32_t row, const FurtherCell*& used, const FurtherCell* used_end) {
+    bool tier(int32_t row, const FurtherCell*& used, const FurtherCell* used_end) {
         alignas(64) uint8_t codes[ROWS];
         for (int i = 0; i < ROWS; ++i)
             codes[i] = row + i < job_.pair->row_count ? job_.row_codes[static_cast<size_t>(row + i)]
@@ -117,7 +117,7 @@ private:
     const int32_t columns_, zero_;
     const size_t size_;
     std::unique_ptr<uint8_t[]> memory_;
-    uint8_t *letters_, *h_, *f_;  // of the columns; the latter two in the last row of the band above
+    uint8_t *letters_, *h_, *f_;  // of the columns; the latter two in the last row of the tier above
     uint8_t free_[2 * ROWS];      // one cell in the middle is not
     int32_t most_ = zero_;
 };

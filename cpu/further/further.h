@@ -46,14 +46,13 @@ PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* 
                                                   const char* instruction_set, pairalign_further_found* found,
                                                   uint32_t* runs);
 
-// Aligns where that can be proven to be the best alignment without filling the matrix: see corridor.cpp.
+// Aligns where that can be proven to be the best alignment without filling the matrix: see band.cpp.
 // Returns 1 with the alignment, whatever it scores; 2 where none scores `pair->least`, and that was quicker
 // to tell; 0 where the matrix has to be filled; or what the first function returns below it. `rest`: no
 // further alignment scores more. `lowered` is for tests: it makes the proof unsound.
-PAIRALIGN_API int32_t pairalign_corridor_alignment(const pairalign_further_pair* pair,
-                                                   const char* instruction_set,
-                                                   pairalign_further_found* found, uint32_t* runs,
-                                                   int32_t* rest, int32_t lowered);
+PAIRALIGN_API int32_t pairalign_band_alignment(const pairalign_further_pair* pair,
+                                               const char* instruction_set, pairalign_further_found* found,
+                                               uint32_t* runs, int32_t* rest, int32_t lowered);
 
 // Says of each of `count` pairs whether it may have an alignment with `least_run` equal letters, at least 1.
 // 0, or what the other function returns below it.
@@ -137,17 +136,17 @@ struct FurtherCell {
     int32_t row, column;  // from 1 on
 };
 
-constexpr int32_t CORRIDOR_STRIP = 128;  // rows of a strip of a corridor
+constexpr int32_t BAND_STRIP = 128;  // rows of a strip of a band
 
-// A part of the matrix, see corridor_strips.h. Neither side of its strips ever goes back.
-struct FurtherCorridor {
+// A part of the matrix, see band_strips.h. Neither side of its strips ever goes back.
+struct FurtherBand {
     int32_t first_row;  // rows before the first strip
     int32_t strips;
     const int32_t *low, *high;  // the columns of each, from 1 on
-    const int16_t* letters;  // of the columns, from the last to the first, CORRIDOR_STRIP more on both sides
-    int16_t* edges[2];       // [columns + CORRIDOR_STRIP + 1][2]
+    const int16_t* letters;     // of the columns, from the last to the first, BAND_STRIP more on both sides
+    int16_t* edges[2];          // [columns + BAND_STRIP + 1][2]
     const size_t *flags_at, *last_at;
-    // What is found: flags of the cells (row i, column j) of a strip, at (i + j - low) * CORRIDOR_STRIP + i;
+    // What is found: flags of the cells (row i, column j) of a strip, at (i + j - low) * BAND_STRIP + i;
     // H in its last column, a row each, and in its last row.
     uint8_t* flags;
     int16_t *right, *last;
@@ -163,8 +162,8 @@ struct FurtherKernel {
     bool (*ends)(const FurtherJob& job, const FurtherGrid& grid, bool try_bytes, FurtherEnd& end);
     void (*tile)(const FurtherJob& job, const FurtherGrid& grid, int32_t strip, int32_t across,
                  uint8_t* flags);  // [2 * FURTHER_STRIP][FURTHER_STRIP], see strips.h
-    // The best alignment within a corridor ends at `end`. False when cancelled.
-    bool (*corridor)(const FurtherJob& job, const FurtherCorridor& corridor, FurtherEnd& end);
+    // The best alignment within a band ends at `end`. False when cancelled.
+    bool (*band)(const FurtherJob& job, const FurtherBand& band, FurtherEnd& end);
     // The most that an alignment scores which puts together none of the letters of the cells `used`, sorted.
     // -1: more than 8 bits hold, or cancelled.
     int32_t (*most_free)(const FurtherJob& job, const FurtherCell* used, size_t count);

@@ -1,6 +1,6 @@
 #define PAIRALIGN_AVX512
 #define PAIRALIGN_ISA avx512
-#include "corridor_strips.h"
+#include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
 #include "strips.h"
@@ -12,6 +12,6 @@ const FurtherKernel further_avx512 = {"avx512",
                                       avx512::further_wide,
                                       avx512::further_ends,
                                       avx512::further_tile,
-                                      avx512::further_corridor,
+                                      avx512::further_band,
                                       avx512::further_most_free};
 }  // namespace pairalign

@@ -1,6 +1,6 @@
 #define PAIRALIGN_NEON
 #define PAIRALIGN_ISA neon
-#include "corridor_strips.h"
+#include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
 #include "strips.h"
@@ -12,6 +12,6 @@ const FurtherKernel further_neon = {"neon",
                                     neon::further_wide,
                                     neon::further_ends,
                                     neon::further_tile,
-                                    neon::further_corridor,
+                                    neon::further_band,
                                     neon::further_most_free};
 }  // namespace pairalign

@@ -1,5 +1,5 @@
 #define PAIRALIGN_ISA scalar
-#include "corridor_strips.h"
+#include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
 #include "strips.h"
@@ -11,6 +11,6 @@ const FurtherKernel further_scalar = {"scalar",
                                       scalar::further_wide,
                                       scalar::further_ends,
                                       scalar::further_tile,
-                                      scalar::further_corridor,
+                                      scalar::further_band,
                                       scalar::further_most_free};
 }  // namespace pairalign

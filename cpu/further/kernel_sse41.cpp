@@ -1,6 +1,6 @@
 #define PAIRALIGN_SSE41
 #define PAIRALIGN_ISA sse41
-#include "corridor_strips.h"
+#include "band_strips.h"
 #include "diagonals.h"
 #include "free_cells.h"
 #include "strips.h"
@@ -12,6 +12,6 @@ const FurtherKernel further_sse41 = {"sse41",
                                      sse41::further_wide,
                                      sse41::further_ends,
                                      sse41::further_tile,
-                                     sse41::further_corridor,
+                                     sse41::further_band,
                                      sse41::further_most_free};
 }  // namespace pairalign

@@ -41,7 +41,7 @@ struct pairalign_chosen_pairs {
     int32_t row_start, row_stop, column_start, column_stop;
     const uint8_t* wide;                             // [columns of the rectangle]
     const int32_t *row_lengths, *column_lengths;     // of the sets, by sorted position
-    const int32_t* bands_before[pairalign::GROUPS];  // of all rows of the set
+    const int32_t* tiers_before[pairalign::GROUPS];  // of all rows of the set
     // Kind and strips of each column of the set, and the kinds by number.
     const uint8_t* kind_of_column;
     const int32_t* strips_of_column;
@@ -50,7 +50,7 @@ struct pairalign_chosen_pairs {
     pairalign::Word* words;
     int32_t *row_of_place, *pair_of_place;    // [places], [places][2]
     int64_t *moves_before, *letters_before;   // [pairs + 1], [places + 1]
-    int32_t* place_bands[pairalign::GROUPS];  // [places + 1]; null where no column needs them
+    int32_t* place_tiers[pairalign::GROUPS];  // [places + 1]; null where no column needs them
     int64_t word_count, places;
     int32_t longest, unused;
 };
@@ -74,8 +74,8 @@ int64_t bytes_of(const Chosen& chosen, int32_t row, int32_t column, bool traced)
     const int64_t bytes = 160 + (strips > 1 ? 8 * letters : 0);
     if (!traced) return bytes;
     const pairalign::Kind& kind = chosen.kinds[chosen.kind_of_column[column]];
-    const int32_t* const before = chosen.bands_before[kind.group];
-    return bytes + 16 * strips * kind.band_units * difference(before[row + 1], before[row]) +
+    const int32_t* const before = chosen.tiers_before[kind.group];
+    return bytes + 16 * strips * kind.tier_units * difference(before[row + 1], before[row]) +
            8 * pairalign::move_words(letters, chosen.column_lengths[column]);
 }
 
@@ -147,14 +147,14 @@ void write_sums(Chosen& chosen) {
     }
     letters_before[places] = letters;
     for (int group = 0; group < pairalign::GROUPS; group++) {
-        int32_t *const of_place = chosen.place_bands[group], bands = 0;
+        int32_t *const of_place = chosen.place_tiers[group], tiers = 0;
         if (of_place == nullptr) continue;
-        const int32_t* const before = chosen.bands_before[group];
+        const int32_t* const before = chosen.tiers_before[group];
         for (int64_t place = 0; place < places; place++) {
-            of_place[place] = bands;
-            bands = add(bands, difference(before[rows[place] + 1], before[rows[place]]));
+            of_place[place] = tiers;
+            tiers = add(tiers, difference(before[rows[place] + 1], before[rows[place]]));
         }
-        of_place[places] = bands;
+        of_place[places] = tiers;
     }
 }
 

@@ -13,10 +13,10 @@ struct Word {
 
 // What the columns of a kind have in common.
 struct Kind {
-    int32_t group;       // number of its lanes' prefix sums in bands_before
+    int32_t group;       // number of its lanes' prefix sums in tiers_before
     int32_t groups;      // that a block of the filling kernel has
     int32_t width;       // columns of a strip
-    int32_t band_units;  // size of a band in 16 bytes
+    int32_t tier_units;  // size of a tier in 16 bytes
     int32_t traceback_threads;
     int32_t far;  // whether its columns take several strips
 };

@@ -44,7 +44,7 @@ struct pairalign_packed_plan {
     // What is to be planned: a rectangle, and of its columns which need a word of their own.
     int32_t row_start, row_stop, column_start, column_stop, triangular, traced;
     const uint8_t* wide;                  // [columns of the rectangle]
-    const int32_t* bands_before[GROUPS];  // [places + 1]
+    const int32_t* tiers_before[GROUPS];  // [places + 1]
     const int64_t* letters_before;        // [places + 1]
     // Null, or the words of chosen pairs: then a place is a row of a word, else a row of the rectangle.
     const Word* words;
@@ -134,7 +134,7 @@ void fill_launch(Plan& plan, const std::vector<Word>& words, int key, const Laun
     auto* borders = table<int64_t>(plan, launch.borders_at);
     auto* profiles = table<int64_t>(plan, launch.profiles_at);
     auto* chunk = table<Chunk>(plan, launch.chunks_at);
-    const int32_t* const bands_before = plan.bands_before[kind.group];
+    const int32_t* const tiers_before = plan.tiers_before[kind.group];
     int32_t first_item = 0;
     for (const Word& word : words) {
         if (key_of(plan, word) != key) continue;
@@ -145,10 +145,10 @@ void fill_launch(Plan& plan, const std::vector<Word>& words, int key, const Laun
             *item++ = {word.column, place, end, word.columns};
             if (plan.traced) {
                 *tiles++ = plan.tile_units;
-                // Sums of bands may have gone round; their differences are right.
-                const uint32_t bands =
-                    static_cast<uint32_t>(bands_before[end]) - static_cast<uint32_t>(bands_before[place]);
-                plan.tile_units += bands * strips * kind.band_units;
+                // Sums of tiers may have gone round; their differences are right.
+                const uint32_t tiers =
+                    static_cast<uint32_t>(tiers_before[end]) - static_cast<uint32_t>(tiers_before[place]);
+                plan.tile_units += tiers * strips * kind.tier_units;
             }
             if (kind.far) {
                 *borders++ = plan.border_entries;

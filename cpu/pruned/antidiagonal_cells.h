@@ -1,4 +1,4 @@
-// Which cells of a pair are alive, and where the lanes of its windows stand: what antidiagonal_corridor.h
+// Which cells of a pair are alive, and where the lanes of its windows stand: what antidiagonal_band.h
 // fills.
 //
 // A cell is alive while the rest of both sequences could still bring its score to the bound. Once a block,
@@ -13,7 +13,7 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <class V>
-struct CorridorCells {
+struct BandCells {
     using Lane = typename V::Lane;
     static constexpr int LANES = V::LANES;
     static constexpr int IN_REGISTERS = SETS_IN_REGISTERS;

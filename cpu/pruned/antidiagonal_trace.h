@@ -1,4 +1,4 @@
-// The way back through the blocks that antidiagonal_corridor.h has filled with flags.
+// The way back through the blocks that antidiagonal_band.h has filled with flags.
 #pragma once
 
 #include "../core/traceback.h"
@@ -8,8 +8,8 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <class V>
-struct CorridorTrace : CorridorCells<V> {
-    using Cells = CorridorCells<V>;
+struct BandTrace : BandCells<V> {
+    using Cells = BandCells<V>;
     using Cells::LANES;
     using Cells::row_of;
     using Cells::smaller;

@@ -8,12 +8,12 @@
 namespace pairalign {
 namespace {
 
-// Measured, on a Zen 4: a vector of cells of a corridor, and for the traceback, of an antidiagonal.
+// Measured, on a Zen 4: a vector of cells of a band, and for the traceback, of an antidiagonal.
 constexpr double VECTOR_COST = 5, TRACE_COST = 30;
-// The same of corridors many at a time, as parts of a batch in full: for the traceback, and of all columns;
+// The same of bands many at a time, as parts of a batch in full: for the traceback, and of all columns;
 // lanes stray to different sides.
 constexpr double LANES_BEGIN = 0.2, LANES_COST = 1.1;
-// Diagonals that windows are wider than the corridor.
+// Diagonals that windows are wider than the band.
 constexpr double MARGIN = 100;
 constexpr double WIDEST_TRIANGLE = 0.6, ANY_TRIANGLE = 1;  // unrelated letters have 0.4 and a little more
 
@@ -44,10 +44,10 @@ FullCost cost_in_full(const pairalign_engine& engine, int32_t rows, int32_t colu
 }
 
 // Where most is lost, a path that has left the way to the last cell finds as many letters to match elsewhere:
-// the corridor is no triangle then, but wider. Measured with random DNA from 60% identity on and unrelated.
+// the band is no triangle then, but wider. Measured with random DNA from 60% identity on and unrelated.
 // With free ends a step off the diagonal costs half as much again, and is not taken back; where alignments
 // may begin a cell takes longer. Measured with random DNA from 80% identity on, with what beams take.
-double share_of_corridor(double triangle, double longer, int32_t columns, bool free_ends) {
+double share_of_band(double triangle, double longer, int32_t columns, bool free_ends) {
     if (free_ends) return 0.8 * triangle + 1.2 * triangle * (triangle + longer) + MARGIN / columns;
     triangle += longer;
     const double squared = triangle * triangle;
@@ -56,20 +56,20 @@ double share_of_corridor(double triangle, double longer, int32_t columns, bool f
 
 double triangle_within(double share, int32_t columns, bool free_ends) {
     double low = 0, high = WIDEST_TRIANGLE;
-    if (share_of_corridor(high, 0, columns, free_ends) <= share) return ANY_TRIANGLE;
+    if (share_of_band(high, 0, columns, free_ends) <= share) return ANY_TRIANGLE;
     for (int k = 0; k < 12; k++) {
         const double middle = (low + high) / 2;
-        (share_of_corridor(middle, 0, columns, free_ends) <= share ? low : high) = middle;
+        (share_of_band(middle, 0, columns, free_ends) <= share ? low : high) = middle;
     }
     return low;
 }
 
-double cost_of_corridor(double cells, int64_t antidiagonals, int lanes, bool trace) {
+double cost_of_band(double cells, int64_t antidiagonals, int lanes, bool trace) {
     return cells * VECTOR_COST / lanes + (trace ? TRACE_COST * static_cast<double>(antidiagonals) : 0);
 }
 
 double cells_for(double cost, int64_t antidiagonals, int lanes, bool trace) {
-    return std::max(0.0, cost - cost_of_corridor(0, antidiagonals, lanes, trace)) * lanes / VECTOR_COST;
+    return std::max(0.0, cost - cost_of_band(0, antidiagonals, lanes, trace)) * lanes / VECTOR_COST;
 }
 
 double part_of_lanes(double width, bool trace) { return LANES_BEGIN * trace + LANES_COST * width; }

@@ -1,4 +1,4 @@
-// Semiglobal and local mode in a corridor: where alignments may begin, and where the best one ends.
+// Semiglobal and local mode in a band: where alignments may begin, and where the best one ends.
 //
 // The bound of what the rest can add is that of free ends (worth.h), and so is its proof: a cell from which
 // no alignment comes to the bound is on no optimal one. An alignment may begin in any cell of value 0 that is
@@ -18,8 +18,8 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <class V>
-struct FreeEnds : CorridorCells<V> {
-    using Cells = CorridorCells<V>;
+struct FreeEnds : BandCells<V> {
+    using Cells = BandCells<V>;
     using Cells::HIGHEST;
     using Cells::inside;
     using Cells::LANES;

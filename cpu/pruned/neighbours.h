@@ -1,4 +1,4 @@
-// What antidiagonal_corridor.h needs of vectors beside the types of vector.h: loads and stores at any
+// What antidiagonal_band.h needs of vectors beside the types of vector.h: loads and stores at any
 // address, and lanes moved by one between neighbouring vectors.
 //
 //   from_below(v, below)   lane l of the result is lane l - 1 of v; lane 0 is the last lane of `below`

@@ -1,6 +1,6 @@
 // What the pruned kernel is given and gives back: one pair, and the part of its matrix that can
 // hold optimal paths. Shared by the driver (pruner.h) and by every instruction set's kernel
-// (antidiagonal_corridor.h).
+// (antidiagonal_band.h).
 #pragma once
 
 #include <atomic>
@@ -46,7 +46,7 @@ enum class Progress {
     MORE,       // no room for flags or saved lanes; of a trace, what is above has to be filled again
     TOO_MANY,   // more cells than allowed; or, of a beam, hopeless
     OVERFLOWN,  // scores do not fit the lanes
-    LOST,       // no cell is left, or the path leaves the corridor: the bound was none
+    LOST,       // no cell is left, or the path leaves the band: the bound was none
     CANCELLED
 };
 
@@ -115,7 +115,7 @@ inline int32_t last_begin(const PrunedPair& pair) {
 }
 
 inline double matrix_of(const PrunedPair& pair) { return static_cast<double>(pair.rows) * pair.columns; }
-// What a corridor for a score takes of it, if it is as high as it is wide.
+// What a band for a score takes of it, if it is as high as it is wide.
 inline double triangle_of(const PrunedPair& pair) {
     return static_cast<double>(pair.most - pair.bound) / each_diagonal(pair) / pair.columns;
 }

@@ -27,7 +27,7 @@ namespace {
 
 // Short pairs are filled so fast that finding out that nothing can be pruned takes its time: `auto` wants
 // some words of theirs in place. Unrelated letters have two of them once in a thousand pairs, genes of
-// 75% identity nearly always. Wavefronts want so many that most letters are equal, and more where a corridor
+// 75% identity nearly always. Wavefronts want so many that most letters are equal, and more where a band
 // is one of many pairs at a time.
 constexpr int32_t SHORT = 5000, FEW_WORDS = 2, FEW_MOVED_WORDS = 3, WORDS_OF_WAVES = 12,
                   MORE_WORDS_OF_WAVES = 22;
@@ -121,17 +121,17 @@ Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
 Attempt Pruner::align_alone(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                             double in_full, bool trace, Path& path) {
     if (options_.use == Pruning::LANES) return Attempt::IN_FULL;
-    return align_by_corridor(row, rows, column, columns, in_full, nullptr, trace, path);
+    return align_by_band(row, rows, column, columns, in_full, nullptr, trace, path);
 }
 
 Attempt Pruner::fill(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
-                     const PlannedCorridor& planned, bool trace, Path& path) {
-    return align_by_corridor(row, rows, column, columns, 0, &planned, trace, path);
+                     const PlannedBand& planned, bool trace, Path& path) {
+    return align_by_band(row, rows, column, columns, 0, &planned, trace, path);
 }
 
 // `planned`: null: finds out what is to be filled, and does so where that is clear.
-Attempt Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
-                                  double in_full, const PlannedCorridor* planned, bool trace, Path& path) {
+Attempt Pruner::align_by_band(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
+                              double in_full, const PlannedBand* planned, bool trace, Path& path) {
     const bool is_auto = options_.use == Pruning::AUTO, many_scores = has_many_scores(scheme_);
     if (is_auto && many_scores && !planned &&
         words_in_place(row, rows, column, columns) < WordsInPlace::SIMILAR)
@@ -148,7 +148,7 @@ Attempt Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_
     const bool differ = choose_worth(scheme_, pair, row_letters, column_letters, of_cheap, usual);
     if (has_free_ends(pair) && pair.two_scores && pair.mismatch > 0) return Attempt::IN_FULL;
 
-    CorridorLimits limits;
+    BandLimits limits;
     Progress progress = Progress::OVERFLOWN;
     for (const PrunedKernel* kernel : {&kernels_->narrow, &kernels_->wide}) {
         const bool wide = kernel->lane_bytes != 2;
@@ -159,7 +159,7 @@ Attempt Pruner::align_by_corridor(const uint8_t* row, int32_t rows, const uint8_
         memory_.add_up(pair, differ ? of_cheap : usual, row, column);
         if (planned || find_bound(options_, limits.widest, *kernel, pair, counts_.beam_cells, progress)) {
             if (differ && !usual.bonus) memory_.add_up(pair, usual, row, column);
-            planned_ = planned ? *planned : plan_corridor(scheme_, options_, limits, *kernel, pair, trace);
+            planned_ = planned ? *planned : plan_band(scheme_, options_, limits, *kernel, pair, trace);
             if (!planned && is_auto && !many_scores) return Attempt::BOUNDED;
             pair.bound = planned_.bound;
             progress = filler_.fill_and_trace(*kernel, pair, planned_.most_cells, trace, path, counts_.cells);

@@ -1,5 +1,5 @@
 // Aligns pairs one by one within the part of their matrix that can hold optimal paths, where that pays: by
-// wavefronts (waves.h), or in a corridor (corridor_policy.h, corridor_filler.h).
+// wavefronts (waves.h), or in a band (band_policy.h, band_filler.h).
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 #include "../core/batch.h"
 #include "../core/pruning.h"
-#include "corridor_filler.h"
-#include "corridor_policy.h"
+#include "band_filler.h"
+#include "band_policy.h"
 #include "pair_memory.h"
 #include "waves.h"
 
@@ -22,7 +22,7 @@ enum class Attempt {
     IN_FULL,   // it is to be aligned in full
     IN_LANES,  // it looks similar: it is to be tried with others
     IN_DOUBT,  // it does not: it may take a lane that others leave idle
-    BOUNDED    // its corridor is known: it is to be filled if that is found to pay
+    BOUNDED    // its band is known: it is to be filled if that is found to pay
 };
 
 // Whether pairs of a mode and costs are pruned at all.
@@ -45,26 +45,26 @@ public:
     // The same of a pair that was IN_LANES, without them.
     Attempt align_alone(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                         double in_full, bool trace, Path& path);
-    const PlannedCorridor& planned() const { return planned_; }
+    const PlannedBand& planned() const { return planned_; }
     // Fills what was planned for the pair.
     Attempt fill(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
-                 const PlannedCorridor& planned, bool trace, Path& path);
+                 const PlannedBand& planned, bool trace, Path& path);
 
     // What has been counted since they were taken last.
     PrunedCounts take_counts() { return std::exchange(counts_, {}); }
 
 private:
-    Attempt align_by_corridor(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
-                              double in_full, const PlannedCorridor* planned, bool trace, Path& path);
+    Attempt align_by_band(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
+                          double in_full, const PlannedBand* planned, bool trace, Path& path);
 
     const Scheme& scheme_;
     const PrunedKernels* kernels_;
     PruningOptions options_;
-    PlannedCorridor planned_{};
+    PlannedBand planned_{};
     bool looks_similar_ = true;  // the pair that is tried, of modes with free ends
     const std::atomic<bool>* cancelled_;
     PairMemory memory_;
-    CorridorFiller filler_;
+    BandFiller filler_;
     Waves waves_;
     PrunedCounts counts_;
 };

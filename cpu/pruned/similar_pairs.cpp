@@ -9,7 +9,7 @@ namespace pairalign {
 namespace {
 
 // Of a row of tiles: columns are chosen for one, so that low ones leave out more; but the lower, the more
-// borders there are to keep. Measured: with 16 rows, corridors in 2,000 columns took 1.3 times as long.
+// borders there are to keep. Measured: with 16 rows, bands in 2,000 columns took 1.3 times as long.
 constexpr int32_t SIDE = 32, SIDE_OF_BEAMS = 16;
 // Diagonals that a batch fills more than its pairs' slack says, about.
 constexpr int32_t MARGIN = 64;
@@ -50,9 +50,9 @@ int32_t SimilarPairs::slack(const Similar& one) const {
     return std::min(rows(one), columns(one)) - one.bound / each_diagonal_;
 }
 
-void SimilarPairs::choose_corridors() {
+void SimilarPairs::choose_bands() {
     beams_ = false;
-    const double widest = lane_corridor().widest;
+    const double widest = lane_band().widest;
     const auto leave_out = [&](const Similar& one) {
         if (one.bound == NONE) return true;
         return widest > 0 && slack(one) + MARGIN > widest * columns(one);
@@ -138,7 +138,7 @@ bool SimilarPairs::fits(Piece& piece) {
     }
 }
 
-LaneCorridor SimilarPairs::lane_corridor() const { return {0, window_.widest(), nullptr, nullptr, 0, 0}; }
+LaneBand SimilarPairs::lane_band() const { return {0, window_.widest(), nullptr, nullptr, 0, 0}; }
 
 void SimilarPairs::describe(const Piece& piece, Group& group, OwnRows& own) const {
     set_lanes(result_, pairs_.data() + piece.begin, piece.count, &classes_, group, own);
@@ -150,38 +150,38 @@ void SimilarPairs::Worker::run(size_t number) {
     const Piece& piece = similar_.batches_[number];
     similar_.describe(piece, mine_->group, mine_->own);
     mine_->prepare(similar_.engine_, similar_.traces(), piece.side, similar_.most_bytes_);
-    LaneCorridor corridor = similar_.lane_corridor();
-    corridor.lanes = ~uint64_t{0} >> (64 - piece.count);
+    LaneBand band = similar_.lane_band();
+    band.lanes = ~uint64_t{0} >> (64 - piece.count);
     int32_t bounds[MAX_LANES];
-    corridor.bounds = bounds;
+    band.bounds = bounds;
     Similar* const pairs = similar_.pairs_.data() + piece.begin;
-    if (similar_.beams_) find_bounds(corridor, pairs);
-    else fill_corridor(corridor, pairs);
+    if (similar_.beams_) find_bounds(band, pairs);
+    else fill_band(band, pairs);
 }
 
-void SimilarPairs::Worker::find_bounds(LaneCorridor& corridor, Similar* pairs) {
-    similar_.engine_.bytes().find_bounds(mine_->batch, corridor);
-    counts_.beam_cells += corridor.cells;
-    for (uint64_t left = corridor.done; left; left &= left - 1) {
+void SimilarPairs::Worker::find_bounds(LaneBand& band, Similar* pairs) {
+    similar_.engine_.bytes().find_bounds(mine_->batch, band);
+    counts_.beam_cells += band.cells;
+    for (uint64_t left = band.done; left; left &= left - 1) {
         const int l = __builtin_ctzll(left);
-        pairs[l].bound = corridor.bounds[l] - static_cast<int32_t>(similar_.engine_.pruning.worse_seed);
+        pairs[l].bound = band.bounds[l] - static_cast<int32_t>(similar_.engine_.pruning.worse_seed);
     }
 }
 
-void SimilarPairs::Worker::fill_corridor(LaneCorridor& corridor, const Similar* pairs) {
+void SimilarPairs::Worker::fill_band(LaneBand& band, const Similar* pairs) {
     const pairalign_engine& engine = similar_.engine_;
     const ByteKernel& kernel = engine.bytes();
     ByteBatch& batch = mine_->batch;
     for (int l = 0; l < mine_->group.used; l++)
-        corridor.bounds[l] = pairs[l].bound + static_cast<int32_t>(engine.pruning.lower_bound);
+        band.bounds[l] = pairs[l].bound + static_cast<int32_t>(engine.pruning.lower_bound);
     tiles_.resize(static_cast<size_t>((batch.rows - 1) / batch.side) + 2);
-    corridor.tiles = tiles_.data();
-    kernel.fill_corridor(batch, corridor);
-    counts_.cells += corridor.cells;
+    band.tiles = tiles_.data();
+    kernel.fill_band(batch, band);
+    counts_.cells += band.cells;
     if (engine.cancelled) return;
-    counts_.done += __builtin_popcountll(corridor.done);
-    counts_.lost += __builtin_popcountll(corridor.lanes & ~corridor.done);
-    for (uint64_t left = corridor.done; left; left &= left - 1) {
+    counts_.done += __builtin_popcountll(band.done);
+    counts_.lost += __builtin_popcountll(band.lanes & ~band.done);
+    for (uint64_t left = band.done; left; left &= left - 1) {
         const int l = __builtin_ctzll(left);
         keep_steps(similar_.result_, arena_, similar_.trace_, pairs[l], batch, l, kernel);
         similar_.window_.set_done(pairs[l].index);

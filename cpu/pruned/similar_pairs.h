@@ -1,6 +1,6 @@
 // Similar pairs of a window, pruned many at a time: a lane each, with a row sequence of its own, so that a
-// batch can be made of pairs from anywhere. Beams come first; what they say of the corridors decides which
-// pairs share a batch then. See align/lane_corridors.h.
+// batch can be made of pairs from anywhere. Beams come first; what they say of the bands decides which
+// pairs share a batch then. See align/lane_bands.h.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,10 @@ public:
     SimilarPairs(pairalign_engine& engine, pairalign_result& result, bool trace, PrunedWindow& window,
                  Spare<OwnBatch>& spare);
 
-    // Batches: what a worker runs. First beams, then corridors.
+    // Batches: what a worker runs. First beams, then bands.
     size_t batches() const { return batches_.size(); }
-    // Once beams are done: which pairs get a corridor, and with which others.
-    void choose_corridors();
+    // Once beams are done: which pairs get a band, and with which others.
+    void choose_bands();
 
     class Worker {
     public:
@@ -39,14 +39,14 @@ public:
         void run(size_t number);
 
     private:
-        void find_bounds(LaneCorridor& corridor, Similar* pairs);
-        void fill_corridor(LaneCorridor& corridor, const Similar* pairs);
+        void find_bounds(LaneBand& band, Similar* pairs);
+        void fill_band(LaneBand& band, const Similar* pairs);
 
         SimilarPairs& similar_;
         Arena& arena_;
         PrunedCounts counts_;
         Spare<OwnBatch>::Lent mine_;
-        std::vector<CorridorRow> tiles_;
+        std::vector<BandRow> tiles_;
     };
 
     std::unique_ptr<Worker> worker(Arena& arena) { return std::make_unique<Worker>(*this, arena); }
@@ -65,7 +65,7 @@ private:
     void keep_what_pays();
     bool fits(Piece& piece);
     void describe(const Piece& piece, Group& group, OwnRows& own) const;
-    LaneCorridor lane_corridor() const;
+    LaneBand lane_band() const;
 
     int32_t rows(const PairPosition& pair) const { return result_.rows_of(pair.flipped).length(pair.row); }
     int32_t columns(const PairPosition& pair) const {

@@ -8,11 +8,11 @@
 namespace pairalign {
 namespace {
 
-// Nanoseconds: of an entry of a front, and of an antidiagonal of a corridor and its beam, a vector wide.
-// Their ratio decides up to which cost fronts are tried, which may take this share of a corridor's time, or
-// this one where the corridor is one of many pairs at a time.
-constexpr double WAVE_ENTRY = 4, CORRIDOR_VECTOR = 12, SHARE = 0.8, SHARE_OF_LANES = 0.35;
-constexpr double CORRIDOR_MARGIN = 3;  // vectors, beside those that the cost asks for
+// Nanoseconds: of an entry of a front, and of an antidiagonal of a band and its beam, a vector wide.
+// Their ratio decides up to which cost fronts are tried, which may take this share of a band's time, or
+// this one where the band is one of many pairs at a time.
+constexpr double WAVE_ENTRY = 4, BAND_VECTOR = 12, SHARE = 0.8, SHARE_OF_LANES = 0.35;
+constexpr double BAND_MARGIN = 3;  // vectors, beside those that the cost asks for
 constexpr int32_t MOST_PADDING = 64, LANES_AT_ONCE = 16;
 // Fronts that are filled once more at a time, at least, and how many diagonals more there is room for than
 // one alignment can take.
@@ -126,12 +126,12 @@ void Waves::choose_costs(uint32_t row_letters, uint32_t column_letters) {
     costs_ = c;
 }
 
-// The cost up to which fronts take less than a share of the time that a beam and a corridor are expected to
+// The cost up to which fronts take less than a share of the time that a beam and a band are expected to
 // take.
 int64_t Waves::most_cost(int64_t antidiagonals, double share) const {
     const double steps =
-        static_cast<double>(antidiagonals) * CORRIDOR_VECTOR * share * 2 * costs_.extend / WAVE_ENTRY;
-    const double b = steps / (4.0 * costs_.extend * lanes_), c = steps * CORRIDOR_MARGIN;
+        static_cast<double>(antidiagonals) * BAND_VECTOR * share * 2 * costs_.extend / WAVE_ENTRY;
+    const double b = steps / (4.0 * costs_.extend * lanes_), c = steps * BAND_MARGIN;
     return static_cast<int64_t>((b + std::sqrt(b * b + 4 * c)) / 2);
 }
 

@@ -16,7 +16,7 @@ enum class WavesUse { OR_ALONE, OR_LANES, FORCED };
 
 class Waves {
 public:
-    // room: bytes that the fronts of a pair may take. `lanes`: of a corridor's vectors.
+    // room: bytes that the fronts of a pair may take. `lanes`: of a band's vectors.
     Waves(const Scheme& scheme, const WaveKernel& kernel, int lanes, size_t room,
           const std::atomic<bool>* cancelled)
         : scheme_(scheme), kernel_(kernel), lanes_(lanes), room_(room), cancelled_(cancelled) {}

@@ -107,17 +107,17 @@ public:
             tasks_.push_back({row, column, column + 1, 0});
         }
     }
-    // Of the corridors that were planned, tasks() are then those that pay: what is left is aligned in full,
+    // Of the bands that were planned, tasks() are then those that pay: what is left is aligned in full,
     // many pairs at a time, so that few of them cost as much as many.
-    void choose_corridors() {
-        phase_ = Phase::CORRIDORS;
+    void choose_bands() {
+        phase_ = Phase::BANDS;
         tasks_.clear();
         std::sort(planned_.begin(), planned_.end(), [](const Planned& a, const Planned& b) {
-            return a.corridor.cost * b.matrix < b.corridor.cost * a.matrix ||
-                   (a.corridor.cost * b.matrix == b.corridor.cost * a.matrix && a.pair < b.pair);
+            return a.band.cost * b.matrix < b.band.cost * a.matrix ||
+                   (a.band.cost * b.matrix == b.band.cost * a.matrix && a.pair < b.pair);
         });
         std::vector<PrunedCost> costs;
-        for (const Planned& one : planned_) costs.push_back({one.corridor.cost, 1});
+        for (const Planned& one : planned_) costs.push_back({one.band.cost, 1});
         if (costs.empty()) return;
         FullCost full = planned_[planned_.size() / 2].in_full;
         if (pairs_left() <= full.lanes) full.batch = cost_of_longest().batch;  // they share one
@@ -180,8 +180,8 @@ public:
         Attempt align(const uint8_t* row, int32_t n, const uint8_t* column, int32_t m, size_t planned,
                       Path& path) {
             const bool trace = window_.trace_;
-            if (window_.phase_ == Phase::CORRIDORS)
-                return mine_->fill(row, n, column, m, window_.planned_[planned].corridor, trace, path);
+            if (window_.phase_ == Phase::BANDS)
+                return mine_->fill(row, n, column, m, window_.planned_[planned].band, trace, path);
             const int64_t pairs = window_.pairs_to_try_;
             const FullCost full = window_.cost_in_full(n, m);
             // The last ones of few pairs cost as much alone: beams go on where they otherwise would not.
@@ -204,17 +204,17 @@ public:
     std::unique_ptr<Worker> worker(Arena& arena) { return std::make_unique<Worker>(*this, arena); }
 
 private:
-    // What workers do: a sample of pairs; all pairs that may pay; those that lanes have left; corridors that
+    // What workers do: a sample of pairs; all pairs that may pay; those that lanes have left; bands that
     // were planned.
-    enum class Phase { SAMPLE, ALL, ALONE, CORRIDORS };
+    enum class Phase { SAMPLE, ALL, ALONE, BANDS };
     struct Piece {
         int32_t row, begin, end;
-        size_t planned;  // its corridor
+        size_t planned;  // its band
     };
     struct Planned {
         int32_t row, column;
         int64_t pair;
-        PlannedCorridor corridor;
+        PlannedBand band;
         double matrix;
         FullCost in_full;
     };
@@ -244,10 +244,10 @@ private:
         return pairalign::cost_in_full(engine_, rows, columns, trace_, has_classes_);
     }
 
-    void add_planned(int32_t row, int32_t column, const PlannedCorridor& corridor) {
+    void add_planned(int32_t row, int32_t column, const PlannedBand& band) {
         const PairPosition pair = position(row, column);
         const int32_t n = rows(pair), m = columns(pair);
-        const Planned one{row, column, pair.index, corridor, static_cast<double>(n) * m, cost_in_full(n, m)};
+        const Planned one{row, column, pair.index, band, static_cast<double>(n) * m, cost_in_full(n, m)};
         std::lock_guard<std::mutex> guard(mutex_);
         planned_.push_back(one);
     }

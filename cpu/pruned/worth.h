@@ -27,7 +27,7 @@ void count_cheap(const uint8_t* codes, int32_t length, uint32_t cheap, int32_t* 
 void sum_worth(const uint8_t* codes, int32_t length, const int32_t* worth, int32_t extend, int32_t* out);
 
 // Chooses what the letters of a pair are worth, and sets its scores and `most`. True: a beam should take
-// `of_cheap`; `usual` may be better for the corridor.
+// `of_cheap`; `usual` may be better for the band.
 bool choose_worth(const Scheme& scheme, PrunedPair& pair, const LetterCounts& row, const LetterCounts& column,
                   Worth& of_cheap, Worth& usual);
 

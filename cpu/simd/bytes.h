@@ -2,7 +2,7 @@
 // for wider lanes. A lane is a pair.
 //
 //   LANES           lanes in a vector
-//   ROWS            rows of the matrix that a band takes at a time; LOCAL_ROWS: in local mode
+//   ROWS            rows of the matrix that a tier takes at a time; LOCAL_ROWS: in local mode
 //   add, sub        wrap
 //   add_saturated   255 for what is more
 //   max_signed      of bytes as signed numbers; all else takes them as unsigned

@@ -3,7 +3,7 @@
 // pair.
 //
 //   Lane            int16_t or int32_t; additions wrap
-//   LANES, ROWS     lanes in a vector; rows of the matrix that a band takes at a time
+//   LANES, ROWS     lanes in a vector; rows of the matrix that a tier takes at a time
 //   Mask            result of a comparison
 //   FLAG_BYTES      bytes that the four traceback flags of all lanes of one cell take
 //   store_flags / flag      their layout, private to the type

@@ -3,7 +3,7 @@
 // Computes   report_global, report_local, report_semiglobal: of each pair of the group's words.
 // In         a Done row; with STRIPS what the strips before have reported.
 // Out        query, target; score; semiglobal: end_row, end_column; local with KEEP: end_row, end_column
-//            become the only band and lane that have the best cell, or -1.
+//            become the only tier and lane that have the best cell, or -1.
 // Threads    all lanes of the warp; the group's last lane writes.
 #pragma once
 
@@ -24,7 +24,7 @@ struct Done {
     const Lane<K>& lane;
     const word at_end;         // global: H of the group's last column and row
     const word best;           // local: the best of the strip,
-    const int band_a, band_b;  // and the only band that has it, or -1
+    const int tier_a, tier_b;  // and the only tier that has it, or -1
     const word last_column;    // semiglobal: the best of the last column, shifted,
     const int step_a, step_b;  // and when it was reached first, -1: at the border
 
@@ -82,21 +82,21 @@ __device__ __forceinline__ void report_local(const Done<G, K, KEEP, STRIPS>& don
     constexpr unsigned GROUP = WARP >> (32 - G);
     const Params& p = done.p;
     const int score = half_of(best, pair.half) - p.bias;
-    int band = -1, lane_of_best = 0;
+    int tier = -1, lane_of_best = 0;
     if (KEEP) {
         // Tell the traceback which tile has the best cell if only one has.
         const bool mine = half_of(done.best, pair.half) == half_of(best, pair.half);
         const unsigned lanes = __ballot_sync(WARP, mine) >> done.group_of_warp * G & GROUP;
         lane_of_best = __ffs(lanes) - 1;
-        band = __shfl_sync(WARP, pair.half ? done.band_b : done.band_a, lane_of_best, G);
-        if (lanes & (lanes - 1)) band = -1;
-        if (STRIPS && band >= 0) band += done.strip * bands_of(done.rows, G);
+        tier = __shfl_sync(WARP, pair.half ? done.tier_b : done.tier_a, lane_of_best, G);
+        if (lanes & (lanes - 1)) tier = -1;
+        if (STRIPS && tier >= 0) tier += done.strip * tiers_of(done.rows, G);
     }
     if (!pair.reported) return;
     const int so_far = STRIPS && done.strip > 0 ? p.score[pair.number] : -1;
     if (score > so_far) p.score[pair.number] = score;
     if (KEEP && score >= so_far) {
-        p.end_row[pair.number] = score > so_far ? band : -1;
+        p.end_row[pair.number] = score > so_far ? tier : -1;
         p.end_column[pair.number] = lane_of_best;
     }
 }

@@ -68,7 +68,7 @@ __device__ void fill(const Params& p) {
             const int row_before = -ROWS * lane_id - idle_steps;  // before the first step
             start_cells<G>(p, c, columns, row_before, my_column, lane);
             word best = both(p.bias);        // local: of the whole strip
-            int best_band[2] = {-1, -1};     // the only band that has it
+            int best_tier[2] = {-1, -1};     // the only tier that has it
             word last_best = lane.h[K - 1];  // semiglobal: in the last column, shifted
             int last_step_a = -1, last_step_b = -1;
 
@@ -87,9 +87,9 @@ __device__ void fill(const Params& p) {
             const bool writes_handed = STRIPS && strip + 1 < strips && lane_id == G - 1;
 
             uint4* tile = KEEP ? p.tiles + p.item_tiles[blockIdx.x] +
-                                     ((long long)(p.bands_before[place] - p.bands_before[item.y]) * strips +
-                                      (long long)strip * bands_of(rows, G)) *
-                                         band_stride(G, K)
+                                     ((long long)(p.tiers_before[place] - p.tiers_before[item.y]) * strips +
+                                      (long long)strip * tiers_of(rows, G)) *
+                                         tier_stride(G, K)
                                : nullptr;
 
             int letter_0 = letters[0], letter_1 = letters[1];
@@ -132,19 +132,19 @@ __device__ void fill(const Params& p) {
                 }
             };
 
-            // A band a turn with tiles, four steps at a time; else all steps in one.
+            // A tier a turn with tiles, four steps at a time; else all steps in one.
             //
             // Before each turn t steps are done, and lane l has done the rows up to t - ROWS * l -
             // idle_steps, counted from 1: its lane.h and lane.h_before are H of that row, lane.f is F of the
             // next one, h_out and e_out are what its right neighbour takes in the step to come; letter_0 and
-            // letter_1 are those of the lane's next two steps. `tile` is that of band t / BAND.
+            // letter_1 are those of the lane's next two steps. `tile` is that of tier t / TIER.
             const int end = KEEP ? (all_steps + 3) & ~3 : all_steps;
             while (t < end) {
                 const bool keeps = G == 32 || (present && t < steps);
-                word* const band = (word*)tile;
-                uint4* left_side = (uint4*)(band + borders_at(G, K)) + lane_id;
-                if (KEEP && keeps) keep_upper_border<G>(c, lane, lane_id, band);
-                const int stop = KEEP ? min(t + BAND, end) : end;
+                word* const tier = (word*)tile;
+                uint4* left_side = (uint4*)(tier + borders_at(G, K)) + lane_id;
+                if (KEEP && keeps) keep_upper_border<G>(c, lane, lane_id, tier);
+                const int stop = KEEP ? min(t + TIER, end) : end;
                 word kept[2][4];  // of each part, in the last four steps
                 const auto two_steps = [&](int first) {
                     const int now[2] = {letter_0, letter_1};
@@ -176,20 +176,20 @@ __device__ void fill(const Params& p) {
                     if (keeps) {
 #pragma unroll
                         for (int part = 0; part < PARTS; ++part)
-                            left_side[part * (BAND / 4) * G] =
+                            left_side[part * (TIER / 4) * G] =
                                 make_uint4(kept[part][0], kept[part][1], kept[part][2], kept[part][3]);
                     }
                     left_side += G;
                 }
                 if (LOCAL) {
                     if (KEEP) {
-                        if (keeps) band[bests_at(G, K) + lane_id] = lane.best;
+                        if (keeps) tier[bests_at(G, K) + lane_id] = lane.best;
 #pragma unroll
                         for (int half = 0; half < PAIRS; ++half) {
                             const int now = half_of(lane.best, half);
                             const int so_far = half_of(best, half);
-                            if (now == so_far) best_band[half] = -1;
-                            if (now > so_far) best_band[half] = (t - 1) / BAND;
+                            if (now == so_far) best_tier[half] = -1;
+                            if (now > so_far) best_tier[half] = (t - 1) / TIER;
                         }
                         best = maximum(best, lane.best);
                         lane.best = 0;
@@ -197,13 +197,13 @@ __device__ void fill(const Params& p) {
                         best = maximum(best, lane.best);
                     }
                 }
-                if (KEEP) tile += band_stride(G, K);
+                if (KEEP) tile += tier_stride(G, K);
             }
 
             if (!KEEP && G == 32) at_end = lane.h[K - 1];
             report_ends(Done<G, K, KEEP, STRIPS>{
                 p, columns, strip, lane_id, group_of_warp, my_column, place, row, rows, present, idle_steps,
-                lane, at_end, best, best_band[0], best_band[1], last_best, last_step_a, last_step_b});
+                lane, at_end, best, best_tier[0], best_tier[1], last_best, last_step_a, last_step_b});
         }
     }
 }

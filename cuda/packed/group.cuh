@@ -1,10 +1,10 @@
 // A group of lanes that aligns one row sequence with the columns of a strip: how it starts, and what it
-// keeps of a band. The steps between are in fill.cu, which says why; the end is in ends.cuh.
+// keeps of a tier. The steps between are in fill.cu, which says why; the end is in ends.cuh.
 //
 // Computes   start_cells, start_border: a lane's cells and what it gets from the left, before the first
-//            step. keep_upper_border: the upper border of the lane's tiles in a band (see packed.cuh).
+//            step. keep_upper_border: the upper border of the lane's tiles in a tier (see packed.cuh).
 // In         Columns: those of the block.
-// Out        Lane; H and E of the border; rowline and corner of a band.
+// Out        Lane; H and E of the border; rowline and corner of a tier.
 // Threads    G lanes of a warp, K columns a lane, ROWS rows behind the lane to the left.
 #pragma once
 
@@ -90,17 +90,17 @@ __device__ __forceinline__ void move_border(const Params& p, const Constants& c,
     }
 }
 
-// A band's rowline and corners: what the rows before it have left in this lane.
+// A tier's rowline and corners: what the rows before it have left in this lane.
 template <int G, int K>
 __device__ __forceinline__ void keep_upper_border(const Constants& c, const Lane<K>& lane, int lane_id,
-                                                  word* band) {
+                                                  word* tier) {
     const auto h_of = [&](int k) { return LOCAL ? add_words(lane.h[k], 0u - c.opens, c.one) : lane.h[k]; };
     const auto h_and_f = [&](int k) { return packed(h_of(k), lane.f[k]); };
-    uint4* const rowline = (uint4*)band + lane_id;
+    uint4* const rowline = (uint4*)tier + lane_id;
 #pragma unroll
     for (int k = 0; k < K; k += 4)
         rowline[k / 4 * G] = make_uint4(h_and_f(k), h_and_f(k + 1), h_and_f(k + 2), h_and_f(k + 3));
-    word* const corner = band + corners_at(G, K) + lane_id;
+    word* const corner = tier + corners_at(G, K) + lane_id;
     corner[0] = lane.h_before;
     if (parts_of(K) == 2) corner[G] = h_of(K / 2 - 1);
 }

@@ -27,16 +27,16 @@
 // which runs on another pipe than the maxima.
 //
 // Tiles. A group of G lanes holds G * K columns, K a lane, and takes one row a step; lane l is
-// l * ROWS rows behind lane 0. All lanes save at the same step, every BAND steps, so a tile is a
-// parallelogram: columns of a lane, rows that this lane takes in one band of steps. A lane with
+// l * ROWS rows behind lane 0. All lanes save at the same step, every TIER steps, so a tile is a
+// parallelogram: columns of a lane, rows that this lane takes in one tier of steps. A lane with
 // many columns is two tiles side by side (parts_of). Neighbouring H differ by little, and E and F
 // are never far below the H that they are kept with; so the low bits of both are enough (`packed`),
-// and one absolute H for each tile. A band is
-//   uint4 rowline[K/4][G]            (H, F) of the columns before the band's first step, F being
+// and one absolute H for each tile. A tier is
+//   uint4 rowline[K/4][G]            (H, F) of the columns before the tier's first step, F being
 //                                    that of the next row; four columns of a lane together
-//   uint4 border[parts][BAND/4][G]   (H, E) that came in from the left of a tile in four steps
-//   word corner[parts][G]            H left of the tile, before the band's first step
-//   word best[G]                     each lane's best H of the band (local only)
+//   uint4 border[parts][TIER/4][G]   (H, E) that came in from the left of a tile in four steps
+//   word corner[parts][G]            H left of the tile, before the tier's first step
+//   word best[G]                     each lane's best H of the tier (local only)
 // Written 16 bytes a lane, neighbours side by side: what a warp writes then lies in few lines.
 #pragma once
 
@@ -50,8 +50,8 @@
 #ifndef PAIRALIGN_WIDE
 #define PAIRALIGN_WIDE 0
 #endif
-#ifndef PAIRALIGN_BAND
-#define PAIRALIGN_BAND 16
+#ifndef PAIRALIGN_TIER
+#define PAIRALIGN_TIER 16
 #endif
 
 namespace {
@@ -62,13 +62,13 @@ constexpr bool SEMIGLOBAL = PAIRALIGN_MODE == 1 || END_GAPS;
 constexpr bool LOCAL = PAIRALIGN_MODE == 2;
 constexpr bool WIDE = PAIRALIGN_WIDE != 0;
 constexpr int PAIRS = WIDE ? 1 : 2;  // pairs in a word
-constexpr int BAND = PAIRALIGN_BAND;
+constexpr int TIER = PAIRALIGN_TIER;
 // Rows that a lane does side by side, the lower one a column behind the upper one: in local mode
 // too little can be done at the same time in one row. A lane then is as many rows behind the next.
 constexpr int ROWS = LOCAL ? 2 : 1;
 constexpr int LETTERS = 32;       // row stride of the score table
 constexpr int MOST_COLUMNS = 16;  // of a tile
-static_assert(BAND == 16, "steps of a band are told by four bits of a code");
+static_assert(TIER == 16, "steps of a tier are told by four bits of a code");
 
 typedef unsigned int word;
 
@@ -91,7 +91,7 @@ struct Params {
     const int* rows;              // [places] or null
     const int2* pair_of_place;    // [places] numbers of the two pairs, -1: not chosen; or null
     const long long* item_tiles;  // [items] first uint4 of the item's tiles
-    const int* bands_before;      // [places + 1] bands of the rows before
+    const int* tiers_before;      // [places + 1] tiers of the rows before
     uint4* tiles;
     const long long* item_borders;       // [items] first entry of the item's strip borders
     const long long* letters_before;     // [places + 1] row letters of the rows before
@@ -188,21 +188,21 @@ __device__ __forceinline__ word add_words(word a, word b, int one) {
 __device__ __forceinline__ int steps_of(int rows, int group) { return (rows + ROWS * (group - 1) + 1) & ~1; }
 // Steps that lane 0 takes before the first row, so that their number is even: 0 or 1.
 __device__ __forceinline__ int idle_steps_of(int rows) { return (rows + ROWS) & 1; }
-__device__ __forceinline__ int bands_of(int rows, int group) {
-    return (steps_of(rows, group) + BAND - 1) / BAND;
+__device__ __forceinline__ int tiers_of(int rows, int group) {
+    return (steps_of(rows, group) + TIER - 1) / TIER;
 }
 // Tiles that a lane's columns are split into, side by side.
 __host__ __device__ constexpr int parts_of(int columns) { return columns > MOST_COLUMNS ? 2 : 1; }
-// A band's size in uint4, and where its parts begin, in words.
-__host__ __device__ constexpr int band_stride(int group, int columns) {
-    return group * (columns + parts_of(columns) * (BAND + 1) + 1) / 4;
+// A tier's size in uint4, and where its parts begin, in words.
+__host__ __device__ constexpr int tier_stride(int group, int columns) {
+    return group * (columns + parts_of(columns) * (TIER + 1) + 1) / 4;
 }
 __host__ __device__ constexpr int borders_at(int group, int columns) { return group * columns; }
 __host__ __device__ constexpr int corners_at(int group, int columns) {
-    return group * (columns + parts_of(columns) * BAND);
+    return group * (columns + parts_of(columns) * TIER);
 }
 __host__ __device__ constexpr int bests_at(int group, int columns) {
-    return group * (columns + parts_of(columns) * (BAND + 1));
+    return group * (columns + parts_of(columns) * (TIER + 1));
 }
 // H and the E or F beside it, the low bits of both: 8 of each half, or 16 of a whole word.
 __device__ __forceinline__ word packed(word h, word gap) {

@@ -91,7 +91,7 @@ __device__ __forceinline__ void keep_codes(const word (&full)[N], bool right, un
 template <int C>
 __device__ __forceinline__ void load_upper_border(int group, const Tile& tile,
                                                   word (&top)[2 * half_columns(C)]) {
-    const uint4* const rowline = (const uint4*)tile.band + tile.lane;
+    const uint4* const rowline = (const uint4*)tile.tier + tile.lane;
     if (in_fours(C)) {
         const uint4* const from = rowline + tile.part * (C / 4) * group;
 #pragma unroll
@@ -109,8 +109,8 @@ __device__ __forceinline__ void load_upper_border(int group, const Tile& tile,
     }
 }
 
-// The letters of a band's steps, four a word. `from` may have any alignment.
-__device__ __forceinline__ void load_letters(const unsigned char* from, word (&letters)[BAND / 4]) {
+// The letters of a tier's steps, four a word. `from` may have any alignment.
+__device__ __forceinline__ void load_letters(const unsigned char* from, word (&letters)[TIER / 4]) {
     const int first = (int)((uintptr_t)from & 15);
     const uint4* const aligned = (const uint4*)(from - first);
     const uint4 x = aligned[0], y = aligned[1];
@@ -121,7 +121,7 @@ __device__ __forceinline__ void load_letters(const unsigned char* from, word (&l
 #pragma unroll
     for (int n = 0; n < 5; ++n) five[n] = first & 4 ? six[n + 1] : six[n];
 #pragma unroll
-    for (int n = 0; n < BAND / 4; ++n) letters[n] = __funnelshift_r(five[n], five[n + 1], (first & 3) * 8);
+    for (int n = 0; n < TIER / 4; ++n) letters[n] = __funnelshift_r(five[n], five[n + 1], (first & 3) * 8);
 }
 
 // Full values of the row above the tile from the kept ones, H and F with its code. `bias`: H of the corner;
@@ -203,13 +203,13 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
     // All that is read of a tile is asked for first, so that the loads wait for memory together.
     word top[2 * D];
     load_upper_border<C>(group, tile, top);
-    const word corner = tile.band[corners_at(group, K) + tile.part * group + tile.lane];
+    const word corner = tile.tier[corners_at(group, K) + tile.part * group + tile.lane];
     // Of the border and of the row's letters, those of the next four steps first.
     const uint4* border =
-        (const uint4*)(tile.band + borders_at(group, K)) + tile.part * (BAND / 4) * group + tile.lane;
-    uint4 borders[BAND / 4];
+        (const uint4*)(tile.tier + borders_at(group, K)) + tile.part * (TIER / 4) * group + tile.lane;
+    uint4 borders[TIER / 4];
 #pragma unroll
-    for (int four = 0; four < BAND / 4; ++four) {
+    for (int four = 0; four < TIER / 4; ++four) {
         borders[four] = make_uint4(0, 0, 0, 0);
         if (four == 0 || (AT_ONCE && 4 * four <= tile.last_step)) borders[four] = border[four * group];
 #if !defined(PAIRALIGN_EMULATE)
@@ -217,7 +217,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
         if (four > 0 && !AT_ONCE) asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));
 #endif
     }
-    word letters[BAND / 4];
+    word letters[TIER / 4];
     load_letters(tile.letters, letters);
 
     const word floor = both(max(p.bias + p.tile_bias - half_of(corner, half), 0) * SCALE + STOP);
@@ -321,7 +321,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
         x = borders[0];
         four_letters = letters[0];
 #pragma unroll
-        for (int four = 0; four + 1 < BAND / 4; ++four) {
+        for (int four = 0; four + 1 < TIER / 4; ++four) {
             borders[four] = borders[four + 1];
             letters[four] = letters[four + 1];
         }

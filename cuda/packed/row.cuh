@@ -40,7 +40,7 @@ struct Lane {
     word h[K];            // of the row before, in local mode less gap_open
     word f[K];            // of the row to come
     word h_before;        // H left of the lane, a row back
-    word best;            // local: of the band so far
+    word best;            // local: of the tier so far
     word h_out[ROWS];     // of the last column, of the rows just done,
     word e_out[ROWS];     // and E of the column right of it
     word h_middle[ROWS];  // H and E between the lane's two tiles

@@ -31,7 +31,7 @@ namespace {
 constexpr int SCALE_BITS = 6, SCALE = 1 << SCALE_BITS;
 constexpr int STOP = 63, MATCH = 61, MISMATCH = 60;
 constexpr int F_FIRST = 42, E_CODES = 17, F_LAST = 0, OUTSIDE = 16;
-static_assert(OUTSIDE == MOST_COLUMNS && OUTSIDE == BAND, "a code a row or column, and one more");
+static_assert(OUTSIDE == MOST_COLUMNS && OUTSIDE == TIER, "a code a row or column, and one more");
 static_assert(F_LAST + OUTSIDE < E_CODES && E_CODES + OUTSIDE + MOST_COLUMNS / 2 < F_FIRST &&
                   F_FIRST + OUTSIDE < MISMATCH && STOP < SCALE,
               "codes must differ");
@@ -44,7 +44,7 @@ __host__ __device__ constexpr int row_bytes(int columns) { return 2 * half_colum
 // Words of codes of a thread; the few more keep threads that access the same cell off each other's
 // banks.
 __host__ __device__ constexpr int tile_words(int columns) {
-    return BAND * row_bytes(columns) / 4 + (half_columns(columns) % 4 == 0 ? 2 : 1);
+    return TIER * row_bytes(columns) / 4 + (half_columns(columns) % 4 == 0 ? 2 : 1);
 }
 // Entries of a profile's row: the few more put different letters on different banks.
 __host__ __device__ constexpr int pitch_of(int columns, int width) { return width + (columns == 16 ? 8 : 4); }
@@ -53,11 +53,11 @@ __device__ __forceinline__ word clean(word value) { return value & (WIDE ? 0xfff
 
 // The tile that a path is in, as pointers and numbers.
 struct Tile {
-    const word* band;
-    const unsigned char* letters;  // of the band's first step
+    const word* tier;
+    const unsigned char* letters;  // of the tier's first step
     int column;                    // first column of the tile, padded
     int lane, part;
-    int last_step;              // of the band that is needed
+    int last_step;              // of the tier that is needed
     int wanted;                 // local: value whose first cell is wanted, relative to the tile
     int first_step, stop_step;  // and only in these steps
 };

@@ -45,7 +45,7 @@ struct Item {
     int strips, width;
     int length, padding;  // of the column; length is 0 if there is none
     const uint4* tiles;
-    int first_bands;  // bands before the item's first row
+    int first_tiers;  // tiers before the item's first row
 };
 
 template <int K>
@@ -60,7 +60,7 @@ __device__ __forceinline__ Item item_of(const Params& p, int number, int half) {
     of.length = half ? second : first;
     of.padding = of.width - of.length;
     of.tiles = p.tiles + p.item_tiles[number];
-    of.first_bands = p.bands_before[of.item.y];
+    of.first_tiers = p.tiers_before[of.item.y];
     return of;
 }
 
@@ -128,8 +128,8 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         path.pair = pair;
         path.rows = p.row_lengths[row];
         path.letters = p.row_letters + p.row_starts[row];
-        path.tiles = of.tiles + (long long)(p.bands_before[place] - of.first_bands) * of.strips *
-                                    band_stride(p.group, K);
+        path.tiles = of.tiles + (long long)(p.tiers_before[place] - of.first_tiers) * of.strips *
+                                    tier_stride(p.group, K);
         path.moves = p.moves + moves_at(p, place, path.rows, pair);
         path.gaps = path.kinds = 0;
         path.columns = 0;
@@ -142,12 +142,12 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         }
         if (LOCAL) {
             // The only tiles with the best cell, or any may have it.
-            const int band = p.end_row[pair], lane = p.end_column[pair];
+            const int tier = p.end_row[pair], lane = p.end_column[pair];
             path.phase = SEARCHING;
-            path.part = band < 0 ? parts_of(K) : 0;
-            path.next_tile = band < 0 ? -1 : band * p.group + lane;
+            path.part = tier < 0 ? parts_of(K) : 0;
+            path.next_tile = tier < 0 ? -1 : tier * p.group + lane;
             path.stop_tile =
-                band < 0 ? of.strips * bands_of(path.rows, p.group) * p.group : path.next_tile + 1;
+                tier < 0 ? of.strips * tiers_of(path.rows, p.group) * p.group : path.next_tile + 1;
             path.end_row = path.end_column = 1 << 30;
         }
         path.i = GLOBAL ? path.rows : path.end_row;
@@ -163,23 +163,23 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
     }
 }
 
-// The tile of a padded column in a band; returns the row of the band's step 0, counted from 1.
+// The tile of a padded column in a tier; returns the row of the tier's step 0, counted from 1.
 template <int K, bool FAR>
-__device__ __forceinline__ int place_at(const Params& p, const Path& path, int column, int band, Tile& tile) {
+__device__ __forceinline__ int place_at(const Params& p, const Path& path, int column, int tier, Tile& tile) {
     constexpr int C = tile_columns(K);
     const int overall_lane = column / K;
     const int strip = FAR ? overall_lane / 32 : 0;  // strips are of 32 lanes
-    const long long overall_band = (long long)strip * bands_of(path.rows, p.group) + band;
-    tile.band = (const word*)(path.tiles + overall_band * band_stride(p.group, K));
+    const long long overall_tier = (long long)strip * tiers_of(path.rows, p.group) + tier;
+    tile.tier = (const word*)(path.tiles + overall_tier * tier_stride(p.group, K));
     tile.lane = overall_lane - strip * 32;
     tile.part = (column - overall_lane * K) / C;
     const int behind = idle_steps_of(path.rows) + ROWS * tile.lane;  // steps before the lane's row 1
-    tile.letters = path.letters - behind + band * BAND;
+    tile.letters = path.letters - behind + tier * TIER;
     tile.column = overall_lane * K + tile.part * C;
-    return band * BAND - behind + 1;
+    return tier * TIER - behind + 1;
 }
 
-// Local: goes on to the next lane's band whose best is the pair's score. The whole warp looks for
+// Local: goes on to the next lane's tier whose best is the pair's score. The whole warp looks for
 // one path at a time.
 template <int K>
 __device__ __forceinline__ void seek(const Params& p, bool seeking, Path& path) {
@@ -197,10 +197,10 @@ __device__ __forceinline__ void seek(const Params& p, bool seeking, Path& path) 
         int tile = __shfl_sync(0xffffffffu, path.next_tile, of);
         unsigned found = 0;
         for (; tile < stop; tile += 32) {
-            const int at = tile + lane, band = at / p.group;
+            const int at = tile + lane, tier = at / p.group;
             found = __ballot_sync(0xffffffffu,
-                                  at < stop && half_of(tiles[(long long)band * (4 * band_stride(p.group, K)) +
-                                                             bests_at(p.group, K) + at - band * p.group],
+                                  at < stop && half_of(tiles[(long long)tier * (4 * tier_stride(p.group, K)) +
+                                                             bests_at(p.group, K) + at - tier * p.group],
                                                        half) == wanted);
             if (found) break;
         }
@@ -212,31 +212,31 @@ __device__ __forceinline__ void seek(const Params& p, bool seeking, Path& path) 
     }
 }
 
-// Local: the next tile that may hold the cell where the alignment ends, of the lane and band that
+// Local: the next tile that may hold the cell where the alignment ends, of the lane and tier that
 // `seek` has found; false if it is not to be looked at. `row`: of the tile's step 0.
 template <int K, bool FAR>
 __device__ __forceinline__ bool candidate(const Params& p, int half, Path& path, Tile& tile, int& row) {
     constexpr int PARTS = parts_of(K), C = tile_columns(K);
-    const int bands = bands_of(path.rows, p.group);
-    const int overall_band = path.next_tile / p.group;
-    const int lane = path.next_tile - overall_band * p.group;
-    const int strip = FAR ? overall_band / bands : 0, band = overall_band - strip * bands;
+    const int tiers = tiers_of(path.rows, p.group);
+    const int overall_tier = path.next_tile / p.group;
+    const int lane = path.next_tile - overall_tier * p.group;
+    const int strip = FAR ? overall_tier / tiers : 0, tier = overall_tier - strip * tiers;
     const int column = (strip * p.group + lane) * K + path.part * C;
     ++path.part;
     if (!path.transposed && column > path.end_column) {
         path.part = PARTS;
         return false;
     }
-    row = place_at<K, FAR>(p, path, column, band, tile);
-    tile.last_step = min(BAND - 1, steps_of(path.rows, p.group) - 1 - band * BAND);
-    const int corner = half_of(tile.band[corners_at(p.group, K) + tile.part * p.group + tile.lane], half);
+    row = place_at<K, FAR>(p, path, column, tier, tile);
+    tile.last_step = min(TIER - 1, steps_of(path.rows, p.group) - 1 - tier * TIER);
+    const int corner = half_of(tile.tier[corners_at(p.group, K) + tile.part * p.group + tile.lane], half);
     tile.wanted = p.score[path.pair] + p.bias - corner + p.tile_bias;
-    tile.first_step = min(max(1 - row, 0), BAND);
-    tile.stop_step = min(max(path.rows + 1 - row, 0), BAND);
+    tile.first_step = min(max(1 - row, 0), TIER);
+    tile.stop_step = min(max(path.rows + 1 - row, 0), TIER);
     return true;
 }
 
-// Local: when all of a lane's band has been looked at, the next one that has the best cell; after the last
+// Local: when all of a lane's tier has been looked at, the next one that has the best cell; after the last
 // the path begins where that cell was found.
 template <int K>
 __device__ __forceinline__ void seek_next(const Params& p, Path& path) {
@@ -255,8 +255,8 @@ template <int K, bool FAR>
 __device__ __forceinline__ void enter_tile(const Params& p, const Path& path, Tile& tile, Entry& entry) {
     const int lane = FAR ? path.column / K % 32 : path.column / K;
     const int step = path.i - 1 + idle_steps_of(path.rows) + ROWS * lane;
-    place_at<K, FAR>(p, path, path.column, step / BAND, tile);
-    tile.last_step = entry.step = step % BAND;
+    place_at<K, FAR>(p, path, path.column, step / TIER, tile);
+    tile.last_step = entry.step = step % TIER;
     entry.column = path.column - tile.column;
 }
 

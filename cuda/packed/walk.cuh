@@ -23,7 +23,7 @@ struct Path {
     int column;        // padded column of that cell
     int state;         // State with which the path comes to it
     int end_row, end_column;
-    int next_tile, stop_tile;  // local: band * G + lane, of which tiles may have the end cell
+    int next_tile, stop_tile;  // local: tier * G + lane, of which tiles may have the end cell
     int part;                  // the next of a lane's tiles to look at
     bool transposed, row_is_query;
 };

@@ -1,4 +1,4 @@
-// Arithmetic of one cell of the DP matrix, and how scores travel between bands of eight rows.
+// Arithmetic of one cell of the DP matrix, and how scores travel between tiers of eight rows.
 //
 //     E(i,j) = max(E(i,j-1) - extend, H(i,j-1) - open)     a gap that consumes a column letter
 //     F(i,j) = max(F(i-1,j) - extend, H(i-1,j) - open)     a gap that consumes a row letter
@@ -20,7 +20,7 @@
 //     | 2-4  | 3                    | 3                    | 4 zero, 3 diagonal, 2 E, 1 F           |
 //
 // Bits 2 and 3 of H are then the paper's Bleft and Bup: both for the diagonal, Bup alone for E, Bleft
-// alone for F, none to stop. Flags of eight cells make a word, four bits a cell, the band's first row
+// alone for F, none to stop. Flags of eight cells make a word, four bits a cell, the tier's first row
 // lowest: bit 0 Cup, 1 Cleft, 2 Bleft, 3 Bup.
 #pragma once
 
@@ -46,8 +46,8 @@ static_assert(TAG_ZERO > TAG_DIAGONAL && TAG_DIAGONAL > TAG_E + CUP && TAG_E > T
 static_assert((TAG_DIAGONAL & 15) == (BUP | BLEFT) && TAG_E == BUP && TAG_F == BLEFT && (TAG_ZERO & 15) == 0,
               "tags are the paper's flags");
 
-// How the scores of a band's eight rows against one column letter are stored in the profile, and how
-// H and F' of the band's last row are stored for the next band. The host picks the width from the
+// How the scores of a tier's eight rows against one column letter are stored in the profile, and how
+// H and F' of the tier's last row are stored for the next tier. The host picks the width from the
 // score bounds (see pairalign/engines/device/widths.py):
 //     NARROW  scores of 16 bits, matrix of 8    border: one word, H in its upper half
 //     WIDE    scores of 27 bits, matrix of 16   border: two words
@@ -120,7 +120,7 @@ struct Store<WIDE> {
 template <>
 struct Store<PLAIN> {
     struct alignas(16) Scores {
-        int32_t of[BAND];
+        int32_t of[TIER];
     };
     using Entry = int32_t;
     using Border = int2;
@@ -161,7 +161,7 @@ __device__ inline uint32_t merge(uint32_t a, uint32_t b) {
 #endif
 }
 
-// The scores of a band's rows against a letter, in shared memory. The address is worked out once: left
+// The scores of a tier's rows against a letter, in shared memory. The address is worked out once: left
 // to itself the compiler does so in every column, to save a register.
 template <class Scores>
 class Profile {
@@ -200,7 +200,7 @@ public:
 #endif
 };
 
-// The eight cells of one column of a band. `scale` is 32 when tags are carried, else 1.
+// The eight cells of one column of a tier. `scale` is 32 when tags are carried, else 1.
 template <Mode mode, Width width, bool traced>
 struct Column {
     static constexpr bool TAGGED = traced && width != PLAIN;
@@ -212,8 +212,8 @@ struct Column {
     static __device__ int keep(int score) { return score * SCALE + H_TAG; }
     static __device__ int score(int h) { return TAGGED ? h >> TAG_BITS : h; }
 
-    int h[BAND];  // H of the column before, with H_TAG
-    int e[BAND];  // E' of the column before, without a tag
+    int h[TIER];  // H of the column before, with H_TAG
+    int e[TIER];  // E' of the column before, without a tag
     int e_step, f_step, close, h_tag;
 
     __device__ Column(int gap_open, int gap_extend)
@@ -223,11 +223,11 @@ struct Column {
           h_tag(H_TAG + (gap_open >> 31)) {}  // costs are not negative; a constant would cost a second LOP3
 
     // In: `up` and `f` are H and F' of the row above in this column, `diagonal` H of the row above in
-    // the column before. Out: `up` and `f` of the band's last row, h and e of this column. Returns the flags.
+    // the column before. Out: `up` and `f` of the tier's last row, h and e of this column. Returns the flags.
     __device__ uint32_t advance(const typename Storage::Scores& scores, int diagonal, int& up, int& f) {
         uint32_t flags = 0;
 #pragma unroll
-        for (int k = 0; k < BAND; ++k) {
+        for (int k = 0; k < TIER; ++k) {
             const int matched = Storage::template add_score<SCALE>(scores, k, diagonal);
             diagonal = h[k];
             // Ties: the walk back.
@@ -278,7 +278,7 @@ struct Column {
     __device__ int row(int k) const {  // h[k] without an indexed register
         int value = h[0];
 #pragma unroll
-        for (int i = 1; i < BAND; ++i) value = k == i ? h[i] : value;
+        for (int i = 1; i < TIER; ++i) value = k == i ? h[i] : value;
         return value;
     }
 };

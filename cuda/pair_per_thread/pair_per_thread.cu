@@ -10,7 +10,7 @@
 // Source: J. Blazewicz, W. Frohmberg, M. Kierzynka, E. Pesch, P. Wojciechowski, "Protein alignment
 // algorithms with an efficient backtracking routine on multiple GPUs", BMC Bioinformatics 12:181
 // (2011). From there: a thread a pair, blocks of 16 x 16 pairs of a length-sorted set, rows taken eight
-// at a time, H and the vertical gap state of the last row of a band in one word of global memory, four
+// at a time, H and the vertical gap state of the last row of a tier in one word of global memory, four
 // flags of eight cells in another, and the traceback in linear time by a second kernel. Different here:
 // flags travel in the low bits of the scores (see cell.cuh), the horizontal state stays in registers,
 // a warp shares the scores of its two row sequences as a profile in shared memory (the paper found no
@@ -20,8 +20,8 @@
 // Thread mapping: warp = tile (see tiles.cuh), lane = pair; a block is eight warps that never meet.
 // Shared memory: the matrix (32 x 32 entries) and, a warp, TILE_ROWS x 32 entries of eight scores.
 // Global memory, words of a tile with the lane fastest, so that a warp touches whole sectors:
-//     border  [columns][32]         one entry (4 or 8 bytes): H and F' of the last row of a band
-//     trace   [bands][columns][32]  one word: flags of eight cells
+//     border  [columns][32]         one entry (4 or 8 bytes): H and F' of the last row of a tier
+//     trace   [tiers][columns][32]  one word: flags of eight cells
 // Compiled once for every mode and width: -DMODE=GLOBAL|SEMIGLOBAL|LOCAL|END_GAPS -DWIDTH=NARROW|WIDE|PLAIN.
 
 #include "walk.cuh"
@@ -64,9 +64,9 @@ __device__ void build_profile(typename Storage::Scores (*profile)[LETTERS],
         const uint2 letters = *reinterpret_cast<const uint2*>(
             arguments.codes[tile.swapped] + arguments.starts[tile.swapped][tile.row + r] + first);
 #pragma unroll
-        for (int k = 0; k < BAND; ++k) {
+        for (int k = 0; k < TIER; ++k) {
             const uint32_t letter = ((k < 4 ? letters.x : letters.y) >> (8 * (k & 3))) & 0xff;
-            entries[(r * LETTERS + lane) * BAND + k] =
+            entries[(r * LETTERS + lane) * TIER + k] =
                 first + k < length ? matrix[letter][lane] : typename Storage::Entry(0);
         }
     }
@@ -89,7 +89,7 @@ struct BestEnd {
         }
     }
 
-    // Looks at the cells of column j; `last` is the pair's last row in this band, if it is in it.
+    // Looks at the cells of column j; `last` is the pair's last row in this tier, if it is in it.
     template <bool traced>
     __device__ void see_column(const Cells& cells, const int32_t* after_column, int first, int last, int rows,
                                int j, int columns) {
@@ -100,7 +100,7 @@ struct BestEnd {
                     best.h = highest;
                     best.column = j;
 #pragma unroll
-                    for (int k = BAND; k-- > 0;)
+                    for (int k = TIER; k-- > 0;)
                         if (cells.h[k] == highest) best.row = first + k + 1;
                 }
             } else {
@@ -108,36 +108,36 @@ struct BestEnd {
             }
         }
         if constexpr (mode == SEMIGLOBAL) {
-            if (last < BAND && j < columns) {
+            if (last < TIER && j < columns) {
                 const int h = cells.row(last);
                 if (h > last_row.h) last_row = EndCell{h, rows, j};
             }
         }
         if constexpr (mode == END_GAPS) {
-            if (last < BAND && j < columns) {
+            if (last < TIER && j < columns) {
                 const int h = Cells::score(cells.row(last)) - cost_of(after_column, columns - j);
                 if (h > last_row.h) last_row = EndCell{h, rows, j};
             }
         }
     }
 
-    // Looks at the last column of a band.
-    __device__ void see_band(const Cells& cells, const int32_t* after_row, int first, int last, int rows,
+    // Looks at the last column of a tier.
+    __device__ void see_tier(const Cells& cells, const int32_t* after_row, int first, int last, int rows,
                              int columns) {
         if constexpr (mode == SEMIGLOBAL) {
 #pragma unroll
-            for (int k = 0; k < BAND; ++k)
+            for (int k = 0; k < TIER; ++k)
                 if (k <= last && cells.h[k] > best.h) best = EndCell{cells.h[k], first + k + 1, columns};
         }
         if constexpr (mode == END_GAPS) {
 #pragma unroll
-            for (int k = 0; k < BAND; ++k) {
+            for (int k = 0; k < TIER; ++k) {
                 const int h = Cells::score(cells.h[k]) - cost_of(after_row, last - k);
                 if (k <= last && h > best.h) best = EndCell{h, first + k + 1, columns};
             }
         }
         if constexpr (mode == GLOBAL) {
-            if (last < BAND) best = EndCell{cells.row(last), rows, columns};
+            if (last < TIER) best = EndCell{cells.row(last), rows, columns};
         }
     }
 
@@ -147,20 +147,20 @@ struct BestEnd {
     }
 };
 
-// The border left of a band, and its first cell's diagonal neighbour, which is returned.
+// The border left of a tier, and its first cell's diagonal neighbour, which is returned.
 template <class Cells>
-__device__ int start_band(Cells& cells, const Arguments& arguments, bool row_is_query, int first) {
+__device__ int start_tier(Cells& cells, const Arguments& arguments, bool row_is_query, int first) {
 #pragma unroll
-    for (int k = 0; k < BAND; ++k) {
+    for (int k = 0; k < TIER; ++k) {
         cells.h[k] = Cells::keep(border_score(first + k + 1, arguments, row_is_query));
         cells.e[k] = Cells::Storage::MINUS_INFINITY;
     }
     return Cells::keep(border_score(first, arguments, row_is_query));
 }
 
-// The cells of a band, column by column: reads and replaces `border`, writes flags to `word`.
+// The cells of a tier, column by column: reads and replaces `border`, writes flags to `word`.
 template <bool traced, class Cells, class Best>
-__device__ void fill_band(Cells& cells, int diagonal, Best& best,
+__device__ void fill_tier(Cells& cells, int diagonal, Best& best,
                           const Profile<typename Cells::Storage::Scores>& profile,
                           typename Cells::Storage::Border* edge, uint32_t* word, const uint32_t* next_codes,
                           const int32_t* after_column, int first, int last, int rows, int columns) {
@@ -213,7 +213,7 @@ __device__ void write_end(const Arguments& arguments, const Tile& tile, int lane
     }
 }
 
-// The paper's first kernel: fills the DP matrix of a pair band by band, column by column.
+// The paper's first kernel: fills the DP matrix of a pair tier by tier, column by column.
 template <bool traced>
 __device__ void fill(const Arguments& arguments) {
     using Cells = Column<mode, width, traced>;
@@ -247,7 +247,7 @@ __device__ void fill(const Arguments& arguments) {
     const Profile<Scores> profile(profiles[warp][lane / BLOCK]);
     Border* const border = static_cast<Border*>(arguments.border) + tile.border + lane;
     uint32_t* words = arguments.trace + tile.trace + lane;
-    const int64_t words_of_band = int64_t(tile.columns) * WARP;
+    const int64_t words_of_tier = int64_t(tile.columns) * WARP;
 
     for (int j = 0; j <= columns; ++j)  // one more than columns: the loop reads ahead
         border[int64_t(j) * WARP] = Storage::template first_row<Cells::SCALE, Cells::H_TAG>(
@@ -257,17 +257,17 @@ __device__ void fill(const Arguments& arguments) {
     const int32_t* const after_row = end_costs(arguments, row_is_query, AT_END);
     const int32_t* const after_column = end_costs(arguments, !row_is_query, AT_END);
     BestEnd<Cells> best(arguments, after_row, after_column, row_is_query, rows, columns);
-    for (int first = 0; __any_sync(0xffffffffu, first < rows); first += BAND) {
+    for (int first = 0; __any_sync(0xffffffffu, first < rows); first += TIER) {
         __syncwarp();
         build_profile<Storage>(profiles[warp], matrix, arguments, tile, first, lane);
         __syncwarp();
         if (first >= rows) continue;
-        const int last = rows - 1 - first;  // the pair's last row, when in this band
-        const int diagonal = start_band(cells, arguments, row_is_query, first);
-        fill_band<traced>(cells, diagonal, best, profile, border, words, column_codes, after_column, first,
+        const int last = rows - 1 - first;  // the pair's last row, when in this tier
+        const int diagonal = start_tier(cells, arguments, row_is_query, first);
+        fill_tier<traced>(cells, diagonal, best, profile, border, words, column_codes, after_column, first,
                           last, rows, columns);
-        best.see_band(cells, after_row, first, last, rows, columns);
-        words += words_of_band;
+        best.see_tier(cells, after_row, first, last, rows, columns);
+        words += words_of_tier;
     }
     if (rows > 0) write_end<traced, Cells>(arguments, tile, lane, best.end());
 }

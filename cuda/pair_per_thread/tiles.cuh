@@ -22,7 +22,7 @@ constexpr int WARP = 32;
 constexpr int BLOCK_THREADS = 256;  // 16 x 16 pairs
 constexpr int BLOCK_WARPS = BLOCK_THREADS / WARP;
 constexpr int TILE_ROWS = WARP / BLOCK;
-constexpr int BAND = 8;      // rows of the DP matrix taken at once: eight cells of four flags fill a word
+constexpr int TIER = 8;      // rows of the DP matrix taken at once: eight cells of four flags fill a word
 constexpr int LETTERS = 32;  // codes an alphabet may have
 
 struct Tile {
@@ -32,7 +32,7 @@ struct Tile {
     int32_t columns;      // letters of the tile's longest column sequence: the pitch of its arrays
     int32_t unused;
     int64_t border;  // the tile's first entry in Arguments::border; columns x 32 entries
-    int64_t trace;   // its first word in Arguments::trace; bands x columns x 32 words
+    int64_t trace;   // its first word in Arguments::trace; tiers x columns x 32 words
 };
 static_assert(sizeof(Tile) == 40, "TILE in pairalign/engines/device/tile_plan.py has the same layout");
 
@@ -62,7 +62,7 @@ struct Arguments {
     const int32_t* order[2];        //   and its input index
     const int32_t* pair_base;       // [window rows]: pair (row, column) is number pair_base[row] + column
     const int32_t* matrix;          // [32][32], raw scores
-    void* border;                   // H and F of the last row of the band above
+    void* border;                   // H and F of the last row of the tier above
     uint32_t* trace;                // flags
     int32_t* results;               // [Result][pairs]
     const int64_t* run_offsets;     // [pairs + 1]: where each pair's CIGAR runs belong

@@ -81,9 +81,9 @@ struct Walk {
         int64_t at = -1;
         uint32_t word = 0;
         while (i > 0 && j > 0) {
-            const int64_t needed = (int64_t((i - 1) / BAND) * columns_of_tile + (j - 1)) * WARP;
+            const int64_t needed = (int64_t((i - 1) / TIER) * columns_of_tile + (j - 1)) * WARP;
             if (needed != at) word = words[at = needed];
-            const uint32_t cell = word >> (4 * ((i - 1) % BAND));
+            const uint32_t cell = word >> (4 * ((i - 1) % TIER));
             if (state == IN_H) {
                 const uint32_t from = cell & (BUP | BLEFT);
                 if (from == 0) break;

@@ -6,7 +6,7 @@
 //            GIVEN_UP (it would not pay), has NO_ROOM in the slabs or in runs, or was LOST: an unsound bound.
 // Threads    Four warps a block, each for itself: takes pairs until there are none. Beams without flags find
 // a
-//            score to prune with, sweep() fills the corridor, and saves its lanes for trace(), which fills
+//            score to prune with, sweep() fills the band, and saves its lanes for trace(), which fills
 //            what the path depends on once more.
 // Shared     with PAIRALIGN_TABLE the scores of letters.
 // After      Ukkonen 1985; Zhang et al. 2000, for the pruning.
@@ -17,9 +17,9 @@ namespace {
 
 constexpr int THREADS = 128;
 constexpr int FIRST_BEAM = 20, BEAM_GROWTH = 4;  // diagonals that a path may stray
-// A wider beam is tried when the corridor would be so many times as wide as it.
+// A wider beam is tried when the band would be so many times as wide as it.
 constexpr int WORTH_A_BEAM = 8;
-constexpr int WINDOW_MARGIN = 64;  // diagonals that windows are wider than the corridor, about
+constexpr int WINDOW_MARGIN = 64;  // diagonals that windows are wider than the band, about
 constexpr int MOST_IN_VAIN = 15;
 constexpr long long NO_LIMIT = 1ll << 62;
 

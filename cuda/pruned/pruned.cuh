@@ -2,7 +2,7 @@
 // are filled. docs/similar-sequences.md derives the bound and says how the passes work.
 //
 // Global mode. A warp aligns a pair. Cells of an antidiagonal t = i + j lie in lanes, of which a warp has as
-// many as the corridor is wide:
+// many as the band is wide:
 //
 //     lane l of an even antidiagonal   i = t / 2 + l,        j = t / 2 - l
 //     lane l of an odd antidiagonal    i = (t + 1) / 2 + l,  j = (t - 1) / 2 - l
@@ -56,7 +56,7 @@ struct PrunedResult {
     int32_t status, score;
     int32_t matches, diagonals, openings, runs;
     long long runs_at;            // where its runs begin in Params::runs
-    long long beam_cells, cells;  // filled to find a bound, and in the corridor
+    long long beam_cells, cells;  // filled to find a bound, and in the band
 };
 static_assert(sizeof(PrunedResult) == 48,
               "RESULT in pairalign/engines/cuda/pruned/plan.py has the same layout");
@@ -85,10 +85,10 @@ struct Params {
     int32_t row_loss, row_bonus, column_loss, column_bonus, pair_bonus;
     int32_t diagonal;     // what a step off the diagonal and back costs at least
     int32_t min_score;    // pairs with less are not traced
-    int32_t forced;       // for tests: however wide the corridor is
-    int32_t worse_seed;   // for tests: taken from the score that the corridor is made for
+    int32_t forced;       // for tests: however wide the band is
+    int32_t worse_seed;   // for tests: taken from the score that the band is made for
     int32_t lower_bound;  // for tests: added to it, which is unsound
-    float widest;         // share of the matrix that a corridor may take
+    float widest;         // share of the matrix that a band may take
     int32_t sketched;     // pairs of which few words are where they should be are given up at once
     int32_t large_count, unused;
 };

@@ -1,4 +1,4 @@
-// What goes on as it is: stretches of equal letters, in which a corridor need not be filled.
+// What goes on as it is: stretches of equal letters, in which a band need not be filled.
 //
 // Take from stored scores half a match for each antidiagonal: then equal letters cost nothing, and all other
 // steps something (`charge`). Let m be the diagonal with the highest score M of that kind, and let all others

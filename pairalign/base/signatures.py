@@ -55,7 +55,7 @@ SIGNATURES = {
     "need_other_strand": "pointer*3 int32 int64*2 pointer -> int64",
     "open_strand_filter": "pointer*2 int32*3 -> pointer",
     # cpu/further/further.h
-    "corridor_alignment": "pointer text pointer*3 int32 -> int32",
+    "band_alignment": "pointer text pointer*3 int32 -> int32",
     "further_alignment": "pointer text pointer*2 -> int32",
     # cpu/further/screen.cpp
     "further_screen": "pointer int64 int32 pointer -> int32",

@@ -21,9 +21,9 @@ from pairalign.engines.cuda.packed.plan import PackedPlanner
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import (
     FILL_THREADS,
-    bands_of,
     choose_tilings,
     move_words,
+    tiers_of,
     tiling_of,
 )
 from pairalign.engines.device.tile_plan import Rectangle
@@ -113,8 +113,8 @@ def check(case: Case, batch: PackedBatch, traced: bool) -> list[tuple[int, int]]
             strips_of[number] = int(strips[0])
             if traced:
                 assert item_tiles[number] == tiles
-                bands = int(bands_of(lengths[start:stop], tiling.group, case.mode).sum())
-                tiles += bands * int(strips[0]) * tiling.band_bytes // 16
+                tiers = int(tiers_of(lengths[start:stop], tiling.group, case.mode).sum())
+                tiles += tiers * int(strips[0]) * tiling.tier_bytes // 16
             if launch.kind.strips:
                 assert numbers(batch, launch.item_borders_at + 8 * number, 1) == [borders]
                 assert numbers(batch, launch.item_profiles_at + 8 * number, 1) == [profiles]

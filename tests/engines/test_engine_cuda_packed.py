@@ -36,7 +36,7 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA, PROTEIN
 
 MIB = 1 << 20
-# Lengths at the ends of lanes, tiles, bands, groups, tilings and strips.
+# Lengths at the ends of lanes, tiles, tiers, groups, tilings and strips.
 EDGES = (1, 2, 7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 129, 191, 192, 193, 256, 257, 320, 321)
 FAR_EDGES = (384, 385, 448, 449, 512, 513, 640, 641, 768, 769, 896, 897, 1024, 1025, 2048, 2049)
 

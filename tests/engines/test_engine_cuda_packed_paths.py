@@ -21,7 +21,7 @@ from pairalign.engines.cuda.packed.kernels import Flight
 from pairalign.engines.cuda.packed.parameters import PAIRS_OF_PASSING_BLOCK
 from pairalign.engines.cuda.packed.results import WindowResults
 from pairalign.engines.cuda.packed.score_table import Costs
-from pairalign.engines.cuda.packed.tilings import BAND, STRIPS, TILINGS, choose_tilings
+from pairalign.engines.cuda.packed.tilings import STRIPS, TIER, TILINGS, choose_tilings
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
@@ -308,9 +308,9 @@ def test_values_of_a_tile_stay_within_their_bits() -> None:
         h = plain_matrix(scoring, costs, row, column)
         steps = max(np.abs(np.diff(h, axis=0)).max(), np.abs(np.diff(h, axis=1)).max())
         assert steps <= costs.step_range
-        for i in range(0, len(row) - BAND, 5):
-            for j in range(0, len(column) - BAND, 5):
-                tile = h[i : i + BAND + 1, j : j + BAND + 1] - h[i, j] + costs.tile_bias
+        for i in range(0, len(row) - TIER, 5):
+            for j in range(0, len(column) - TIER, 5):
+                tile = h[i : i + TIER + 1, j : j + TIER + 1] - h[i, j] + costs.tile_bias
                 assert tile.min() - costs.gap_open >= 0  # E and F
                 assert tile.max() <= costs.tile_range
 

@@ -156,7 +156,7 @@ def nearly_equal(seed: int, longest: int) -> Problem:
 
 
 def test_stretches_of_equal_letters(device: Any) -> None:
-    """They are skipped; corridors are narrow, or wider for a bad score to begin with."""
+    """They are skipped; bands are narrow, or wider for a bad score to begin with."""
 
     @settings(max_examples=examples(25))
     @given(seed=SEEDS, worse=st.sampled_from([0, 0, 20, 150]))
@@ -170,7 +170,7 @@ def test_stretches_of_equal_letters(device: Any) -> None:
 
 
 def test_equal_letters_are_not_filled(device: Any) -> None:
-    """A few blocks around each difference are, in the beam and in the corridor."""
+    """A few blocks around each difference are, in the beam and in the band."""
     rng = np.random.default_rng(55)
     one = "".join(rng.choice(list("ACGT"), size=8000))
     other = one[:2000] + "T" + one[2001:5000] + one[5007:7000] + "N" * 20 + one[7020:]

@@ -1,4 +1,4 @@
-"""Semiglobal and local mode in corridors: the bytes of the full matrix."""
+"""Semiglobal and local mode in bands: the bytes of the full matrix."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def test_little_memory() -> None:
 
 
 def test_auto_takes_them_for_what_is_very_similar() -> None:
-    """The others go to corridors, and little is filled to find that out."""
+    """The others go to bands, and little is filled to find that out."""
     rng = np.random.default_rng(62)
     letters = list("ACGT")
     ancestor = "".join(rng.choice(letters, size=4000))

@@ -196,14 +196,14 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
     (
         PACKED,
         {
-            "BAND": tilings.BAND,
+            "TIER": tilings.TIER,
             "MOST_COLUMNS": tilings.MOST_COLUMNS,
             "LETTERS": score_table.LETTERS,
             "SCALE": score_table.SCALE,
             "E_CODES": score_table.E_CODES,
             "FIELDS": parameters.FIELDS,
             **{
-                f"16 * band_stride({one.group}, {one.columns})": one.band_bytes
+                f"16 * tier_stride({one.group}, {one.columns})": one.tier_bytes
                 for one in tilings.TILINGS
             },
             **{
@@ -220,7 +220,7 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
     (
         TILES,
         {
-            "BAND": tile_plan.BAND,
+            "TIER": tile_plan.TIER,
             "WARP": tile_plan.WARP,
             "END_COLUMN + 1": tile_plan.RESULT_FIELDS,
         },

@@ -8,7 +8,7 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairalign.engines.device.tile_plan import BAND, WARP, Costs, Planner, Rectangle, TileBatch
+from pairalign.engines.device.tile_plan import TIER, WARP, Costs, Planner, Rectangle, TileBatch
 
 COSTS = Costs(border_bytes=4, traced=True)
 
@@ -38,7 +38,7 @@ def pairs_of(batch: TileBatch, planner: Planner) -> list[tuple[int, int, int]]:
                 row, column = column, row
             found.append((int(base[row - batch.rectangle.row_start]) + column, row, column))
         border_end += (int(tile["columns"]) + 1) * WARP
-        trace_end += -(-int(longest_row) // BAND) * int(tile["columns"]) * WARP
+        trace_end += -(-int(longest_row) // TIER) * int(tile["columns"]) * WARP
     assert border_end == batch.border_entries
     assert trace_end <= batch.trace_words
     return found

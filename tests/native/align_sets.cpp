@@ -12,7 +12,7 @@
 namespace {
 
 constexpr int GLOBAL = 0, LOCAL = 2, END_GAPS = 3, CIGAR = 2, TIES_OF_VSEARCH = 1;
-constexpr int WHERE_QUICKER = 1, ALL_BY_CORRIDORS = 3, BY_LANES = 5, ALL = 1, NONE = 2;
+constexpr int WHERE_QUICKER = 1, ALL_BY_BANDS = 3, BY_LANES = 5, ALL = 1, NONE = 2;
 constexpr int BASES = 4;
 
 // What is asked for: however it is done, it comes out the same.
@@ -21,7 +21,7 @@ struct What {
     int ties = 0;                       // of end gaps
     uint32_t one_in = 1;                // pairs that are chosen
     bool minimum = false;               // whether low scores are left out
-    int definite = 19;                  // codes; of BASES own rows and corridors in lanes have classes
+    int definite = 19;                  // codes; of BASES own rows and bands in lanes have classes
     const Sequences* second = nullptr;  // set
     int32_t first_row = 0;
 };
@@ -118,7 +118,7 @@ void print(const Sequences& sequences, const What& what, const std::vector<Way>&
 
 std::vector<Way> pruned_ways(int64_t memory_bytes = int64_t{1} << 28) {
     std::vector<Way> ways(1);
-    for (int pruning = ALL_BY_CORRIDORS; pruning <= BY_LANES; pruning++)
+    for (int pruning = ALL_BY_BANDS; pruning <= BY_LANES; pruning++)
         ways.push_back({0, pruning, 0, 0, memory_bytes});
     return ways;
 }
@@ -197,7 +197,7 @@ void print_long_ones(Random& random) {
     const Sequences longer(random, 7, 2500, 4);
     print(longer, {GLOBAL, CIGAR, 2, 0, 1, false, BASES}, pruned_ways());
     // Lanes are saved instead of flags.
-    print(longer, {GLOBAL, CIGAR, 2}, {{}, {0, ALL_BY_CORRIDORS, 0, 0, 1 << 20}});
+    print(longer, {GLOBAL, CIGAR, 2}, {{}, {0, ALL_BY_BANDS, 0, 0, 1 << 20}});
 }
 
 }  // namespace

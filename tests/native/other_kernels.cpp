@@ -52,7 +52,7 @@ uint64_t sum_of(uint64_t sum, const pairalign_further_found& found, const std::v
                     std::vector<uint32_t>(runs.begin(), runs.begin() + found.run_count));
 }
 
-// The best alignment by a corridor, then, however that ended, all that there are, up to a few.
+// The best alignment by a band, then, however that ended, all that there are, up to a few.
 void print_further(const Letters& rows, const Letters& columns, const Costs& costs) {
     constexpr int MOST = 4;
     const std::string isa = best_instruction_set();
@@ -83,9 +83,9 @@ void print_further(const Letters& rows, const Letters& columns, const Costs& cos
     int32_t rest = 0;
     uint64_t sum = NO_NUMBERS;
     const pairalign_further_pair first = pair();
-    const int32_t by_corridor =
-        pairalign_corridor_alignment(&first, isa.c_str(), &found, runs.data(), &rest, 0);
-    if (by_corridor == 1) sum = sum_of(checksum(sum, std::vector<int32_t>{rest}), found, runs);
+    const int32_t by_band =
+        pairalign_band_alignment(&first, isa.c_str(), &found, runs.data(), &rest, 0);
+    if (by_band == 1) sum = sum_of(checksum(sum, std::vector<int32_t>{rest}), found, runs);
     int count = 0;
     for (; count < MOST; count++) {
         const pairalign_further_pair next = pair();
@@ -95,9 +95,9 @@ void print_further(const Letters& rows, const Letters& columns, const Costs& cos
         sum = sum_of(sum, found, runs);
         known.add(found, runs.data());
     }
-    std::printf("further: %zu x %zu, match %d%s, %s, corridor %d, %d alignments: %016llx\n", rows.size(),
+    std::printf("further: %zu x %zu, match %d%s, %s, band %d, %d alignments: %016llx\n", rows.size(),
                 columns.size(), costs.match, costs.uneven ? " or more" : "",
-                costs.is_local ? "local" : "semiglobal", by_corridor, count,
+                costs.is_local ? "local" : "semiglobal", by_band, count,
                 static_cast<unsigned long long>(sum));
 }
 

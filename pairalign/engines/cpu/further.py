@@ -4,9 +4,9 @@ After Waterman and Eggert 1987. The native code is ``cpu/further/``; it runs on 
 engine made the first alignments, so that the bytes are the same. Each further one costs a pass over
 the pair's whole matrix, unless a run of equal residues that it must have is not there.
 
-Where two reads are alike in one place, the best alignment is made in a corridor and then proven to
+Where two reads are alike in one place, the best alignment is made in a band and then proven to
 be the best, by what further ones may score: `FurtherAligner.best_of` and
-``cpu/further/proven_corridor.cpp``.
+``cpu/further/proven_band.cpp``.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class NativeFound(ctypes.Structure):
 
 
 _align = library.pairalign_further_alignment
-_corridor = library.pairalign_corridor_alignment
+_band = library.pairalign_band_alignment
 
 _screen = library.pairalign_further_screen
 
 _NO_MEMORY, _CANCELLED = -1, -2
 _FOUND, _USELESS = 1, 2
 
-_LEAST_IN_CORRIDORS = 500
+_LEAST_IN_BANDS = 500
 """Residues: of less, as many pairs as there are lanes are filled as quickly."""
 
 
@@ -159,7 +159,7 @@ class FurtherAligner:
         if window.triangular:
             ends = np.minimum(*ends), np.maximum(*ends)
         shorter = np.minimum(queries.lengths[ends[0]], targets.lengths[ends[1]])
-        tried = np.flatnonzero(shorter >= _LEAST_IN_CORRIDORS)
+        tried = np.flatnonzero(shorter >= _LEAST_IN_BANDS)
         strand = np.full(len(tried), window.strand, np.int8)
         bare = Alignments(
             queries=queries,
@@ -177,7 +177,7 @@ class FurtherAligner:
         def best(number: int) -> tuple[NativeFound, Runs] | int:
             left = rest.ctypes.data + 4 * number
             one = ctypes.cast(left, POINTER(c_int32))
-            return self._called(pairs, number, _corridor, one, lowered)
+            return self._called(pairs, number, _band, one, lowered)
 
         with ThreadPoolExecutor(self._threads) as pool:
             results = list(pool.map(best, range(len(tried))))

@@ -24,10 +24,10 @@ class Pruning:
     ----------
     use : {"never", "auto", "always", "forced", "wavefronts", "lanes"}
         ``auto``: pairs for which it is expected to be faster. ``always``: those where it fills
-        at most half of the matrix. For tests, ``forced``: all by a corridor, ``wavefronts``: all
-        for whose wavefronts there is room, ``lanes``: all by corridors of many pairs at a time.
+        at most half of the matrix. For tests, ``forced``: all by a band, ``wavefronts``: all
+        for whose wavefronts there is room, ``lanes``: all by bands of many pairs at a time.
     worse_seed : int
-        For tests: taken from the score that the corridor is made for. It costs time only.
+        For tests: taken from the score that the band is made for. It costs time only.
     lower_bound : int
         For tests: taken from the bound. It is unsound then, which the engine must notice.
     """
@@ -53,13 +53,13 @@ class Pruned(NamedTuple):
     tried, done : int
         Pairs; the others were aligned in full.
     lost : int
-        Pairs whose corridor broke off, which takes an unsound bound. They were aligned in full.
+        Pairs whose band broke off, which takes an unsound bound. They were aligned in full.
     beam_cells, cells : int
-        Filled to find a score to begin with, and within corridors.
+        Filled to find a score to begin with, and within bands.
     matrix_cells : int
         Of the pairs that were tried.
     by_wavefronts : int
-        Pairs that were done without a corridor; `cells` counts entries of their wavefronts.
+        Pairs that were done without a band; `cells` counts entries of their wavefronts.
     """
 
     tried: int

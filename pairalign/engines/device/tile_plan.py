@@ -20,7 +20,7 @@ from pairalign.pairs.windows import Window, count_pairs, first_columns
 from pairalign.scoring.scoring import Scoring
 
 WARP = 32
-BAND = 8  # rows of the DP matrix whose flags share a word
+TIER = 8  # rows of the DP matrix whose flags share a word
 RESULT_FIELDS = 14  # Result in cuda/pair_per_thread/tiles.cuh
 ALIGNMENT = 256  # bytes; every array of a batch starts at a multiple of it
 
@@ -336,7 +336,7 @@ class Planner:
         longest = np.concatenate([longest for _, longest in parts])
         columns_of = tiles["columns"].astype(np.int64)
         border = (columns_of + 1) * WARP
-        trace = -(-longest // BAND) * columns_of * WARP
+        trace = -(-longest // TIER) * columns_of * WARP
         tiles["border"] = np.cumsum(border) - border
         tiles["trace"] = np.cumsum(trace) - trace
         return TileBatch(

@@ -101,8 +101,8 @@ class OverlapProcedure:
         has_further = self.thresholds.max_overlaps > 1
         staged = []
         for engine in engines:
-            has_corridors = self._has_corridors(engine, job)
-            aligner = _open_aligner(job) if has_further or has_corridors else None
+            has_bands = self._has_bands(engine, job)
+            aligner = _open_aligner(job) if has_further or has_bands else None
             staged.append(
                 StagedEngine(
                     engine,
@@ -111,7 +111,7 @@ class OverlapProcedure:
                     filters.get(engine.name),
                     aligner if has_further else None,
                     strands,
-                    aligner if has_corridors else None,
+                    aligner if has_bands else None,
                     strand_filter,
                     job.window,
                 )
@@ -140,8 +140,8 @@ class OverlapProcedure:
             one.close()
         self._filters.clear()
 
-    def _has_corridors(self, engine: Engine, job: PlannedJob) -> bool:
-        """Whether best alignments are tried in corridors: of candidates, where cores make them."""
+    def _has_bands(self, engine: Engine, job: PlannedJob) -> bool:
+        """Whether best alignments are tried in bands: of candidates, where cores make them."""
         return self.candidates is not None and not engine.is_gpu and job.scoring.mode == "local"
 
     def _open_filters(self, engines: Sequence[Engine], job: PlannedJob) -> dict[str, SharedFilter]:

@@ -139,7 +139,7 @@ class StagedEngine(WrappedEngine):
         Needed where a pair may have several overlaps.
     candidates : CandidateStrands, optional
         Only these are aligned, without being scored before.
-    corridors : FurtherAligner, optional
+    bands : FurtherAligner, optional
         Asked for the best alignments of candidates before `engine`.
     strand_filter : StrandFilter, optional
         Asked which pairs are scored on the other strand.
@@ -155,7 +155,7 @@ class StagedEngine(WrappedEngine):
         shared_filter: SharedFilter | None = None,
         further: FurtherAligner | None = None,
         candidates: CandidateStrands | None = None,
-        corridors: FurtherAligner | None = None,
+        bands: FurtherAligner | None = None,
         strand_filter: StrandFilter | None = None,
         width: int = DEFAULT_WINDOW,
     ) -> None:
@@ -166,7 +166,7 @@ class StagedEngine(WrappedEngine):
         self._filter = shared_filter
         self._further = further
         self._candidates = candidates
-        self._corridors = corridors
+        self._bands = bands
         self._strand_filter = strand_filter
         self._width = width
         self._least_by_end = self._find_least_by_end()
@@ -224,7 +224,7 @@ class StagedEngine(WrappedEngine):
         """Make a running `align` raise InterruptedError soon."""
         if self._filter is not None:
             self._filter.pair_filter.cancel()
-        for one in (self._further, self._corridors):
+        for one in (self._further, self._bands):
             if one is not None:
                 one.cancel()
         super().cancel()
@@ -275,9 +275,9 @@ class StagedEngine(WrappedEngine):
         """
         left, parts = mask, []
         places, rests = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
-        if self._corridors is not None:
+        if self._bands is not None:
             with self._stages.timed(ALIGN):
-                best = self._corridors.best_of(window, mask, self._thresholds.min_raw_score)
+                best = self._bands.best_of(window, mask, self._thresholds.min_raw_score)
             parts.append(best.found)
             places.append(np.flatnonzero(best.done))
             rests.append(best.rest)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.build import PTXAS_LEVEL
 from pairalign.engines.cuda.packed.batches import Kind
-from pairalign.engines.cuda.packed.tilings import BAND, STRIPS, TILINGS
+from pairalign.engines.cuda.packed.tilings import STRIPS, TIER, TILINGS
 
 FILL, TRACEBACK = "packed/fill.cu", "packed/traceback.cu"
 RUNS, PASSING = "packed/runs.cu", "packed/passing.cu"
@@ -96,6 +96,6 @@ def entry_defines(
         **({PTXAS_LEVEL: 1} if apart and two_sets else {}),
         "PAIRALIGN_MODE": ALL_MODES.index(mode),
         "PAIRALIGN_WIDE": int(wide),
-        "PAIRALIGN_BAND": BAND,
+        "PAIRALIGN_TIER": TIER,
         "PAIRALIGN_ENTRIES": " ".join(f"ENTRY({name},{functions[name]})" for name in names),
     }

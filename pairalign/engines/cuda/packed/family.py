@@ -136,9 +136,9 @@ class Packed:
             shared_bytes(context.capability),
             lambda size_bytes: take_array(context, size_bytes, np.uint8),
         )
-        before = self._planner.bands_before.items()
-        bands_before = {group: int(self._upload(bands)) for group, bands in before}
-        self.kernels = PackedKernels(context, costs, bands_before)
+        before = self._planner.tiers_before.items()
+        tiers_before = {group: int(self._upload(tiers)) for group, tiers in before}
+        self.kernels = PackedKernels(context, costs, tiers_before)
         parameters = constants(
             context,
             costs,

@@ -68,16 +68,16 @@ class PackedKernels:
     ----------
     context : DeviceContext
     costs : Costs
-    bands_before : mapping of int to device address
-        By lanes of a group: the sums of bands over all rows of the set.
+    tiers_before : mapping of int to device address
+        By lanes of a group: the sums of tiers over all rows of the set.
     """
 
     def __init__(
-        self, context: DeviceContext, costs: Costs, bands_before: Mapping[int, int]
+        self, context: DeviceContext, costs: Costs, tiers_before: Mapping[int, int]
     ) -> None:
         self._context = context
         self._costs = costs
-        self._bands_before = bands_before
+        self._tiers_before = tiers_before
         self._open_codes = {wide: costs.open_codes(wide) for wide in (False, True)}
         self._functions: dict[tuple[str, bool], Any] = {}
 
@@ -101,10 +101,10 @@ class PackedKernels:
         self.prepare({launch.kind for launch in flight.batch.launches}, traced)
         for launch in flight.batch.launches:
             group, wide = launch.kind.tiling.group, launch.kind.wide
-            bands = places.get(f"bands_before_{group}")
-            if bands is None:  # of all rows of the set
-                bands = int(self._bands_before[group]) + 4 * flight.batch.rectangle.row_start
-            parameters["bands_before"] = bands
+            tiers = places.get(f"tiers_before_{group}")
+            if tiers is None:  # of all rows of the set
+                tiers = int(self._tiers_before[group]) + 4 * flight.batch.rectangle.row_start
+            parameters["tiers_before"] = tiers
             for name in ("items", "item_tiles", "item_borders", "item_profiles", "chunks"):
                 parameters[name] = at["tables"] + getattr(launch, f"{name}_at")
             parameters["group"] = group

@@ -27,7 +27,7 @@ class MemoryEstimate:
     ----------
     row_lengths, column_lengths : int32 arrays
         By sorted position, longest first.
-    bands : dict of int to int32 arrays
+    tiers : dict of int to int32 arrays
         Of each row, by lanes of a group.
     tilings : two int64 arrays
         Kind and strips of each column, see `choose_tilings`.
@@ -41,27 +41,27 @@ class MemoryEstimate:
         self,
         row_lengths: Int32s,
         column_lengths: Int32s,
-        bands: dict[int, Int32s],
+        tiers: dict[int, Int32s],
         tilings: tuple[Int64s, Int64s],
         costs: Costs,
         wide: npt.NDArray[np.bool_],
     ) -> None:
         self._rows, self._columns = row_lengths, column_lengths
-        self._bands = bands
+        self._tiers = tiers
         # Where values do not fit the tiles that a word of two is traced in, all are wide there.
         self._traced_share = 1.0 if costs.fits_tiles else 2.0
         self._kinds, self._strips = kinds, strips = tilings
-        band_bytes = np.array([tiling_of(kind).band_bytes for kind in KINDS])
+        tier_bytes = np.array([tiling_of(kind).tier_bytes for kind in KINDS])
         group = np.array([tiling_of(kind).group for kind in KINDS])
         # A narrow column before a wide one may have no other to share a word with.
         shares = np.append(~wide[:-1] & ~wide[1:], not wide[-1])
-        weight = np.where(shares, 0.5, 1.0) * strips * band_bytes[kinds]
-        self._band_bytes_before = {
+        weight = np.where(shares, 0.5, 1.0) * strips * tier_bytes[kinds]
+        self._tier_bytes_before = {
             one: _fractions_before(np.where(group[kinds] == one, weight, 0.0)) for one in GROUPS
         }
         # Of a kind's first and last word half may be needed, or half be of another kind.
         self._spare_bytes_before = {
-            one: _fractions_before(np.where(group == one, band_bytes, 0.0)) for one in GROUPS
+            one: _fractions_before(np.where(group == one, tier_bytes, 0.0)) for one in GROUPS
         }
         self._far_before = sums_before(strips > 1)
         # The profiles of those, one an item; it has that number of rows or more.
@@ -106,11 +106,11 @@ class MemoryEstimate:
         if most >= len(TILINGS):  # any of those in strips may come, and one strip more
             most, strips = KINDS[-1], int(self._strips[least_first]) + 1
         for group in GROUPS:
-            before, spare = self._band_bytes_before[group], self._spare_bytes_before[group]
+            before, spare = self._tier_bytes_before[group], self._spare_bytes_before[group]
             if before[stop] > before[least_first]:
                 word_bytes = self._traced_share * (before[stop] - before[first])
                 word_bytes += strips * (spare[most + 1] - spare[least])
-                cost += word_bytes * self._bands[group][row]
+                cost += word_bytes * self._tiers[group][row]
         return cost
 
 

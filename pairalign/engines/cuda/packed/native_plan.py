@@ -10,13 +10,13 @@ import numpy as np
 from pairalign.base.native import library
 
 GROUPS = (8, 16, 32)
-"""Lanes of a group; sums of bands go by them."""
+"""Lanes of a group; sums of tiers go by them."""
 
 MOST_LAUNCHES = 64
 
 KIND = np.dtype(
     [
-        *((name, "<i4") for name in ("group", "groups", "width", "band_units")),
+        *((name, "<i4") for name in ("group", "groups", "width", "tier_units")),
         *((name, "<i4") for name in ("traceback_threads", "far")),
     ]
 )
@@ -44,7 +44,7 @@ class NativePlan(ctypes.Structure):
         *((name, c_int32) for name in ("row_start", "row_stop", "column_start", "column_stop")),
         *((name, c_int32) for name in ("triangular", "traced")),
         ("wide", c_void_p),
-        ("bands_before", c_void_p * len(GROUPS)),
+        ("tiers_before", c_void_p * len(GROUPS)),
         *((name, c_void_p) for name in ("letters_before", "words")),
         ("word_count", c_int64),
         ("tables", c_void_p),
@@ -84,11 +84,11 @@ class NativeChosenPairs(ctypes.Structure):
         ("pairs", c_int64),
         *((name, c_int32) for name in ("row_start", "row_stop", "column_start", "column_stop")),
         *((name, c_void_p) for name in ("wide", "row_lengths", "column_lengths")),
-        ("bands_before", c_void_p * len(GROUPS)),
+        ("tiers_before", c_void_p * len(GROUPS)),
         *((name, c_void_p) for name in ("kind_of_column", "strips_of_column", "kinds")),
         *((name, c_void_p) for name in ("words", "row_of_place", "pair_of_place")),
         *((name, c_void_p) for name in ("moves_before", "letters_before")),
-        ("place_bands", c_void_p * len(GROUPS)),
+        ("place_tiers", c_void_p * len(GROUPS)),
         *((name, c_int64) for name in ("word_count", "places")),
         *((name, c_int32) for name in ("longest", "unused")),
     ]

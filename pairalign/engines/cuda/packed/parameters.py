@@ -31,7 +31,7 @@ PARAMETERS = np.dtype(
         *((name, "<u8") for name in ("row_order", "column_order")),
         *((name, "<u8") for name in ("row_ranks", "column_ranks", "table")),
         *((name, "<u8") for name in ("items", "rows", "pair_of_place", "item_tiles")),
-        *((name, "<u8") for name in ("bands_before", "tiles", "item_borders")),
+        *((name, "<u8") for name in ("tiers_before", "tiles", "item_borders")),
         *((name, "<u8") for name in ("letters_before", "borders", "pair_of_row")),
         *((name, "<u8") for name in ("moves_of_row", "first_pair_of_row", "moves_of_pair")),
         *((name, "<u8") for name in ("score", "end_row", "end_column", "fields", "moves")),

@@ -38,8 +38,8 @@ from pairalign.engines.cuda.packed.tilings import (
     FILL_THREADS,
     KINDS,
     TILINGS,
-    bands_of,
     choose_tilings,
+    tiers_of,
     tiling_of,
 )
 from pairalign.engines.device.tile_plan import Rectangle
@@ -84,8 +84,8 @@ class PackedPlanner:
 
     Attributes
     ----------
-    bands_before : dict of int to int32 arrays
-        By lanes of a group: bands of all rows before each, and of all. They may go round.
+    tiers_before : dict of int to int32 arrays
+        By lanes of a group: tiers of all rows before each, and of all. They may go round.
     letters_before : int64 array
         Residues of all rows before each, and of all.
     """
@@ -105,11 +105,11 @@ class PackedPlanner:
         self._rows = np.ascontiguousarray(row_lengths, np.int32)
         self._columns = np.ascontiguousarray(column_lengths, np.int32)
         self._costs = costs
-        self._bands = {group: bands_of(self._rows, group, mode) for group in GROUPS}
-        self.bands_before = {group: _bands_before(bands) for group, bands in self._bands.items()}
+        self._tiers = {group: tiers_of(self._rows, group, mode) for group in GROUPS}
+        self.tiers_before = {group: _tiers_before(tiers) for group, tiers in self._tiers.items()}
         self.letters_before = sums_before(self._rows)
         self._column_letters_before = sums_before(self._columns)
-        self._bands_at = [self.bands_before[group].ctypes.data for group in GROUPS]
+        self._tiers_at = [self.tiers_before[group].ctypes.data for group in GROUPS]
         self._letters_at = self.letters_before.ctypes.data
 
         # The largest value that may be stored for a column, less `_row_shift` a row residue.
@@ -127,7 +127,7 @@ class PackedPlanner:
         self._kinds = self._describe_kinds(mode, shared_bytes)
         longest = int(self._rows.max(initial=0))
         wide = self._wide_with(longest).view(np.bool_)
-        self._memory = MemoryEstimate(self._rows, self._columns, self._bands, tilings, costs, wide)
+        self._memory = MemoryEstimate(self._rows, self._columns, self._tiers, tilings, costs, wide)
         self._native = NativePlan(
             row_lengths=self._rows.ctypes.data,
             column_lengths=self._columns.ctypes.data,
@@ -150,7 +150,7 @@ class PackedPlanner:
                 GROUPS.index(tiling.group),
                 FILL_THREADS // tiling.group,
                 tiling.width,
-                tiling.band_bytes // 16,
+                tiling.tier_bytes // 16,
                 tiling.traceback_threads(profile_bytes, shared_bytes, mode),
                 far,
             )
@@ -204,8 +204,8 @@ class PackedPlanner:
         if isinstance(work, Chosen):
             return self._plan_chosen(work, traced)
         native, row = self._native, work.row_start
-        for number, address in enumerate(self._bands_at):
-            native.bands_before[number] = address + 4 * row
+        for number, address in enumerate(self._tiers_at):
+            native.tiers_before[number] = address + 4 * row
         native.letters_before = self._letters_at + 8 * row
         native.words = None
         return self._batch(work, work, self._wide(work, traced), traced)
@@ -216,8 +216,8 @@ class PackedPlanner:
         placed = self._place(work, rectangle, wide)
         native = self._native
         for number, group in enumerate(GROUPS):
-            bands = placed.arrays.get(f"bands_before_{group}")
-            native.bands_before[number] = None if bands is None else bands.ctypes.data
+            tiers = placed.arrays.get(f"tiers_before_{group}")
+            native.tiers_before[number] = None if tiers is None else tiers.ctypes.data
         native.letters_before = placed.arrays["letters_before"].ctypes.data
         native.words, native.word_count = placed.words.ctypes.data, len(placed.words)
         native.longest = placed.longest
@@ -235,7 +235,7 @@ class PackedPlanner:
         moves_before, letters_before = longs.reshape(2, pairs + 1)
         ints = room[longs.nbytes :].view(np.int32)
         pair_of_place, row_of_place = ints[: 2 * pairs].reshape(pairs, 2), ints[2 * pairs :]
-        bands = list(ints[3 * pairs :].reshape(len(groups), pairs + 1))
+        tiers = list(ints[3 * pairs :].reshape(len(groups), pairs + 1))
         chosen = self._native_pairs(work)
         chosen.row_start, chosen.row_stop = rectangle.row_start, rectangle.row_stop
         chosen.column_start, chosen.column_stop = rectangle.column_start, rectangle.column_stop
@@ -245,8 +245,8 @@ class PackedPlanner:
         chosen.pair_of_place = pair_of_place.ctypes.data
         chosen.moves_before = moves_before.ctypes.data
         chosen.letters_before = letters_before.ctypes.data
-        for group, of_group in zip(groups, bands, strict=True):
-            chosen.place_bands[GROUPS.index(group)] = of_group.ctypes.data
+        for group, of_group in zip(groups, tiers, strict=True):
+            chosen.place_tiers[GROUPS.index(group)] = of_group.ctypes.data
         place_natively(chosen)
         places = chosen.places
         arrays: dict[str, npt.NDArray[np.integer]] = {
@@ -255,8 +255,8 @@ class PackedPlanner:
             "moves_of_pair": moves_before,
             "letters_before": letters_before[: places + 1],
         }
-        for group, of_group in zip(groups, bands, strict=True):
-            arrays[f"bands_before_{group}"] = of_group[: places + 1]
+        for group, of_group in zip(groups, tiers, strict=True):
+            arrays[f"tiers_before_{group}"] = of_group[: places + 1]
         return _Placed(words[: chosen.word_count], arrays, chosen.longest)
 
     def _groups_of(self, rectangle: Rectangle) -> list[int]:
@@ -278,8 +278,8 @@ class PackedPlanner:
             strips_of_column=self._strips_of_column.ctypes.data,
             kinds=self._kinds.ctypes.data,
         )
-        for number, address in enumerate(self._bands_at):
-            chosen.bands_before[number] = address
+        for number, address in enumerate(self._tiers_at):
+            chosen.tiers_before[number] = address
         return chosen
 
     def _batch(self, work: Work, rectangle: Rectangle, wide: Mask, traced: bool) -> PackedBatch:
@@ -389,6 +389,6 @@ def _mean(before: Int64s, start: int, stop: int) -> float:
     return int(before[stop] - before[start]) / (stop - start)
 
 
-def _bands_before(bands: Int32s) -> Int32s:
+def _tiers_before(tiers: Int32s) -> Int32s:
     """Return the sums as the kernels read them: only differences matter."""
-    return sums_before(bands).astype(np.int32)
+    return sums_before(tiers).astype(np.int32)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import END_GAPS
-from pairalign.engines.cuda.packed.tilings import BAND, MOST_COLUMNS
+from pairalign.engines.cuda.packed.tilings import MOST_COLUMNS, TIER
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.letters import sum_worth
 from pairalign.sequences.sets import SequenceSet
@@ -69,9 +69,9 @@ class Costs:
             bias = 4 * opening + edge - lowest + 16
             extend = 0
         # From the corner of a tile two gaps lead to any of its cells, a third to E or F. None is
-        # worth more than BAND residues and a gap above the corner: a path that enters the tile's
+        # worth more than TIER residues and a gap above the corner: a path that enters the tile's
         # rows or columns beyond it has passed the corner's row or column at a gap's cost.
-        tile_bias = 3 * opening + (2 * BAND + 2) * extend + edge - lowest + 8
+        tile_bias = 3 * opening + (2 * TIER + 2) * extend + edge - lowest + 8
         highest = max(int(table.max()), 0)
         return cls(
             table=table.astype(np.int32),
@@ -81,7 +81,7 @@ class Costs:
             shift=shift,
             bias=bias,
             tile_bias=tile_bias,
-            tile_range=tile_bias + opening + BAND * (highest + extend),
+            tile_range=tile_bias + opening + TIER * (highest + extend),
             step_range=highest + 2 * (opening + extend + shift + edge),
             edge_bias=bias - edge,
             edge_step=edge_step,

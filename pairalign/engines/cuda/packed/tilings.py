@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
 
-BAND = 16  # PAIRALIGN_BAND in cuda/packed/packed.cuh
+TIER = 16  # PAIRALIGN_TIER in cuda/packed/packed.cuh
 MOST_COLUMNS = 16  # of a tile
 FILL_THREADS = 256
 _USED_BYTES = 155 << 10  # of shared memory, by a traceback of long paths
@@ -36,9 +36,9 @@ class Tiling:
         return 2 if self.columns > MOST_COLUMNS else 1
 
     @property
-    def band_bytes(self) -> int:
-        """Bytes that a group keeps of a band: see the layout in ``cuda/packed/packed.cuh``."""
-        return 4 * self.group * (self.columns + self.parts * (BAND + 1) + 1)
+    def tier_bytes(self) -> int:
+        """Bytes that a group keeps of a tier: see the layout in ``cuda/packed/packed.cuh``."""
+        return 4 * self.group * (self.columns + self.parts * (TIER + 1) + 1)
 
     def traceback_threads(self, profile_bytes: int, shared_bytes: int, mode: str) -> int:
         """Threads of a traceback block: what was fastest, within the kernels' launch bounds.
@@ -57,7 +57,7 @@ class Tiling:
     def code_bytes(self) -> int:
         """Shared memory of a traceback thread: tile_words in ``cuda/packed/tile.cuh``."""
         half_columns = (self.columns // self.parts + 3) // 4 * 2
-        return 2 * BAND * half_columns + (8 if half_columns % 4 == 0 else 4)
+        return 2 * TIER * half_columns + (8 if half_columns % 4 == 0 else 4)
 
     def profile_bytes(self, letters: int) -> int:
         """Bytes of a traceback's profile: pitch_of in ``cuda/packed/tile.cuh``, at most."""
@@ -120,9 +120,9 @@ def steps_of(rows: Int32s, group: int, mode: str) -> Int32s:
     return (rows + (at_once * (group - 1) + 1)) & ~1
 
 
-def bands_of(rows: Int32s, group: int, mode: str) -> Int32s:
-    """Count the bands of BAND steps."""
-    return -(-steps_of(rows, group, mode) // BAND)
+def tiers_of(rows: Int32s, group: int, mode: str) -> Int32s:
+    """Count the tiers of TIER steps."""
+    return -(-steps_of(rows, group, mode) // TIER)
 
 
 def move_words(rows: Int32s | np.int32, columns: Int32s | int) -> Int64s:

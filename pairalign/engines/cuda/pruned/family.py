@@ -50,7 +50,7 @@ SOURCE = "pruned/align.cu"
 KERNEL = "align_pruned"
 
 WIDEST = 0.5
-"""A pair whose corridor takes more than this of its matrix is left to other kernels."""
+"""A pair whose band takes more than this of its matrix is left to other kernels."""
 
 WIDEST_AUTO = 0.35
 """The same for `auto`. A few pairs that are left take long: most of the GPU has nothing to do."""
@@ -180,7 +180,7 @@ class PrunedPairs:
         return slot
 
     def _predict(self, chosen: Chosen) -> npt.NDArray[np.float64]:
-        """Return about how many lanes the corridors of pairs have, to begin with the widest."""
+        """Return about how many lanes the bands of pairs have, to begin with the widest."""
         worth, context = self._worth, self._context
         assert worth is not None
         first, second = (

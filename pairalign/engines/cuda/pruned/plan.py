@@ -4,9 +4,9 @@ A warp works in a *slab*, one pair after the other. Of a traced pair of m and n 
 
     4 (m + n)                CIGAR runs
     (m + n) / 2              where the lanes of each block of 32 antidiagonals lie
-    16 (m + n) / 32 x lanes  the lanes before each block: as many as the corridor is wide, and 32
+    16 (m + n) / 32 x lanes  the lanes before each block: as many as the band is wide, and 32
 
-A pair of which the corridor has no room gets one of a few large slabs, if one is not in use, and is
+A pair of which the band has no room gets one of a few large slabs, if one is not in use, and is
 tried again with fewer warps and larger slabs if not.
 """
 

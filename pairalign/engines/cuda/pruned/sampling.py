@@ -21,15 +21,15 @@ _PAIRS, _SIMILAR = 32, 4
 """Share of a sample of pairs that must look similar."""
 
 _WARP_CELLS = 1e8
-"""Of a corridor that a warp fills a second. It fills ten times as many where the corridor is as
+"""Of a band that a warp fills a second. It fills ten times as many where the band is as
 wide as expected; long gaps, which words do not show, can make it as much wider."""
 
 _PRUNED_CELLS, _FULL_CELLS = 1e9, 8e9
-"""That a multiprocessor fills a second: all its warps, of corridors a third as wide as they may be;
+"""That a multiprocessor fills a second: all its warps, of bands a third as wide as they may be;
 block diagonals, traced."""
 
 _WINDOW_LANES = 64
-"""Of a corridor without differences."""
+"""Of a band without differences."""
 
 
 class Sampler:
@@ -102,8 +102,8 @@ def expected_seconds(
     -----
     A word of eight is in place where none of its residues differs. The median of the sample counts:
     behind long gaps words are displaced, and the fewest words of a sample say little of a pair. A
-    difference costs a corridor 5 of the 6 that a diagonal does; it is a triangle, half as wide on
-    average. A beam fills about as much as the corridor.
+    difference costs a band 5 of the 6 that a diagonal does; it is a triangle, half as wide on
+    average. A beam fills about as much as the band.
     """
     m, n = np.asarray(rows, np.float64), np.asarray(columns, np.float64)
     differing = -np.log(np.median(words) / WORDS) / WORD

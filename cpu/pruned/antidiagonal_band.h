@@ -27,7 +27,7 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <class V>
-struct AntidiagonalCorridor : FreeEnds<V> {
+struct AntidiagonalBand : FreeEnds<V> {
     using Cells = FreeEnds<V>;
     using Cells::begin_anew;
     using Cells::best_reach;
@@ -413,8 +413,15 @@ struct AntidiagonalCorridor : FreeEnds<V> {
     }
 
     static constexpr PrunedKernel kernel() {
-        return {LANES,        static_cast<int>(sizeof(Lane)), V::FLAG_BYTES, start, beam, fill, refill,
-                save_halfway, CorridorTrace<V>::trace};
+        return {LANES,
+                static_cast<int>(sizeof(Lane)),
+                V::FLAG_BYTES,
+                start,
+                beam,
+                fill,
+                refill,
+                save_halfway,
+                BandTrace<V>::trace};
     }
 };
 

@@ -1,4 +1,4 @@
-// Fills the corridor of a pair and follows its path, within the memory that there is for flags and lanes.
+// Fills the band of a pair and follows its path, within the memory that there is for flags and lanes.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,13 @@
 
 namespace pairalign {
 
-class CorridorFiller {
+class BandFiller {
 public:
     // room: bytes that flags and saved lanes of a pair may take.
-    CorridorFiller(const PruningOptions& options, size_t room, const std::atomic<bool>* cancelled)
+    BandFiller(const PruningOptions& options, size_t room, const std::atomic<bool>* cancelled)
         : options_(options), room_(room), cancelled_(cancelled) {}
 
-    // The flags of narrow corridors are kept; of others, lanes are saved every now and then, and only flags
+    // The flags of narrow bands are kept; of others, lanes are saved every now and then, and only flags
     // near the path are filled. `most_cells`: share of the matrix that it may take. Adds to `cells`.
     Progress fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, double most_cells, bool trace,
                             Path& path, int64_t& cells);

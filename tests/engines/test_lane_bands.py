@@ -1,6 +1,6 @@
-"""Corridors of many pairs at a time, in 8-bit lanes: the bytes of the full matrix.
+"""Bands of many pairs at a time, in 8-bit lanes: the bytes of the full matrix.
 
-What corridors of a pair are asked, too, is in test_antidiagonal_corridor.py.
+What bands of a pair are asked, too, is in test_antidiagonal_band.py.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def test_unsound_bounds_of_all_kinds_are_noticed() -> None:
 
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("detail", Detail)
-def test_the_corridor_is_narrow(name: str, detail: Detail) -> None:
+def test_the_band_is_narrow(name: str, detail: Detail) -> None:
     """Of a family with 85% identity most cells are not filled, whichever lanes there are."""
     problem = family(30, 1200, 0.15, gap=20)
     found, did = align(problem, Pruning("always"), Want(detail), instruction_set=name)
@@ -141,7 +141,7 @@ FEW_WITH_ONE_GAP = [
 def test_few_pairs_are_pruned_where_that_costs_less_than_their_batch(
     name: str, number: int, length: int, identity: float, least: int, most: int
 ) -> None:
-    """In full the last pairs cost a batch, or as many alone; corridors must cost less than that."""
+    """In full the last pairs cost a batch, or as many alone; bands must cost less than that."""
     if name not in instruction_sets():
         pytest.skip(f"this processor has no {name}")
     sequences = with_one_gap(family_of(number, length, identity), length // 4)

@@ -1,4 +1,4 @@
-"""Best alignments made in corridors: those of the full matrix, with proof or not at all."""
+"""Best alignments made in bands: those of the full matrix, with proof or not at all."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def other_strand(letters: str) -> str:
 def compared(
     letters: Sequence[str], name: str, isa: str, lowered: int = 0
 ) -> tuple[Alignments, Alignments, int]:
-    """Pairs done in corridors, on both strands, the same from full matrices, and how many not."""
+    """Pairs done in bands, on both strands, the same from full matrices, and how many not."""
     reads, scoring = SequenceSet.from_strings(list(letters), alphabet="dna"), scoring_of(name)
     engine = CpuEngine(reads, None, scoring, instruction_set=isa)
     aligner = FurtherAligner(reads, reads, scoring, 1, isa)
@@ -74,7 +74,7 @@ def compared(
 
 
 def check(letters: Sequence[str], name: str, isa: str) -> tuple[int, int]:
-    """Compare; return how many were done in corridors, and how many not."""
+    """Compare; return how many were done in bands, and how many not."""
     found, expected, left = compared(letters, name, isa)
     assert_same(expected, found)
     return len(found), left
@@ -168,7 +168,7 @@ def substituted(letters: str, period: int) -> str:
 def tie_beyond_the_border(seed: int) -> list[str]:
     """Two best alignments, of which that with a gap of 145 letters is to be taken.
 
-    Corridors follow equal words. It has none behind the gap; the other one has no gap.
+    Bands follow equal words. It has none behind the gap; the other one has no gap.
     """
     start, piece = random_letters(128 * 24 - 145, 3 * seed), random_letters(132, 3 * seed + 1)
     end = random_letters(2, 3 * seed + 2)
@@ -189,7 +189,7 @@ def test_a_proof_with_too_low_a_bound_is_noticed() -> None:
 
 
 def test_without_proof_other_alignments_come_out() -> None:
-    """An insertion that is wider than corridors, and too few equal words after it."""
+    """An insertion that is wider than bands, and too few equal words after it."""
     genome, insertion = random_letters(3400, 8), random_letters(160, 9)
     end = substituted(genome[3000:3220], 11)
     reads = [genome[:3000] + insertion + end, genome[:3220]]

@@ -44,7 +44,7 @@ from pairalign.sequences.alphabets import DNA
 
 FORCED = Pruning("forced")
 USES = pytest.mark.parametrize("use", ["forced", "lanes"])
-"""Corridors of a pair, and of many pairs at a time."""
+"""Bands of a pair, and of many pairs at a time."""
 
 
 @USES
@@ -129,7 +129,7 @@ def test_lanes_of_32_bits(scale: int) -> None:
     assert (did.done, did.lost) == (3, 0)
 
 
-def test_the_corridor_is_narrow() -> None:
+def test_the_band_is_narrow() -> None:
     """Of sequences that differ in a hundredth, most cells are never filled."""
     problem = thousands_of_letters(0.01)
     rng = np.random.default_rng(33)
@@ -154,7 +154,7 @@ def test_a_bad_pair_does_not_spoil_the_others() -> None:
 
 
 def test_auto_prunes_few_pairs_of_any_identity() -> None:
-    """One by one in full they would take longer than by the widest corridors."""
+    """One by one in full they would take longer than by the widest bands."""
     rng = np.random.default_rng(39)
     problem = Problem(tuple(random_sequences(rng, "ACGT", 3, 3000, "equal")), None, DEFAULT)
     found, did = align(problem, Pruning("auto"))

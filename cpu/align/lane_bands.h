@@ -37,9 +37,9 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 template <class V>
-class LaneCorridors {
+class LaneBands {
 public:
-    explicit LaneCorridors(ByteWork<V>& work)
+    explicit LaneBands(ByteWork<V>& work)
         : w_(work),
           shift_(work),
           side_(work.batch.side),
@@ -55,7 +55,7 @@ public:
 
     // A beam for the lanes. Sets their bounds, and `done` to the lanes that have one: those without are
     // hopeless, which is mostly known after an eighth of the rows.
-    void find_bounds(LaneCorridor& c) {
+    void find_bounds(LaneBand& c) {
         beam_ = true;
         grain_ = 1;
         lanes_ = c.lanes;
@@ -66,9 +66,9 @@ public:
         c.done = done ? read_scores(lanes_, c.bounds) : 0;
     }
 
-    // Fills the corridor of the lanes. `done`: those whose last cell comes to the bound. Sets their scores.
+    // Fills the band of the lanes. `done`: those whose last cell comes to the bound. Sets their scores.
     template <bool TRACE>
-    void fill_corridor(LaneCorridor& c, int32_t* scores) {
+    void fill_band(LaneBand& c, int32_t* scores) {
         beam_ = false;
         grain_ = side_;
         lanes_ = c.lanes;
@@ -103,7 +103,7 @@ private:
         return {rows_, columns_, each_diagonal_, border, row};
     }
 
-    // A lane is left out that has lost so much after some rows that, if it goes on so, its corridor takes
+    // A lane is left out that has lost so much after some rows that, if it goes on so, its band takes
     // more than a share of its matrix.
     void set_hope(double widest) {
         for (int p = 0; p < PARTS; p++) {
@@ -164,7 +164,7 @@ private:
         const int32_t beyond = last + next_rows, high = beyond < w_.columns ? beyond : w_.columns;
         for (; high_ > high; high_--) right_.subtract(at(high_));
         if (high_ < high) {
-            right_.add(at(high_ + 1));  // a gap begins or goes on, see band(); beyond it goes on
+            right_.add(at(high_ + 1));  // a gap begins or goes on, see tier(); beyond it goes on
             memset(at(high_ + 1) + 2 * LANES, 0, static_cast<size_t>(high - high_ - 1) * 2 * LANES);
             high_ = high;
         }
@@ -189,7 +189,7 @@ private:
         high_ = w_.columns;
         cells_ = 0;
         used_ = static_cast<std::ptrdiff_t>(w_.layout.border_bytes);
-        if (TRACE) w_.corridor[0].border = 0;
+        if (TRACE) w_.band[0].border = 0;
         left_.set_all(0);
         right_.set_all(w_.scheme.gap_extend - w_.scheme.gap_open);
         for (int32_t row = 0, tile = 0; row < rows; row += side_, tile++) {
@@ -207,7 +207,7 @@ private:
     // tiles, and the columns left of its tiles. One follows the other, so that little memory is used.
     void make_room(int32_t tile) {
         const auto vectors = [](int32_t count) { return static_cast<std::ptrdiff_t>(count) * 2 * LANES; };
-        CorridorRow &here = w_.corridor[tile], &below = w_.corridor[tile + 1];
+        BandRow &here = w_.band[tile], &below = w_.band[tile + 1];
         here.before = low_;
         here.last = high_;
         below.border = used_ - vectors(low_);
@@ -221,13 +221,13 @@ private:
     template <bool TRACE>
     void fill_rows(int32_t begin, int32_t end, const uint8_t* in, uint8_t* out) {
         int32_t row = begin;
-        for (; row + V::ROWS <= end; row += V::ROWS, in = out) band<TRACE, V::ROWS>(row, in, out);
-        for (; row < end; row++, in = out) band<TRACE, 1>(row, in, out);
+        for (; row + V::ROWS <= end; row += V::ROWS, in = out) tier<TRACE, V::ROWS>(row, in, out);
+        for (; row < end; row++, in = out) tier<TRACE, 1>(row, in, out);
     }
 
     // Rows row+1 .. row+ROWS of the columns low_+1 .. high_.
     template <bool TRACE, int ROWS>
-    PAIRALIGN_INLINE void band(int32_t row, const uint8_t* in, uint8_t* out) {
+    PAIRALIGN_INLINE void tier(int32_t row, const uint8_t* in, uint8_t* out) {
         const RowScores<V, Scores::CLASSES, ROWS> scores(w_, row);
         V x[ROWS], y[ROWS];
         const int32_t low = low_, high = high_, width = side_;

@@ -1,4 +1,4 @@
-#include "corridor_filler.h"
+#include "band_filler.h"
 
 #include <cstring>
 #include <vector>
@@ -17,7 +17,7 @@ constexpr size_t flags_part(size_t room) { return room / 4; }
 }  // namespace
 
 // Drops every other of what was saved, to make room. False: there is nothing to drop.
-bool CorridorFiller::thin_out(PrunedPair& pair) {
+bool BandFiller::thin_out(PrunedPair& pair) {
     if (pair.block_count < 2) return false;
     size_t used = 0;
     int32_t kept = 0;
@@ -36,8 +36,8 @@ bool CorridorFiller::thin_out(PrunedPair& pair) {
     return true;
 }
 
-Progress CorridorFiller::fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, double most_cells,
-                                        bool trace_it, Path& path, int64_t& cells) {
+Progress BandFiller::fill_and_trace(const PrunedKernel& kernel, PrunedPair& pair, double most_cells,
+                                    bool trace_it, Path& path, int64_t& cells) {
     const bool forced = options_.use == Pruning::FORCED;
     const double steps = static_cast<double>(pair.rows) + pair.columns;
     const double lanes = triangle_of(pair) * pair.columns / 2;  // on average
@@ -74,7 +74,7 @@ Progress CorridorFiller::fill_and_trace(const PrunedKernel& kernel, PrunedPair& 
     return trace_it ? trace(kernel, pair, path) : progress;
 }
 
-Progress CorridorFiller::trace(const PrunedKernel& kernel, PrunedPair& pair, Path& path) {
+Progress BandFiller::trace(const PrunedKernel& kernel, PrunedPair& pair, Path& path) {
     int32_t row = path.end_row, column = path.end_column;
     int state = 0;
     if (pair.flags) return kernel.trace(pair, row, column, state, path);

@@ -1,7 +1,7 @@
 // The best local alignment of two sequences that are alike in one place, and the proof that it is the best,
 // with a bound on all others instead of the matrix with flags.
 //
-// An alignment P is made within a corridor R around words that both have. Then T, the most that any alignment
+// An alignment P is made within a band R around words that both have. Then T, the most that any alignment
 // scores which uses none of P's diagonal steps, is found by a pass over the whole matrix in 8 bits, without
 // flags (rare_gaps.h, free_cells.h). Let Q be one of the best alignments of all, and P's
 // score be more than T. Then Q shares a diagonal step with P, and between those that they share its parts
@@ -37,28 +37,28 @@
 namespace pairalign {
 namespace {
 
-constexpr int ROUNDS = 4;            // attempts with a corridor
+constexpr int ROUNDS = 4;            // attempts with a band
 constexpr int32_t FIRST_WIDTH = 64;  // columns on each side
 constexpr int32_t FIRST_HEAD = 192;  // letters after which an alignment has scored more than chance, mostly
 constexpr int32_t FIRST_ROOM = 160;  // letters before and after the anchors, where it begins and ends
-constexpr size_t EACH = 8;           // steps of an alignment, of which a corridor follows one
+constexpr size_t EACH = 8;           // steps of an alignment, of which a band follows one
 constexpr int32_t HEAD_ROOM = 32;    // letters between the head's border and P, and as many as T
 constexpr double WIDEST = 0.3;       // of the matrix
 
 // Two columns for each strip, and the memory to fill what is between them.
-class ProvenCorridor {
+class ProvenBand {
 public:
-    ProvenCorridor(const FurtherJob& job, std::vector<Anchor> anchors)
+    ProvenBand(const FurtherJob& job, std::vector<Anchor> anchors)
         : job_(job),
           rows_(job.pair->row_count),
           columns_(job.pair->column_count),
           anchors_(std::move(anchors)) {
         const Anchor first = anchors_.front();
         head_ = {first.row + FIRST_HEAD, first.column + FIRST_HEAD};
-        const size_t padded = static_cast<size_t>(columns_) + CORRIDOR_STRIP + 1;
+        const size_t padded = static_cast<size_t>(columns_) + BAND_STRIP + 1;
         for (std::vector<int16_t>& one : edges_) one.resize(2 * padded);
-        letters_.assign(static_cast<size_t>(columns_) + 2 * CORRIDOR_STRIP, FURTHER_NO_COLUMN);
-        std::copy(job.column_codes.rbegin(), job.column_codes.rend(), letters_.begin() + CORRIDOR_STRIP);
+        letters_.assign(static_cast<size_t>(columns_) + 2 * BAND_STRIP, FURTHER_NO_COLUMN);
+        std::copy(job.column_codes.rbegin(), job.column_codes.rend(), letters_.begin() + BAND_STRIP);
     }
 
     void widen() { width_ *= 2, room_around_ *= 2; }
@@ -85,9 +85,9 @@ public:
         size_t flags = 0, last = 0;
         const FurtherCell before = before_head();
         const int32_t end = std::min(rows_, anchors_.back().row + room_around_);
-        first_row_ = before.row / CORRIDOR_STRIP * CORRIDOR_STRIP;
-        for (int32_t row = first_row_; row < end; row += CORRIDOR_STRIP) {
-            int32_t low = column_at(row) - width_, high = column_at(row + CORRIDOR_STRIP) + width_;
+        first_row_ = before.row / BAND_STRIP * BAND_STRIP;
+        for (int32_t row = first_row_; row < end; row += BAND_STRIP) {
+            int32_t low = column_at(row) - width_, high = column_at(row + BAND_STRIP) + width_;
             if (row < head_.row) low = before.column + 1, high = std::max(high, head_.column);
             if (low > columns_) break;
             low = std::max(low, low_.empty() ? 1 : low_.back());
@@ -95,36 +95,36 @@ public:
             if (!high_.empty()) high = std::max(high, high_.back());
             low_.push_back(low), high_.push_back(high);
             flags_at_.push_back(flags), last_at_.push_back(last);
-            flags += static_cast<size_t>(high - low + CORRIDOR_STRIP) * CORRIDOR_STRIP;
+            flags += static_cast<size_t>(high - low + BAND_STRIP) * BAND_STRIP;
             last += static_cast<size_t>(high - low) + 1;
         }
         if (static_cast<double>(flags) > WIDEST * rows_ * columns_) return false;
         if (flags > flags_.room) flags_.bytes.reset(new uint8_t[flags]), flags_.room = flags;
-        last_.resize(last), right_.resize(low_.size() * CORRIDOR_STRIP);
+        last_.resize(last), right_.resize(low_.size() * BAND_STRIP);
         return true;
     }
 
     bool fill(const FurtherKernel& kernel, FurtherEnd& end) {
-        const FurtherCorridor corridor{first_row_,         static_cast<int32_t>(low_.size()),
-                                       low_.data(),        high_.data(),
-                                       letters_.data(),    {edges_[0].data(), edges_[1].data()},
-                                       flags_at_.data(),   last_at_.data(),
-                                       flags_.bytes.get(), right_.data(),
-                                       last_.data()};
+        const FurtherBand band{first_row_,         static_cast<int32_t>(low_.size()),
+                               low_.data(),        high_.data(),
+                               letters_.data(),    {edges_[0].data(), edges_[1].data()},
+                               flags_at_.data(),   last_at_.data(),
+                               flags_.bytes.get(), right_.data(),
+                               last_.data()};
         end = {};
-        return kernel.corridor(job_, corridor, end);
+        return kernel.band(job_, band, end);
     }
 
     // For trace(): what is outside ends the path.
     void reach(int32_t, int32_t) const {}
     uint8_t flag(int32_t row, int32_t column) const {
         if (row <= first_row_) return FURTHER_STOP;
-        const size_t strip = static_cast<size_t>((row - 1 - first_row_) / CORRIDOR_STRIP);
-        const int32_t i = (row - 1) % CORRIDOR_STRIP, d = i + column;
-        const bool is_last = i == CORRIDOR_STRIP - 1;
+        const size_t strip = static_cast<size_t>((row - 1 - first_row_) / BAND_STRIP);
+        const int32_t i = (row - 1) % BAND_STRIP, d = i + column;
+        const bool is_last = i == BAND_STRIP - 1;
         if (d < low_[strip] || (is_last && (column < low_[strip] || column > high_[strip])))
             return FURTHER_STOP;
-        return flags_.bytes[flags_at_[strip] + static_cast<size_t>(d - low_[strip]) * CORRIDOR_STRIP +
+        return flags_.bytes[flags_at_[strip] + static_cast<size_t>(d - low_[strip]) * BAND_STRIP +
                             static_cast<size_t>(i)];
     }
 
@@ -132,16 +132,16 @@ public:
     template <typename Take>
     bool for_each_at_border(Take take) const {
         for (size_t s = 0; s < low_.size(); ++s) {
-            const int32_t row = first_row_ + static_cast<int32_t>(s) * CORRIDOR_STRIP;
-            const int32_t rows = std::min(CORRIDOR_STRIP, rows_ - row);
+            const int32_t row = first_row_ + static_cast<int32_t>(s) * BAND_STRIP;
+            const int32_t rows = std::min(BAND_STRIP, rows_ - row);
             for (int32_t i = 0; high_[s] < columns_ && i < rows; ++i)
-                if (!take(row + i + 1, high_[s], right_[s * CORRIDOR_STRIP + static_cast<size_t>(i)]))
+                if (!take(row + i + 1, high_[s], right_[s * BAND_STRIP + static_cast<size_t>(i)]))
                     return false;
-            if (row + CORRIDOR_STRIP >= rows_) continue;
+            if (row + BAND_STRIP >= rows_) continue;
             const bool goes_on = s + 1 < low_.size();
             for (int32_t column = low_[s]; column <= high_[s]; ++column)
                 if (!goes_on || column < low_[s + 1] || (column == high_[s + 1] && column < columns_))
-                    if (!take(row + CORRIDOR_STRIP, column,
+                    if (!take(row + BAND_STRIP, column,
                               last_[last_at_[s] + static_cast<size_t>(column - low_[s])]))
                         return false;
         }
@@ -164,7 +164,7 @@ private:
     const int32_t rows_, columns_;
     std::vector<Anchor> anchors_;
     int32_t width_ = FIRST_WIDTH, room_around_ = FIRST_ROOM, first_row_ = 0;
-    FurtherCell head_{};  // all cells from before_head() to it are in the corridor
+    FurtherCell head_{};  // all cells from before_head() to it are in the band
     std::vector<int32_t> low_, high_;
     std::vector<size_t> flags_at_, last_at_;
     std::vector<int16_t> edges_[2], letters_, right_, last_;
@@ -176,7 +176,7 @@ private:
     static thread_local Flags flags_;
 };
 
-thread_local ProvenCorridor::Flags ProvenCorridor::flags_;
+thread_local ProvenBand::Flags ProvenBand::flags_;
 
 // The diagonal steps of an alignment, and what it has scored before each.
 class Steps {
@@ -234,8 +234,8 @@ private:
     bool is_whole_ = false;
 };
 
-bool leaves_nothing(const ProvenCorridor& corridor, const Steps& steps, int32_t most_free) {
-    return corridor.for_each_at_border([&](int32_t row, int32_t column, int32_t h) {
+bool leaves_nothing(const ProvenBand& band, const Steps& steps, int32_t most_free) {
+    return band.for_each_at_border([&](int32_t row, int32_t column, int32_t h) {
         return h + most_free < steps.least_after(row, column);
     });
 }
@@ -293,10 +293,10 @@ private:
     size_t next_ = 0;
 };
 
-bool begins_within(const FurtherJob& job, const ProvenCorridor& corridor, const Steps& steps,
-                   FurtherCell last, int32_t most_free) {
+bool begins_within(const FurtherJob& job, const ProvenBand& band, const Steps& steps, FurtherCell last,
+                   int32_t most_free) {
     if (last.row == 0) return true;  // of tests, with less than no score
-    const FurtherCell first = steps.cells().front(), most = corridor.before_head();
+    const FurtherCell first = steps.cells().front(), most = band.before_head();
     if (first.row <= most.row || first.column <= most.column) return false;
     const int32_t room = HEAD_ROOM + std::max(0, most_free);
     const FurtherCell before{std::max(most.row, first.row - room),
@@ -319,20 +319,20 @@ bool is_useless(const FurtherJob& job, const FurtherKernel& kernel) {
 constexpr int32_t TO_FILL = 0, ALIGNED = 1, USELESS = 2;  // what the C ABI returns
 
 // `lowered`: for tests, is taken from what free cells score, so that nothing is proven.
-int32_t align_in_corridor(const FurtherJob& job, const FurtherKernel& kernel, pairalign_further_found& found,
-                          uint32_t* runs, int32_t& rest, int32_t lowered) {
+int32_t align_in_band(const FurtherJob& job, const FurtherKernel& kernel, pairalign_further_found& found,
+                      uint32_t* runs, int32_t& rest, int32_t lowered) {
     std::vector<Anchor> anchors = find_anchors(*job.pair);
     if (anchors.empty()) return is_useless(job, kernel) ? USELESS : TO_FILL;
-    ProvenCorridor corridor(job, std::move(anchors));
+    ProvenBand band(job, std::move(anchors));
     pairalign_further_found known{};
     std::vector<uint32_t> known_runs;
     for (int round = 0; round < ROUNDS; ++round) {
         FurtherEnd end;
-        if (!corridor.lay()) return TO_FILL;
-        if (!corridor.fill(kernel, end)) return FURTHER_CANCELLED;
+        if (!band.lay()) return TO_FILL;
+        if (!band.fill(kernel, end)) return FURTHER_CANCELLED;
         if (round == 0 && end.score < job.pair->least && is_useless(job, kernel)) return USELESS;
         if (end.score == 0) return TO_FILL;
-        trace(corridor, job, end, found, runs);
+        trace(band, job, end, found, runs);
         const Steps steps(job, found, runs);
         if (!steps.is_whole()) return TO_FILL;
         if (round == 0 || !is_same(found, known, known_runs, runs)) {
@@ -344,11 +344,11 @@ int32_t align_in_corridor(const FurtherJob& job, const FurtherKernel& kernel, pa
         }
         if (rest >= found.score) return TO_FILL;
         const FurtherCell head = steps.last_below(rest);
-        if (corridor.has_head(head) && begins_within(job, corridor, steps, head, rest) &&
-            leaves_nothing(corridor, steps, rest))
+        if (band.has_head(head) && begins_within(job, band, steps, head, rest) &&
+            leaves_nothing(band, steps, rest))
             return ALIGNED;
-        corridor.follow(steps.cells(), head, rest);
-        if (round > 0) corridor.widen();
+        band.follow(steps.cells(), head, rest);
+        if (round > 0) band.widen();
     }
     return TO_FILL;
 }
@@ -356,17 +356,16 @@ int32_t align_in_corridor(const FurtherJob& job, const FurtherKernel& kernel, pa
 }  // namespace
 }  // namespace pairalign
 
-PAIRALIGN_API int32_t pairalign_corridor_alignment(const pairalign_further_pair* pair,
-                                                   const char* instruction_set,
-                                                   pairalign_further_found* found, uint32_t* runs,
-                                                   int32_t* rest, int32_t lowered) {
+PAIRALIGN_API int32_t pairalign_band_alignment(const pairalign_further_pair* pair,
+                                               const char* instruction_set, pairalign_further_found* found,
+                                               uint32_t* runs, int32_t* rest, int32_t lowered) {
     using namespace pairalign;
     const FurtherKernel* kernel = further_kernel_of(instruction_set);
     if (kernel == nullptr) return 0;
     try {
         const FurtherJob job = make_job(*pair);
         if (!has_strips(job) || !fits_bytes(job)) return 0;
-        const int32_t done = align_in_corridor(job, *kernel, *found, runs, *rest, lowered);
+        const int32_t done = align_in_band(job, *kernel, *found, runs, *rest, lowered);
         return *pair->cancelled ? FURTHER_CANCELLED : done;
     } catch (const std::bad_alloc&) {
         return -1;

@@ -1,4 +1,4 @@
-#include "corridor_policy.h"
+#include "band_policy.h"
 
 #include <algorithm>
 
@@ -7,24 +7,24 @@
 namespace pairalign {
 namespace {
 
-// A pair whose corridor would take more than this of its matrix is aligned in full.
+// A pair whose band would take more than this of its matrix is aligned in full.
 constexpr double WIDEST = 0.5;
 // The same of many at a time, where `auto` gives up earlier.
 constexpr double WIDEST_AUTO = 0.43;
-// How much more than expected a corridor that was begun may come to.
+// How much more than expected a band that was begun may come to.
 constexpr double SPARE = 1.3;
 // Lanes of a window that the caches hold. Each antidiagonal or two of a wider one goes to memory, which makes
-// a cell four times as dear as one of the full matrix: `auto` fills such corridors up to a share of it.
+// a cell four times as dear as one of the full matrix: `auto` fills such bands up to a share of it.
 // Beams of such pairs may take little as well: what is left of them may have to be aligned in full.
 constexpr double LANES_IN_CACHE = 100e3, WIDEST_IN_MEMORY = 0.15, MOST_BEAMS_IN_MEMORY = 0.04;
 // Widths of beams, in diagonals that a path may stray; each next one is tried where the last one lost its
 // way.
 constexpr int64_t FIRST_BEAM = 20, BEAM_GROWTH = 4;
-// A wider beam is tried when the corridor would be so many times as wide as it, and its cells are expected to
-// be at most such a part of the corridor's.
+// A wider beam is tried when the band would be so many times as wide as it, and its cells are expected to
+// be at most such a part of the band's.
 constexpr int64_t WORTH_A_BEAM = 8;
-constexpr double MOST_OF_CORRIDOR = 1.0 / 3;
-// Diagonals that windows are wider than the corridor, about.
+constexpr double MOST_OF_BAND = 1.0 / 3;
+// Diagonals that windows are wider than the band, about.
 constexpr int64_t WINDOW_MARGIN = 64;
 constexpr int64_t NO_LIMIT = int64_t{1} << 34;  // more than any pair loses; times its steps it fits 64 bits
 // With more than two scores a cell takes several times as long, so that `auto` prunes only what is very
@@ -43,11 +43,11 @@ double widest_in_lanes(const PruningOptions& options) {
     return options.use == Pruning::AUTO ? WIDEST_AUTO : WIDEST;
 }
 
-CorridorLimits choose_limits(const Scheme& scheme, const PruningOptions& options, const PrunedKernel& kernel,
-                             const PrunedPair& pair, double in_full, bool trace) {
+BandLimits choose_limits(const Scheme& scheme, const PruningOptions& options, const PrunedKernel& kernel,
+                         const PrunedPair& pair, double in_full, bool trace) {
     if (options.use != Pruning::AUTO) return {WIDEST, WIDEST};
     if (has_many_scores(scheme)) return {WIDEST_OF_MANY_SCORES, WIDEST_OF_MANY_SCORES};
-    CorridorLimits limits;
+    BandLimits limits;
     const int64_t antidiagonals = int64_t{pair.rows} + pair.columns;
     limits.most_cells = cells_for(in_full, antidiagonals, kernel.lanes, trace) / matrix_of(pair);
     const double share = cells_for(SPARE * in_full, antidiagonals, kernel.lanes, trace) / matrix_of(pair);
@@ -62,7 +62,7 @@ bool find_bound(const PruningOptions& options, double limit, const PrunedKernel&
     const double matrix = matrix_of(pair);
     const bool forced = options.use == Pruning::FORCED;
     const int64_t most = pair.most, diagonal = each_diagonal(pair);
-    // The corridor is a triangle, as high as its base: half of the loss at each end.
+    // The band is a triangle, as high as its base: half of the loss at each end.
     const int64_t widest = static_cast<int64_t>(limit * pair.columns * static_cast<double>(diagonal));
     const double most_beams =
         options.use == Pruning::AUTO && pair.columns > LANES_IN_CACHE ? MOST_BEAMS_IN_MEMORY * matrix : 1e300;
@@ -102,7 +102,7 @@ bool find_bound(const PruningOptions& options, double limit, const PrunedKernel&
                   : lanes >= (forced ? 2 * pair.rows : pair.columns / 50))
             break;
         const auto next = static_cast<double>(BEAM_GROWTH * pair.cells);
-        if (found && next > MOST_OF_CORRIDOR * matrix * triangle_of(pair)) break;
+        if (found && next > MOST_OF_BAND * matrix * triangle_of(pair)) break;
         if (beams + next > most_beams) break;
     }
     if (!found || (free && pair.bound <= 0)) return false;
@@ -111,16 +111,15 @@ bool find_bound(const PruningOptions& options, double limit, const PrunedKernel&
     return forced || most - pair.bound + WINDOW_MARGIN * diagonal <= widest;
 }
 
-PlannedCorridor plan_corridor(const Scheme& scheme, const PruningOptions& options,
-                              const CorridorLimits& limits, const PrunedKernel& kernel,
-                              const PrunedPair& pair, bool trace) {
-    PlannedCorridor planned{pair.bound, limits.most_cells, 0, kernel.lane_bytes != 2};
+PlannedBand plan_band(const Scheme& scheme, const PruningOptions& options, const BandLimits& limits,
+                      const PrunedKernel& kernel, const PrunedPair& pair, bool trace) {
+    PlannedBand planned{pair.bound, limits.most_cells, 0, kernel.lane_bytes != 2};
     if (options.use != Pruning::AUTO || has_many_scores(scheme)) return planned;
     const double longer = static_cast<double>(pair.rows - pair.columns) / pair.columns,
-                 share = share_of_corridor(triangle_of(pair), longer, pair.columns, has_free_ends(pair));
+                 share = share_of_band(triangle_of(pair), longer, pair.columns, has_free_ends(pair));
     planned.most_cells = std::max(limits.most_cells, SPARE * share);
     planned.cost =
-        cost_of_corridor(share * matrix_of(pair), int64_t{pair.rows} + pair.columns, kernel.lanes, trace);
+        cost_of_band(share * matrix_of(pair), int64_t{pair.rows} + pair.columns, kernel.lanes, trace);
     return planned;
 }
 
