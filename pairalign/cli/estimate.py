@@ -55,6 +55,15 @@ def _lines_of(found: Estimate, asked: EstimateOptions) -> Lines:
         devices=found.devices.count,
         kind=found.devices.kind,
     )
+    if (work := found.work) is not None:
+        share = work.cells / max(found.cells, 1)
+        lines.add(
+            "filters",
+            f"leave {share:.3%} of the cells, foretold by a sample of {work.sampled:,} pairs",
+            cells_left=round(work.cells),
+            pairs_left=round(work.pairs),
+            filtered=work.sampled,
+        )
     lines.add(
         "output",
         _output(found),

@@ -52,6 +52,38 @@ def test_hits_are_at_most_those_asked_for(capsys: pytest.CaptureFixture[str]) ->
     assert found["share"] * found["pairs"] <= 120 * 3 * 2
 
 
+@pytest.mark.parametrize("options", [[], ["--mode", "local", "--min-coverage", "0.8"]])
+def test_what_filters_leave_is_foretold(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The set is as small as its sample, so what is foretold is what the run has."""
+    with Path("in.fa").open("a") as file:
+        letters = Path("in.fa").read_text().split("\n")[1::2]
+        file.writelines(f">again{k}\n{one}\n" for k, one in enumerate(letters[:30]))
+    asked = [*options, "--min-identity", "0.5"]
+    plain, found = estimate(capsys, *options[:2]), estimate(capsys, *asked)
+    assert main(["align", "in.fa", "-o", "out.paf", "--device", "cpu", "--explain", *asked]) == 0
+    said = capsys.readouterr().err
+    (scores,) = (line for line in said.splitlines() if line.split()[:1] == ["scores"])
+    of = int(scores.split(" of ")[1].split()[0].replace(",", ""))
+    assert found["pairs_left"] == of < 0.5 * found["pairs"]
+    assert 0 < found["cells_left"] < 0.5 * found["cells"]
+    assert found["share"] * found["pairs"] == pytest.approx(Path("out.paf").read_text().count("\n"))
+    assert found["bytes"] == pytest.approx(Path("out.paf").stat().st_size, rel=0.02)
+    assert found["seconds"] <= plain["seconds"]
+    assert "pairs_left" not in plain
+
+
+def test_pairs_are_drawn_from_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    names = [f"p{k}" for k in range(40)]
+    with Path("in.fa").open("a") as file:
+        letters = Path("in.fa").read_text().split("\n")[1::2]
+        file.writelines(f">again{k}\n{one}\n" for k, one in enumerate(letters[:40]))
+    Path("pairs.tsv").write_text("".join(f"{one}\tagain{k}\n" for k, one in enumerate(names)))
+    found = estimate(capsys, "--pairs", "pairs.tsv", "--min-identity", "0.9")
+    assert (found["pairs"], found["share"], found["pairs_left"]) == (40, 1, 40)
+
+
 def test_where_none_passes_bytes_are_not_known(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["estimate", "in.fa", "--min-score", "9999"]) == 0
     assert "not known: none of" in capsys.readouterr().err

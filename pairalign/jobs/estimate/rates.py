@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import log
 
 from pairalign.base.errors import DeviceError
+from pairalign.jobs.run.work_sample import CPU_COSTS, FilterCosts
 
 _H200 = (51, 154, 257, 459, 604, 1098)
 _CORE = (100, 257, 500, 1000, 2000, 4000, 8000, 16000)
@@ -48,6 +49,11 @@ GCUPS: dict[str, dict[tuple[str, bool], tuple[tuple[float, float], ...]]] = {
 }
 """10^9 cells a second of one device, by mode and whether CIGARs are made: pairs of mean length and
 rate. ``H200``: one NVIDIA H200; ``core``: a core of a Xeon with AVX-512."""
+
+
+FILTERS = {"H200": FilterCosts(700, 300, 50_000, 6), "core": CPU_COSTS}
+"""What filters take, in cells that are scored meanwhile. An H100 looks at 4.2 G pairs of reads a
+second, and at 0.25 G of human proteins, half of them for subsequences."""
 
 
 @dataclass(frozen=True)
