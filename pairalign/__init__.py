@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.overlaps.overlaps import overlaps
     from pairalign.jobs.posterior.posterior import posteriors
     from pairalign.jobs.run.align import AlignmentJob
-    from pairalign.jobs.run.align_all import align, stream
+    from pairalign.jobs.run.align_all import align, align_pair, stream
     from pairalign.jobs.run.rotate import rotate
     from pairalign.jobs.splits.split import split
     from pairalign.scoring.scoring import Scoring, make_scoring
@@ -82,6 +82,7 @@ __all__ = [
     "align",
     "align_families",
     "align_multiple",
+    "align_pair",
     "cluster",
     "distances",
     "extend_multiple",
@@ -120,7 +121,7 @@ _NAMES = {
     ),
     "jobs.posterior.posterior": ("posteriors",),
     "jobs.run.align": ("AlignmentJob",),
-    "jobs.run.align_all": ("align", "stream"),
+    "jobs.run.align_all": ("align", "align_pair", "stream"),
     "jobs.run.rotate": ("rotate",),
     "jobs.clusters.clusters": ("cluster",),
     "jobs.distances.distances": ("distances",),

@@ -119,6 +119,19 @@ def test_a_series_keeps_its_index() -> None:
     assert found.queries.names == ["seq1", "seq2", "seq3", "seq4"]
 
 
+def test_a_pair(found: pairalign.Alignments) -> None:
+    one = pairalign.align_pair(SEQUENCES["a"], SEQUENCES["b"])
+    assert (one.score, one.cigar) == (found["a", "b"].score, found["a", "b"].cigar)
+    assert (one.query.name, one.target.name) == ("query", "target")
+    records = pairalign.SequenceSet.from_strings(SEQUENCES)
+    other = pairalign.align_pair(records["b"], records["a"], scoring="PAM250", mode="local")
+    assert (other.query.name, other.target.name) == ("b", "a")
+    assert other.score == pairalign.align(SEQUENCES, scoring="PAM250", mode="local")["a", "b"].score
+    assert pairalign.align_pair("ACGTTGCA", "MKV").score < 0  # one alphabet, of both
+    with pytest.raises(TypeError, match="item 1 .'target'."):
+        pairalign.align_pair("MKV", None)
+
+
 def test_a_stream_gives_what_align_gives(found: pairalign.Alignments) -> None:
     blocks = list(pairalign.stream(SEQUENCES, window=2, device="cpu"))
     assert len(blocks) > 1

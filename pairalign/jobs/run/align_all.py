@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.alignments import Alignment, Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import ORIENTS
 from pairalign.base.declaration import check, make
@@ -30,6 +30,7 @@ from pairalign.jobs.run.spread import align_on
 from pairalign.pairs.lists import PairList, Pairs, as_pair_list
 from pairalign.pairs.want import Detail
 from pairalign.requests.align import AlignRequest
+from pairalign.sequences.python_sequences import record_name
 
 
 def align(
@@ -201,6 +202,59 @@ def align(
     plan = _plan(dict(locals()))
     found = concatenate(list(plan.job) if executor is None else align_on(executor, plan.job))
     return replace(found, significance=plan.significance)
+
+
+def align_pair(
+    query: object,
+    target: object,
+    *,
+    scoring: AnyScoring | None = None,
+    mode: Literal["global", "semiglobal", "local"] | None = None,
+    strand: Literal["plus", "both"] = "plus",
+    objective: Literal["score", "mea"] = "score",
+    device: str = "auto",
+) -> Alignment:
+    """Align two sequences.
+
+    Parameters
+    ----------
+    query, target : str, bytes, or object with residues
+        Such as Biopython's; one without a name is called ``query`` or ``target``.
+    scoring, mode, strand, objective, device
+        As for `align`.
+
+    Returns
+    -------
+    Alignment
+        In mode local it may be empty, with score 0.
+
+    Raises
+    ------
+    FastaError, AlphabetError, ScoringError, CapacityError, DeviceError, TypeError
+        See `align`.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> print(pairalign.align_pair("ACGTTGCAAC", "ACGTGCAC", mode="local"), end="")
+    query x target
+    score 9, 7 of 8 columns identical (87.5%), 1 residues in 1 gaps
+    <BLANKLINE>
+    query  1 ACGTTGCA 8
+             |||| |||
+    target 1 ACGT-GCA 7
+    """
+    named = (("query", query), ("target", target))
+    one, other = ({record_name(item) or name: item} for name, item in named)
+    return align(
+        one,  # type: ignore[arg-type]
+        other,  # type: ignore[arg-type]
+        scoring=scoring,
+        mode=mode,
+        strand=strand,
+        objective=objective,
+        device=device,
+    )[0]
 
 
 def stream(
