@@ -29,15 +29,14 @@ if TYPE_CHECKING:
     )
     from pairalign.formats.pairset import pack
     from pairalign.jobs.clusters.clusters import cluster
-    from pairalign.jobs.distances.distances import distances
-    from pairalign.jobs.distances.guide_tree import guide_tree
+    from pairalign.jobs.distances.distances import distance
+    from pairalign.jobs.distances.guide_tree import tree
     from pairalign.jobs.msa.adding import extend_multiple
     from pairalign.jobs.msa.families import align_families
-    from pairalign.jobs.msa.msa import align_multiple, score_multiple
+    from pairalign.jobs.msa.msa import msa, score_multiple
     from pairalign.jobs.overlaps.found import Overlaps
-    from pairalign.jobs.overlaps.overlaps import overlaps
-    from pairalign.jobs.posterior.posterior import posteriors
-    from pairalign.jobs.run.align import AlignmentJob
+    from pairalign.jobs.overlaps.overlaps import overlap
+    from pairalign.jobs.posterior.posterior import posterior
     from pairalign.jobs.run.align_all import align, align_pair, stream
     from pairalign.jobs.run.rotate import rotate
     from pairalign.jobs.splits.split import split
@@ -54,7 +53,6 @@ __all__ = [
     "DNA",
     "PROTEIN",
     "Alignment",
-    "AlignmentJob",
     "Alignments",
     "Alphabet",
     "AlphabetError",
@@ -81,21 +79,21 @@ __all__ = [
     "SplitError",
     "align",
     "align_families",
-    "align_multiple",
     "align_pair",
     "cluster",
-    "distances",
+    "distance",
     "extend_multiple",
-    "guide_tree",
     "make_scoring",
-    "overlaps",
+    "msa",
+    "overlap",
     "pack",
-    "posteriors",
+    "posterior",
     "read_fasta",
     "rotate",
     "score_multiple",
     "split",
     "stream",
+    "tree",
 ]
 
 _NAMES = {
@@ -119,18 +117,17 @@ _NAMES = {
         "ScoringError",
         "SplitError",
     ),
-    "jobs.posterior.posterior": ("posteriors",),
-    "jobs.run.align": ("AlignmentJob",),
+    "jobs.posterior.posterior": ("posterior",),
     "jobs.run.align_all": ("align", "align_pair", "stream"),
     "jobs.run.rotate": ("rotate",),
     "jobs.clusters.clusters": ("cluster",),
-    "jobs.distances.distances": ("distances",),
-    "jobs.distances.guide_tree": ("guide_tree",),
+    "jobs.distances.distances": ("distance",),
+    "jobs.distances.guide_tree": ("tree",),
     "jobs.msa.adding": ("extend_multiple",),
     "jobs.msa.families": ("align_families",),
-    "jobs.msa.msa": ("align_multiple", "score_multiple"),
+    "jobs.msa.msa": ("msa", "score_multiple"),
     "jobs.overlaps.found": ("Overlaps",),
-    "jobs.overlaps.overlaps": ("overlaps",),
+    "jobs.overlaps.overlaps": ("overlap",),
     "jobs.splits.split": ("split",),
     "scoring.scoring": ("Scoring", "make_scoring"),
     "sequences.alphabets": ("DNA", "PROTEIN", "Alphabet"),

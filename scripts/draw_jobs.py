@@ -108,7 +108,7 @@ def guide_tree() -> None:
     family = pairalign.SequenceSet.from_strings(
         {one.name: one.letters for one in sequences if one.name.startswith("CYP2")}
     )
-    tree = pairalign.guide_tree(family)
+    tree = pairalign.tree(family)
     from Bio import Phylo
 
     figure, axes = pyplot.subplots(figsize=(6.4, 4))
@@ -123,7 +123,7 @@ def distances() -> None:
     """Distances by two measures, of the same pairs."""
     figure, panels = pyplot.subplots(1, 2, figsize=(8, 3.4))
     for axes, measure in zip(panels, ("score", "kimura"), strict=True):
-        matrix = pairalign.distances(EXAMPLE, measure=measure)
+        matrix = pairalign.distance(EXAMPLE, measure=measure)
         shown = axes.imshow(matrix.square(), cmap="viridis_r")
         axes.set(xticks=[], yticks=[])
         axes.set_title(f"--measure {measure}", fontsize=9, color=INK)
@@ -183,7 +183,7 @@ def multiple_alignment() -> None:
     family = pairalign.SequenceSet.from_strings(
         {one.name: one.letters for one in sequences if one.name.startswith("CYP2")}
     )
-    found = pairalign.align_multiple(family)
+    found = pairalign.msa(family)
     _, axes = pyplot.subplots(figsize=(7.2, 2.4))
     axes.fill_between(
         range(len(found.column_confidence)), found.column_confidence, color=SHADES[2], step="mid"

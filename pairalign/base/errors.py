@@ -151,4 +151,4 @@ def cut_name(name: str, most: int = _MOST_OF_A_NAME) -> str:
 
 def out_of_memory() -> str:
     """Return what is said of a MemoryError, which says nothing itself."""
-    return f"out of memory; lower {spelled('memory_bytes')} or {spelled('threads')}"
+    return f"out of memory; lower {spelled('memory')} or {spelled('threads')}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_OPTIONS = {"memory_bytes": "memory"}
 _WITH_VALUES = {("detail", "score"): "--score-only"}
 _speaks_options = [False]
 
@@ -36,7 +35,7 @@ def spelled(name: str, value: str | bool | None = None, flag: str | None = None)
         return name if value is None else f"{name}={value!r}"
     if (name, value) in _WITH_VALUES:
         return _WITH_VALUES[name, str(value)]
-    option = flag or f"--{_OPTIONS.get(name, name).replace('_', '-')}"
+    option = flag or f"--{name.replace('_', '-')}"
     return f"{option} {value}" if isinstance(value, str) else option
 
 

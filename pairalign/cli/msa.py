@@ -21,7 +21,7 @@ from pairalign.formats.msa import WITH_CONFIDENCE, check_msa_names, write_alignm
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.msa.adding import extend_multiple
-from pairalign.jobs.msa.msa import align_multiple, score_multiple
+from pairalign.jobs.msa.msa import msa, score_multiple
 from pairalign.requests.msa import MsaOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.newick import check_names
@@ -99,8 +99,8 @@ def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
     tree = None if asked.tree_in is None else read_newick(asked.tree_in, sequences.names)
     linkage = None if tree is None else tree.linkage
     with kept_results(asked, "msa", **decided, tree=linkage) as kept:
-        alignment = align_multiple(
-            sequences, tree=tree, confidence=format in WITH_CONFIDENCE, kept=kept, **how
+        alignment = msa(
+            sequences, tree_in=tree, confidence=format in WITH_CONFIDENCE, kept=kept, **how
         )
         _write(asked, format, alignment)
     return alignment

@@ -52,7 +52,7 @@ def how_of(asked: MsaOptions) -> dict[str, Any]:
         "seed": asked.seed,
         "device": asked.device,
         "threads": asked.threads,
-        "memory_bytes": asked.memory,
+        "memory": asked.memory,
         "progress": progress_of(asked),
     }
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from bench.msa_score import read_alignment, score
 from pairalign.base.choices import MODES, TREE_METHODS
-from pairalign.jobs.distances.distances import distances
-from pairalign.jobs.distances.guide_tree import guide_tree
+from pairalign.jobs.distances.distances import distance
+from pairalign.jobs.distances.guide_tree import tree as make_tree
 from pairalign.jobs.distances.measures import MEASURES
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet
@@ -110,8 +110,8 @@ class Family:
             return None
         measure, method, mode = name.split()
         sequences = SequenceSet.from_strings(self.rows, alphabet=PROTEIN)
-        matrix = distances(sequences, measure=measure, mode=mode, device="cpu", threads=1)
-        return guide_tree(matrix, method=method)
+        matrix = distance(sequences, measure=measure, mode=mode, device="cpu", threads=1)
+        return make_tree(matrix, method=method)
 
     def measure(self, program: str, executable: str, tree: str) -> Line:
         """Align along a tree; return what is kept of it."""

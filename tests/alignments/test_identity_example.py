@@ -49,5 +49,5 @@ def test_the_numbers_are_those_of_the_alignment(mode: str, column: int, tmp_path
         assert row[1] == name_identity(row[0])
         assert float(shown[row[1]]) == pytest.approx(float(expected), abs=5.1e-7)
         if row[2]:
-            distance = pairalign.distances(SEQUENCES, measure=row[2], mode=mode)[0, 1]
+            distance = pairalign.distance(SEQUENCES, measure=row[2], mode=mode)[0, 1]
             assert distance == pytest.approx(1 - float(expected), abs=1e-6)

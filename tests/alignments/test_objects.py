@@ -76,7 +76,7 @@ def test_pairs_out_as_scikit_bio(mode: str, letters: dict[str, str]) -> None:
 
 def test_multiple_alignments_out() -> None:
     skbio, _ = pytest.importorskip("skbio"), pytest.importorskip("biotite")
-    found = pairalign.align_multiple(PROTEINS)
+    found = pairalign.msa(PROTEINS)
     rows = [found.text(index) for index in range(3)]
     made = found.to_biopython()
     assert [made[index] for index in range(3)] == rows

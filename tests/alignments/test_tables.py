@@ -136,7 +136,7 @@ def test_a_frame_made_of_alignments_shows_alignments() -> None:
 
 
 def test_overlaps_have_strand_and_kind() -> None:
-    found = pairalign.overlaps(READS, preset="short", min_overlap=20, min_identity=0.5)
+    found = pairalign.overlap(READS, preset="short", min_overlap=20, min_identity=0.5)
     assert len(found) > 0
     table = found.to_arrow()
     assert table["kind"].to_pylist() == found.kind.tolist()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from commands import BASES, PROTEINS, fasta, run, write_random_set
 
-from pairalign import FastaError, distances
+from pairalign import FastaError, distance
 from pairalign.formats.output import check_writable
 
 COMMANDS = {
@@ -84,7 +84,7 @@ def test_a_run_that_fails_before_its_first_commit_leaves_nothing_to_go_on_with(
 
 def test_names_in_python() -> None:
     with pytest.raises(FastaError, match="record 2 'b c': white space"):
-        distances({"a": "M" * 100_000, "b c": "M" * 100_000, "c": "M" * 100_000})
+        distance({"a": "M" * 100_000, "b c": "M" * 100_000, "c": "M" * 100_000})
 
 
 def test_checking_leaves_nothing() -> None:

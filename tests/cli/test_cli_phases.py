@@ -74,7 +74,7 @@ PHASES = {
         "pairalign.cli.audit:write_rows",
     ],
     "verify": [READING, "pairalign.cli.verify:VerifyJob"],
-    "msa": [READING, "pairalign.cli.msa:align_multiple", "pairalign.cli.msa:open_output"],
+    "msa": [READING, "pairalign.cli.msa:msa", "pairalign.cli.msa:open_output"],
     "posterior": [READING, "pairalign.cli.posterior:open_output"],
     "rotate": [READING, ALIGNING, "pairalign.cli.rotate:open_output"],
     "pack": [READING, "pairalign.cli.pack:pack", "pairalign.formats.pairset:encode_store"],

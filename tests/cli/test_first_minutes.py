@@ -90,7 +90,7 @@ def test_overlaps_are_ranked_by_score(tmp_path: Path) -> None:
 def test_a_table_opens_in_scikit_bio_and_pandas(tmp_path: Path) -> None:
     skbio = pytest.importorskip("skbio", reason="scikit-bio is not installed")
     pandas = pytest.importorskip("pandas")
-    matrix = pairalign.distances(SEQUENCES)
+    matrix = pairalign.distance(SEQUENCES)
     path = tmp_path / "out.tsv"
     write_distances(path, matrix)
     read = skbio.DistanceMatrix.read(path, format="lsmat")

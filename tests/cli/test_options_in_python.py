@@ -13,13 +13,13 @@ from pairalign.cli.program import build_parser
 
 FUNCTIONS = {
     "align": "align",
-    "distance": "distances",
-    "tree": "guide_tree",
-    "overlap": "overlaps",
+    "distance": "distance",
+    "tree": "tree",
+    "overlap": "overlap",
     "cluster": "cluster",
     "split": "split",
-    "msa": "align_multiple",
-    "posterior": "posteriors",
+    "msa": "msa",
+    "posterior": "posterior",
     "rotate": "rotate",
     "pack": "pack",
 }
@@ -38,17 +38,16 @@ WITHOUT_A_FUNCTION = {
 OF_THE_PROGRAM = {
     **dict.fromkeys(["quiet", "verbose", "log", "summary"], "what is said, and where"),
     **dict.fromkeys(["output", "format"], "results are returned; their `write` makes files"),
-    "explain": "AlignmentJob.steps",
-    **dict.fromkeys(["shard", "commit_every"], "parts and journals are files"),
+    "explain": "a message",
+    **dict.fromkeys(["resume", "shard", "commit_every"], "parts and journals are files"),
     "dask": "`executor` of align",
 }
 """Options of the program itself, and why functions have none of the kind."""
 
 SAID_OTHERWISE = {
-    "input": ["align(sequences)", "distances(sequences)", "guide_tree(source)", "overlaps(reads)"],
+    "input": ["align(sequences)", "distance(sequences)", "tree(source)", "overlap(reads)"],
     "input2": ["align(targets)"],
-    "inputs": ["align_multiple(sequences)", "align_families(families)"],
-    "memory": ["align(memory_bytes)", "overlaps(memory_bytes)", "split(memory_bytes)"],
+    "inputs": ["msa(sequences)", "align_families(families)"],
     "matrix": ["make_scoring(matrix)", "align(scoring)", "cluster(scoring)", "split(scoring)"],
     "match": ["make_scoring(match)"],
     "mismatch": ["make_scoring(mismatch)"],
@@ -64,7 +63,6 @@ SAID_OTHERWISE = {
         for name in ("degap", "also", "on_empty", "on_duplicate", "names")
     },
     "score_only": ["align(detail)"],
-    "resume": ["AlignmentJob.after(left)", "AlignmentJob.leave"],
     "program": ["GuideTree.newick(program)"],
     "read_report": ["Overlaps.report_reads"],
     "trim": ["Overlaps.trim_reads"],
@@ -83,7 +81,6 @@ SAID_OTHERWISE = {
     "order": ["MultipleAlignment.order(by)"],
     "tree_out": ["MultipleAlignment.tree"],
     "confidence_of": ["score_multiple(columns)"],
-    "tree_in": ["align_multiple(tree)"],
     "add": ["extend_multiple(sequences)"],
     "to": ["extend_multiple(alignment)"],
 }

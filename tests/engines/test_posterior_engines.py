@@ -74,7 +74,7 @@ def test_a_multiple_alignment_is_the_same(emulated: Any, count: int, match_state
     """In one piece, and in groups that are joined."""
     sequences = SequenceSet.from_strings(family(count, 20), alphabet="protein")
     launches().clear()
-    one, other = (pairalign.align_multiple(sequences, device=name) for name in ("cpu", "cuda"))
+    one, other = (pairalign.msa(sequences, device=name) for name in ("cpu", "cuda"))
     assert f"posteriors_float32_{match_states}" in launches()
     assert np.array_equal(one.columns, other.columns)
     assert np.array_equal(one.support, other.support)
@@ -99,16 +99,16 @@ def test_auto_takes_the_cpu_where_a_gpu_fails(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(selection, "usable_devices", none)
     monkeypatch.setattr(posterior_engines, "WORTH_A_GPU", 0)
     sequences = SequenceSet.from_strings(family(3, 30), alphabet="protein")
-    assert len(pairalign.posteriors(sequences)) == 3
+    assert len(pairalign.posterior(sequences)) == 3
     with pytest.raises(DeviceError, match="no GPU"):
-        pairalign.posteriors(sequences, device="cuda")
+        pairalign.posterior(sequences, device="cuda")
 
 
 @pytest.mark.parametrize("device", ["opencl", "cuda:0,1", "tpu"])
 def test_devices_that_compute_no_posteriors(device: str) -> None:
     sequences = SequenceSet.from_strings(family(3, 30), alphabet="protein")
     with pytest.raises(DeviceError, match="posteriors are computed on the CPU or on one GPU"):
-        pairalign.posteriors(sequences, device=device)
+        pairalign.posterior(sequences, device=device)
 
 
 def test_a_job_that_is_left_gives_its_memory_back(emulated: Any) -> None:

@@ -245,11 +245,11 @@ def test_arguments_out_of_range() -> None:
 
 def test_a_pair_too_large(random_set: SequenceSet) -> None:
     with pytest.raises(CapacityError) as caught:
-        align(random_set, memory_bytes=1, threads=1)
+        align(random_set, memory=1, threads=1)
     error = caught.value
     assert error.available_bytes == 1 < error.needed_bytes
     assert isinstance(error, MemoryError)
-    assert_equal(align(random_set, memory_bytes=error.needed_bytes, threads=1), align(random_set))
+    assert_equal(align(random_set, memory=error.needed_bytes, threads=1), align(random_set))
 
 
 def test_progress_goes_to_a_terminal_only(capfd: pytest.CaptureFixture[str]) -> None:

@@ -14,11 +14,11 @@ from pairalign import (
     ScoringError,
     SequenceSet,
     align,
-    distances,
-    guide_tree,
+    distance,
     make_scoring,
-    overlaps,
+    overlap,
     read_fasta,
+    tree,
 )
 
 LETTERS = list(PROTEINS.values())
@@ -96,7 +96,7 @@ def test_names_of_some_records_are_kept() -> None:
 # Scoring and mode
 
 
-@pytest.mark.parametrize("function", [align, distances, guide_tree, overlaps])
+@pytest.mark.parametrize("function", [align, distance, tree, overlap])
 def test_a_mode_that_contradicts_the_scoring(function) -> None:
     scoring = make_scoring("dna", mode="semiglobal")
     for mode in ("local", "global", "nonsense"):
@@ -109,7 +109,7 @@ def test_the_scorings_mode_counts_where_none_is_given() -> None:
     for mode in ("global", "semiglobal", "local"):
         assert align(LETTERS, scoring=make_scoring("protein", mode=mode)).scoring.mode == mode
     assert align(LETTERS).scoring.mode == "global"
-    assert overlaps(BASES).alignments.scoring.mode == "semiglobal"
+    assert overlap(BASES).alignments.scoring.mode == "semiglobal"
 
 
 def test_a_matrix_by_its_name() -> None:
@@ -118,7 +118,7 @@ def test_a_matrix_by_its_name() -> None:
     assert found.scoring.matrix_name == "PAM250"
     assert (found.raw_score == expected.raw_score).all()
     with pytest.raises(ScoringError, match="BLOSUM61"):
-        distances(LETTERS, scoring="BLOSUM61")
+        distance(LETTERS, scoring="BLOSUM61")
     with pytest.raises(TypeError, match="scoring is of type int"):
         align(LETTERS, scoring=62)  # type: ignore[arg-type]
 
@@ -126,7 +126,7 @@ def test_a_matrix_by_its_name() -> None:
 # Other arguments
 
 
-@pytest.mark.parametrize("name", ["threads", "memory_bytes", "window"])
+@pytest.mark.parametrize("name", ["threads", "memory", "window"])
 def test_numbers_that_are_not_whole(name: str) -> None:
     for value in (1.5, "2", 2.0):
         with pytest.raises(TypeError, match=f"{name} .*expected a whole number"):
@@ -140,11 +140,11 @@ def test_numbers_that_are_not_whole(name: str) -> None:
 def test_numbers_of_overlaps(name: str, least: int) -> None:
     reads = list(BASES.values())
     with pytest.raises(TypeError, match=f"{name} 1.5: expected a whole number"):
-        overlaps(reads, **{name: 1.5})
+        overlap(reads, **{name: 1.5})
     with pytest.raises(ValueError, match=f"{name} {least - 1}: expected at least {least}"):
-        overlaps(reads, **{name: least - 1})
+        overlap(reads, **{name: least - 1})
     for value in (np.int64(least), 2**70):
-        overlaps(reads, device="cpu", preset="short", **{name: value})
+        overlap(reads, device="cpu", preset="short", **{name: value})
 
 
 def test_a_device_that_is_no_text() -> None:
@@ -152,7 +152,7 @@ def test_a_device_that_is_no_text() -> None:
         align(LETTERS, device=None)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["threads", "memory_bytes", "window"])
+@pytest.mark.parametrize("name", ["threads", "memory", "window"])
 def test_numbers_beyond_64_bits_are_as_good_as_any(name: str) -> None:
     """2**70 bytes became 0 in C."""
     assert (align(LETTERS, **{name: 2**70}).raw_score == align(LETTERS).raw_score).all()
@@ -171,4 +171,4 @@ def test_what_is_no_file() -> None:
 
 def test_an_array_is_no_distance_matrix() -> None:
     with pytest.raises(TypeError, match="from_square"):
-        guide_tree(np.zeros((3, 3)))
+        tree(np.zeros((3, 3)))

@@ -249,11 +249,11 @@ def test_hits() -> None:
 def test_distances(measure: str) -> None:
     """Of reads that are turned as of those that are not."""
     asked: dict[str, Any] = {"measure": measure, "mode": "semiglobal", "device": "cpu"}
-    turned = pairalign.distances(reads(24, 7), strand="both", **asked)
-    straight = pairalign.distances(reads(24, 7, turned=False), strand="both", **asked)
+    turned = pairalign.distance(reads(24, 7), strand="both", **asked)
+    straight = pairalign.distance(reads(24, 7, turned=False), strand="both", **asked)
     close = np.isclose(turned.condensed, straight.condensed)
     assert close.mean() > 0.9  # ties are decided along one of the strands
-    plus = pairalign.distances(reads(24, 7), **asked)
+    plus = pairalign.distance(reads(24, 7), **asked)
     assert not np.isclose(turned.condensed, plus.condensed).all()
 
 
@@ -324,7 +324,7 @@ def test_refused() -> None:
     with pytest.raises(AlphabetError, match="protein sequences have one strand"):
         pairalign.cluster(["MKVLAWEEF", "MKVLAWEEF"], min_identity=1, strand="both")
     with pytest.raises(ValueError, match="strand 'minus': expected one of plus, both"):
-        pairalign.distances(["ACGT", "ACGT"], strand="minus")
+        pairalign.distance(["ACGT", "ACGT"], strand="minus")
     scoring = pairalign.make_scoring("dna", free_ends="query-start")
     with pytest.raises(ScoringError, match="strand both: end gaps"):
         pairalign.align(["ACGT", "ACGT"], scoring=scoring, strand="both")

@@ -139,13 +139,13 @@ def circles() -> dict[str, str]:
 def test_rotation_and_strand_change_no_distance(measure: str) -> None:
     options: dict[str, Any] = {"circular": True, "strand": "both", "measure": measure}
     sequences = circles()
-    expected = pairalign.distances(sequences, **options)
+    expected = pairalign.distance(sequences, **options)
     moved = {
         "three": rotated(sequences["three"], 99),
         "one": sequences["one"],
         "two": other_strand(rotated(sequences["two"], 250)),
     }
-    found = pairalign.distances(moved, **options)
+    found = pairalign.distance(moved, **options)
     names = list(sequences)
     for a, first in enumerate(moved):
         for b, second in enumerate(moved):
@@ -158,8 +158,8 @@ def test_a_circle_is_no_distance_from_itself() -> None:
     sequences = circles()
     one = sequences["one"]
     given = {"one": one, "turned": rotated(one, 123), "back": other_strand(rotated(one, 7))}
-    assert pairalign.distances(given, circular=True, strand="both").condensed.max() == 0
-    assert pairalign.distances(given, measure="identity").condensed.min() > 0.3
+    assert pairalign.distance(given, circular=True, strand="both").condensed.max() == 0
+    assert pairalign.distance(given, measure="identity").condensed.min() > 0.3
 
 
 def test_ambiguous_columns_do_not_count() -> None:
@@ -167,9 +167,9 @@ def test_ambiguous_columns_do_not_count() -> None:
     whole = random_text(rng, 400)
     related = mutated(rng, whole, 0.05)
     masked = "".join("N" if 100 <= k < 220 else one for k, one in enumerate(related))
-    found = pairalign.distances({"a": whole, "b": masked}, measure="identity-definite")
-    usual = pairalign.distances({"a": whole, "b": masked}, measure="identity")
-    clean = pairalign.distances({"a": whole, "b": related}, measure="identity")
+    found = pairalign.distance({"a": whole, "b": masked}, measure="identity-definite")
+    usual = pairalign.distance({"a": whole, "b": masked}, measure="identity")
+    clean = pairalign.distance({"a": whole, "b": related}, measure="identity")
     assert found[0, 1] == pytest.approx(clean[0, 1], abs=0.03)
     assert usual[0, 1] > 0.3
 
@@ -184,7 +184,7 @@ def test_definite_identity_by_its_definition(strand: Any) -> None:
         texts = {n: other_strand(t) if n in ("s2", "s5") else t for n, t in texts.items()}
     measure = {"measure": "identity-definite", "strand": strand, "mode": "local"}
     given = SequenceSet.from_strings(texts, alphabet="dna")
-    found = pairalign.distances(given, **measure)
+    found = pairalign.distance(given, **measure)
     names = list(texts)
     seen = 0
     for one in pairalign.align(given, mode="local", strand=strand):
@@ -213,13 +213,13 @@ def test_definite_identity_by_its_definition(strand: Any) -> None:
 
 def test_similarities() -> None:
     sequences = circles()
-    distances = pairalign.distances(sequences, measure="identity")
-    found = pairalign.distances(sequences, measure="identity", similarity=True)
+    distances = pairalign.distance(sequences, measure="identity")
+    found = pairalign.distance(sequences, measure="identity", similarity=True)
     assert np.array_equal(found.square(), 1 - distances.square())
     assert np.array_equal(np.diagonal(found.square()), np.ones(4))
     assert (found[1, 1], distances[1, 1]) == (1.0, 0.0)
     with pytest.raises(ValueError, match="has no similarity"):
-        pairalign.distances(sequences, measure="kimura-2p", similarity=True)
+        pairalign.distance(sequences, measure="kimura-2p", similarity=True)
     with pytest.raises(DistanceError, match="expected one of identity"):
         found.similarities()
 
@@ -231,7 +231,7 @@ def test_files_of_similarities(ending: str, tmp_path: Path) -> None:
     output = tmp_path / f"o.{ending}"
     command = ["distance", str(tmp_path / "in.fa"), "-o", str(output), "-q"]
     assert main([*command, "--circular", "--strand", "both", "--similarity"]) == 0
-    expected = pairalign.distances(sequences, circular=True, strand="both", similarity=True)
+    expected = pairalign.distance(sequences, circular=True, strand="both", similarity=True)
     if ending == "npy":
         assert np.array_equal(np.load(output), expected.condensed)
         return
@@ -245,6 +245,6 @@ def test_files_of_similarities(ending: str, tmp_path: Path) -> None:
 
 def test_arguments_that_make_no_sense() -> None:
     with pytest.raises(ScoringError, match="mode global"):
-        pairalign.distances(circles(), circular=True, mode="local")
+        pairalign.distance(circles(), circular=True, mode="local")
     with pytest.raises(AlphabetError, match="one strand"):
-        pairalign.distances({"a": "MKV", "b": "MKL"}, circular=True, strand="both")
+        pairalign.distance({"a": "MKV", "b": "MKL"}, circular=True, strand="both")

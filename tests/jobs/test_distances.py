@@ -89,7 +89,7 @@ def test_measures_are_their_formulas(measure: str, mode: str, genes: dict[str, s
     protein = MEASURES[measure].alphabet != pairalign.DNA
     sequences = pairalign.read_fasta(GLOBINS) if protein else genes
     found = pairalign.align(sequences, mode=mode)
-    matrix = pairalign.distances(sequences, measure=measure, mode=mode)
+    matrix = pairalign.distance(sequences, measure=measure, mode=mode)
     own = self_scores(found.queries, found.scoring)
     assert matrix.measure == measure
     assert matrix.names == found.queries.names
@@ -109,7 +109,7 @@ def test_known_values() -> None:
         "score": 1 - 2 * (8 * 2 - 2 * 3) / 40,
     }
     for measure, value in expected.items():
-        assert pairalign.distances(sequences, measure=measure)[0, 1] == pytest.approx(value)
+        assert pairalign.distance(sequences, measure=measure)[0, 1] == pytest.approx(value)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -118,7 +118,7 @@ def test_nothing_in_common_is_finite(measure: str, mode: str) -> None:
     """Saturated, and in some modes not even aligned."""
     protein = MEASURES[measure].alphabet == pairalign.PROTEIN
     letters = ("W" * 9, "A" * 7, "C") if protein else ("A" * 30, "C" * 20, "G")
-    matrix = pairalign.distances(letters, measure=measure, mode=mode)
+    matrix = pairalign.distance(letters, measure=measure, mode=mode)
     assert np.isfinite(matrix.condensed).all()
     if measure.startswith("identity"):
         assert (matrix.condensed == 1).all()
@@ -131,7 +131,7 @@ def test_nothing_in_common_is_finite(measure: str, mode: str) -> None:
 @pytest.mark.parametrize("measure", MEASURES)
 def test_equal_sequences_have_distance_0(measure: str) -> None:
     letters = "ACGTTGCAACGGT" if MEASURES[measure].alphabet == pairalign.DNA else "MKTAYIAKQR"
-    matrix = pairalign.distances([letters] * 3, measure=measure)
+    matrix = pairalign.distance([letters] * 3, measure=measure)
     assert (matrix.condensed == 0).all()
     assert not np.signbit(matrix.condensed).any()
 
@@ -140,7 +140,7 @@ def test_letters_that_match_nothing_are_finite() -> None:
     for letters in (["NNNN", "NN", "ACGTACGTAC"], ["XXXX", "XX", "MKTAYIAK"]):
         for measure, found in MEASURES.items():
             if (found.alphabet or pairalign.DNA) == pairalign.DNA and "N" in letters[0]:
-                matrix = pairalign.distances(letters, measure=measure)
+                matrix = pairalign.distance(letters, measure=measure)
                 assert np.isfinite(matrix.condensed).all()
 
 
@@ -167,8 +167,8 @@ def test_transitions_do_not_depend_on_the_chunk(
 def test_results_do_not_depend_on_threads_or_memory() -> None:
     rng = np.random.default_rng(3)
     letters = random_sequences(rng, "ACDEFGHIKLMNPQRSTVWY", 60, 80, "mixed")
-    one = pairalign.distances(letters, threads=1)
-    two = pairalign.distances(letters, threads=3, memory_bytes=40 << 20)
+    one = pairalign.distance(letters, threads=1)
+    two = pairalign.distance(letters, threads=3, memory=40 << 20)
     assert one.condensed.tobytes() == two.condensed.tobytes()
 
 
@@ -184,18 +184,18 @@ def test_self_scores_are_those_of_an_alignment_with_itself() -> None:
 
 def test_wrong_alphabet_and_measure() -> None:
     with pytest.raises(AlphabetError, match="'kimura' is for protein; take one of identity"):
-        pairalign.distances(["ACGT", "ACGA"], measure="kimura")
+        pairalign.distance(["ACGT", "ACGA"], measure="kimura")
     with pytest.raises(AlphabetError, match="for dna"):
-        pairalign.distances(GLOBINS, measure="kimura-2p")
+        pairalign.distance(GLOBINS, measure="kimura-2p")
     with pytest.raises(ValueError, match="expected one of identity"):
-        pairalign.distances(GLOBINS, measure="pam")
+        pairalign.distance(GLOBINS, measure="pam")
 
 
 def test_too_many_pairs_are_said_before_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
     # The package has a function of the module's name.
     monkeypatch.setattr("pairalign.jobs.run.memory.free_bytes", lambda: 100)
     with pytest.raises(CapacityError, match="12 sequences have 66 pairs") as caught:
-        pairalign.distances(GLOBINS)
+        pairalign.distance(GLOBINS)
     assert caught.value.needed_bytes == 264
 
 
@@ -208,7 +208,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["distance", str(GLOBINS), "-o", str(out), "--measure", "kimura"]) == 0
     assert "kimura" in capsys.readouterr().err
     found = read_distances(out)
-    expected = pairalign.distances(GLOBINS, measure="kimura")
+    expected = pairalign.distance(GLOBINS, measure="kimura")
     assert found.names == expected.names
     np.testing.assert_allclose(found.condensed, expected.condensed, atol=1e-6)
 
@@ -221,7 +221,7 @@ def test_command_takes_the_options_of_align(tmp_path: Path) -> None:
     scoring = pairalign.make_scoring(
         "protein", mode="local", matrix="BLOSUM45", gap_open=14, gap_extend=2
     )
-    expected = pairalign.distances(GLOBINS, measure="score", scoring=scoring)
+    expected = pairalign.distance(GLOBINS, measure="score", scoring=scoring)
     np.testing.assert_array_equal(np.load(out), expected.condensed)
 
 
@@ -337,7 +337,7 @@ def test_pictures_do_not_grow_with_names() -> None:
         matrix = pairalign.DistanceMatrix(names, measured.condensed)
         for picture in (
             plots.draw_distances(matrix, "svg"),
-            plots.draw_tree(pairalign.guide_tree(matrix), "svg"),
+            plots.draw_tree(pairalign.tree(matrix), "svg"),
         ):
             widths.add(re.search(rb'width="([0-9.]+)pt"', picture)[1])
     assert len(widths) == 2

@@ -74,7 +74,7 @@ def test_no_alignment_has_a_higher_expected_accuracy(
     seed: int, lengths: list[int], alphabet: str
 ) -> None:
     sequences = family(seed, lengths, alphabet)
-    posteriors = pairalign.posteriors(sequences)
+    posteriors = pairalign.posterior(sequences)
     found = pairalign.align(sequences, objective="mea")
     assert len(found) == len(posteriors)
     place = {

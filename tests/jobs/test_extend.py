@@ -61,11 +61,11 @@ def new_cells() -> int:
 
 @pytest.mark.parametrize("measure", ["identity-aligned", "score", "kimura"])
 def test_distances_of_all(measure: str, cells: list[int]) -> None:
-    known = pairalign.distances(OLD, measure=measure)
+    known = pairalign.distance(OLD, measure=measure)
     cells.clear()
-    found = pairalign.distances({**OLD, **NEW}, measure=measure, extend=known)
+    found = pairalign.distance({**OLD, **NEW}, measure=measure, extend=known)
     assert cells == [new_cells()]
-    expected = pairalign.distances({**OLD, **NEW}, measure=measure)
+    expected = pairalign.distance({**OLD, **NEW}, measure=measure)
     assert found.names == expected.names
     assert found.condensed.tobytes() == expected.condensed.tobytes()
 
@@ -86,13 +86,13 @@ def test_distance_extends_a_file(known: str) -> None:
 
 
 def test_distances_that_do_not_fit() -> None:
-    known = pairalign.distances(NEW)
+    known = pairalign.distance(NEW)
     with pytest.raises(DistanceError, match="not the first 6"):
-        pairalign.distances({**OLD, **NEW}, extend=known)
+        pairalign.distance({**OLD, **NEW}, extend=known)
     with pytest.raises(DistanceError, match="no sequence that"):
-        pairalign.distances(NEW, extend=known)
+        pairalign.distance(NEW, extend=known)
     with pytest.raises(DistanceError, match="expected score"):
-        pairalign.distances({**NEW, **OLD}, measure="score", extend=known)
+        pairalign.distance({**NEW, **OLD}, measure="score", extend=known)
 
 
 @pytest.mark.parametrize("least", ["0.5", "0.8", "0.95"])

@@ -57,9 +57,9 @@ CASES = [(seed, size) for size in (20, 50, 100, 200, 500) for seed in range(3)]
 @pytest.mark.parametrize(("seed", "size"), CASES)
 def test_no_fragment_is_torn(seed, size):
     sequences = family(seed, size, max(500, 2 * size))
-    aligned = pairalign.align_multiple(sequences, confidence=False)
+    aligned = pairalign.msa(sequences, confidence=False)
     assert not is_torn(last_columns(aligned))
-    genes = pairalign.align_multiple(sequences[:4], confidence=False)
+    genes = pairalign.msa(sequences[:4], confidence=False)
     added = pairalign.extend_multiple(genes, sequences[4:], confidence=False)
     assert not is_torn(last_columns(added))
 
@@ -67,7 +67,7 @@ def test_no_fragment_is_torn(seed, size):
 @pytest.mark.parametrize(("seed", "size"), CASES)
 def test_no_fragment_is_torn_in_pairs(seed, size):
     sequences = family(seed, size, max(500, 2 * size))
-    found = pairalign.posteriors(sequences)
+    found = pairalign.posterior(sequences)
     for pair in np.flatnonzero(found.targets == 4):
         own = slice(*found.offsets[pair : pair + 2])
         sure = found.probabilities[own] > 0.5
@@ -84,10 +84,10 @@ def test_words_of_a_sequence_keep_together():
     for _ in range(60):
         whole, start = "".join(random.choice(BASES, 200)), int(random.integers(0, 181))
         pair = {"word": whole[start : start + 20], "whole": whole}
-        aligned = pairalign.align_multiple(SequenceSet.from_strings(pair), confidence=False)
+        aligned = pairalign.msa(SequenceSet.from_strings(pair), confidence=False)
         assert aligned.columns[:20].tolist() == list(range(start, start + 20))
 
 
 def test_two_bases_keep_together():
     pair = SequenceSet.from_strings({"a": "AC", "b": "TTACGG"}, alphabet="dna")
-    assert pairalign.align_multiple(pair, confidence=False).columns[:2].tolist() == [2, 3]
+    assert pairalign.msa(pair, confidence=False).columns[:2].tolist() == [2, 3]

@@ -58,7 +58,7 @@ def test_thresholds_keep_the_same_pairs(thresholds: dict[str, Any]) -> None:
 
 
 def test_distances_do_not_change() -> None:
-    before, after = (pairalign.distances(given) for given in (EARLIER, ALL))
+    before, after = (pairalign.distance(given) for given in (EARLIER, ALL))
     assert np.array_equal(before.square(), after.square()[:18, :18])
 
 

@@ -18,9 +18,9 @@ from pairalign.base.choices import TREE_METHODS
 from pairalign.cli.main import main
 from pairalign.errors import DistanceError, FormatError
 from pairalign.formats.distances import write_distances
-from pairalign.jobs.distances.guide_tree import GuideTree, guide_tree
 from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
 from pairalign.trees.newick import format_length
+from pairalign.trees.tree import GuideTree
 
 GLOBINS = Path(__file__).parents[1] / "data" / "globins.fasta"
 
@@ -91,11 +91,11 @@ def check_shape(tree: GuideTree, count: int) -> None:
 def test_shape_and_repeat(method: str, count: int, ties: bool) -> None:
     hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
     matrix = random_matrix(count, ties=ties)
-    tree = guide_tree(matrix, method=method)
+    tree = pairalign.tree(matrix, method=method)
     check_shape(tree, count)
     assert hierarchy.is_valid_linkage(tree.linkage)
     assert hierarchy.is_monotonic(tree.linkage)
-    again = guide_tree(matrix, method=method)
+    again = pairalign.tree(matrix, method=method)
     assert again.newick() == tree.newick()
     assert again.mafft() == tree.mafft()
 
@@ -104,7 +104,7 @@ def test_shape_and_repeat(method: str, count: int, ties: bool) -> None:
 def test_all_equal(method: str) -> None:
     """Nothing but ties, and no lengths at all."""
     for value in (0.0, 0.5):
-        tree = guide_tree(matrix_of(np.full(number_of_pairs(9), value)), method=method)
+        tree = pairalign.tree(matrix_of(np.full(number_of_pairs(9), value)), method=method)
         check_shape(tree, 9)
         np.testing.assert_allclose(ways(tree)[np.triu_indices(9, 1)], value, atol=1e-6)
 
@@ -113,8 +113,8 @@ def test_all_equal(method: str) -> None:
 def test_distances_of_a_clock_come_back(method: str) -> None:
     """All sequences equally far from the root: both methods find the tree, and the root."""
     hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
-    cophenetic = hierarchy.cophenet(guide_tree(random_matrix(20)).linkage)
-    tree = guide_tree(matrix_of(cophenetic), method=method)
+    cophenetic = hierarchy.cophenet(pairalign.tree(random_matrix(20)).linkage)
+    tree = pairalign.tree(matrix_of(cophenetic), method=method)
     np.testing.assert_allclose(ways(tree)[np.triu_indices(20, 1)], cophenetic, atol=1e-6)
     assert np.ptp(tree.depths()[:20]) < 1e-6
 
@@ -123,7 +123,7 @@ def test_distances_of_a_clock_come_back(method: str) -> None:
 def test_neighbour_joining_finds_the_tree_that_made_the_distances(count: int) -> None:
     pytest.importorskip("skbio", reason="scikit-bio is not installed")
     matrix = additive_matrix(count)
-    tree = guide_tree(matrix, method="nj")
+    tree = pairalign.tree(matrix, method="nj")
     found = ways(tree)
     np.testing.assert_allclose(found, matrix.square(), atol=2e-6)
     # Rooted in the middle of the longest way.
@@ -136,7 +136,7 @@ def test_neighbour_joining_finds_the_tree_that_made_the_distances(count: int) ->
 def test_upgma_averages_over_sequences() -> None:
     """A, B merge at 2; C joins at the mean of 4 and 6, D at the mean of three."""
     square = [[0, 2, 4, 7], [2, 0, 6, 8], [4, 6, 0, 9], [7, 8, 9, 0]]
-    tree = guide_tree(DistanceMatrix.from_square("ABCD", square))
+    tree = pairalign.tree(DistanceMatrix.from_square("ABCD", square))
     assert tree.newick() == "(((A:1.0,B:1.0):1.5,C:2.5):1.5,D:4.0);\n"
     assert tree.mafft() == "1 2 1.0 1.0\n1 3 1.5 2.5\n1 4 1.5 4.0\n"
     assert tree.linkage[:, 2].tolist() == [2, 5, 8]
@@ -145,7 +145,7 @@ def test_upgma_averages_over_sequences() -> None:
 def test_neighbour_joining_has_no_negative_branches() -> None:
     pytest.importorskip("skbio", reason="scikit-bio is not installed")
     square = np.array([[0, 1, 9, 1], [1, 0, 1, 9], [9, 1, 0, 1], [1, 9, 1, 0]], float)
-    check_shape(guide_tree(DistanceMatrix.from_square("abcd", square), method="nj"), 4)
+    check_shape(pairalign.tree(DistanceMatrix.from_square("abcd", square), method="nj"), 4)
 
 
 @pytest.mark.slow
@@ -154,7 +154,7 @@ def test_a_tree_like_a_ladder(method: str) -> None:
     """Nothing in it may recurse: as deep as there are sequences."""
     count = 1500
     rows, columns = np.triu_indices(count, 1)
-    tree = guide_tree(matrix_of(np.maximum(rows, columns) / count), method=method)
+    tree = pairalign.tree(matrix_of(np.maximum(rows, columns) / count), method=method)
     assert tree.newick().count("(") == count - 1
     assert len(tree.ascii().splitlines()) == 2 * count - 1
     assert tree.to_biopython().root.clades
@@ -166,7 +166,7 @@ def test_a_tree_like_a_ladder(method: str) -> None:
 
 @pytest.mark.parametrize("method", TREE_METHODS)
 def test_newick_is_what_biopython_reads(method: str) -> None:
-    tree = guide_tree(GLOBINS, method=method)
+    tree = pairalign.tree(GLOBINS, method=method)
     text = tree.newick()
     assert text.endswith(";\n")
     assert text.count("\n") == 1
@@ -185,7 +185,7 @@ def test_newick_is_what_biopython_reads(method: str) -> None:
 
 def test_mafft_rows_are_the_merges() -> None:
     """Each row joins two clusters that are there, known by their first sequence."""
-    tree = guide_tree(random_matrix(30))
+    tree = pairalign.tree(random_matrix(30))
     clusters = {k: {k} for k in range(1, 31)}
     heights = dict.fromkeys(clusters, 0.0)
     for line in tree.mafft().splitlines():
@@ -209,7 +209,7 @@ def test_lengths_have_no_exponent(length: float) -> None:
 
 @pytest.mark.parametrize("character", "()[]{},:;'\"")
 def test_names_that_newick_cannot_hold(character: str) -> None:
-    tree = guide_tree({f"a{character}b": "MKTA", "c": "MKTW", "d": "MKKA"})
+    tree = pairalign.tree({f"a{character}b": "MKTA", "c": "MKTW", "d": "MKKA"})
     with pytest.raises(FormatError, match=r"\(rename\).*\(program='mafft'\)"):
         tree.newick()
     assert tree.mafft()
@@ -217,14 +217,14 @@ def test_names_that_newick_cannot_hold(character: str) -> None:
 
 def test_names_that_are_fine() -> None:
     names = ["sp|P69905|HBA_HUMAN", "gi#1/2-3", "a=b&c*d@e.f_g~h+i%j"]
-    tree = guide_tree(dict(zip(names, ("MKTA", "MKTW", "MKKA"), strict=True)))
+    tree = pairalign.tree(dict(zip(names, ("MKTA", "MKTW", "MKKA"), strict=True)))
     for program in (None, "clustalo", "muscle", "famsa"):
         assert all(name in tree.newick(program) for name in names)
 
 
 def test_names_that_are_too_long_for_a_program() -> None:
     names = ["x" * 128, "y" * 1023, "z"]
-    tree = guide_tree(dict(zip(names, ("MKTA", "MKTW", "MKKA"), strict=True)))
+    tree = pairalign.tree(dict(zip(names, ("MKTA", "MKTW", "MKKA"), strict=True)))
     assert tree.newick()
     assert tree.newick("famsa")
     with pytest.raises(FormatError, match="of 128 characters, of which clustalo reads 127"):
@@ -236,7 +236,7 @@ def test_names_that_are_too_long_for_a_program() -> None:
 
 
 def test_ascii() -> None:
-    tree = guide_tree(DistanceMatrix.from_square("ABC", [[0, 2, 6], [2, 0, 6], [6, 6, 0]]))
+    tree = pairalign.tree(DistanceMatrix.from_square("ABC", [[0, 2, 6], [2, 0, 6], [6, 6, 0]]))
     assert tree.ascii(13).splitlines() == [
         "        /----- A",
         "/--------",
@@ -262,9 +262,9 @@ def test_pictures(tmp_path: Path) -> None:
 def test_command_from_sequences_and_from_each_matrix(
     tmp_path: Path, method: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    matrix = pairalign.distances(GLOBINS, measure="score")
-    expected = guide_tree(matrix, method=method)
-    assert expected.newick() == guide_tree(GLOBINS, method=method).newick()
+    matrix = pairalign.distance(GLOBINS, measure="score")
+    expected = pairalign.tree(matrix, method=method)
+    assert expected.newick() == pairalign.tree(GLOBINS, method=method).newick()
     common = ["--method", method, "--quiet"]
     assert main(["tree", str(GLOBINS), "-o", "-", *common]) == 0
     assert capsys.readouterr().out == expected.newick()
@@ -280,7 +280,7 @@ def test_command_from_sequences_and_from_each_matrix(
 
 
 def test_command_formats(tmp_path: Path) -> None:
-    tree = guide_tree(GLOBINS)
+    tree = pairalign.tree(GLOBINS)
     for name, options, text in (
         ("a.nwk", [], tree.newick()),
         ("a", [], tree.newick()),
@@ -330,9 +330,9 @@ def test_wrong_uses_end_before_any_program_sees_them(
 
 def test_python_errors() -> None:
     with pytest.raises(ValueError, match="expected one of upgma, mixed, nj"):
-        guide_tree(GLOBINS, method="wpgma")
+        pairalign.tree(GLOBINS, method="wpgma")
     with pytest.raises(DistanceError, match="at least 3"):
-        guide_tree(["MKT", "MKA"])
+        pairalign.tree(["MKT", "MKA"])
 
 
 def test_missing_scikit_bio(

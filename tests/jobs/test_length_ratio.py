@@ -262,14 +262,14 @@ def triples(found: pairalign.SparseDistances) -> list[tuple[int, int, int]]:
 def test_pairs_within_a_limit(ratio: Any, seed: int, limit: int) -> None:
     sequences = pieces("protein", seed, 20, 25)
     for measure in ("max_drop", "max_edits"):
-        of_all = pairalign.distances(sequences, sparse=True, **{measure: limit})
-        found = pairalign.distances(
+        of_all = pairalign.distance(sequences, sparse=True, **{measure: limit})
+        found = pairalign.distance(
             sequences, sparse=True, max_length_ratio=ratio, **{measure: limit}
         )
         fit = set(fitting(sequences, None, ratio))
         assert triples(found) == [one for one in triples(of_all) if one[:2] in fit]
     with pytest.raises(ValueError, match="max_length_ratio is of pairs within a limit"):
-        pairalign.distances(sequences, max_length_ratio=ratio)
+        pairalign.distance(sequences, max_length_ratio=ratio)
 
 
 # ---------------------------------------------------------------------------------------------

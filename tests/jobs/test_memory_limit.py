@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from commands import TIMEOUT_SECONDS, write_random_set
 
-from pairalign import CapacityError, distances, guide_tree
+from pairalign import CapacityError, distance, tree
 from pairalign.jobs.run.memory import bytes_beside_distances
 
 MIB = 1 << 20
@@ -112,9 +112,9 @@ def test_too_little_is_refused_before_aligning(arguments: tuple[str, ...], neede
 
 
 def test_too_little_in_python() -> None:
-    for function in (distances, guide_tree):
+    for function in (distance, tree):
         with pytest.raises(CapacityError) as caught:
-            function("many.fa", memory_bytes=64 * MIB)
+            function("many.fa", memory=64 * MIB)
         assert caught.value.available_bytes == 64 * MIB
         assert caught.value.needed_bytes > TRIANGLE
 
@@ -129,6 +129,6 @@ def test_what_is_left_for_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_parts_of_results_give_the_same_distances(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = distances("few.fa", measure="kimura")
+    whole = distance("few.fa", measure="kimura")
     monkeypatch.setattr("pairalign.jobs.distances.distances._PART_PAIRS", 1)
-    assert np.array_equal(distances("few.fa", measure="kimura").condensed, whole.condensed)
+    assert np.array_equal(distance("few.fa", measure="kimura").condensed, whole.condensed)

@@ -72,7 +72,7 @@ def _relaxed(dense, weights, shares, count, least):
 @pytest.mark.parametrize(("count", "length"), [(2, 1), (2, 30), (3, 40), (9, 60), (17, 45)])
 def test_rows_are_the_sequences_in_one_width_without_empty_columns(count, length):
     sequences = _family(count, length + 6)
-    alignment = pairalign.align_multiple(sequences)
+    alignment = pairalign.msa(sequences)
     rows = _rows(alignment)
     assert {len(row) for row in rows} == {alignment.width}
     assert [row.replace("-", "") for row in rows] == [one.letters for one in sequences]
@@ -84,7 +84,7 @@ def test_relatives_are_aligned_as_they_have_come_about():
     base = "MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQAPILSRVGDGTQDNLSGAEKAVQVKVKALPDAQFEVV"
     cuts = [(10, 10), (20, 24), (40, 43), (55, 57), (0, 3)]
     strings = [base[:start] + base[stop:] for start, stop in cuts]
-    alignment = pairalign.align_multiple(pairalign.SequenceSet.from_strings(strings))
+    alignment = pairalign.msa(pairalign.SequenceSet.from_strings(strings))
     expected = [base[:start] + "-" * (stop - start) + base[stop:] for start, stop in cuts]
     assert _rows(alignment) == expected
     assert np.nanmin(alignment.column_confidence) > 0.8
@@ -142,7 +142,7 @@ def test_support_is_the_sum_of_posteriors_in_a_residues_column(chosen):
 
 def test_two_sequences_get_the_alignment_of_most_expected_accuracy():
     sequences = _family(2, 40, seed=4)
-    alignment = pairalign.align_multiple(sequences)
+    alignment = pairalign.msa(sequences)
     # Two rounds leave a pair's own posteriors as they are.
     dense = _graph_as_dense(sequences, _posteriors(sequences))
     assert alignment.support[: len(sequences[0])].sum() == pytest.approx(_accuracies(dense, 2)[0])
@@ -150,7 +150,7 @@ def test_two_sequences_get_the_alignment_of_most_expected_accuracy():
 
 def test_threads_do_not_change_the_alignment():
     sequences = _family(12, 50, seed=9)
-    one, other = (pairalign.align_multiple(sequences, threads=threads) for threads in (1, 3))
+    one, other = (pairalign.msa(sequences, threads=threads) for threads in (1, 3))
     assert np.array_equal(one.columns, other.columns)
     assert np.array_equal(one.support, other.support)
 
@@ -162,24 +162,24 @@ def test_instruction_sets_do_not_change_the_alignment(monkeypatch):
     columns = []
     for name in instruction_sets():
         monkeypatch.setenv("PAIRALIGN_ISA", name)
-        columns.append(pairalign.align_multiple(sequences).columns)
+        columns.append(pairalign.msa(sequences).columns)
     assert all(np.array_equal(columns[0], other) for other in columns)
 
 
 def test_copies_unrelated_and_single_sequences():
-    copies = pairalign.align_multiple(pairalign.SequenceSet.from_strings(["MKVLW"] * 3))
+    copies = pairalign.msa(pairalign.SequenceSet.from_strings(["MKVLW"] * 3))
     assert _rows(copies) == ["MKVLW"] * 3
     unrelated = pairalign.SequenceSet.from_strings(["W" * 20, "P" * 30, "G"], alphabet="protein")
-    rows = _rows(pairalign.align_multiple(unrelated))
+    rows = _rows(pairalign.msa(unrelated))
     assert [row.replace("-", "") for row in rows] == ["W" * 20, "P" * 30, "G"]
-    single = pairalign.align_multiple(pairalign.SequenceSet.from_strings(["MKVLW"]))
+    single = pairalign.msa(pairalign.SequenceSet.from_strings(["MKVLW"]))
     assert _rows(single) == ["MKVLW"]
     assert np.isnan(single.column_confidence).all()
 
 
 def test_dna_is_aligned():
     strings = ["ACGTTGCAACGGTTAACCGT", "ACGTTGCACGGTTAACCGT", "ACGTTGCAACGGTTACCNGT"]
-    alignment = pairalign.align_multiple(pairalign.SequenceSet.from_strings(strings))
+    alignment = pairalign.msa(pairalign.SequenceSet.from_strings(strings))
     assert alignment.width == 20
     assert alignment.text(0) == strings[0]
 
@@ -196,12 +196,12 @@ def test_few_distant_sequences_are_refined(count, changed, refinements, monkeypa
         return align(graph, children, weights, times)
 
     monkeypatch.setattr(PosteriorGraph, "align", counted)
-    pairalign.align_multiple(_family(count, 60, changed=changed))
+    pairalign.msa(_family(count, 60, changed=changed))
     assert asked == [refinements]
 
 
 def test_weights_share_branches():
-    tree = pairalign.align_multiple(_family(20, 40)).tree
+    tree = pairalign.msa(_family(20, 40)).tree
     weights = tree_weights(tree)
     assert (weights > 0).all()
     assert 0.99 * MOST_WEIGHT < weights.sum() <= MOST_WEIGHT
@@ -210,7 +210,7 @@ def test_weights_share_branches():
 def test_memory_that_does_not_do_is_an_error():
     sequences = _family(12, 60)
     with pytest.raises(CapacityError, match=r"MiB (of memory that )?are allowed"):
-        pairalign.align_multiple(sequences, memory_bytes=1 << 19)
+        pairalign.msa(sequences, memory=1 << 19)
 
 
 # ---------------------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ def _rows_of_fasta(path):
 def test_every_format_has_the_same_rows(tmp_path, family):
     from Bio import AlignIO
 
-    alignment = pairalign.align_multiple(pairalign.read_fasta(family))
+    alignment = pairalign.msa(pairalign.read_fasta(family))
     expected = dict(zip(alignment.sequences.names, _rows(alignment), strict=True))
     for ending, format in (("afa", "fasta"), ("aln", "clustal"), ("sto", "stockholm")):
         assert not _run("msa", family, "-o", tmp_path / f"m.{ending}", "-q")
@@ -264,7 +264,7 @@ def test_every_format_has_the_same_rows(tmp_path, family):
 def test_stockholm_has_confidence_of_residues_and_columns(tmp_path, family):
     from Bio import AlignIO
 
-    alignment = pairalign.align_multiple(pairalign.read_fasta(family))
+    alignment = pairalign.msa(pairalign.read_fasta(family))
     assert not _run("msa", family, "-o", tmp_path / "m.sto", "-q")
     read = AlignIO.read(tmp_path / "m.sto", "stockholm")
     marks = "".join(
@@ -285,7 +285,7 @@ def test_stockholm_has_confidence_of_residues_and_columns(tmp_path, family):
 def test_order_and_tree(tmp_path, family):
     tree, by_tree = tmp_path / "t.nwk", tmp_path / "m.afa"
     assert not _run("msa", family, "-o", by_tree, "--order", "tree", "--tree-out", tree, "-q")
-    alignment = pairalign.align_multiple(pairalign.read_fasta(family))
+    alignment = pairalign.msa(pairalign.read_fasta(family))
     leaves = [alignment.sequences.names[index] for index in alignment.tree.leaves()]
     assert list(_rows_of_fasta(by_tree)) == leaves
     assert tree.read_text() == alignment.tree.newick()
@@ -358,6 +358,6 @@ def test_proteins_of_like_lengths_have_several_match_states(lengths, alphabet, s
 def test_the_confidence_of_its_own_alignment_is_that_which_it_came_with():
     sequences = _family(6, 40)
     assert match_states_of(sequences) > 1
-    made = pairalign.align_multiple(sequences)
+    made = pairalign.msa(sequences)
     again = pairalign.score_multiple(sequences, made.columns, made.width)
     assert np.array_equal(again.support, made.support)

@@ -16,7 +16,7 @@ from pairalign.errors import CapacityError, FastaError
 from pairalign.formats.msa import write_alignment
 from pairalign.formats.output import Output
 from pairalign.jobs.msa import families
-from pairalign.jobs.msa.msa import align_multiple
+from pairalign.jobs.msa.msa import msa
 
 SIZES = {"large": (12, 90), "one": (1, 20), "a": (5, 40), "b": (6, 35), "c": (4, 50), "two": (2, 9)}
 
@@ -48,7 +48,7 @@ def test_each_is_what_it_is_alone(threads: int) -> None:
     found = dict(pairalign.align_families(FAMILIES, threads=threads))
     assert found.keys() == FAMILIES.keys()
     for name, alignment in found.items():
-        alone = align_multiple(FAMILIES[name])
+        alone = msa(FAMILIES[name])
         assert alignment.sequences.names == list(FAMILIES[name])
         assert (alignment.columns == alone.columns).all()
         assert np.array_equal(alignment.column_confidence, alone.column_confidence, equal_nan=True)
@@ -63,15 +63,15 @@ def test_a_family_that_does_not_fit_beside_others_is_aligned_alone(
         given.append((len(sequences), options["threads"], options["memory_bytes"]))
         if len(sequences) > 4 and options["memory_bytes"] < 1 << 30:
             raise CapacityError("too little", 1, 0)
-        return align_multiple(sequences, **options)
+        return msa(sequences, **options)
 
-    monkeypatch.setattr(families, "align_multiple", aligned)
+    monkeypatch.setattr(families, "msa", aligned)
     some = {name: FAMILIES[name] for name in ("a", "b", "c")}
-    found = dict(pairalign.align_families(some, threads=2, memory_bytes=1 << 30))
+    found = dict(pairalign.align_families(some, threads=2, memory=1 << 30))
     assert found.keys() == some.keys()
     assert sorted(given)[-2:] == [(6, 1, 1 << 29), (6, 2, 1 << 30)]
     with pytest.raises(CapacityError, match="too little"):
-        dict(pairalign.align_families(some, threads=2, memory_bytes=1 << 29))
+        dict(pairalign.align_families(some, threads=2, memory=1 << 29))
 
 
 def test_sequences_that_cannot_be_read_are_refused_first(

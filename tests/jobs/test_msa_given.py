@@ -48,13 +48,13 @@ def rows(alignment: Any) -> list[str]:
 @pytest.mark.parametrize("count", [2, 3, 9])
 def test_its_own_tree_gives_the_same_alignment(count: int, tmp_path: Path) -> None:
     sequences = family(count, 24)
-    alignment = pairalign.align_multiple(sequences)
+    alignment = pairalign.msa(sequences)
     tree = tmp_path / "tree.nwk"
     tree.write_text(alignment.tree.newick())
-    again = pairalign.align_multiple(sequences, tree=tree)
+    again = pairalign.msa(sequences, tree_in=tree)
     assert rows(again) == rows(alignment)
     assert again.tree.newick() == alignment.tree.newick()
-    assert rows(pairalign.align_multiple(sequences, tree=alignment.tree)) == rows(alignment)
+    assert rows(pairalign.msa(sequences, tree_in=alignment.tree)) == rows(alignment)
 
 
 def test_a_large_family_is_joined_along_the_tree(tmp_path: Path) -> None:
@@ -64,11 +64,11 @@ def test_a_large_family_is_joined_along_the_tree(tmp_path: Path) -> None:
     for name in sequences.names[1:]:
         chain = f"({chain}:1,{name}:1)"
     tree.write_text(chain + ";")
-    alignment = pairalign.align_multiple(sequences, tree=tree, threads=1)
+    alignment = pairalign.msa(sequences, tree_in=tree, threads=1)
     assert [row.replace("-", "") for row in rows(alignment)] == [one.letters for one in sequences]
     assert alignment.order("tree") == list(range(len(sequences)))
-    given = pairalign.align_multiple(sequences, tree=alignment.tree, threads=3)
-    assert rows(given) == rows(alignment) != rows(pairalign.align_multiple(sequences))
+    given = pairalign.msa(sequences, tree_in=alignment.tree, threads=3)
+    assert rows(given) == rows(alignment) != rows(pairalign.msa(sequences))
 
 
 def test_a_tree_is_read_as_it_is(tmp_path: Path) -> None:
@@ -122,13 +122,13 @@ def test_trees_that_are_none_of_these_sequences(text: str, message: str, tmp_pat
     tree = tmp_path / "tree.nwk"
     tree.write_text(text)
     with pytest.raises(FormatError, match=re.escape(message)):
-        pairalign.align_multiple(family(3), tree=tree)
+        pairalign.msa(family(3), tree_in=tree)
 
 
 def test_a_tree_of_other_sequences_is_refused() -> None:
-    tree = pairalign.align_multiple(family(3)).tree
+    tree = pairalign.msa(family(3)).tree
     with pytest.raises(FormatError, match="of other sequences"):
-        pairalign.align_multiple(family(4), tree=tree)
+        pairalign.msa(family(4), tree_in=tree)
 
 
 def without_new_columns(text: list[str], old: int) -> list[str]:
@@ -140,7 +140,7 @@ def without_new_columns(text: list[str], old: int) -> list[str]:
 def test_columns_are_kept_and_new_sequences_do_not_depend_on_each_other() -> None:
     sequences = family(12)
     strings = dict(zip(sequences.names, (one.letters for one in sequences), strict=True))
-    old = pairalign.align_multiple(dict(list(strings.items())[:7]))
+    old = pairalign.msa(dict(list(strings.items())[:7]))
     new = dict(list(strings.items())[7:])
     new["s8"] = "WWWW" + new["s8"]
     new["s9"] = new["s9"][:20] + "HHHHHH" + new["s9"][20:]
@@ -174,9 +174,9 @@ def test_relatives_come_where_they_were() -> None:
     same = all_in_whole = 0
     for seed in range(1, 9):
         sequences = family(10, 60, seed)
-        whole = pairalign.align_multiple(sequences)
+        whole = pairalign.msa(sequences)
         strings = dict(zip(sequences.names, (one.letters for one in sequences), strict=True))
-        old = pairalign.align_multiple(dict(list(strings.items())[:9]))
+        old = pairalign.msa(dict(list(strings.items())[:9]))
         extended = pairalign.extend_multiple(old, dict(list(strings.items())[9:]))
         found, expected = (aligned_with(one, 9, 0) for one in (extended, whole))
         same += len(found & expected)
@@ -206,7 +206,7 @@ def test_the_command_extends_with_the_same_bytes_everywhere(
 
 
 def test_names_that_are_in_the_alignment_are_refused_in_python() -> None:
-    old = pairalign.align_multiple(family(3))
+    old = pairalign.msa(family(3))
     with pytest.raises(AlignmentFileError, match="is in the alignment already"):
         pairalign.extend_multiple(old, {"s1": "MKTAYIA"})
 

@@ -168,7 +168,7 @@ def test_posteriors_that_say_nothing_leave_alignments_apart():
 @pytest.mark.parametrize("count", [51, 101, 230])
 def test_rows_are_the_sequences_in_one_width_without_empty_columns(count):
     sequences = _evolved(count, 40)
-    alignment = pairalign.align_multiple(sequences)
+    alignment = pairalign.msa(sequences)
     rows = _rows(alignment)
     assert {len(row) for row in rows} == {alignment.width}
     assert [row.replace("-", "") for row in rows] == [one.letters for one in sequences]
@@ -193,7 +193,7 @@ def test_relatives_are_aligned_as_they_have_come_about():
             expected.append("".join(row))
     strings = [row.replace("-", "") for row in expected]
     sequences = pairalign.SequenceSet.from_strings(strings, alphabet="protein")
-    alignment = pairalign.align_multiple(sequences)
+    alignment = pairalign.msa(sequences)
     right = sum(a == b for a, b in zip(_rows(alignment), expected, strict=True))
     assert alignment.width == len(base)
     assert right > 93  # a residue beside a gap that equals one in it may stand on its other side
@@ -202,12 +202,12 @@ def test_relatives_are_aligned_as_they_have_come_about():
 def test_threads_memory_and_instruction_sets_do_not_change_the_alignment(monkeypatch):
     sequences = _evolved(160, 40, seed=3)
     results = [
-        pairalign.align_multiple(sequences, threads=threads, memory_bytes=memory, partners=4)
+        pairalign.msa(sequences, threads=threads, memory=memory, partners=4)
         for threads, memory in ((1, None), (3, 1 << 30), (2, 1 << 28))
     ]
     for name in instruction_sets():
         monkeypatch.setenv("PAIRALIGN_ISA", name)
-        results.append(pairalign.align_multiple(sequences, partners=4))
+        results.append(pairalign.msa(sequences, partners=4))
     for other in results[1:]:
         assert np.array_equal(results[0].columns, other.columns)
         assert np.array_equal(results[0].support, other.support)
@@ -229,21 +229,21 @@ def test_up_to_a_hundred_short_ones_are_aligned_by_all_pairs(count, length, in_g
     monkeypatch.setattr(msa, "align_large", counted)
     monkeypatch.setattr(msa, "_MOST_RESIDUES", 51 * 50 // 2 * 40 - 1)
     strings = ["MKVLAWNDST" * 5] * count
-    pairalign.align_multiple([one[:length] for one in strings], confidence=False)
+    pairalign.msa([one[:length] for one in strings], confidence=False)
     assert bool(calls) == in_groups
 
 
 @pytest.mark.parametrize("count", [60, 110])
 def test_memory_that_does_not_do_is_an_error(count):
     with pytest.raises(CapacityError, match="MiB"):
-        pairalign.align_multiple(_evolved(count, 60), memory_bytes=1 << 19)
+        pairalign.msa(_evolved(count, 60), memory=1 << 19)
 
 
 def test_dna_is_aligned():
     random = np.random.default_rng(2)
     base = random.choice(list("ACGT"), 60)
     strings = ["".join(np.delete(base, int(random.integers(60)))) for _ in range(120)]
-    alignment = pairalign.align_multiple(pairalign.SequenceSet.from_strings(strings))
+    alignment = pairalign.msa(pairalign.SequenceSet.from_strings(strings))
     assert alignment.width <= 61
     assert (alignment.occupancy >= 80).sum() == 60
 
@@ -271,7 +271,7 @@ def test_all_pairs_where_there_are_not_more():
 
 def test_sampled_confidence_is_about_that_of_all_pairs():
     sequences = _evolved(110, 50, changed=0.2)
-    alignment = pairalign.align_multiple(sequences, confidence=False)
+    alignment = pairalign.msa(sequences, confidence=False)
     assert not alignment.compared.any()
     every, some = (
         pairalign.score_multiple(

@@ -58,7 +58,7 @@ def test_unrelated_sequences_leave_the_others_as_they_are(seed):
         f"u{index}": "".join(draw.choices(AMINO_ACIDS, k=draw.randrange(60, 300)))
         for index in range(16)
     }
-    alone = _right(pairalign.align_multiple(_among(relatives, {}, seed)), relatives)
-    found = _right(pairalign.align_multiple(_among(relatives, unrelated, seed)), relatives)
+    alone = _right(pairalign.msa(_among(relatives, {}, seed)), relatives)
+    found = _right(pairalign.msa(_among(relatives, unrelated, seed)), relatives)
     assert alone > 0.8
     assert found > alone - 0.02

@@ -58,7 +58,7 @@ def test_drops_are_scirpys(limit: int) -> None:
     own = [score(k, k) for k in range(len(texts))]
     expected = {(a, b): min(own[a], own[b]) - score(a, b) for a, b in pairs_of(texts)}
     expected = {pair: drop for pair, drop in expected.items() if drop <= limit}
-    found = pairalign.distances(sequences, scoring=BLOSUM62, max_drop=limit, sparse=True)
+    found = pairalign.distance(sequences, scoring=BLOSUM62, max_drop=limit, sparse=True)
     assert found_pairs(found) == expected
     assert found.measure == "drop"
     assert len(expected) > 0
@@ -71,7 +71,7 @@ def test_edits_are_rapidfuzzs(limit: int) -> None:
     texts = list(sequences.values())
     expected = {(a, b): rapidfuzz.distance(texts[a], texts[b]) for a, b in pairs_of(texts)}
     expected = {pair: edits for pair, edits in expected.items() if edits <= limit}
-    found = pairalign.distances(sequences, max_edits=limit, sparse=True)
+    found = pairalign.distance(sequences, max_edits=limit, sparse=True)
     assert found_pairs(found) == expected
 
 
@@ -89,7 +89,7 @@ def test_drops_are_those_of_aligned_pairs() -> None:
         drop = min(own[a], own[b]) - one.score
         if drop <= 30:
             expected[names.index(a), names.index(b)] = drop
-    found = pairalign.distances(sequences, max_drop=30, sparse=True, threads=2)
+    found = pairalign.distance(sequences, max_drop=30, sparse=True, threads=2)
     assert found_pairs(found) == expected
 
 
@@ -130,7 +130,7 @@ def test_a_sequence_scores_with_itself_what_its_best_alignment_does(tmp_path: Pa
     (tmp_path / "m").write_text("\n".join(["  A C G T N", *rows]) + "\n")
     scoring = pairalign.make_scoring("dna", matrix=str(tmp_path / "m"), gap_open=1, gap_extend=1)
     sequences = {"a": "ANC", "b": "ANC", "c": "AC", "d": "NA"}  # with themselves: 6, 6, 8, 2
-    found = pairalign.distances(sequences, scoring=scoring, max_drop=9, sparse=True)
+    found = pairalign.distance(sequences, scoring=scoring, max_drop=9, sparse=True)
     expected = {(0, 1): 0, (0, 2): 0, (0, 3): 1, (1, 2): 0, (1, 3): 1, (2, 3): 0}
     assert found_pairs(found) == expected
 
@@ -139,7 +139,7 @@ def test_npz_is_a_matrix_of_scipy(folder: Path) -> None:
     sparse = pytest.importorskip("scipy.sparse")
     assert main(["distance", "in.fa", "--max-drop", "20", "-o", "o.npz", "-q"]) == 0
     matrix = sparse.load_npz("o.npz")
-    found = pairalign.distances("in.fa", max_drop=20, sparse=True)
+    found = pairalign.distance("in.fa", max_drop=20, sparse=True)
     expected = np.zeros((80, 80), np.uint8)
     expected[found.queries, found.targets] = found.values + 1
     expected += expected.T
@@ -155,7 +155,7 @@ def test_npz_is_a_matrix_of_scipy(folder: Path) -> None:
 
 def test_tables_have_a_row_a_pair(folder: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    found = pairalign.distances("in.fa", max_edits=2, sparse=True)
+    found = pairalign.distance("in.fa", max_edits=2, sparse=True)
     expected = [
         (found.names[a], found.names[b], value) for (a, b), value in found_pairs(found).items()
     ]
@@ -178,22 +178,22 @@ def test_standard_output_is_a_table(folder: Path, capfdbinary: Any) -> None:
 def test_arguments_that_make_no_sense() -> None:
     sequences = {"a": "CASS", "b": "CAST"}
     with pytest.raises(ValueError, match="one limit"):
-        pairalign.distances(sequences, sparse=True)
+        pairalign.distance(sequences, sparse=True)
     with pytest.raises(ValueError, match="one limit"):
-        pairalign.distances(sequences, max_drop=3)  # type: ignore[call-overload]
+        pairalign.distance(sequences, max_drop=3)  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="0 or more"):
-        pairalign.distances(sequences, max_edits=-1, sparse=True)
+        pairalign.distance(sequences, max_edits=-1, sparse=True)
     with pytest.raises(DeviceError, match="on the CPU"):
-        pairalign.distances(sequences, max_edits=1, sparse=True, device="cuda")  # type: ignore[call-overload]
+        pairalign.distance(sequences, max_edits=1, sparse=True, device="cuda")  # type: ignore[call-overload]
     scoring = pairalign.make_scoring("protein", gap_open=11.5)
     with pytest.raises(ScoringError, match="without decimals"):
-        pairalign.distances(sequences, max_drop=1, sparse=True, scoring=scoring)
+        pairalign.distance(sequences, max_drop=1, sparse=True, scoring=scoring)
     with pytest.raises(DistanceError, match="at least 2"):
-        pairalign.distances({"a": "CASS"}, max_drop=1, sparse=True)
+        pairalign.distance({"a": "CASS"}, max_drop=1, sparse=True)
 
 
 def test_larger_limits_have_larger_numbers() -> None:
-    found = pairalign.distances({"a": "W" * 60, "b": "P" * 60}, max_drop=5000, sparse=True)
+    found = pairalign.distance({"a": "W" * 60, "b": "P" * 60}, max_drop=5000, sparse=True)
     assert found.dtype == np.uint16
     data, indices, indptr = found.csr_arrays()
     assert data.tolist() == [1, found.values[0] + 1, found.values[0] + 1, 1]

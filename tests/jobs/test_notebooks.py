@@ -26,14 +26,14 @@ MAKE = {
     "alignments": lambda: pairalign.align(SEQUENCES),
     "scores": lambda: pairalign.align(SEQUENCES, detail="score"),
     "alignment": lambda: pairalign.align(SEQUENCES)[EVIL, "b"],
-    "distances": lambda: pairalign.distances(SEQUENCES),
-    "sparse": lambda: pairalign.distances(SEQUENCES, max_edits=9, sparse=True),
-    "tree": lambda: pairalign.guide_tree(SEQUENCES),
-    "overlaps": lambda: pairalign.overlaps(READS, preset="short", device="cpu"),
+    "distances": lambda: pairalign.distance(SEQUENCES),
+    "sparse": lambda: pairalign.distance(SEQUENCES, max_edits=9, sparse=True),
+    "tree": lambda: pairalign.tree(SEQUENCES),
+    "overlaps": lambda: pairalign.overlap(READS, preset="short", device="cpu"),
     "clusters": lambda: pairalign.cluster(SEQUENCES, min_identity=0.99),
     "split": lambda: pairalign.split(SEQUENCES, min_identity=0.9, folds=2),
-    "posteriors": lambda: pairalign.posteriors(SEQUENCES),
-    "msa": lambda: pairalign.align_multiple(SEQUENCES),
+    "posteriors": lambda: pairalign.posterior(SEQUENCES),
+    "msa": lambda: pairalign.msa(SEQUENCES),
 }
 
 
@@ -75,7 +75,7 @@ def test_of_thousands_of_rows_the_first_are_shown(kind: str) -> None:
     result = {
         "set": lambda: pairalign.SequenceSet.from_strings(peptides),
         "alignments": lambda: pairalign.align(peptides, detail="score"),
-        "distances": lambda: pairalign.distances(peptides),
+        "distances": lambda: pairalign.distance(peptides),
         "clusters": lambda: pairalign.cluster(peptides, min_identity=0.9),
     }[kind]()
     tags = Tags(result._repr_html_())
@@ -114,7 +114,7 @@ def test_sizes_of_clusters_are_drawn_largest_first() -> None:
 
 def test_two_sequences_have_a_heat_map() -> None:
     pytest.importorskip("matplotlib")
-    assert len(pairalign.distances(["MKTAY", "MKTAW"]).plot().axes) == 3
+    assert len(pairalign.distance(["MKTAY", "MKTAW"]).plot().axes) == 3
 
 
 @pytest.mark.parametrize("kind", PICTURES)

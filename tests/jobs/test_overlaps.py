@@ -182,7 +182,7 @@ def test_short_reads_on_cores_are_filtered_unasked() -> None:
 def test_what_the_filter_cannot_score() -> None:
     reads = [GENOME[:50], GENOME[:60]]
     with pytest.raises(DeviceError, match="bitwise filter"):
-        pairalign.overlaps(
+        pairalign.overlap(
             reads,
             filter="bitwise",
             device="cpu",
@@ -260,17 +260,17 @@ def test_costs_replace_those_of_the_preset() -> None:
 
 def test_proteins_do_not_overlap() -> None:
     with pytest.raises(AlphabetError, match="protein sequences have one strand, expected DNA"):
-        pairalign.overlaps(["MKVLAAGG", "MKVLQQGG"])
+        pairalign.overlap(["MKVLAAGG", "MKVLQQGG"])
 
 
 def test_wrong_arguments() -> None:
     reads = [GENOME[:50], GENOME[:60]]
     with pytest.raises(ValueError, match=r"min_identity '1\.5': expected a number from 0"):
-        pairalign.overlaps(reads, min_identity=1.5)
+        pairalign.overlap(reads, min_identity=1.5)
     with pytest.raises(ValueError, match="filter 'x'"):
-        pairalign.overlaps(reads, filter="x")
+        pairalign.overlap(reads, filter="x")
     with pytest.raises(FastaError, match="one sequence only"):
-        pairalign.overlaps(reads[:1])
+        pairalign.overlap(reads[:1])
 
 
 # ---------------------------------------------------------------------------------------------
@@ -430,10 +430,10 @@ def test_a_gpu_that_fails_while_further_overlaps_are_looked_for(
 
 def test_costs_instead_of_the_presets() -> None:
     reads = {"a": GENOME[:90], "b": GENOME[40:130]}
-    found = pairalign.overlaps(reads, preset="short", gap_open=7, mismatch=-2, device="cpu")
+    found = pairalign.overlap(reads, preset="short", gap_open=7, mismatch=-2, device="cpu")
     scoring, usual = found.alignments.scoring, PRESETS["short"].scoring()
     assert (scoring.gap_open, usual.gap_open) == (7, 5)
     assert scoring.matrix[0, 1] == -2
     assert scoring.matrix[0, 0] == usual.matrix[0, 0]
     with pytest.raises(ValueError, match="a scoring has costs"):
-        pairalign.overlaps(reads, scoring=usual, match=2)
+        pairalign.overlap(reads, scoring=usual, match=2)

@@ -102,7 +102,7 @@ def test_paf(reads: Path, tmp_path: Path, mode: str) -> None:
 def test_gfa_by_gfapy(reads: Path, tmp_path: Path) -> None:
     """A reader that checks each field, and that CIGARs fit the segments."""
     gfapy = pytest.importorskip("gfapy")
-    found = pairalign.overlaps(reads, min_identity=0.9)
+    found = pairalign.overlap(reads, min_identity=0.9)
     found.write(tmp_path / "out.gfa")
     graph = gfapy.Gfa.from_file(str(tmp_path / "out.gfa"), vlevel=3)
     graph.validate()
@@ -121,7 +121,7 @@ def test_gfa_by_gfapy(reads: Path, tmp_path: Path) -> None:
 
 def test_gfa(reads: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.gfa.gz"
-    found = pairalign.overlaps(reads, min_identity=0.9)
+    found = pairalign.overlap(reads, min_identity=0.9)
     found.write(out)
     text = gzip.decompress(out.read_bytes()).decode()
     lines = [line.split("\t") for line in text.splitlines()]
@@ -216,7 +216,7 @@ def test_command(reads: Path, tmp_path: Path) -> None:
     assert re.search(r"overlaps +\d+: \d+ dovetails, \d+ containments", said)
     lines = done.stdout.decode().splitlines()
     assert f"overlaps  {len(lines)}:" in said
-    found = pairalign.overlaps(reads)
+    found = pairalign.overlap(reads)
     assert len(found) == len(lines)
     options = ["--threads", "3", "--memory", "40M", "--filter", "none", "--quiet"]
     other = run_well("overlap", reads, "-o", "-", "--format", "paf", *options, cwd=tmp_path)

@@ -69,10 +69,10 @@ def test_reads_that_differ_lower_the_least_identity() -> None:
     least = choice.preset.min_identity
     assert 0.5 <= least < 0.62
     assert f"{100 * least:g}% identity" in choice.reason
-    found = pairalign.overlaps(reads, device="cpu", max_overlaps=1)
+    found = pairalign.overlap(reads, device="cpu", max_overlaps=1)
     assert found.preset.min_overlap == int(500 * least / 0.64) < 480
-    assert len(found) == 91 > 1.1 * len(pairalign.overlaps(reads, preset="ont", max_overlaps=1))
-    given = pairalign.overlaps(reads, device="cpu", min_identity=0.62, max_overlaps=1)
+    assert len(found) == 91 > 1.1 * len(pairalign.overlap(reads, preset="ont", max_overlaps=1))
+    given = pairalign.overlap(reads, device="cpu", min_identity=0.62, max_overlaps=1)
     assert given.identity.min() >= 0.62
     even = choose_preset(uneven("ACGT", 0.02, 0.12), threads=1, memory_bytes=1 << 28)
     assert even.preset.min_identity == 0.64
@@ -82,7 +82,7 @@ def test_where_unrelated_reads_align_the_least_identity_stays() -> None:
     """Of A and T alone, reads that run backwards align from end to end with the costs of ont."""
     reads = uneven("AT", 0.12, 0.42)
     assert choose_preset(reads, threads=1, memory_bytes=1 << 28).preset.min_identity < 0.64
-    found = pairalign.overlaps(reads, device="cpu", max_overlaps=1)
+    found = pairalign.overlap(reads, device="cpu", max_overlaps=1)
     assert found.preset.min_identity == 0.64
     assert found.preset.min_overlap == 500
     assert found.identity.min() >= 0.64
@@ -90,7 +90,7 @@ def test_where_unrelated_reads_align_the_least_identity_stays() -> None:
 
 def test_all_pairs_of_a_noisy_amplicon_are_found() -> None:
     reads = reads_of(GENOME, 10, 490, 0.08, at=300)
-    found = pairalign.overlaps(reads, device="cpu")
+    found = pairalign.overlap(reads, device="cpu")
     assert len(found) == 45
     assert found.preset.min_overlap < 300
 
@@ -181,13 +181,13 @@ def test_identity_is_raised_where_scores_are_not_safe() -> None:
     assert 0.66 < raised.min_identity < 0.75
     assert chance.expected(raised) <= 0.11
     options = {"preset": "ont", "min_score": 80, "min_identity": 0.58, "device": "cpu"}
-    assert len(pairalign.overlaps(reads, **options)) > 10
-    assert len(pairalign.overlaps(reads, **options, max_false=0.1)) == 0
+    assert len(pairalign.overlap(reads, **options)) > 10
+    assert len(pairalign.overlap(reads, **options, max_false=0.1)) == 0
 
 
 def test_what_may_be_false_is_above_zero() -> None:
     with pytest.raises(ValueError, match="max_false 0: expected a number above 0"):
-        pairalign.overlaps(["ACGT", "ACGT"], max_false=0)
+        pairalign.overlap(["ACGT", "ACGT"], max_false=0)
 
 
 # ---------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def _run(*arguments):
 
 
 def test_pairs_come_in_the_order_of_the_input():
-    found = pairalign.posteriors(pairalign.SequenceSet.from_strings(FAMILY))
+    found = pairalign.posterior(pairalign.SequenceSet.from_strings(FAMILY))
     pairs = list(zip(found.queries.tolist(), found.targets.tolist(), strict=True))
     assert pairs == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert found.values.min() >= 0.01 * ONE - 1
@@ -58,7 +58,7 @@ def test_files_hold_the_same_posteriors(tmp_path, family):
         if ending == "parquet":
             pytest.importorskip("pyarrow")
         assert not _run("posterior", family, "-o", tmp_path / f"p.{ending}", "-q")
-    found = pairalign.posteriors(pairalign.read_fasta(family))
+    found = pairalign.posterior(pairalign.read_fasta(family))
     with np.load(tmp_path / "p.npz") as arrays:
         for name in ("queries", "targets", "offsets", "rows", "columns", "values"):
             assert np.array_equal(arrays[name], getattr(found, name))
@@ -91,25 +91,25 @@ def test_files_hold_the_same_posteriors(tmp_path, family):
 
 def test_a_higher_threshold_leaves_entries_out():
     sequences = pairalign.SequenceSet.from_strings(FAMILY)
-    low, high = (pairalign.posteriors(sequences, threshold=one) for one in (0.01, 0.5))
+    low, high = (pairalign.posterior(sequences, threshold=one) for one in (0.01, 0.5))
     assert high.values.tolist() == low.values[low.values > 0.5 * ONE].tolist()
 
 
 @pytest.mark.parametrize("threshold", [0, 0.0001, 1.5, float("nan")])
 def test_thresholds_out_of_bounds(threshold):
     with pytest.raises(ScoringError, match=r"threshold .* expected 0\.001 to 1"):
-        pairalign.posteriors(pairalign.SequenceSet.from_strings(FAMILY), threshold=threshold)
+        pairalign.posterior(pairalign.SequenceSet.from_strings(FAMILY), threshold=threshold)
 
 
 def test_one_sequence_has_no_pairs():
     with pytest.raises(FastaError, match="1 sequence, expected two or more"):
-        pairalign.posteriors(pairalign.SequenceSet.from_strings(["ACDE"]))
+        pairalign.posterior(pairalign.SequenceSet.from_strings(["ACDE"]))
 
 
 def test_a_pair_that_does_not_fit_is_named():
     sequences = pairalign.SequenceSet.from_strings(["A" * 5000, "C" * 4000, "A"], ["x", "y", "z"])
     with pytest.raises(CapacityError, match=r"record 1 'x' and record 2 'y' .* MiB are allowed"):
-        pairalign.posteriors(sequences, memory_bytes=1 << 20)
+        pairalign.posterior(sequences, memory=1 << 20)
 
 
 def test_command_says_what_it_has_done(tmp_path, family, capsys):

@@ -117,9 +117,9 @@ def test_wide_alignments_are_joined_by_posteriors_alone(monkeypatch: pytest.Monk
         return join_profiles(*given)
 
     monkeypatch.setattr(large, "join_profiles", counted)
-    pairalign.align_multiple(sequences, confidence=False)
+    pairalign.msa(sequences, confidence=False)
     assert calls
     calls.clear()
     monkeypatch.setattr(large, "MOST_CELLS", 399)
-    pairalign.align_multiple(sequences, confidence=False)
+    pairalign.msa(sequences, confidence=False)
     assert not calls

@@ -60,7 +60,7 @@ def judged(reads: dict[str, str], flags: list[tuple[str, ...]]) -> dict[str, lis
 @pytest.mark.parametrize("kind", ["hifi", "ont"])
 def test_adapters_and_chimeras_are_found(kind: str) -> None:
     reads = damaged(kind, 9000, 2400, 14)
-    found = pairalign.overlaps(reads, preset=kind, device="cpu", max_overlaps=3)
+    found = pairalign.overlap(reads, preset=kind, device="cpu", max_overlaps=3)
     report = found.report_reads()
     counts = judged(reads, report.flags)
     for what in ("adapter", "chimera", "foreign"):
@@ -99,7 +99,7 @@ def test_depth_and_kinds(tmp_path: Path) -> None:
 
 def test_overlaps_come_in_any_pieces() -> None:
     reads = damaged("hifi", 6000, 2000, 8)
-    found = pairalign.overlaps(reads, preset="hifi", device="cpu", max_overlaps=1)
+    found = pairalign.overlap(reads, preset="hifi", device="cpu", max_overlaps=1)
     collector = ReadCollector(found.reads)
     for k in range(0, len(found), 7):
         part = found.take(np.arange(k, min(k + 7, len(found))))
@@ -129,5 +129,5 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 if __name__ == "__main__":  # a larger simulation, for the documentation
     for kind in ("hifi", "ont"):
         reads = damaged(kind, int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
-        found = pairalign.overlaps(reads, preset=kind)
+        found = pairalign.overlap(reads, preset=kind)
         print(kind, judged(reads, found.report_reads().flags))

@@ -154,7 +154,7 @@ def test_distances(command: str, tmp_path: Path) -> None:
     page = report(tmp_path, command, "-o", name, "--measure", "identity")
     found = pairalign.align(PLAIN, device="cpu")
     expected = {(p.query.name, p.target.name): p for p in found}
-    matrix = pairalign.distances(PLAIN, measure="identity", device="cpu")
+    matrix = pairalign.distance(PLAIN, measure="identity", device="cpu")
     assert sorted(page.pairs) == sorted(expected)
     for number, names in enumerate(page.pairs):
         assert page.rows(number) == expected[names].rows()
@@ -260,8 +260,8 @@ def test_scores_alone_have_a_heat_map(tmp_path: Path) -> None:
 
 def test_large_maps_have_means_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pairalign.jobs.report.heat_map.SIDE", 3)
-    matrix = pairalign.distances(FAMILY, device="cpu")
-    tree = pairalign.guide_tree(matrix, method="upgma")
+    matrix = pairalign.distance(FAMILY, device="cpu")
+    tree = pairalign.tree(matrix, method="upgma")
     made = make_heat_map(matrix.condensed, 0.0, tree, "distance")
     square = matrix.square()[np.ix_(made.order, made.order)]
     means = square.reshape(3, 3, 3, 3).mean(axis=(1, 3))

@@ -202,7 +202,7 @@ def test_the_tree_is_read_by_others(browser, tmp_path: Path) -> None:
         i, j = order[pair.query.name], order[pair.target.name]
         square[i][j] = square[j][i] = 1 - pair.identity
     matrix = pairalign.DistanceMatrix.from_square(list(order), square)
-    expected = pairalign.guide_tree(matrix, method="upgma").to_biopython()
+    expected = pairalign.tree(matrix, method="upgma").to_biopython()
     for one in RECORDS:
         for other in RECORDS:
             assert tree.distance(one, other) == pytest.approx(expected.distance(one, other), 1e-4)
@@ -323,7 +323,7 @@ def test_overlaps_on_strand_minus(opened, tmp_path: Path) -> None:
     turned = genome[200:][::-1].translate(str.maketrans("ACGT", "TGCA"))
     reads = {"one": genome[:300] + "G" + genome[300:600], "two": turned[:350] + turned[353:]}
     page = make_page(tmp_path, reads, "overlap", "-o", "o.paf", "--preset", "short")
-    (pair,) = pairalign.overlaps(reads, preset="short", device="cpu").alignments
+    (pair,) = pairalign.overlap(reads, preset="short", device="cpu").alignments
     assert pair.strand == -1
     opened.get(f"{page.as_uri()}#/pairs")
     opened.find_element("css selector", "#pairs-table tbody tr td.number").click()

@@ -107,7 +107,7 @@ def test_the_closest_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chosen, "MOST_PAIRS", 9)
     sequences = pairalign.SequenceSet.from_strings(FAMILY)
     scoring = pairalign.make_scoring("protein")
-    matrix = pairalign.distances(FAMILY, device="cpu")
+    matrix = pairalign.distance(FAMILY, device="cpu")
     collector = DistanceCollector(sequences, scoring, matrix)
     asked = []
 

@@ -40,14 +40,14 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "hits": lambda _: pairalign.align(GLOBINS, mode="local", max_hits=2),
     "of a store": lambda folder: pairalign.align(stored(folder)),
     "one pair": lambda _: pairalign.align(GLOBINS)[3],
-    "distances": lambda _: pairalign.distances(GLOBINS),
-    "sparse": lambda _: pairalign.distances(GLOBINS, sparse=True, max_edits=90),
-    "tree": lambda _: pairalign.guide_tree(GLOBINS),
-    "overlaps": lambda _: pairalign.overlaps(READS, preset="short"),
+    "distances": lambda _: pairalign.distance(GLOBINS),
+    "sparse": lambda _: pairalign.distance(GLOBINS, sparse=True, max_edits=90),
+    "tree": lambda _: pairalign.tree(GLOBINS),
+    "overlaps": lambda _: pairalign.overlap(READS, preset="short"),
     "clusters": lambda _: pairalign.cluster(GLOBINS, min_identity=0.5, edges=True),
     "split": lambda _: pairalign.split(GLOBINS, min_identity=0.6, folds=2),
-    "posteriors": lambda _: pairalign.posteriors(GLOBINS),
-    "msa": lambda _: pairalign.align_multiple(GLOBINS),
+    "posteriors": lambda _: pairalign.posterior(GLOBINS),
+    "msa": lambda _: pairalign.msa(GLOBINS),
     "set": lambda _: pairalign.read_fasta(GLOBINS),
     "store": stored,
     "sequence": lambda _: pairalign.read_fasta(GLOBINS)[0],
@@ -152,7 +152,7 @@ def test_results_go_to_processes_and_come_back(tmp_path: Path) -> None:
     found = [MAKERS[name](tmp_path) for name in ("align", "overlaps", "sparse", "store")]
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         assert list(pool.map(size_of, found)) == list(map(len, found))
-        assert pool.submit(pairalign.overlaps, READS, preset="short").result().reads.names == [
+        assert pool.submit(pairalign.overlap, READS, preset="short").result().reads.names == [
             "seq1",
             "seq2",
             "seq3",

@@ -35,8 +35,8 @@ def test_all_begin_at_the_same_residue(start: int) -> None:
     assert [found[k].letters for k in range(3)] == [expected] * 3
     relative = found[3].letters
     assert relative in 2 * sequences["relative"]
-    assert pairalign.distances(found, measure="identity")[0, 3] < 0.08
-    assert pairalign.distances(sequences, measure="identity")[0, 3] > 0.2
+    assert pairalign.distance(found, measure="identity")[0, 3] < 0.08
+    assert pairalign.distance(sequences, measure="identity")[0, 3] > 0.2
 
 
 def test_one_strand_is_kept() -> None:

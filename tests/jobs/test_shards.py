@@ -16,11 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shard_costs import cost, shard_of
 
-from pairalign import AlignmentJob, CapacityError, make_scoring, read_fasta
+from pairalign import CapacityError, make_scoring, read_fasta
 from pairalign.base.arguments import parse_shard
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS, parquet
 from pairalign.formats.parts import describe_shards
+from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
 from pairalign.pairs.windows import WindowGrid, count_cells

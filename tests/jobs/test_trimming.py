@@ -55,7 +55,7 @@ def records_of(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def test_reads_are_cut_where_they_are_bad(fastq: Path) -> None:
-    found = pairalign.overlaps(fastq, preset="ont", min_overlap=200, device="cpu")
+    found = pairalign.overlap(fastq, preset="ont", min_overlap=200, device="cpu")
     trimmed = found.trim_reads()
     for k, (letters, first, last) in enumerate(read_set().values()):
         start, stop = int(trimmed.starts[k]), int(trimmed.stops[k])

@@ -26,7 +26,7 @@ def test_all_simulated_overlaps_are_found(kind: str) -> None:
     genome = SequenceSet.from_strings([GENOME]).codes
     reads = assemble.simulate(genome, options)
     assert sum(map(len, reads.values())) > 7 * len(GENOME)
-    found = pairalign.overlaps(reads, device="cpu")
+    found = pairalign.overlap(reads, device="cpu")
     assert found.preset.name == kind
     names = found.reads.names
     pairs = {

@@ -24,7 +24,7 @@ def some(path: str, number: int) -> SequenceSet:
 def test_amplicons_overlap_whole() -> None:
     """One gene's piece, amplified from many: alike reads are aligned from end to end."""
     reads = some("16s-amplicon-v4-250/sam1F.fastq.gz", 120)
-    found = pairalign.overlaps(reads, device="cpu")
+    found = pairalign.overlap(reads, device="cpu")
     assert len(found) > 300
     assert (found.strand == 1).all()
     assert set(found.kind.tolist()) <= {"contained", "contains"}
@@ -35,7 +35,7 @@ def test_amplicons_overlap_whole() -> None:
 def test_reads_of_a_small_circle() -> None:
     """Reads of phiX, some longer than the circle: all pairs overlap one way or another."""
     reads = some("phix-ont/barcode03.fastq.gz", 12)
-    found = pairalign.overlaps(reads, device="cpu")
+    found = pairalign.overlap(reads, device="cpu")
     assert len(found) > 0.7 * 66
     assert set(found.strand.tolist()) == {1, -1}
     assert found.identity.min() >= 0.6
@@ -44,7 +44,7 @@ def test_reads_of_a_small_circle() -> None:
 
 def test_short_reads_lie_where_their_reference_says() -> None:
     reads = some("ecoli1k-illumina/ecoli_1K_1.fq.gz", 150)
-    found = pairalign.overlaps(reads, device="cpu")
+    found = pairalign.overlap(reads, device="cpu")
     genome = read_fasta(READS / "ecoli1k-illumina" / "reference_1K.fa.gz")[0].letters
     exact = {
         name: place_of(one.letters, genome) for name, one in zip(reads.names, reads, strict=True)
@@ -71,7 +71,7 @@ def test_short_reads_lie_where_their_reference_says() -> None:
 def test_amplicons_of_noisy_reads_overlap_whole() -> None:
     """Nanopore reads of some 490 letters: as short as Illumina's, as noisy as long ones."""
     reads = some("sarscov2-ont-amplicon/reads.fastq.gz", 40)
-    found = pairalign.overlaps(reads, device="cpu")
+    found = pairalign.overlap(reads, device="cpu")
     assert found.preset.name == "ont"
     assert found.preset.min_overlap < 300
     assert len(found) > 0.99 * 40 * 39 / 2

@@ -32,7 +32,7 @@ def genomes(count: int, length: int) -> dict[str, str]:
 @pytest.mark.skipif(shutil.which("mafft") is None, reason="install mafft")
 def test_aligned_identities_are_sdts_of_mafft() -> None:
     sequences = genomes(5, 900)
-    found = pairalign.distances(sequences, measure="identity-aligned", similarity=True)
+    found = pairalign.distance(sequences, measure="identity-aligned", similarity=True)
     names = list(sequences)
     for one, other in combinations(range(5), 2):
         text = "".join(f">{names[k]}\n{sequences[names[k]]}\n" for k in (one, other))

@@ -114,7 +114,7 @@ def test_programs_use_the_tree(family: Path, program: str, tmp_path: Path) -> No
     executable, arguments = PROGRAMS[program]
     found = []
     for matrix in (None, None, far_from(sequences)):
-        made = pairalign.guide_tree(sequences if matrix is None else matrix)
+        made = pairalign.tree(sequences if matrix is None else matrix)
         tree.write_text(made.mafft() if program == "mafft" else made.newick(program))
         found.append(run(executable, arguments, fasta=family, tree=tree, out=out))
         check_complete(found[-1], sequences)
@@ -131,7 +131,7 @@ def test_clustal_omega_takes_our_matrix(family: Path, tmp_path: Path) -> None:
     assert main(["distance", str(family), "-o", str(matrix), "--quiet"]) == 0
     ours = run("clustalo", arguments, fasta=family, matrix=matrix, guide=guide, out=out)
     check_complete(ours, sequences)
-    condensed = pairalign.distances(sequences).condensed
+    condensed = pairalign.distance(sequences).condensed
     closest = pair_at(int(condensed.argmin()), len(sequences))
     tree = Phylo.read(guide, "newick")
     for index in closest:

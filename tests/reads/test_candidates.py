@@ -178,7 +178,7 @@ def test_mappy_finds_overlaps_of_very_noisy_reads() -> None:
         for k, start in enumerate(starts)
     }
     names = list(reads)
-    found = pairalign.overlaps(reads, device="cpu", max_overlaps=1, candidates="mappy")
+    found = pairalign.overlap(reads, device="cpu", max_overlaps=1, candidates="mappy")
     pairs = {(min(q, t), max(q, t)) for q, t in zip(found.query, found.target, strict=True)}
     true = {
         (j, k)
@@ -233,7 +233,7 @@ def test_mappy_finds_noisy_amplicons() -> None:
     """Whole reads of 600 letters with 13% errors each may share fewer than three seeds of 12."""
     pytest.importorskip("mappy")
     reads = [changed(GENOME[:600], 0.15, k) for k in range(20)]
-    found = pairalign.overlaps(reads, device="cpu", candidates="mappy")
+    found = pairalign.overlap(reads, device="cpu", candidates="mappy")
     assert len(found) == 190
 
 

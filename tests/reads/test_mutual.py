@@ -88,7 +88,7 @@ def test_miniasm_has_a_read_of_each_molecule(tmp_path: Path) -> None:
     }
     path, contigs = tmp_path / "r.fa", {}
     path.write_text("".join(f">{name}\n{one}\n" for name, one in reads.items()))
-    found = pairalign.overlaps(reads, preset="ont", device="cpu")
+    found = pairalign.overlap(reads, preset="ont", device="cpu")
     for how in ("keep", "one"):
         paf = tmp_path / f"{how}.paf"
         found.reduced(contained=False, transitive=False, mutual=how).write(paf)

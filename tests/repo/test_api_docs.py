@@ -11,7 +11,7 @@ import pytest
 
 import pairalign
 
-JOBS = ("align", "cluster", "distances", "guide_tree", "make_scoring", "overlaps", "read_fasta")
+JOBS = ("align", "cluster", "distance", "tree", "make_scoring", "overlap", "read_fasta")
 # Not asked for: extended summaries, sections "See Also", an example for each method.
 NOT_ASKED = {"ES01", "EX01", "SA01"}
 # Parameters that several functions share are described once ("As for `pairalign.align`"), and a

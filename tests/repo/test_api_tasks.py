@@ -15,7 +15,7 @@ TASKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "api.md").read_text(
 MOST_LINES = 8
 
 
-WORDS = ("matrix(", "max_hits=", "guide_tree(", "stream(", "to_biotite(")
+WORDS = ("matrix(", "max_hits=", "tree(", "stream(", "to_biotite(")
 
 
 def test_there_are_three_a_stream_and_objects() -> None:
@@ -51,7 +51,7 @@ def test_a_task_runs(
         assert len(names["hits"]) == 36
         assert (tmp_path / "hits.paf").read_text().count("\n") == 36
         assert "HBG1" in said
-    elif "guide_tree(" in text:
+    elif "tree(" in text:
         assert (tmp_path / "proteins.nwk").read_text().count(",") == 11
     elif "to_biotite(" in text:
         assert "identities" in said

@@ -88,7 +88,7 @@ def test_numbers_of_the_example_are_those_of_a_run() -> None:
 
 @pytest.mark.slow
 def test_numbers_of_the_msa_tutorial_are_those_of_its_alignment() -> None:
-    found = pairalign.align_multiple(P450)
+    found = pairalign.msa(P450)
     full = found.occupancy >= 50
     sure = found.column_confidence[full]
     best = int(np.flatnonzero(full)[sure.argmax()]) + 1

@@ -34,7 +34,7 @@ VALUES = {
     "detail": ("cigar", "stats", "score"),
     "alphabet": ("protein", "dna"),
 }
-FEWER = {("cluster", "rank"): choices.EDGE_RANKS, ("overlaps", "mode"): choices.MODES[1:]}
+FEWER = {("cluster", "rank"): choices.EDGE_RANKS, ("overlap", "mode"): choices.MODES[1:]}
 FUNCTIONS = [name for name in pairalign.__all__ if inspect.isfunction(getattr(pairalign, name))]
 
 

@@ -23,7 +23,7 @@ from strategies import (
     with_vsearch_ties,
 )
 
-from pairalign import align, cluster, overlaps
+from pairalign import align, cluster, overlap
 from pairalign import make_scoring as make
 from pairalign.alignments.identities import count_identity
 from pairalign.base.choices import IDENTITIES
@@ -325,7 +325,7 @@ def test_who_refuses_end_gaps() -> None:
     with pytest.raises(ScoringError, match="ties of vsearch"):
         cluster(["ACGT", "ACG"], min_identity=0.9, scoring=ties)
     with pytest.raises(ScoringError, match="semiglobal or local"):
-        overlaps(["ACGT", "ACG"], scoring=scoring)
+        overlap(["ACGT", "ACG"], scoring=scoring)
     with pytest.raises(DeviceError, match="mode end-gaps"):
         check_kernel("pruned", "cpu", scoring, Detail.CIGAR)
 

@@ -38,7 +38,7 @@ def test_it_is_the_matrix_of_that_name(name: str) -> None:
 def test_functions_take_it_as_scoring(name: str) -> None:
     given, named = GIVEN[name], "BLOSUM62"
     assert (pairalign.align(LETTERS, scoring=given).score == pairalign.align(LETTERS).score).all()
-    for function in (pairalign.distances, pairalign.guide_tree):
+    for function in (pairalign.distance, pairalign.tree):
         function(LETTERS, scoring=given)
     pairalign.cluster(LETTERS, scoring=given, min_identity=0.9)
     pairalign.split(LETTERS, scoring=given, min_identity=0.9, folds=2)
@@ -51,7 +51,7 @@ def test_arrays_without_residues() -> None:
     found = pairalign.align(LETTERS, scoring=square)
     assert found.score.tolist() == pairalign.align(LETTERS).score.tolist()
     bases = np.where(np.eye(4, dtype=bool), 2, -3)
-    found = pairalign.overlaps(["ACGTTGCA" * 8, "TTGCAACG" * 8], scoring=bases, preset="short")
+    found = pairalign.overlap(["ACGTTGCA" * 8, "TTGCAACG" * 8], scoring=bases, preset="short")
     assert found.alignments.scoring.matrix_name == "given"
     whole = np.array([[1.5 if i == j else -0.5 for j in range(15)] for i in range(15)])
     assert pairalign.make_scoring("dna", matrix=whole).scale == 10

@@ -28,7 +28,7 @@ def changed(letters: str, share: float, seed: int) -> str:
 
 
 def find(reads: dict[str, str], **options: Any) -> pairalign.Overlaps:
-    return pairalign.overlaps(reads, **{**EASY, **options})
+    return pairalign.overlap(reads, **{**EASY, **options})
 
 
 def described(found: pairalign.Overlaps) -> list[tuple[str, str, int, str]]:

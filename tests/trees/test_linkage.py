@@ -118,7 +118,7 @@ def test_equal_sequences_are_joined_first(method: str, measure: str) -> None:
         pytest.importorskip("skbio", reason="scikit-bio is not installed")
     part = WHOLE[:9]
     letters = [WHOLE, part, "MKWLAGREDDEFGH", WHOLE.lower(), part, "WWPHCMKVL", WHOLE, part]
-    tree = pairalign.guide_tree(letters, method=method, measure=measure)
+    tree = pairalign.tree(letters, method=method, measure=measure)
     groups = groups_of(tree)
     for copies in ({0, 3, 6}, {1, 4, 7}):
         assert copies in groups
@@ -133,7 +133,7 @@ def test_hardly_anything_but_copies(method: str, distinct: int) -> None:
     if method == "nj":
         pytest.importorskip("skbio", reason="scikit-bio is not installed")
     kinds = [WHOLE, "MKWLAGREDDEFGH", "WWPHCMKVL"][:distinct]
-    tree = pairalign.guide_tree([kinds[k % distinct] for k in range(9)], method=method)
+    tree = pairalign.tree([kinds[k % distinct] for k in range(9)], method=method)
     groups = groups_of(tree)
     assert groups[-1] == set(range(9))
     for kind in range(distinct):

@@ -324,7 +324,7 @@ class CpuEngine:
         if status == CANCELLED:
             return InterruptedError("alignment was cancelled")
         if status == NO_MEMORY:
-            lower = f"{spelled('memory_bytes')} or {spelled('threads')}"
+            lower = f"{spelled('memory')} or {spelled('threads')}"
             return CapacityError(f"out of memory; lower {lower}")
         query = self.queries[int(self._first.inputs[trouble.row])]
         target = self.targets[int((self._second or self._first).inputs[trouble.column])]
@@ -337,7 +337,7 @@ class CpuEngine:
         return CapacityError(
             f"aligning {pair} needs {_show_size(trouble.needed_bytes)} of memory, only "
             f"{_show_size(trouble.available_bytes)} allowed; raise "
-            f"{spelled('memory_bytes')} or use {spelled('detail', 'score')}",
+            f"{spelled('memory')} or use {spelled('detail', 'score')}",
             trouble.needed_bytes,
             trouble.available_bytes,
         )

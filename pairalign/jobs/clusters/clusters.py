@@ -177,7 +177,7 @@ def cluster(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
 ) -> Clusters:
     """Align every pair of a set and put sequences that are similar enough together.
@@ -216,7 +216,7 @@ def cluster(
     extend : array_like of int, shape (n,), optional
         Linkage single: `Clusters.labels` of an earlier run with the same options, and -1 of
         sequences that it did not have; only pairs with one of these are aligned.
-    scoring, mode, strand, device, kernel, threads, memory_bytes, progress
+    scoring, mode, strand, device, kernel, threads, memory, progress
         As for `pairalign.align`.
 
     Returns
@@ -262,7 +262,7 @@ def cluster(
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
-    resources = Resources(device, kernel, threads, memory_bytes, progress)
+    resources = Resources(device, kernel, threads, memory, progress)
     return ClusterJob(problem, asked, resources).run()
 
 

@@ -41,7 +41,7 @@ def measure_circular(
     Raises
     ------
     AlphabetError, ScoringError, CapacityError, DistanceError
-        See `align_circular` and `pairalign.distances`.
+        See `align_circular` and `pairalign.distance`.
     """
     sequences = problem.queries
     check_alphabet(measure, sequences)

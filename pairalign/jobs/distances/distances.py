@@ -137,7 +137,7 @@ def check_known(known: DistanceMatrix, measure: Measure, sequences: SequenceSet)
 
 
 @overload
-def distances(
+def distance(
     sequences: Sequences,
     *,
     measure: str = DEFAULT_MEASURE,
@@ -151,13 +151,13 @@ def distances(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
 ) -> DistanceMatrix: ...
 
 
 @overload
-def distances(
+def distance(
     sequences: Sequences,
     *,
     sparse: Literal[True],
@@ -170,7 +170,7 @@ def distances(
 ) -> SparseDistances: ...
 
 
-def distances(
+def distance(
     sequences: Sequences,
     *,
     measure: str = DEFAULT_MEASURE,
@@ -187,7 +187,7 @@ def distances(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
 ) -> DistanceMatrix | SparseDistances:
     """Align every pair of a set and return how far apart they are.
@@ -219,8 +219,8 @@ def distances(
     extend : DistanceMatrix, optional
         Distances of the first sequences, by the same measure and scoring: only pairs with another
         sequence are aligned.
-    device, kernel, threads, memory_bytes, progress
-        As for `pairalign.align`; `memory_bytes` includes the distances themselves.
+    device, kernel, threads, memory, progress
+        As for `pairalign.align`; `memory` includes the distances themselves.
 
     Returns
     -------
@@ -248,13 +248,13 @@ def distances(
     ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
     ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
     ... }
-    >>> matrix = pairalign.distances(globins)
+    >>> matrix = pairalign.distance(globins)
     >>> matrix
     <DistanceMatrix: 3 sequences, identity-aligned>
     >>> [round(float(distance), 3) for distance in matrix.row(0)]
     [0.0, 0.067, 0.672]
     """
-    resources = Resources(device, kernel, threads, memory_bytes, progress)
+    resources = Resources(device, kernel, threads, memory, progress)
     near = _near_request(max_drop, max_edits, max_length_ratio, sparse, resources)
     if extend is not None and (near is not None or circular):
         raise ValueError("extend is of distances of all pairs: leave circular and limits out")

@@ -77,7 +77,7 @@ class TreeRequest:
         )
 
 
-def guide_tree(
+def tree(
     source: DistanceMatrix | Sequences,
     *,
     method: str = DEFAULT_METHOD,
@@ -87,19 +87,19 @@ def guide_tree(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
 ) -> GuideTree:
     """Make a guide tree of sequences, or from distances.
 
     Parameters
     ----------
-    source : DistanceMatrix, or sequences as for `pairalign.distances`
+    source : DistanceMatrix, or sequences as for `pairalign.distance`
         Sequences are aligned for their distances first.
     method : {"upgma", "mixed", "nj"}
         ``nj`` needs scikit-bio; ``mixed`` is MAFFT's, see `pairalign.trees.linkage`.
-    measure, scoring, mode, device, kernel, threads, memory_bytes, progress
-        As for `pairalign.distances`; not used with distances.
+    measure, scoring, mode, device, kernel, threads, memory, progress
+        As for `pairalign.distance`; not used with distances.
 
     Returns
     -------
@@ -130,10 +130,10 @@ def guide_tree(
     ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
     ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
     ... }
-    >>> print(pairalign.guide_tree(globins).newick(), end="")
+    >>> print(pairalign.tree(globins).newick(), end="")
     ((HBB:0.0283018872,HBD:0.0283018872):0.368850015,HBZ:0.397151902);
     """
-    resources = Resources(device, kernel, threads, memory_bytes, progress)
+    resources = Resources(device, kernel, threads, memory, progress)
     request = TreeRequest(method, measure, resources)
     if isinstance(source, np.ndarray):
         raise TypeError(
@@ -153,7 +153,7 @@ def guide_tree(
 def build_tree(
     matrix: DistanceMatrix, method: str, sequences: SequenceSet | None = None
 ) -> GuideTree:
-    """Make a guide tree from distances; see `guide_tree`.
+    """Make a guide tree from distances; see `tree`.
 
     Parameters
     ----------

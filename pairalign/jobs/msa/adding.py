@@ -48,7 +48,7 @@ def extend_multiple(
     seed: int = 0,
     device: str = "auto",
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
     kept: KeptResults | None = None,
 ) -> MultipleAlignment:
@@ -64,8 +64,8 @@ def extend_multiple(
         Whether to compute it, of all sequences.
     partners, seed
         For the confidence, see `score_multiple`.
-    device, threads, memory_bytes, progress
-        See `align_multiple`.
+    device, threads, memory, progress
+        See `pairalign.msa`.
     kept : KeptResults, optional
         Where new sequences are, and posteriors, that were kept are taken from there, others are
         kept.
@@ -89,7 +89,7 @@ def extend_multiple(
     """
     check_device(device)
     threads = usable_cores() if threads is None else threads
-    memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
+    memory_bytes = default_bytes() if memory is None else memory
     old, new, columns, width = _read(alignment, sequences)
     both = _together(old, new)
     fits = _Fits(width, len(new))
@@ -108,7 +108,7 @@ def extend_multiple(
         seed=seed,
         device=device,
         threads=threads,
-        memory_bytes=memory_bytes,
+        memory=memory_bytes,
         progress=progress,
         kept=kept,
     )

@@ -11,7 +11,7 @@ from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.errors import CapacityError
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
-from pairalign.jobs.msa.msa import align_multiple
+from pairalign.jobs.msa.msa import msa
 from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
@@ -29,23 +29,23 @@ def align_families(
     seed: int = 0,
     device: str = "auto",
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
 ) -> Iterator[tuple[str, MultipleAlignment]]:
-    """Align each of many families: the alignments that `align_multiple` makes of them.
+    """Align each of many families: the alignments that `msa` makes of them.
 
     Parameters
     ----------
-    families : mapping of str to what `align_multiple` takes as sequences
+    families : mapping of str to what `msa` takes as sequences
         By name.
     confidence, partners, seed
-        See `align_multiple`.
+        See `msa`.
     device : str
         Of families that take all threads; those that are aligned beside each other, a thread each,
         take the CPU unless a GPU is named.
     threads : int, optional
         Default: all cores.
-    memory_bytes : int, optional
+    memory : int, optional
         Default: half of what is free.
     progress : bool or "lines"
         Show how far it is.
@@ -60,14 +60,14 @@ def align_families(
     FastaError, AlphabetError
         Sequences cannot be read; before anything is aligned.
     CapacityError
-        A family does not fit the memory, see `align_multiple`.
+        A family does not fit the memory, see `msa`.
     """
     sets = {name: read_one_set(one) for name, one in families.items()}
     costs = {name: cells_of(one) for name, one in sets.items()}
     whole: dict[str, Any] = {
         **{"confidence": confidence, "partners": partners, "seed": seed, "device": device},
         "threads": usable_cores() if threads is None else threads,
-        "memory_bytes": default_bytes() if memory_bytes is None else memory_bytes,
+        "memory_bytes": default_bytes() if memory is None else memory,
     }
     with show_progress(sum(costs.values()), progress) as meter:
         for name, found in _align_all(sets, costs, whole):
@@ -94,7 +94,7 @@ def _align_all(
     while beside and (has_all or costs[beside[0]] * threads > left):
         name = beside.pop(0)
         left -= costs[name]
-        yield name, align_multiple(sets[name], **whole)
+        yield name, msa(sets[name], **whole)
     part = {"device": "cpu", "threads": 1, "memory_bytes": whole["memory_bytes"] // threads}
     too_large = []
     for name, found in _side_by_side({name: sets[name] for name in beside}, threads, whole | part):
@@ -103,7 +103,7 @@ def _align_all(
         else:
             yield name, found
     for name in too_large:
-        yield name, align_multiple(sets[name], **whole)
+        yield name, msa(sets[name], **whole)
 
 
 def _side_by_side(
@@ -113,7 +113,7 @@ def _side_by_side(
 
     def align(name: str) -> tuple[str, MultipleAlignment | None]:
         try:
-            return name, align_multiple(sets[name], **given)
+            return name, msa(sets[name], **given)
         except CapacityError:
             return name, None
 

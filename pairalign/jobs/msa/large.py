@@ -92,7 +92,7 @@ def align_large(
     sequences : SequenceSet
         More than those of one group.
     device, threads, memory_bytes, progress, kept
-        As for `pairalign.align_multiple`.
+        As for `pairalign.msa`.
     tree : GuideTree, optional
         What to join along; default: one of the scores of pairs.
 
@@ -327,7 +327,7 @@ class _Aligner:
                 f"{self._sequences.source}: the posteriors of a group with "
                 f"{self._sequences.record(int(queries[0]))} need {held >> 20:,} MiB of memory, "
                 f"{self._memory_bytes >> 20:,} MiB are allowed; allow more with "
-                f"{spelled('memory_bytes')}",
+                f"{spelled('memory')}",
                 held,
                 self._memory_bytes,
             )

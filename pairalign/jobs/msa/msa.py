@@ -55,16 +55,16 @@ _MOST_RESIDUES = 5_000_000
 """Of the shorter sequences of all pairs, if they are more than a group: 2 GB of posteriors."""
 
 
-def align_multiple(
+def msa(
     sequences: Sequences,
     *,
-    tree: GuideTree | str | os.PathLike[str] | None = None,
+    tree_in: GuideTree | str | os.PathLike[str] | None = None,
     confidence: bool = True,
     partners: int | None = None,
     seed: int = 0,
     device: str = "auto",
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
     kept: KeptResults | None = None,
 ) -> MultipleAlignment:
@@ -74,18 +74,18 @@ def align_multiple(
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         Proteins or DNA, as `pairalign.align` takes them.
-    tree : GuideTree or path, optional
-        What to join along, of the names of `sequences`: from `pairalign.guide_tree`, or a file in
+    tree_in : GuideTree or path, optional
+        What to join along, of the names of `sequences`: from `pairalign.tree`, or a file in
         Newick format. Default: one that is made of the sequences.
     confidence : bool
         Of a family in groups, for which it takes posteriors of its own: whether to compute it.
     partners, seed
         Of a family in groups: see `score_multiple`.
     device : str
-        See `pairalign.posteriors`: the same bytes on all.
+        See `pairalign.posterior`: the same bytes on all.
     threads : int, optional
         Default: all cores.
-    memory_bytes : int, optional
+    memory : int, optional
         Default: half of what is free.
     progress : bool or "lines"
         Show how far it is.
@@ -113,12 +113,12 @@ def align_multiple(
     which a residue has 3 to 13 in each other sequence.
     """
     sequences = read_one_set(sequences)
-    given = _read_tree(tree, sequences)
+    given = _read_tree(tree_in, sequences)
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
         return MultipleAlignment(sequences, columns, len(columns), *_nothing(sequences), None)
     threads = usable_cores() if threads is None else threads
-    memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
+    memory_bytes = default_bytes() if memory is None else memory
     if not _by_all_pairs(sequences):
         made, columns, width = align_large(
             sequences,
@@ -182,7 +182,7 @@ def score_multiple(
     seed: int = 0,
     device: str = "auto",
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
     kept: KeptResults | None = None,
 ) -> MultipleAlignment:
@@ -190,7 +190,7 @@ def score_multiple(
 
     Parameters
     ----------
-    sequences : the same as of `align_multiple`
+    sequences : the same as of `msa`
         What is aligned.
     columns : ndarray of int32, shape (total_residues,)
         The column of each residue, from 0.
@@ -201,8 +201,8 @@ def score_multiple(
         20 of more than 200 sequences.
     seed : int
         What is drawn follows from it.
-    device, threads, memory_bytes, progress, kept
-        See `align_multiple`.
+    device, threads, memory, progress, kept
+        See `msa`.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def score_multiple(
             seed=seed,
             device=device,
             threads=threads,
-            memory_bytes=memory_bytes,
+            memory_bytes=memory,
             progress=progress,
             kept=kept,
         )
@@ -263,7 +263,7 @@ def _posteriors(
             raise CapacityError(
                 f"{sequences.source}: the posteriors of {len(sequences):,} sequences need more "
                 f"than the {memory_bytes >> 20:,} MiB of memory that are allowed; allow more with "
-                f"{spelled('memory_bytes')}, or align fewer sequences",
+                f"{spelled('memory')}, or align fewer sequences",
                 held,
                 memory_bytes,
             )

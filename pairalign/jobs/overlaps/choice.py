@@ -264,7 +264,7 @@ def _align(
         pairs=np.stack([numbers, numbers], axis=1),
         device="cpu",
         threads=threads,
-        memory_bytes=memory_bytes,
+        memory=memory_bytes,
     )
     return found.take(np.argsort(found.query, kind="stable"))
 

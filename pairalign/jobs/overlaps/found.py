@@ -1,4 +1,4 @@
-"""The overlaps of a set of reads, as columns: what `pairalign.overlaps` returns."""
+"""The overlaps of a set of reads, as columns: what `pairalign.overlap` returns."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class OverlapJob:
         return self.procedure.stages
 
 
-def overlaps(
+def overlap(
     reads: Sequences,
     *,
     preset: str = AUTO,
@@ -96,7 +96,7 @@ def overlaps(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
 ) -> Overlaps:
     """Find the overlaps of a set of reads: every pair, both strands, exactly.
@@ -135,7 +135,7 @@ def overlaps(
         See `pairalign.jobs.overlaps.procedure.OverlapProcedure`.
     max_overhang : int, optional
         Instead of the preset's: residues that both reads may have beyond an end of an overlap.
-    device, kernel, threads, memory_bytes, progress
+    device, kernel, threads, memory, progress
         As for `pairalign.align`.
 
     Returns
@@ -163,7 +163,7 @@ def overlaps(
     ...     "one": "ACGTTGCAACGTACGGTCATTAGCCATGGCTTACGGATCG",
     ...     "two": "TCATTAGCCATGGCTTACGGATCGATTACGCAGTAACCGT",
     ... }
-    >>> found = pairalign.overlaps(reads, min_overlap=20, min_score=20)
+    >>> found = pairalign.overlap(reads, min_overlap=20, min_score=20)
     >>> found
     <Overlaps: 1 of 2 reads, preset short>
     >>> overlap = found.alignments[0]
@@ -174,7 +174,7 @@ def overlaps(
     """
     asked = make(OverlapRequest, dict(locals()))
     check(asked)
-    run = RunRequest(resources=Resources(device, kernel, threads, memory_bytes, progress))
+    run = RunRequest(resources=Resources(device, kernel, threads, memory, progress))
     first, _ = read_sets(ProblemRequest(reads, scoring=scoring))
     job = plan_overlap_job(asked, first, run, lambda said: warnings.warn(said, stacklevel=4))
     found = concatenate(list(job.alignment))
@@ -198,7 +198,7 @@ def plan_overlap_job(
     Returns
     -------
     OverlapJob
-        Raises what `overlaps` raises.
+        Raises what `overlap` raises.
     """
     complement_of(reads.alphabet, reads.source)
     used = run.resources.of_job()

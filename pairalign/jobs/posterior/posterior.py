@@ -217,7 +217,7 @@ class PosteriorJob:
             raise CapacityError(
                 f"{sequences.source}: the posteriors of {pair} ({longest:,} and {next_longest:,} "
                 f"residues) need {mebibytes:,} MiB of memory, {memory_bytes >> 20:,} MiB are "
-                f"allowed; allow more with {spelled('memory_bytes')}",
+                f"allowed; allow more with {spelled('memory')}",
                 needed,
                 memory_bytes,
             )
@@ -261,13 +261,13 @@ def all_pieces(lengths: npt.NDArray[np.int64], piece_residues: int) -> Iterator[
         yield np.concatenate(queries), np.concatenate(targets)
 
 
-def posteriors(
+def posterior(
     sequences: Sequences,
     *,
     threshold: float = POSTERIOR_THRESHOLD,
     device: str = "auto",
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
 ) -> SparsePosteriors:
     """Compute how likely each two residues of each pair are to be aligned.
@@ -283,7 +283,7 @@ def posteriors(
         ``"auto"``: a GPU if there is one and the set is worth its start.
     threads : int, optional
         Default: all cores.
-    memory_bytes : int, optional
+    memory : int, optional
         What may be used beside the result; default: half of what is free.
     progress : bool or "lines"
         Show how far it is.
@@ -316,7 +316,7 @@ def posteriors(
         threshold=threshold,
         device=device,
         threads=threads,
-        memory_bytes=memory_bytes,
+        memory_bytes=memory,
         progress=progress,
     )
     return join_posteriors(list(job))

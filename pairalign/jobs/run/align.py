@@ -158,7 +158,7 @@ class AlignmentJob:
     def __post_init__(self) -> None:
         self.threads = whole_number("threads", self.threads, _MOST_THREADS)
         self.window = whole_number("window", self.window, _MOST_ROWS)
-        self.memory_bytes = whole_number("memory_bytes", self.memory_bytes, _MOST_BYTES)
+        self.memory_bytes = whole_number("memory", self.memory_bytes, _MOST_BYTES)
         self.hsps = check_hsps(self.hsps, self.scoring)
         problem = self.problem
         check_problem(problem, self.want.detail, self.pair_thresholds, self.hsps, self.strand)

@@ -1,4 +1,4 @@
-"""All pairs aligned at once, for use from Python: the results of an `AlignmentJob` in memory."""
+"""All pairs aligned at once, or block by block, for use from Python."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def align(
     kernel: str | None = None,
     threads: int | None = None,
     window: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
     executor: Executor | None = None,
 ) -> Alignments:
@@ -121,7 +121,7 @@ def align(
         Both, for DNA: each pair is aligned on the strand with the higher score, plus if equal.
     objective : {"score", "mea"}
         mea: of each pair the global alignment with the highest expected accuracy, which is the sum
-        of the posteriors of its aligned residues (`pairalign.posteriors`), instead of the highest
+        of the posteriors of its aligned residues (`pairalign.posterior`), instead of the highest
         score. Scores and thresholds are those of that alignment.
     orient : {"input", "canonical"}
         Which sequence of a pair is its query: the earlier one, or the longer one, of equals the one
@@ -151,20 +151,20 @@ def align(
     window : int, optional
         Rows and columns of the windows that the pair matrix is cut into; decides the order.
         Default: 1,024; with `pairs` 65,536.
-    memory_bytes : int, optional
+    memory : int, optional
         What the run may use, results apart; default: half of what is free.
     progress : bool or "lines"
         Show on stderr how far it is: a bar on a terminal or in a notebook, else (or with
         ``"lines"``) a line every 30 seconds.
     executor : concurrent.futures.Executor, optional
         Where to align, in tasks that are shards: threads, processes, or those of a cluster. Then
-        `threads` (default: 1) and `memory_bytes` are those of a task; no progress is shown.
+        `threads` (default: 1) and `memory` are those of a task; no progress is shown.
 
     Returns
     -------
     Alignments
         In the order of windows, with `max_hits` by query; held in memory as a whole. For sets too
-        large for that iterate over an `AlignmentJob`, or use the command line.
+        large for that use `stream`, or the command line.
 
     Raises
     ------
@@ -247,8 +247,8 @@ def align_pair(
     named = (("query", query), ("target", target))
     one, other = ({record_name(item) or name: item} for name, item in named)
     return align(
-        one,  # type: ignore[arg-type]
-        other,  # type: ignore[arg-type]
+        one,
+        other,
         scoring=scoring,
         mode=mode,
         strand=strand,
@@ -288,7 +288,7 @@ def stream(
     kernel: str | None = None,
     threads: int | None = None,
     window: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
 ) -> Iterator[Alignments]:
     """Align as `align` does, and give the results block by block, as they come.
@@ -305,7 +305,7 @@ def stream(
         As for `align`.
     objective, orient, pairs, hsps, max_hits, rank, device, kernel, threads, window
         As for `align`.
-    memory_bytes, progress
+    memory, progress
         As for `align`.
 
     Returns
@@ -359,7 +359,7 @@ def _plan(given: dict[str, Any]) -> AlignmentPlan:
             given["device"],
             given["kernel"],
             threads,
-            given["memory_bytes"],
+            given["memory"],
             given["progress"] and executor is None,
         ),
     )

@@ -122,7 +122,7 @@ class HitsJob(AlignmentJob):
             count, taken = len(self.queries), hit_bytes(self.max_hits) * len(self.queries)
             raise CapacityError(
                 f"{self.max_hits:,} hits of {count:,} sequences, each pair once, take {taken:,} "
-                f"bytes, over a quarter of the memory: raise {spelled('memory_bytes')}, or take PAF"
+                f"bytes, over a quarter of the memory: raise {spelled('memory')}, or take PAF"
             )
 
     @property

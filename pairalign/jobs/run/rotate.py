@@ -33,7 +33,7 @@ def rotate(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
 ) -> SequenceSet:
     """Rotate circular sequences so that all begin where one of them does.
@@ -46,7 +46,7 @@ def rotate(
         ``NAME``, one of the sequences, or ``NAME:1000``: a residue of it, counted from 1.
     strand : {"plus", "both"}
         Both, for DNA: sequences that fit better on the other strand are reverse-complemented.
-    scoring, mode, device, kernel, threads, memory_bytes, progress
+    scoring, mode, device, kernel, threads, memory, progress
         As for `pairalign.align`; the mode can only be global.
 
     Returns
@@ -78,7 +78,7 @@ def rotate(
     if strand not in STRANDS:
         raise ValueError(f"strand {strand!r}: expected one of {', '.join(STRANDS)}")
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
-    resources = Resources(device, kernel, threads, memory_bytes, progress)
+    resources = Resources(device, kernel, threads, memory, progress)
     return rotate_set(problem, to, strand, resources)
 
 

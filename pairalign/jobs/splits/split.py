@@ -197,7 +197,7 @@ def split(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory_bytes: int | None = None,
+    memory: int | None = None,
     progress: Progress = False,
 ) -> Split:
     """Split a set into folds so that no pair across folds is too similar.
@@ -235,7 +235,7 @@ def split(
         more pairs are aligned. Default: 0.1 below `min_identity`.
     seed : int
         Of ties; the same seed gives the same folds.
-    strand, scoring, mode, device, kernel, threads, memory_bytes, progress
+    strand, scoring, mode, device, kernel, threads, memory, progress
         As for `pairalign.align`.
 
     Returns
@@ -284,7 +284,7 @@ def split(
         None if labels is None else tuple(as_values(first, labels, "labels")),
         None if priorities is None else tuple(as_priorities(first, priorities)),
     )
-    resources = Resources(device, kernel, threads, memory_bytes, progress)
+    resources = Resources(device, kernel, threads, memory, progress)
     found = run_split(problem, asked, known, resources)[0]
     if found.remark:
         warnings.warn(found.remark, stacklevel=2)
