@@ -124,3 +124,9 @@ def on_files(files, config):  # type: ignore[no-untyped-def]
     for name, make in PAGES.items():
         files.append(File.generated(config, name, content=make()))
     return files
+
+
+def on_page_markdown(markdown, page, **_):  # type: ignore[no-untyped-def]
+    """Add the words of a page's front matter that people search by; MkDocs calls this."""
+    also = page.meta.get("also")
+    return f"{markdown}\n\n<small>Also: {also}.</small>\n" if also else markdown

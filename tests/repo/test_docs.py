@@ -194,5 +194,5 @@ def test_pages_of_users_are_short() -> None:
         for page in ["index.md", *parts["Use"], *parts["Jobs"], *parts["Reference"]]
         if page not in MADE
     }
-    assert max(words[page] for page in parts["Jobs"]) <= 1500
-    assert sum(words.values()) <= 20_000
+    assert max(words[page] for page in parts["Jobs"]) <= 800
+    assert sum(words.values()) <= 14_000

@@ -30,6 +30,15 @@ SEARCHES = {
     "identity": {"choosing/", "conventions/", "filters/"},
     "cite": {"", "reference/"},
     "conda": {"install/"},
+    "jalview": {"msa/"},
+    "leakage": {"splits/"},
+    "dendrogram": {"guide-trees/"},
+    "heat map": {"distances/", "report/"},
+    "substitution matrix": {"choosing/"},
+    "citation": {""},
+    "OTU": {"clusters/"},
+    "receptor": {"distances/"},
+    "ANI": {"distances/"},
 }
 """What is typed, and pages of which one must be among the first three results."""
 
