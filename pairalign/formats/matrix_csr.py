@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import IO, Any
@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.errors import PartsError
 from pairalign.formats.libraries import BytesSink
 from pairalign.formats.networks import edge_fields, edge_values
 from pairalign.formats.output import Output
 from pairalign.formats.parts import Rows
+from pairalign.formats.spool import AT_A_TIME, Spool, folder_of
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
 from pairalign.sequences.block_set import indices_in_whole, slices, whole_of
@@ -27,6 +28,7 @@ from pairalign.sequences.sets import SequenceSet
 
 Arrays = dict[str, npt.NDArray[Any]]
 _ENTRIES = ("row", "col", "data")
+_ENTRY = np.dtype(list(zip(_ENTRIES, ("<i4", "<i4", "<f8"), strict=True)))
 _NAMES = ("names", "target_names")
 _DAMAGE = (
     *(ValueError, KeyError, IndexError, TypeError, OverflowError, EOFError, OSError),
@@ -40,8 +42,8 @@ class MatrixWriter(Writer):
     Of one set it is symmetric without a diagonal, of two it has a row a query and a column a
     target. ``data``, ``indices`` (int32, ascending in a row), ``indptr`` (int64), ``shape`` and
     ``format`` are SciPy's; ``names``, of two sets also ``target_names``, and ``weight`` come
-    besides. Of a pair that comes again the first counts. Nothing but the entries is held: 16 bytes
-    a pair, and up to 120 at the end, where they are sorted.
+    besides. Of a pair that comes again the first counts. Entries wait in a `Spool`: where they are
+    many, on disk, with 16 bytes a pair, and 72 more as they are sorted.
 
     A part, and what is before and after a `flush`, has the entries in the order of output, in COO;
     the first one has the names.
@@ -61,7 +63,7 @@ class MatrixWriter(Writer):
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
         edge_fields(self.name, content)  # the weight is one of them
-        self._held: list[tuple[npt.NDArray[Any], ...]] = []
+        self._held = Spool(_ENTRY, folder_of(output))
         self._is_begun = False
 
     def _write(self, alignments: Alignments) -> None:
@@ -72,12 +74,12 @@ class MatrixWriter(Writer):
             (weights,) = edge_values(part, (content.weight,), content.significance)
             query = indices_in_whole(content.queries)[part.query]
             target = indices_in_whole(content.targets)[part.target]
-            self._held.append((query, target, weights.astype(np.float64)))
+            self._held.append(_entries((query, target, weights)))
 
     def _take(self) -> _Entries:
         """Return what is held, and hold it no more."""
         content, held = self._content, self._held
-        self._held = []
+        self._held = held.like(_ENTRY)
         is_first = content.piece.first and not self._is_begun
         self._is_begun = True
         is_one_set = content.targets is content.queries
@@ -87,7 +89,7 @@ class MatrixWriter(Writer):
             "weight": np.array(content.weight),
         }
         named = sets[: 1 if is_one_set else 2] if is_first else ()
-        return _Entries(_concatenated(held), about, is_one_set, is_first, content.piece.last, named)
+        return _Entries(held, about, is_one_set, is_first, content.piece.last, named)
 
     @classmethod
     def add(cls, old: memoryview, new: memoryview, output: Output) -> None:
@@ -98,10 +100,10 @@ class MatrixWriter(Writer):
         PartsError
             One of them is no such matrix, or their weights are different values.
         """
-        before, added = _read([old, new])
+        entries = Spool(_ENTRY, folder_of(output))
+        before, added = _read([old, new], entries)
         if before.key[2:] != added.key[2:] or (before.about["shape"] > added.about["shape"]).any():
             raise PartsError("the matrices are of different runs")
-        entries = _concatenated([before.entries, added.entries])
         _Entries(entries, added.about, True, True, True).write(output)
 
     @classmethod
@@ -113,8 +115,10 @@ class MatrixWriter(Writer):
         PartsError
             It is no such matrix.
         """
-        (found,) = _read([data])
-        rows, columns, _ = found.entries
+        entries = Spool(_ENTRY, None)
+        list(_read([data], entries))
+        found = entries.read(0, len(entries))
+        rows, columns = found["row"], found["col"]
         return np.minimum(rows, columns), np.maximum(rows, columns)
 
     @classmethod
@@ -128,14 +132,15 @@ class MatrixWriter(Writer):
         PartsError
             One of them is no such matrix, or they are not of one run.
         """
-        parts = list(_read(files))
+        entries = Spool(_ENTRY, folder_of(output))
+        parts = list(_read(files, entries))
         about: Arrays = {}
         for part in parts:
             about |= part.about
         if len({part.key for part in parts}) != 1:
             raise PartsError("parts are matrices of different runs")
         _Entries(
-            _concatenated([part.entries for part in parts]),
+            entries,
             about,
             parts[0].is_one_set,
             any(part.is_first for part in parts),
@@ -164,8 +169,8 @@ class _Entries:
 
     Attributes
     ----------
-    entries : tuple of ndarray
-        Queries, targets (int32) and weights (float64).
+    entries : Spool
+        Of `_ENTRY`.
     about : dict
         What else is stored: shape, weight, and names if it is the first part that was read.
     is_one_set, is_first, is_last : bool
@@ -173,7 +178,7 @@ class _Entries:
         Those whose names are stored, if it is the first part and not read.
     """
 
-    entries: tuple[npt.NDArray[Any], ...]
+    entries: Spool
     about: Arrays
     is_one_set: bool
     is_first: bool
@@ -187,65 +192,135 @@ class _Entries:
 
     def write(self, output: Output, whole: bool = True) -> None:
         """Write a matrix in CSR if it is whole, else what is there, in COO."""
+        arrays: dict[str, npt.NDArray[Any] | Spool | _Field]
         if whole and self.is_first and self.is_last:
             arrays = {"format": np.array(b"csr"), **self._csr()}
         else:
             arrays = {
                 "format": np.array(b"coo"),
-                **dict(zip(_ENTRIES, self.entries, strict=True)),
+                **{name: _Field(self.entries, name) for name in _ENTRIES},
                 "kind": np.array((self.is_one_set, self.is_first, self.is_last)),
             }
         # As numpy.savez does, which has no way to be given an array in pieces.
         with zipfile.ZipFile(BytesSink(output), "w") as archive:
             for name, array in (arrays | self.about).items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                    np.lib.format.write_array(file, array, allow_pickle=False)
+                    if isinstance(array, np.ndarray):
+                        np.lib.format.write_array(file, array, allow_pickle=False)
+                    else:
+                        write_in_pieces(file, array.kind, len(array), array)
             for name, sequences in zip(_NAMES, self.named, strict=False):
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
                     _write_names(file, sequences)
+        self.entries.close()
 
-    def _csr(self) -> Arrays:
-        rows, columns, data = self.entries
+    def _csr(self) -> dict[str, npt.NDArray[Any] | Spool]:
         count, width = self.about["shape"].tolist()
-        if self.is_one_set:
-            rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
-        _, first = np.unique(rows.astype(np.int64) * width + columns, return_index=True)
-        rows, columns, data = rows[first], columns[first], data[first]
-        if self.is_one_set:
-            rows, columns = np.concatenate((rows, columns)), np.concatenate((columns, rows))
-            order = np.argsort(rows.astype(np.int64) * width + columns)
-            rows, columns, data = rows[order], columns[order], np.concatenate((data, data))[order]
-        indptr = np.zeros(count + 1, np.int64)
-        np.cumsum(np.bincount(rows, minlength=count), out=indptr[1:])
-        return {"data": data, "indices": columns, "indptr": indptr}
+        counts = np.zeros(count, np.int64)
+        for some in self._both_ways():
+            counts += np.bincount(some["row"], minlength=count)
+        before = np.cumsum(counts) - counts
+        part_of_row = before // AT_A_TIME
+        scattered = self._scatter(part_of_row, counts)
+        data, indices = scattered.like(np.float64), scattered.like(np.int32)
+        kept = np.zeros(count + 1, np.int64)
+        ends = np.searchsorted(part_of_row, np.unique(part_of_row), side="right")
+        start = first = 0
+        for end in ends.tolist():
+            stop = int(before[end - 1] + counts[end - 1])
+            some = scattered.read(start, stop)
+            places = some["row"].astype(np.int64) * width + some["col"]
+            some = some[np.unique(places, return_index=True)[1]]
+            data.append(some["data"])
+            indices.append(some["col"])
+            kept[first + 1 : end + 1] = np.bincount(some["row"] - first, minlength=end - first)
+            start, first = stop, end
+        return {"data": data, "indices": indices, "indptr": np.cumsum(kept)}
+
+    def _scatter(self, part_of_row: Int64s, counts: Int64s) -> Spool:
+        """Return all entries, those of a range of rows together, each as they came."""
+        parts = np.bincount(part_of_row, counts).astype(np.int64) if len(counts) else part_of_row
+        places = np.cumsum(parts) - parts
+        scattered = self.entries.like(_ENTRY)
+        for some in self._both_ways():
+            part = part_of_row[some["row"]]
+            some = some[np.argsort(part, kind="stable")]
+            found = np.bincount(part, minlength=len(parts))
+            stops = np.cumsum(found)
+            for number in np.flatnonzero(found).tolist():
+                stop = int(stops[number])
+                scattered.put(int(places[number]), some[stop - int(found[number]) : stop])
+            places += found
+        return scattered
+
+    def _both_ways(self) -> Iterator[npt.NDArray[Any]]:
+        """Give all entries, some at a time; of one set each as row and as column."""
+        for some in self.entries:
+            if not self.is_one_set:
+                yield some
+                continue
+            low = np.minimum(some["row"], some["col"])
+            high = np.maximum(some["row"], some["col"])
+            yield _entries((low, high, some["data"]))
+            yield _entries((high, low, some["data"]))
+
+
+@dataclass(frozen=True)
+class _Field:
+    """A field of entries, as an array in pieces."""
+
+    entries: Spool
+    name: str
+
+    @property
+    def kind(self) -> np.dtype[Any]:
+        found: np.dtype[Any] = self.entries.kind[self.name]
+        return found
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
+        return (some[self.name] for some in self.entries)
+
+
+def write_in_pieces(
+    file: IO[bytes], kind: np.dtype[Any], count: int, pieces: Iterable[npt.NDArray[Any]]
+) -> None:
+    """Write an array that comes in pieces as `numpy.lib.format.write_array` writes a whole one."""
+    about = {"descr": kind.str, "fortran_order": False, "shape": (count,)}
+    np.lib.format.write_array_header_1_0(file, about)
+    for piece in pieces:
+        file.write(piece.tobytes())
 
 
 def _write_names(file: IO[bytes], sequences: SequenceSet) -> None:
     """Write all names as `numpy.lib.format.write_array` writes an array of them."""
     longest = max(max(map(len, sequences.names_at(some))) for some in slices(sequences))
     kind = np.dtype((np.str_, longest))
-    about = {"descr": kind.str, "fortran_order": False, "shape": (len(sequences),)}
-    np.lib.format.write_array_header_1_0(file, about)
-    for some in slices(sequences):
-        file.write(np.array(sequences.names_at(some), kind).tobytes())
+    names = (np.array(sequences.names_at(some), kind) for some in slices(sequences))
+    write_in_pieces(file, kind, len(sequences), names)
 
 
-def _concatenated(parts: list[tuple[npt.NDArray[Any], ...]]) -> tuple[npt.NDArray[Any], ...]:
-    none: Int32s = np.empty(0, np.int32)
-    kept = [(none, none, np.empty(0)), *parts]
-    return tuple(np.concatenate(arrays) for arrays in zip(*kept, strict=True))
+def _entries(fields: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Return rows, columns and values as entries."""
+    made = np.empty(len(fields[0]), _ENTRY)
+    for name, values in zip(_ENTRIES, fields, strict=True):
+        made[name] = values
+    return made
 
 
-def _read(files: Iterable[memoryview | Rows]) -> Iterator[_Entries]:
-    """Read the parts of a matrix; one in CSR is the whole."""
+def _read(files: Iterable[memoryview | Rows], entries: Spool) -> Iterator[_Entries]:
+    """Read the parts of a matrix, whose entries are added to others; one in CSR is the whole."""
     for one in files:
         data, start, stop = one if isinstance(one, Rows) else (one, 0, None)
         try:
-            found = _read_one(_read_arrays(data), slice(start, stop))
-            _check(found)
+            found, about, flags = _read_one(_read_arrays(data), slice(start, stop))
+            _check(about, found)
         except _DAMAGE as error:
             raise PartsError(f"a part is no matrix of this run: {error}") from error
-        yield found
+        entries.append(_entries(found))
+        yield _Entries(entries, about, *flags)
 
 
 def _read_arrays(data: memoryview) -> Arrays:
@@ -264,34 +339,36 @@ def _read_arrays(data: memoryview) -> Arrays:
     return arrays
 
 
-def _check(found: _Entries) -> None:
+def _check(about: Arrays, entries: Sequence[npt.NDArray[Any]]) -> None:
     """Raise ValueError unless entries are places of the matrix and its names are as many."""
-    shape = found.about["shape"]
+    shape = about["shape"]
     if shape.shape != (2,) or shape.dtype.kind != "i" or (shape < 0).any():
         raise ValueError("its shape is no pair of numbers")
-    rows, columns, data = found.entries
-    if {one.shape for one in found.entries} != {(len(rows),)} or data.dtype != np.float64:
+    rows, columns, data = entries
+    if {one.shape for one in entries} != {(len(rows),)} or data.dtype != np.float64:
         raise ValueError("its entries are not three lists of the same length")
     for places, size in zip((rows, columns), shape.tolist(), strict=True):
         if places.dtype != np.int32 or ((places < 0) | (places >= size)).any():
             raise ValueError(f"an entry is outside of a matrix of {shape.tolist()}")
     for name, size in zip(_NAMES, shape.tolist(), strict=True):
-        names = found.about.get(name)
+        names = about.get(name)
         if names is not None and (names.shape != (size,) or names.dtype.kind != "U"):
             raise ValueError(f"'{name}' are not {size:,} names")
-    if found.about["weight"].dtype.kind != "U":
+    if about["weight"].dtype.kind != "U":
         raise ValueError("its weight has no name")
 
 
-def _read_one(stored: Arrays, rows: slice) -> _Entries:
+def _read_one(
+    stored: Arrays, rows: slice
+) -> tuple[list[npt.NDArray[Any]], Arrays, tuple[bool, bool, bool]]:
+    """Return entries, what else is stored, and whether it is of one set, the first, the last."""
     about: Arrays = {name: stored[name] for name in ("shape", "weight", *_NAMES) if name in stored}
     if stored["format"] == b"coo":
-        entries = tuple(stored[name][rows] for name in _ENTRIES)
         is_one_set, is_first, is_last = map(bool, stored["kind"].tolist())
-        return _Entries(entries, about, is_one_set, is_first, is_last)
+        return [stored[name][rows] for name in _ENTRIES], about, (is_one_set, is_first, is_last)
     indices, values = stored["indices"], stored["data"]
     numbers = np.repeat(np.arange(len(stored["indptr"]) - 1), np.diff(stored["indptr"]))
     is_one_set = "target_names" not in about
     kept = numbers < indices if is_one_set else np.ones(len(indices), bool)
-    found = numbers[kept].astype(np.int32), indices[kept], values[kept]
-    return _Entries(tuple(one[rows] for one in found), about, is_one_set, True, True)
+    found = [one[kept][rows] for one in (numbers.astype(np.int32), indices, values)]
+    return found, about, (is_one_set, True, True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,13 @@ from commands import fasta
 from verifying import align, family
 
 import pairalign
+from pairalign.alignments.alignments import no_alignments
 from pairalign.base.choices import WEIGHTS
 from pairalign.cli.main import main
 from pairalign.formats import open_writer
 from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.sets import SequenceSet
 
 sparse = pytest.importorskip("scipy.sparse")
 COSTS = ("--mode", "local", "--gap-open", "12", "--min-score", "40")
@@ -118,3 +123,81 @@ def test_damaged_and_foreign_parts(folder: Path) -> None:
         with pytest.raises(PartsError, match=r"a part is no matrix|of different runs"):
             MatrixWriter.join_files(map(memoryview, parts), output)
         output.abort()
+
+
+def write_drawn(path: Path, two_sets: bool, batches: int, size: int) -> list[tuple[int, int, int]]:
+    """Write pairs that are drawn at random, some of them again; return those that count."""
+    rng = np.random.default_rng(5)
+    sets = [
+        SequenceSet.from_strings(["ACDEFGHIKL"] * count, alphabet="protein")
+        for count in ((3000, 2000) if two_sets else (3000,))
+    ]
+    scoring = make_scoring(sets[0].alphabet)
+    others = sets[-1]
+    seen: dict[tuple[int, int], int] = {}
+    content = sets[0], others, scoring, Detail.STATS
+    with open_writer(path, "npz", *content, threads=1, weight="score") as writer:
+        for _ in range(batches):
+            query, target = (rng.integers(len(one), size=size) for one in (sets[0], others))
+            if not two_sets:
+                query, target = np.minimum(query, target) % 1500, np.maximum(query, target)
+                target = np.maximum(query + 1, target)
+            found = no_alignments(sets[0], None if not two_sets else others, scoring, Detail.STATS)
+            score = rng.integers(1, 10**6, size).astype(np.int32)
+            ones = np.ones(size, np.int32)
+            names = [one.name for one in fields(found) if getattr(found, one.name) is not None]
+            counts = {name: ones for name in names if isinstance(getattr(found, name), np.ndarray)}
+            counts |= {"query": query.astype(np.int32), "target": target.astype(np.int32)}
+            writer.write(replace(found, **{**counts, "raw_score": score}))
+            for pair in zip(query.tolist(), target.tolist(), score.tolist(), strict=True):
+                seen.setdefault(pair[:2], pair[2])
+    return [(*pair, score) for pair, score in seen.items()]
+
+
+@pytest.mark.parametrize("two_sets", [False, True], ids=["one set", "two sets"])
+def test_many_entries_are_sorted_on_disk(
+    two_sets: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, spilled = tmp_path / "plain.npz", tmp_path / "spilled.npz"
+    expected = write_drawn(plain, two_sets, 20, 500)
+    monkeypatch.setattr("pairalign.formats.spool.AT_A_TIME", 700)
+    monkeypatch.setattr("pairalign.formats.matrix_csr.AT_A_TIME", 700)
+    monkeypatch.setattr("pairalign.formats.spool._IN_MEMORY", 1000)
+    assert write_drawn(spilled, two_sets, 20, 500) == expected
+    assert spilled.read_bytes() == plain.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plain.npz", "spilled.npz"]
+    rows, columns, scores = np.array(expected).T
+    if not two_sets:
+        rows, columns = np.append(rows, columns), np.append(columns, rows)
+        scores = np.append(scores, scores)
+    found = sparse.load_npz(plain)
+    made = sparse.coo_matrix((scores, (rows, columns)), shape=found.shape).tocsr()
+    made.sort_indices()
+    for name in ("data", "indices", "indptr"):
+        assert np.array_equal(getattr(found, name), getattr(made, name))
+
+
+def test_entries_wait_on_disk(tmp_path: Path) -> None:
+    """2,000,000 pairs would be 32 MB as they come, and several times that where they are sorted."""
+    tracemalloc.start()
+    try:
+        write_in_batches(tmp_path / "x.npz", 200, 10_000)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 << 20
+
+
+def write_in_batches(path: Path, batches: int, size: int) -> None:
+    """Write different pairs of one set."""
+    sequences = SequenceSet.from_strings(["ACDEFGHIKL"] * 3000, alphabet="protein")
+    scoring = make_scoring(sequences.alphabet)
+    ones = np.ones(size, np.int32)
+    with open_writer(path, "npz", sequences, sequences, scoring, Detail.STATS) as writer:
+        for number in range(batches):
+            pairs = np.arange(size, dtype=np.int64) + number * size
+            found = no_alignments(sequences, None, scoring, Detail.STATS)
+            names = [one.name for one in fields(found)]
+            counts = {name: ones for name in names if isinstance(getattr(found, name), np.ndarray)}
+            query, target = (pairs // 1400).astype(np.int32), (pairs % 1400 + 1500).astype(np.int32)
+            writer.write(replace(found, **{**counts, "query": query, "target": target}))
