@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
+from pairalign.base.above import above
 from pairalign.base.errors import cut_name
 from pairalign.base.notebooks import SHOWN_LINES, html_text
 from pairalign.sequences.sets import SequenceSet
@@ -55,6 +57,27 @@ class MultipleAlignment:
 
     def __repr__(self) -> str:
         return f"<MultipleAlignment: {len(self)} sequences, {self.width} columns>"
+
+    def write(
+        self, path: str | os.PathLike[str], format: str | None = None, order: str = "input"
+    ) -> None:
+        """Write the alignment, as ``pairalign msa`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses text.
+        format : {"fasta", "clustal", "stockholm", "a2m", "tsv", "html"}, optional
+            Default: by the end of the name.
+        order : {"input", "tree"}
+            Of the rows.
+
+        Raises
+        ------
+        FormatError, OutputError
+            There is no such format, it cannot hold the result, or the disk is full.
+        """
+        above("formats.results:write_multiple")(self, path, format, order)
 
     def _repr_html_(self) -> str:
         """Show the left of the first rows, for notebooks."""

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.above import above
 from pairalign.base.notebooks import html_table
+from pairalign.sequences.sets import SequenceSet
 
 ARITHMETICS = ("float32", "float64", "extended")
 """What a pair is computed with: each holds a wider range than the one before."""
@@ -33,6 +37,10 @@ class SparsePosteriors:
         Posteriors in 65535ths.
     arithmetic : ndarray of uint8, shape (pairs,)
         Index into `ARITHMETICS`: what each pair was computed with.
+    sequences : SequenceSet or None
+        What `queries` and `targets` point into, where that is known.
+    threshold : float
+        The least posterior that is kept.
     """
 
     queries: npt.NDArray[np.int32]
@@ -42,22 +50,48 @@ class SparsePosteriors:
     columns: npt.NDArray[np.int32]
     values: npt.NDArray[np.uint16]
     arithmetic: npt.NDArray[np.uint8]
+    sequences: SequenceSet | None = None
+    threshold: float = 0.0
 
     def __len__(self) -> int:
         return len(self.queries)
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write the posteriors, as ``pairalign posterior`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses text.
+        format : {"npz", "parquet", "tsv", "tc_lib"}, optional
+            Default: by the end of the name.
+
+        Raises
+        ------
+        FormatError, OutputError
+            There is no such format, it cannot hold the result, or the disk is full.
+        """
+        above("formats.results:write_posteriors")(self, path, format)
 
     def __repr__(self) -> str:
         return f"<SparsePosteriors: {len(self)} pairs, {len(self.values)} pairs of residues>"
 
     def _repr_html_(self) -> str:
-        """Show the first pairs as a table, for notebooks; sequences by input index."""
+        """Show the first pairs as a table, for notebooks."""
         heads = ["query", "target", "pairs of residues", "highest posterior"]
         return html_table(self, heads, map(self._shown, range(len(self))))
 
     def _shown(self, pair: int) -> list[object]:
         own = self.values[slice(*self.offsets[pair : pair + 2].tolist())]
         highest = own.max(initial=0) / ONE
-        return [int(self.queries[pair]), int(self.targets[pair]), len(own), float(highest)]
+        pair_of = int(self.queries[pair]), int(self.targets[pair])
+        names = pair_of if self.sequences is None else [self.sequences.names[k] for k in pair_of]
+        return [*names, len(own), float(highest)]
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The arrays by their names: what `posteriors_of` takes."""
+        return {name: one for name, one in vars(self).items() if isinstance(one, np.ndarray)}
 
     @property
     def probabilities(self) -> npt.NDArray[np.float64]:
@@ -68,6 +102,11 @@ class SparsePosteriors:
     def pairs(self) -> npt.NDArray[np.int64]:
         """The pair of each entry, int64 of shape (entries,)."""
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+
+def posteriors_of(arrays: Mapping[str, Any]) -> SparsePosteriors:
+    """Return posteriors whose `SparsePosteriors.arrays` are given."""
+    return SparsePosteriors(**arrays)
 
 
 def join_posteriors(pieces: list[SparsePosteriors]) -> SparsePosteriors:

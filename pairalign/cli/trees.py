@@ -51,6 +51,7 @@ from pairalign.formats.names import check_ending, choose_format, format_by_suffi
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
+from pairalign.formats.results import tree_text
 from pairalign.jobs.distances.circular_distances import measure_circular
 from pairalign.jobs.distances.distances import (
     DistanceRequest,
@@ -243,12 +244,12 @@ def run_tree(options: argparse.Namespace) -> None:
     if page is not None:
         _write_report(page, options, matrix, sequences, request.distances(), report, tree)
     if options.rename is None:
-        _write(options.output, _tree_text(tree, format, options))
+        _write(options.output, tree_text(tree, format, options.program))
     else:
         short = replace(tree, names=[f"s{number}" for number in range(1, len(tree) + 1)])
         with open_output(options.rename) as table:
             table.write("".join(map("{}\t{}\n".format, short.names, tree.names)).encode())
-            _write(options.output, _tree_text(short, format, options))
+            _write(options.output, tree_text(short, format, options.program))
     seconds = time.perf_counter() - started
     report.add("tree", f"{options.method}, {seconds:.2f} s", method=options.method)
     _finish(options, report, outputs)
@@ -328,15 +329,6 @@ def _check_names(
     check_names(names, options.program, source)
     if sequences is not None and options.program is not None:
         check_headers(sequences, options.program)
-
-
-def _tree_text(tree: GuideTree, format: str, options: argparse.Namespace) -> bytes:
-    if format in PICTURES:
-        picture: bytes = _drawing().draw_tree(tree, format)
-        return picture
-    if format == "ascii":
-        return tree.ascii().encode()
-    return (tree.mafft() if format == "mafft" else tree.newick(options.program)).encode()
 
 
 def _measure(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage, count_identity
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.above import above
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.notebooks import html_table
 from pairalign.sequences.sets import SequenceSet
@@ -73,6 +75,33 @@ class Clusters:
         stands = zip(self.representatives.tolist(), sizes, strict=True)
         rows = ((number, names[index], size) for number, (index, size) in enumerate(stands))
         return html_table(self, ["cluster", "representative", "sequences"], rows)
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        format: str | None = None,
+        *,
+        sizein: bool = False,
+        sizeout: bool = False,
+    ) -> None:
+        """Write the clusters, as ``pairalign cluster`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses text.
+        format : {"tsv", "uc", "clstr", "fasta", "otutab"}, optional
+            Default: by the end of the name.
+        sizein, sizeout : bool
+            As ``--sizein`` and ``--sizeout``.
+
+        Raises
+        ------
+        FormatError, OutputError
+            There is no such format, it cannot hold the result, or the disk is full.
+        """
+        write = above("formats.clusters:write_clusters")
+        write(path, self, format, sizein=sizein, sizeout=sizeout)
 
     def plot(self) -> Picture:
         """Draw the sizes of the clusters, the largest first (needs matplotlib).

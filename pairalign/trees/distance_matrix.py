@@ -9,12 +9,12 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.above import above
 from pairalign.base.choices import IDENTITY_MEASURES
 from pairalign.base.errors import DistanceError, shown_name
 from pairalign.base.notebooks import SHOWN, html_table
@@ -110,6 +110,23 @@ class DistanceMatrix:
         rows = ((self.names[k], *self.row(k)[:SHOWN].tolist()) for k in range(shown))
         return html_table(self, ["", *self.names[:SHOWN]], rows)
 
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write the distances, as ``pairalign distance`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses text.
+        format : {"phylip", "tsv", "npy", "column"}, optional
+            Default: by the end of the name.
+
+        Raises
+        ------
+        FormatError, OutputError
+            There is no such format, it cannot hold the result, or the disk is full.
+        """
+        above("formats.distances:write_distances")(path, self, format)
+
     def plot(self) -> Picture:
         """Draw a heat map, with the UPGMA tree that orders it beside it (needs matplotlib).
 
@@ -123,7 +140,7 @@ class DistanceMatrix:
         MissingPackageError
             matplotlib is not installed.
         """
-        drawn: Picture = import_module("pairalign.trees.drawing").heat_map(self)
+        drawn: Picture = above("trees.drawing:heat_map")(self)
         return drawn
 
     def __getitem__(self, pair: tuple[int, int]) -> float:

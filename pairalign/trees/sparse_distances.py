@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.above import above
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import MissingPackageError
 from pairalign.base.notebooks import SHOWN, html_table
@@ -42,6 +44,23 @@ class SparseDistances:
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.values)
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write the pairs, as ``pairalign distance`` with a limit does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses text.
+        format : {"npz", "tsv", "parquet"}, optional
+            Default: by the end of the name.
+
+        Raises
+        ------
+        FormatError, OutputError
+            There is no such format, it cannot hold the result, or the disk is full.
+        """
+        above("formats.sparse_distances:write_sparse")(path, self, format)
 
     def _repr_html_(self) -> str:
         """Show the first pairs as a table, for notebooks."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pairalign.base.above import above
 from pairalign.base.notebooks import html_text
 from pairalign.trees.ascii_tree import to_ascii
 from pairalign.trees.mafft import to_mafft
@@ -59,6 +60,27 @@ class GuideTree(Topology):
         """Draw the tree with one line a sequence; see `pairalign.trees.ascii_tree`."""
         return to_ascii(self, width)
 
+    def write(
+        self, path: str | os.PathLike[str], format: str | None = None, program: str | None = None
+    ) -> None:
+        """Write the tree, as ``pairalign tree`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses text.
+        format : {"newick", "mafft", "ascii", "svg", "png"}, optional
+            Default: by the end of the name.
+        program : {"clustalo", "famsa", "muscle"}, optional
+            As for `newick`.
+
+        Raises
+        ------
+        FormatError, OutputError
+            There is no such format, it cannot hold the result, or the disk is full.
+        """
+        above("formats.results:write_tree")(self, path, format, program)
+
     def plot(self) -> Picture:
         """Draw the tree from left to right (needs matplotlib).
 
@@ -72,7 +94,7 @@ class GuideTree(Topology):
         MissingPackageError
             matplotlib is not installed.
         """
-        drawn: Picture = import_module("pairalign.trees.drawing").dendrogram(self)
+        drawn: Picture = above("trees.drawing:dendrogram")(self)
         return drawn
 
     def _repr_html_(self) -> str:

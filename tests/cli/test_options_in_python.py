@@ -45,6 +45,8 @@ OF_THE_PROGRAM = {
 """Options of the program itself, and why functions have none of the kind."""
 
 SAID_OTHERWISE = {
+    "sizein": ["Clusters.write(sizein)"],
+    "sizeout": ["Clusters.write(sizeout)"],
     "input": ["align(sequences)", "distance(sequences)", "tree(source)", "overlap(reads)"],
     "input2": ["align(targets)"],
     "inputs": ["msa(sequences)", "align_families(families)"],
@@ -92,7 +94,6 @@ MISSING = {
     ),
     **dict.fromkeys(["lower", "strict_names"], "a DistanceMatrix writes no PHYLIP"),
     **dict.fromkeys(["dual", "no_cigar"], "`Overlaps.write` has no such choice"),
-    **dict.fromkeys(["sizein", "sizeout"], "Clusters has no method that writes"),
     "weight": "`write` has no such choice",
     "plot": "`plot` of a DistanceMatrix",
     "report": "pairalign.jobs.report.report",

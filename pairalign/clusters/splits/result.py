@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.above import above
 from pairalign.base.arrays import Int32s
 from pairalign.base.notebooks import html_table
 from pairalign.sequences.sets import SequenceSet
@@ -71,6 +73,21 @@ class Split:
             f"<Split: {len(self)} folds of {len(self.sequences)} sequences, "
             f"{len(self.removed)} removed>"
         )
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the fold of each sequence as CSV, as ``pairalign split`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses.
+
+        Raises
+        ------
+        FormatError, OutputError
+            The name has another ending, or the disk is full.
+        """
+        above("formats.results:write_folds")(self, path)
 
     def _repr_html_(self) -> str:
         """Show the folds as a table, for notebooks."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
+from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, posteriors_of
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
 from pairalign.base.errors import CapacityError, FastaError, ScoringError
 from pairalign.base.spelling import spelled
@@ -164,7 +165,7 @@ class PosteriorJob:
         if self._kept is None:
             return
         for arrays in self._kept.before(self._phase):
-            piece, pairs = SparsePosteriors(**arrays), next(pieces, ())
+            piece, pairs = posteriors_of(arrays), next(pieces, ())
             if not np.array_equal(pairs, (piece.queries, piece.targets)):
                 raise self._kept.damaged("posteriors of other pairs")
             yield piece
@@ -178,7 +179,7 @@ class PosteriorJob:
         with closing(self._open()) as engine:
             for piece in compute_pieces(engine, pieces, self._most_at_once(engine)):
                 if self._kept is not None:
-                    self._kept.add(self._phase, vars(piece), len(piece))
+                    self._kept.add(self._phase, piece.arrays, len(piece))
                 yield piece
 
     def _open(self) -> PosteriorComputer:
@@ -319,4 +320,5 @@ def posterior(
         memory_bytes=memory,
         progress=progress,
     )
-    return join_posteriors(list(job))
+    found = join_posteriors(list(job))
+    return replace(found, sequences=job.sequences, threshold=job.threshold)
