@@ -71,7 +71,7 @@ KERNEL_FLAGS = {
     "filters": [],
     "near": ["-O3", "-Wno-psabi"],
     # These have plain loops, for the compiler to put into vectors.
-    "further": ["-O3"],
+    "suboptimal": ["-O3"],
     "pruned": ["-O3"],
     # Its sums and products must not be fused, nor does it pass vectors to other sources.
     "posterior": ["-O3", "-ffp-contract=off", "-fno-math-errno", "-Wno-psabi"],

@@ -90,7 +90,7 @@ static inline void walk(const Set first_set, const Set second_set, global const 
             if (from == 0) break;
             if (from == (BUP | BLEFT)) {
                 const uchar letter = pair.row_codes[--i];
-                const bool match = letter == pair.column_codes[--j] && letter < batch.definite;
+                const bool match = letter == pair.column_codes[--j] && letter < batch.unambiguous;
                 add(&runs, 1, match ? 7 : 8);
                 matches += match;
                 mismatches += !match;

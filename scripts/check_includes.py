@@ -22,7 +22,7 @@ FRAMEWORKS = ("cpu", "cuda", "opencl")
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".cl", ".clh"}
 LAYERS = (
     ("index", "near"),
-    ("bitwise", "filters", "further", "msa", "posterior", "records"),
+    ("bitwise", "filters", "suboptimal", "msa", "posterior", "records"),
     ("align", "clusters", "gpu_plan", "pairs", "trees"),
     ("pruned", "text"),
     ("core", "files", "sets", "statistics"),

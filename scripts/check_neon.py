@@ -4,7 +4,7 @@
 
 Compiles the program of `tests/native` with the engine, for this machine and for aarch64, runs
 both, and compares what they print: a checksum of the alignments of each mode, detail and lane
-width, with own rows, of chosen pairs, above floors, of pruned pairs, of further alignments and
+width, with own rows, of chosen pairs, above floors, of pruned pairs, of suboptimal alignments and
 bands, and of bitwise scores. The program itself stops where two ways to the same alignments
 differ, or where an index leaves a vector. Needs g++, aarch64-linux-gnu-g++ and qemu-aarch64
 (Debian: g++-aarch64-linux-gnu, qemu-user). Takes four minutes of processor time, all but half a

@@ -8,10 +8,10 @@
 //
 //     fuzz_pairs < problems > alignments
 //
-// Problems: int32 mode (0 global, 1 semiglobal, 2 local, 3 end gaps), definite, open, extend, 8 costs of end
-// gaps (open and extend of query-start, query-end, target-start, target-end), top, matrix[32][32]; then pairs
-// until the end: int32 lengths of query and target, and their codes, a byte each. Alignments: for each pair
-// int32 count, then for each alignment int32 score, four spans, number of runs, runs.
+// Problems: int32 mode (0 global, 1 semiglobal, 2 local, 3 end gaps), unambiguous, open, extend, 8 costs of
+// end gaps (open and extend of query-start, query-end, target-start, target-end), top, matrix[32][32]; then
+// pairs until the end: int32 lengths of query and target, and their codes, a byte each. Alignments: for each
+// pair int32 count, then for each alignment int32 score, four spans, number of runs, runs.
 
 #include <algorithm>
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Cost {
 };
 
 struct Problem {
-    int32_t mode, definite;
+    int32_t mode, unambiguous;
     Cost inner;
     Cost ends[4];
     int32_t top;
@@ -130,7 +130,7 @@ private:
         while (i > 0 && j > 0 && !(of_.mode == 2 && at(i, j) == 0)) {
             if (diagonal(used, i, j) == at(i, j)) {
                 const uint8_t a = r_[static_cast<size_t>(i - 1)], b = c_[static_cast<size_t>(j - 1)];
-                put(back, 1, a == b && a < of_.definite ? 7 : 8);
+                put(back, 1, a == b && a < of_.unambiguous ? 7 : 8);
                 taken.insert({i, j});
                 --i, --j;
                 continue;

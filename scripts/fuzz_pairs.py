@@ -3,7 +3,7 @@
     python scripts/fuzz_pairs.py --pairs 1000000 [--seed 1] [--isa avx2]
 
 The oracle (``fuzz_pairs.cpp``, compiled when this runs) follows the definitions in
-``docs/conventions.md``: scores, spans, CIGARs, further alignments of a pair, end gaps. Thresholds
+``docs/conventions.md``: scores, spans, CIGARs, suboptimal alignments, end gaps. Thresholds
 of identity are applied to the oracle's alignments in exact fractions. Prints how many pairs of each
 kind were compared, and the first pair that differs; exits with 1 if one does.
 """
@@ -102,7 +102,7 @@ def random_scoring(rng: np.random.Generator, kind: str) -> Any:
 
 def ask_oracle(program: Path, sequences: Any, scoring: Any, hsps: int) -> list[list[Expected]]:
     """Return the oracle's alignments of all pairs of a set, in the order of its indices."""
-    numbers = [MODES.index(scoring.mode), scoring.alphabet.definite]
+    numbers = [MODES.index(scoring.mode), scoring.alphabet.unambiguous]
     numbers += [scoring.gap_open, scoring.gap_extend]
     numbers += scoring.end_gaps.numbers if scoring.mode == "end-gaps" else [0] * 8
     text = [np.array([*numbers, hsps], np.int32).tobytes(), scoring.matrix.astype("<i4").tobytes()]

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-WITH_KERNELS = ("align", "bitwise", "further", "pruned")
+WITH_KERNELS = ("align", "bitwise", "suboptimal", "pruned")
 FOLDERS = ("core", *WITH_KERNELS)
 FLAGS = ("-std=c++17", "-w", "-pthread", "-D_GLIBCXX_ASSERTIONS")
 KERNELS = {

@@ -49,8 +49,8 @@ struct ByteCosts {
     V open, extend, zero;  // local
 };
 
-// What a path does next, coming in H and not in a gap: letters that are equal and definite, other letters, a
-// gap that takes a column letter, one that takes a row letter; or it ends.
+// What a path does next, coming in H and not in a gap: letters that are equal and unambiguous, other letters,
+// a gap that takes a column letter, one that takes a row letter; or it ends.
 enum Move { SAME_MOVE = 0, OTHER_MOVE = 1, COLUMN_MOVE = 2, ROW_MOVE = 3, STOP_MOVE = 4 };
 
 // Bits of a cell's code: whether a gap goes on, coming in one; twice the move; whether the path ends; and, of

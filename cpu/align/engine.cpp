@@ -196,7 +196,7 @@ const char* pairalign_instruction_sets() {
 
 pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set* second,
                                  const int32_t* matrix, int32_t gap_open, int32_t gap_extend, int32_t mode,
-                                 int32_t definite, int32_t threads, int64_t memory_bytes,
+                                 int32_t unambiguous, int32_t threads, int64_t memory_bytes,
                                  const char* instruction_set, int32_t long_pairs) {
     const InstructionSet* chosen = nullptr;
     const auto sets = available_sets();
@@ -208,7 +208,7 @@ pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set
         new pairalign_engine{Set(*first),
                              second ? std::make_unique<Set>(*second) : nullptr,
                              {},
-                             definite,
+                             unambiguous,
                              std::max(1, threads),
                              memory_bytes,
                              chosen,

@@ -41,7 +41,7 @@ PAIRALIGN_API const char* pairalign_instruction_sets();
 // run here.
 PAIRALIGN_API pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set* second,
                                                const int32_t* matrix, int32_t gap_open, int32_t gap_extend,
-                                               int32_t mode, int32_t definite, int32_t threads,
+                                               int32_t mode, int32_t unambiguous, int32_t threads,
                                                int64_t memory_bytes, const char* instruction_set,
                                                int32_t long_pairs);
 // What gaps at the ends cost in mode 3 (end-gaps), before the first window: open and extend of those opposite

@@ -79,12 +79,12 @@ private:
             turn_letters(true, own_.classes->row);
             return;
         }
-        uint8_t as_they_are[CODES], definite[CODES];
+        uint8_t as_they_are[CODES], unambiguous[CODES];
         for (int a = 0; a < CODES; a++) {
             as_they_are[a] = static_cast<uint8_t>(a);
-            definite[a] = a < own_.definite ? static_cast<uint8_t>(a) : 255;
+            unambiguous[a] = a < own_.unambiguous ? static_cast<uint8_t>(a) : 255;
         }
-        turn_letters(true, definite);
+        turn_letters(true, unambiguous);
         turn_letters(false, as_they_are);
         make_tables();
         if (own_.few.count) {

@@ -19,7 +19,7 @@ namespace PAIRALIGN_ISA {
 enum class Scores { ONE_ROW, CLASSES, FEW_ROWS, LINES };
 
 // Twice the moves of paths that come by the diagonal, where the mask says whether letters are equal and
-// definite: bits of a cell's code.
+// unambiguous: bits of a cell's code.
 template <class V>
 static PAIRALIGN_INLINE V moves_where(typename V::Mask same) {
     return V::unless(same, V::set(2 * OTHER_MOVE));
@@ -199,7 +199,7 @@ private:
     const uint8_t* scores_[ROWS];
 };
 
-// For each letter of the row, and one that is not definite: the moves of all letters of columns, twice.
+// For each letter of the row, and one that is not unambiguous: the moves of all letters of columns, twice.
 struct MovesOfLetters {
     alignas(64) uint8_t of[CODES + 1][2 * CODES];
     constexpr MovesOfLetters() : of() {
@@ -217,9 +217,9 @@ public:
         unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
             constexpr int k = decltype(which)::value;
             const int code = w.batch.row[row + k];
-            const bool definite = code < w.batch.definite;
-            if constexpr (V::LOOKUP) letters_[k] = MOVES_OF_LETTERS.of[definite ? code : CODES];
-            else letters_[k] = V::set(definite ? code : 255);
+            const bool unambiguous = code < w.batch.unambiguous;
+            if constexpr (V::LOOKUP) letters_[k] = MOVES_OF_LETTERS.of[unambiguous ? code : CODES];
+            else letters_[k] = V::set(unambiguous ? code : 255);
         });
     }
     template <int K>

@@ -264,7 +264,7 @@ private:
         batch.side = plan.side;
         batch.floors = floors;
         batch.work = static_cast<uint8_t*>(flags_.need(plan.bytes));
-        batch.definite = engine_.definite;
+        batch.unambiguous = engine_.unambiguous;
         if (trace_) make_steps(batch, paths_, batch.rows, columns, batch.first_lane, batch.group->used);
         return plan;
     }

@@ -11,7 +11,7 @@
 namespace pairalign {
 
 // Classes of letters, where the score of two depends on row ^ column of their classes alone. Equal classes
-// are equal, definite letters.
+// are equal, unambiguous letters.
 struct LetterClasses {
     uint8_t row[CODES], column[CODES];
     uint8_t scores[16];  // as cells take them; those below 8 are used
@@ -43,7 +43,7 @@ struct OwnRows {
     int32_t lengths[MAX_LANES];
     int32_t rows;                  // of the longest
     uint32_t row_codes;            // bit set of the letters, with PAD
-    int definite;                  // codes below it are letters that can be equal
+    int unambiguous;               // codes below it are letters that can be equal
     const LetterClasses* classes;  // null: scores are looked up or come from profiles
     FewRows few;
 };
@@ -102,7 +102,7 @@ struct ByteBatch {
     bool trace;             // false: only `score` is set
     int32_t side;           // when tracing: rows of a tile, 16 times a power of two; or ALL_CELLS
     bool floors;            // local mode: scores of any size, see byte_floors.h
-    int definite;           // codes below it are letters that can be equal
+    int unambiguous;        // codes below it are letters that can be equal
     uint8_t* work;          // ByteLayout::bytes, 64-byte aligned
     const std::atomic<bool>* cancelled;
     uint64_t overflowed;    // bit set of lanes: scores that 8 bits do not hold, whose paths are not set

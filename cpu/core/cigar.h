@@ -8,9 +8,9 @@
 
 namespace pairalign {
 
-// Bit k: letters k of both sequences are equal and definite (code < definite). count <= 64 and both
+// Bit k: letters k of both sequences are equal and unambiguous (code < unambiguous). count <= 64 and both
 // sequences must be readable for 8 bytes past `count`.
-inline uint64_t equal_letters(const uint8_t* a, const uint8_t* b, int count, int definite) {
+inline uint64_t equal_letters(const uint8_t* a, const uint8_t* b, int count, int unambiguous) {
     constexpr uint64_t EACH = 0x0101010101010101u, HIGH = 0x8080808080808080u;
     uint64_t mask = 0;
     for (int k = 0; k < count; k += 8) {
@@ -19,7 +19,7 @@ inline uint64_t equal_letters(const uint8_t* a, const uint8_t* b, int count, int
         memcpy(&y, b + k, 8);
         // Codes are below 32, so no byte carries into the next.
         const uint64_t differ = ((x ^ y) & (EACH * 0x7f)) + EACH * 0x7f;
-        const uint64_t ambiguous = (x & (EACH * 0x7f)) + EACH * static_cast<uint64_t>(128 - definite);
+        const uint64_t ambiguous = (x & (EACH * 0x7f)) + EACH * static_cast<uint64_t>(128 - unambiguous);
         const uint64_t good = ~(differ | ambiguous) & HIGH;
         mask |= ((good >> 7) * 0x0102040810204080u >> 56) << k;
     }
@@ -28,7 +28,7 @@ inline uint64_t equal_letters(const uint8_t* a, const uint8_t* b, int count, int
 
 // Writes the CIGAR of a path and counts. `out` needs room for a run per column of the alignment; null
 // counts only. Returns the number of runs. row_is_query decides what is an insertion.
-inline int64_t write_cigar(const Path& path, const uint8_t* row, const uint8_t* column, int definite,
+inline int64_t write_cigar(const Path& path, const uint8_t* row, const uint8_t* column, int unambiguous,
                            bool row_is_query, uint32_t* out, Summary& summary) {
     const uint32_t operation_of[3] = {0, row_is_query ? INSERTION : DELETION,
                                       row_is_query ? DELETION : INSERTION};
@@ -48,7 +48,7 @@ inline int64_t write_cigar(const Path& path, const uint8_t* row, const uint8_t* 
         int32_t matches = 0;
         for (uint32_t done = 0; done < length; done += 64) {
             const int chunk = static_cast<int>(length - done < 64 ? length - done : 64);
-            uint64_t mask = equal_letters(row + i + done, column + j + done, chunk, definite);
+            uint64_t mask = equal_letters(row + i + done, column + j + done, chunk, unambiguous);
             matches += __builtin_popcountll(mask);
             if (!out) continue;
             for (int k = 0; k < chunk;) {

@@ -32,7 +32,7 @@ void set_lanes(const pairalign_result& result, const Pair* pairs, int count, con
         own.rows = std::max(own.rows, own.lengths[l]);
         own.row_codes |= rows.letters[static_cast<size_t>(pair.row)];
     }
-    own.definite = result.engine->definite;
+    own.unambiguous = result.engine->unambiguous;
     own.classes = classes;
     own.few.count = 0;
 }
@@ -74,7 +74,7 @@ public:
         batch.rows = own.rows;
         batch.trace = trace;
         batch.side = side;
-        batch.definite = engine.definite;
+        batch.unambiguous = engine.unambiguous;
         batch.work = static_cast<uint8_t*>(work_.need(work_bytes));
         batch.cancelled = &engine.cancelled;
         if (trace) make_steps(batch, steps_, own.rows, group.columns, 0, group.used);

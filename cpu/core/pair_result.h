@@ -66,7 +66,7 @@ inline void keep_path(pairalign_result& result, Arena& arena, bool traced, const
     for (int32_t r = 0; traced && r < path.run_count; r++) steps += path.runs[r] >> 2;
     keep_pair(result, arena, traced, pair, path, steps, [&](bool is_query, uint32_t* out, Summary& summary) {
         return write_cigar(path, result.rows_of(pair.flipped).codes(pair.row),
-                           result.columns_of(pair.flipped).codes(pair.column), result.engine->definite,
+                           result.columns_of(pair.flipped).codes(pair.column), result.engine->unambiguous,
                            is_query, out, summary);
     });
 }

@@ -35,11 +35,11 @@ bool fits_floors(const Scheme& s, int32_t rows, int32_t columns) {
            byte_offset(s) + floor_margin(s) + (LETTERS + 1) * best <= 255;
 }
 
-bool classes_of(const Scheme& scheme, int definite, uint32_t codes, LetterClasses& classes) {
+bool classes_of(const Scheme& scheme, int unambiguous, uint32_t codes, LetterClasses& classes) {
     constexpr int BASES =
         4;  // A, C, G, T: those that pair and those that do not, transitions and transversions
     constexpr uint8_t OTHER_ROW = 7, OTHER_COLUMN = 4;  // from bases they differ by 4 to 7, and by 3
-    if (definite != BASES) return false;
+    if (unambiguous != BASES) return false;
     const int32_t raise = scheme.mode == LOCAL ? 0 : byte_raise(scheme);
     int32_t scores[16] = {};
     for (int k = 0; k < BASES; k++) scores[k] = scheme.matrix[0][k];

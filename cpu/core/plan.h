@@ -22,7 +22,7 @@ bool fits_bytes(const Scheme& scheme);
 bool fits_floors(const Scheme& scheme, int32_t rows, int32_t columns);
 
 // Classes of a bit set of letters, or false where scores take more than classes can say.
-bool classes_of(const Scheme& scheme, int definite, uint32_t codes, LetterClasses& classes);
+bool classes_of(const Scheme& scheme, int unambiguous, uint32_t codes, LetterClasses& classes);
 
 // Costs are in about half the time that a batch of 16-bit lanes takes for one vector of cells without flags.
 

@@ -56,7 +56,7 @@ struct pairalign_engine {
     pairalign::Set first;
     std::unique_ptr<pairalign::Set> second;
     pairalign::Scheme scheme;
-    int definite;
+    int unambiguous;
     int threads;
     int64_t memory_bytes;
     const pairalign::InstructionSet* set;

@@ -151,7 +151,7 @@ bool classes_of_window(const pairalign_engine& engine, const pairalign_result& r
     };
     add(result.rows_of(false), w.row_start, w.row_stop);
     add(result.columns_of(false), w.column_start, w.column_stop);
-    return classes_of(engine.scheme, engine.definite, codes, classes);
+    return classes_of(engine.scheme, engine.unambiguous, codes, classes);
 }
 
 }  // namespace pairalign

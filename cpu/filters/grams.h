@@ -33,26 +33,27 @@ inline uint64_t mix(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-// The q-grams of definite letters of a sequence, sorted.
-inline void read_grams(const uint8_t* codes, int32_t length, int q, int definite,
+// The q-grams of unambiguous letters of a sequence, sorted.
+inline void read_grams(const uint8_t* codes, int32_t length, int q, int unambiguous,
                        std::vector<uint64_t>& grams) {
     grams.clear();
-    for_each_word(codes, length, q, BITS_OF_LETTER, definite,
+    for_each_word(codes, length, q, BITS_OF_LETTER, unambiguous,
                   [&](uint64_t gram, int32_t) { grams.push_back(gram); });
     std::sort(grams.begin(), grams.end());
 }
 
-// What is read from each definite letter of a sequence on, sorted: as many definite letters as follow, at
-// most MOST_GRAM, the first one the highest, and below them their number.
-inline std::vector<uint64_t> sorted_suffixes(const uint8_t* codes, int32_t length, int definite) {
+// What is read from each unambiguous letter of a sequence on, sorted: as many unambiguous letters as follow,
+// at most MOST_GRAM, the first one the highest, and below them their number.
+inline std::vector<uint64_t> sorted_suffixes(const uint8_t* codes, int32_t length, int unambiguous) {
     std::vector<uint64_t> suffixes;
     uint64_t word = 0, letters = 0;
     for (int32_t k = length; k-- > 0;) {
-        const bool is_definite = codes[k] < definite;
-        letters = is_definite ? std::min<uint64_t>(letters + 1, MOST_GRAM) : 0;
-        word =
-            is_definite ? word >> BITS_OF_LETTER | uint64_t{codes[k]} << BITS_OF_LETTER * (MOST_GRAM - 1) : 0;
-        if (is_definite) suffixes.push_back(word << BITS_OF_COUNT | letters);
+        const bool is_unambiguous = codes[k] < unambiguous;
+        letters = is_unambiguous ? std::min<uint64_t>(letters + 1, MOST_GRAM) : 0;
+        word = is_unambiguous
+                   ? word >> BITS_OF_LETTER | uint64_t{codes[k]} << BITS_OF_LETTER * (MOST_GRAM - 1)
+                   : 0;
+        if (is_unambiguous) suffixes.push_back(word << BITS_OF_COUNT | letters);
     }
     std::sort(suffixes.begin(), suffixes.end());
     return suffixes;

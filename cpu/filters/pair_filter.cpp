@@ -47,7 +47,7 @@ void add_grams(FilteredSet& set, const pairalign_filter& filter) {
     on_threads((set.given.count + PART - 1) / PART, filter.threads, [&](int32_t part) {
         std::vector<uint64_t> grams;
         for (int32_t s = part * PART; s < std::min(set.given.count, (part + 1) * PART); s++) {
-            read_grams(set.codes(s), set.length(s), filter.q, filter.definite, grams);
+            read_grams(set.codes(s), set.length(s), filter.q, filter.unambiguous, grams);
             GramSet& one = set.grams[static_cast<size_t>(s)];
             write_bits(grams, set.bits.data() + one.start, one);
         }
@@ -123,8 +123,8 @@ std::vector<Sampled> sample_grams(const pairalign_filter& filter, std::vector<Dr
         const FilteredSet &a = filter.rows, &b = filter.columns();
         sampled.push_back({least, {a.length(row), b.length(column)}, {}});
         if (suffixes[0].empty() && suffixes[1].empty()) {
-            suffixes[0] = sorted_suffixes(a.codes(row), a.length(row), filter.definite);
-            suffixes[1] = sorted_suffixes(b.codes(column), b.length(column), filter.definite);
+            suffixes[0] = sorted_suffixes(a.codes(row), a.length(row), filter.unambiguous);
+            suffixes[1] = sorted_suffixes(b.codes(column), b.length(column), filter.unambiguous);
         }
         for (int side = 0; side < 2; side++) take_grams(suffixes[side], q, sampled.back().grams[side]);
     }
@@ -156,7 +156,7 @@ void choose_grams(pairalign_filter& filter) {
 
 // Looks at subsequences if they drop enough of a sample that q-grams leave.
 void choose_subsequences_too(pairalign_filter& filter) {
-    auto masks = std::make_unique<MatchMasks>(filter.columns().given, filter.definite, filter.threads);
+    auto masks = std::make_unique<MatchMasks>(filter.columns().given, filter.unambiguous, filter.threads);
     SubsequenceLooker looker(*masks, *filter.kernel);
     size_t dropped = 0, left = 0;
     for (const auto& [row, column] : draw_pairs(filter)) {
@@ -172,7 +172,7 @@ void choose_subsequences_too(pairalign_filter& filter) {
                 continue;
         }
         uint8_t mask = 1;
-        looker.look({a.codes(row), a.length(row), filter.definite}, column, column + 1, &mask,
+        looker.look({a.codes(row), a.length(row), filter.unambiguous}, column, column + 1, &mask,
                     [&](int32_t) { return static_cast<int32_t>(bounds.matches); });
         left++;
         dropped += mask == 0;
@@ -180,7 +180,7 @@ void choose_subsequences_too(pairalign_filter& filter) {
     if (100 * dropped < LEAST_DROPPED_PERCENT * left) return;
     if (filter.other) {
         filter.other_masks = std::move(masks);
-        masks = std::make_unique<MatchMasks>(filter.rows.given, filter.definite, filter.threads);
+        masks = std::make_unique<MatchMasks>(filter.rows.given, filter.unambiguous, filter.threads);
     }
     filter.row_masks = std::move(masks);
 }
@@ -262,7 +262,7 @@ struct RowFilter {
     // Takes those out of what `look` has left of a row whose longest common subsequence is too short.
     void look_at_subsequences(int32_t row, int32_t first, int32_t stop, uint8_t* mask,
                               SubsequenceLooker& looker) const {
-        const Text text{filter.rows.codes(row), filter.rows.length(row), filter.definite};
+        const Text text{filter.rows.codes(row), filter.rows.length(row), filter.unambiguous};
         Needed needed{filter, demand.best};
         looker.look(text, first, stop, mask, [&](int32_t column) { return needed.of(row, column); });
     }
@@ -324,8 +324,8 @@ void look_at_group(const pairalign_filter& filter, const WindowRows& rows, int32
             least[lane] =
                 own[lane] ? needed[static_cast<size_t>(lane)].of(group * LANES + lane, column) : NEVER_NEEDED;
         const FilteredSet& columns = filter.columns();
-        looker.look_at_group(group, {columns.codes(column), columns.length(column), filter.definite}, least,
-                             [&](int lane, bool has) { *own[lane] = has ? LOOKED_AT : 0; });
+        looker.look_at_group(group, {columns.codes(column), columns.length(column), filter.unambiguous},
+                             least, [&](int lane, bool has) { *own[lane] = has ? LOOKED_AT : 0; });
     }
 }
 
@@ -337,9 +337,9 @@ void look_at_group(const pairalign_filter& filter, const WindowRows& rows, int32
 // is no memory.
 PAIRALIGN_API pairalign_filter* pairalign_open_filter(const pairalign_set* first, const pairalign_set* second,
                                                       const pairalign_thresholds* thresholds,
-                                                      const pairalign_column_scores* scores, int32_t definite,
-                                                      int32_t grams, const char* instruction_set,
-                                                      int32_t threads) {
+                                                      const pairalign_column_scores* scores,
+                                                      int32_t unambiguous, int32_t grams,
+                                                      const char* instruction_set, int32_t threads) {
     try {
         auto filter = std::make_unique<pairalign_filter>();
         filter->rows.given = *first;
@@ -349,7 +349,7 @@ PAIRALIGN_API pairalign_filter* pairalign_open_filter(const pairalign_set* first
         }
         filter->thresholds = *thresholds;
         filter->scores = *scores;
-        filter->definite = definite;
+        filter->unambiguous = unambiguous;
         filter->threads = std::max(1, threads);
         if (scores->has_minimum) {
             add_best(filter->rows, scores->best_of_row);

@@ -48,7 +48,7 @@ struct pairalign_filter {
     std::unique_ptr<pairalign::FilteredSet> other;
     pairalign_thresholds thresholds;
     pairalign_column_scores scores;
-    int32_t definite, threads;
+    int32_t unambiguous, threads;
     int q = 0;  // letters of a q-gram; 0: none are looked at
     int density = pairalign::LEAST_DENSITY;
     const pairalign::SubsequenceKernel* kernel = nullptr;

@@ -51,7 +51,7 @@ struct Grams {
     }
 };
 
-// Calls `use(word)` for all words of definite letters of a sequence.
+// Calls `use(word)` for all words of unambiguous letters of a sequence.
 template <class Use>
 void each_word(const pairalign_set& set, int32_t position, const Use& use) {
     for_each_word(set.codes + set.starts[position], set.lengths[position], WORD_LETTERS, 2, DEFINITE,

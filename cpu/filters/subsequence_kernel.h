@@ -35,7 +35,7 @@ static void advance(Lanes* x, const uint64_t* masks, int64_t stride, int32_t wor
     for (int w = 0; w < W; w++) own[w] = x[w];
     for (; j < stop; j++) {
         const int32_t code = text.codes[j];
-        if (code >= text.definite) continue;  // matches nothing
+        if (code >= text.unambiguous) continue;  // matches nothing
         const uint64_t* of_code = masks + code * stride;
         Lanes carry = all_lanes(0);
 #pragma GCC unroll 10
@@ -125,11 +125,11 @@ static void run_in_window(const MaskGroup& group, const Text& text, const int32_
             return (low >> shift) | (high << back);
         };
         Lanes made[FEW ? FEW : 1];
-        for (int32_t code = 0; FEW && code < text.definite; code++) made[code] = mask_of(code);
+        for (int32_t code = 0; FEW && code < text.unambiguous; code++) made[code] = mask_of(code);
         const int32_t stop = text.length - j < STEP ? text.length : j + STEP;
         for (; j < stop; j++) {
             const int32_t code = text.codes[j];
-            if (code >= text.definite) continue;  // matches nothing
+            if (code >= text.unambiguous) continue;  // matches nothing
             const Lanes m = FEW ? made[code] : mask_of(code);
             x = (x + (x & m)) | (x & ~m);
         }
@@ -157,8 +157,8 @@ static void count_common(const MaskGroup& group, const Text& text, const int32_t
         if (needed[lane] != NEVER_NEEDED && text.length - needed[lane] > behind)
             behind = text.length - needed[lane];
     if (group.words > 1 && behind + unmatched + STEP <= 64)
-        return text.definite <= BASES ? run_in_window<BASES>(group, text, needed, behind, common)
-                                      : run_in_window<0>(group, text, needed, behind, common);
+        return text.unambiguous <= BASES ? run_in_window<BASES>(group, text, needed, behind, common)
+                                         : run_in_window<0>(group, text, needed, behind, common);
     run(group, text, needed, behind, unmatched, common, memory);
 }
 

@@ -26,8 +26,8 @@ const SubsequenceKernel* choose_subsequences(const char* name) {
     return nullptr;
 }
 
-MatchMasks::MatchMasks(const pairalign_set& set, int32_t definite, int32_t threads)
-    : definite_(definite), lengths_(set.lengths) {
+MatchMasks::MatchMasks(const pairalign_set& set, int32_t unambiguous, int32_t threads)
+    : unambiguous_(unambiguous), lengths_(set.lengths) {
     const int32_t groups = (set.count + LANES - 1) / LANES;
     size_t start = 0;
     for (int32_t g = 0; g < groups; g++) {
@@ -36,7 +36,7 @@ MatchMasks::MatchMasks(const pairalign_set& set, int32_t definite, int32_t threa
             longest = std::max(longest, set.lengths[s]);
         starts_.push_back(start);
         words_.push_back((longest + BITS_OF_WORD - 1) / BITS_OF_WORD);
-        start += static_cast<size_t>(definite) * static_cast<size_t>(words_.back()) * LANES;
+        start += static_cast<size_t>(unambiguous) * static_cast<size_t>(words_.back()) * LANES;
     }
     masks_.resize(start);
     on_threads(groups, threads, [&](int32_t g) {
@@ -45,7 +45,7 @@ MatchMasks::MatchMasks(const pairalign_set& set, int32_t definite, int32_t threa
         for (int32_t s = g * LANES; s < std::min(set.count, (g + 1) * LANES); s++) {
             const uint8_t* codes = set.codes + set.starts[s];
             for (int32_t k = 0; k < set.lengths[s]; k++)
-                if (codes[k] < definite)
+                if (codes[k] < unambiguous)
                     masks[(static_cast<int64_t>(codes[k]) * words + k / BITS_OF_WORD) * LANES + s % LANES] |=
                         uint64_t{1} << (k % BITS_OF_WORD);
         }
@@ -55,7 +55,7 @@ MatchMasks::MatchMasks(const pairalign_set& set, int32_t definite, int32_t threa
 void MatchMasks::copy(int32_t position, uint64_t* masks, int32_t words, int lane) const {
     const MaskGroup from = group(position / LANES);
     const uint64_t* source = from.masks + position % LANES;
-    for (int32_t code = 0; code < definite_; code++, masks += words * LANES) {
+    for (int32_t code = 0; code < unambiguous_; code++, masks += words * LANES) {
         for (int32_t w = 0; w < from.words; w++, source += LANES) masks[w * LANES + lane] = *source;
         for (int32_t w = from.words; w < words; w++) masks[w * LANES + lane] = 0;
     }
@@ -64,7 +64,7 @@ void MatchMasks::copy(int32_t position, uint64_t* masks, int32_t words, int lane
 void SubsequenceLooker::run_waiting(const Text& text, int32_t first, uint8_t* mask) {
     int32_t words = 1;
     for (int k = 0; k < waiting_; k++) words = std::max(words, masks_.group(positions_[k] / LANES).words);
-    gathered_.resize(static_cast<size_t>(masks_.definite()) * static_cast<size_t>(words) * LANES + LANES);
+    gathered_.resize(static_cast<size_t>(masks_.unambiguous()) * static_cast<size_t>(words) * LANES + LANES);
     uint64_t* masks = aligned(gathered_);
     for (int k = 0; k < waiting_; k++) masks_.copy(positions_[k], masks, words, k);
     for (int k = waiting_; k < LANES; k++) least_[k] = NEVER_NEEDED;

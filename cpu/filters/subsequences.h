@@ -1,6 +1,6 @@
 // How many residues two sequences can have matched at most: the length of their longest common subsequence.
 //
-// The matches of an alignment, one after the other, are a common subsequence of definite residues of both
+// The matches of an alignment, one after the other, are a common subsequence of unambiguous residues of both
 // sequences, whatever the mode. So an alignment that passes and must have K matches (least_matches in
 // thresholds.h, every identity and mode) is one of sequences that have a common subsequence of K residues:
 // what has none is dropped, and nothing is lost. Ambiguous residues match nothing, not even themselves, here
@@ -34,7 +34,7 @@ constexpr int LANES = 8;
 constexpr int BITS_OF_WORD = 63;
 constexpr int32_t NEVER_NEEDED = INT32_MAX;  // of a lane that is not looked at
 
-// Bits of eight sequences: masks[definite][words][LANES]. A bit is 1 where the sequence has the residue.
+// Bits of eight sequences: masks[unambiguous][words][LANES]. A bit is 1 where the sequence has the residue.
 struct MaskGroup {
     const uint64_t* masks;
     int32_t words;
@@ -42,7 +42,7 @@ struct MaskGroup {
 
 struct Text {
     const uint8_t* codes;
-    int32_t length, definite;  // codes from `definite` on match nothing
+    int32_t length, unambiguous;  // codes from `unambiguous` on match nothing
 };
 
 // memory: words * LANES of room. unmatched: the most residues that a pattern which is looked at may have
@@ -59,9 +59,9 @@ const SubsequenceKernel* choose_subsequences(const char* name);
 // The groups of a set, by sorted position.
 class MatchMasks {
 public:
-    MatchMasks(const pairalign_set& set, int32_t definite, int32_t threads);
+    MatchMasks(const pairalign_set& set, int32_t unambiguous, int32_t threads);
 
-    int32_t definite() const { return definite_; }
+    int32_t unambiguous() const { return unambiguous_; }
     MaskGroup group(int32_t number) const {
         const size_t k = static_cast<size_t>(number);
         return {masks_.data() + starts_[k], words_[k]};
@@ -71,7 +71,7 @@ public:
     void copy(int32_t position, uint64_t* masks, int32_t words, int lane) const;
 
 private:
-    int32_t definite_;
+    int32_t unambiguous_;
     const int32_t* lengths_;
     std::vector<size_t> starts_;
     std::vector<int32_t> words_;

@@ -18,8 +18,8 @@ constexpr int64_t MOST_ERRORS = 64;  // distances up to more take as long as oth
 constexpr int64_t NO_ROOM = INT32_MAX;
 constexpr int64_t ERRORS_A_SEED_MORE = 10;  // more seeds to be shared, of shorter sequences rarer ones
 
-bool is_definite(const uint8_t* codes, int32_t length, int32_t definite) {
-    return std::all_of(codes, codes + length, [=](uint8_t code) { return code < definite; });
+bool is_unambiguous(const uint8_t* codes, int32_t length, int32_t unambiguous) {
+    return std::all_of(codes, codes + length, [=](uint8_t code) { return code < unambiguous; });
 }
 
 }  // namespace
@@ -84,8 +84,8 @@ private:
         letters_.assign(static_cast<size_t>(length) + 2 * MARGIN, COLUMN_MARGIN);
         const uint8_t* codes = set().codes(column);
         for (int32_t k = 0; k < length; k++)
-            if (codes[k] < index_.filter->definite) letters_[static_cast<size_t>(k + MARGIN)] = codes[k];
-        is_definite_ = is_definite(codes, length, index_.filter->definite);
+            if (codes[k] < index_.filter->unambiguous) letters_[static_cast<size_t>(k + MARGIN)] = codes[k];
+        is_unambiguous_ = is_unambiguous(codes, length, index_.filter->unambiguous);
     }
 
     // The least number of seeds that a column has of a row: each error breaks at most one.
@@ -98,7 +98,7 @@ private:
         hits_.clear();
         const uint64_t last = index_.heads.size() - 1, last_mark = index_.marks.size() * 64 - 1;
         const SeedShape& shape = index_.shape;
-        for_each_word(set().codes(column), set().length(column), shape.letters, shape.bits, shape.definite,
+        for_each_word(set().codes(column), set().length(column), shape.letters, shape.bits, shape.unambiguous,
                       [&](uint64_t word, int32_t start) {
                           const uint64_t hash = hash_of(word), mark = hash & last_mark;
                           if (index_.marks[mark / 64] >> (mark % 64) & 1)
@@ -186,7 +186,7 @@ private:
     Candidate bound(int32_t row, int32_t column, int32_t distance) const {
         const int64_t n = set().length(column), m = set().length(row), shorter = std::min(n, m);
         const int32_t most = n == m ? index_.without_gaps.most(distance) : -1;
-        if (distance <= most && is_definite_ && index_.is_definite[static_cast<size_t>(row)]) {
+        if (distance <= most && is_unambiguous_ && index_.is_unambiguous[static_cast<size_t>(row)]) {
             const int64_t mismatches = count_mismatches(pair_of(row, column), most);
             if (mismatches <= most) return {row, column, n - mismatches, n, true};
         }
@@ -221,7 +221,7 @@ private:
     std::vector<uint32_t> seen_in_;  // by entry, the last round whose column has that seed
     std::vector<SeedHit> hits_;
     std::vector<uint8_t> letters_;
-    bool is_definite_ = false;
+    bool is_unambiguous_ = false;
     int64_t found_ = 0;
 };
 
@@ -257,7 +257,7 @@ pairalign_growing_index::pairalign_growing_index(const pairalign_filter* of, con
     heads.assign(size_t{1} << bucket_bits, -1);
     marks.assign(size_t{1} << (bits_for(8 * entries_at_most, 10, 30) - 6), 0);
     starts.assign(static_cast<size_t>(set.given.count), -1);
-    is_definite.assign(static_cast<size_t>(set.given.count), 0);
+    is_unambiguous.assign(static_cast<size_t>(set.given.count), 0);
     wanted.assign(static_cast<size_t>(set.given.count), 0);
     letters.assign(MARGIN, ROW_MARGIN);
 }
@@ -266,7 +266,7 @@ void pairalign_growing_index::add_one(int32_t row, SeedChooser& chooser) {
     const uint8_t* codes = filter->rows.codes(row);
     const int32_t length = filter->rows.length(row);
     starts[static_cast<size_t>(row)] = static_cast<int64_t>(letters.size());
-    is_definite[static_cast<size_t>(row)] = pairalign::is_definite(codes, length, filter->definite);
+    is_unambiguous[static_cast<size_t>(row)] = pairalign::is_unambiguous(codes, length, filter->unambiguous);
     letters.insert(letters.end(), codes, codes + length);
     letters.insert(letters.end(), MARGIN, ROW_MARGIN);
     const WantedSeeds from(filter->thresholds, length);

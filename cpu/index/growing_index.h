@@ -16,7 +16,7 @@
 //   that each side needs, at least: d is the least sum over the seeds found. Seeds in one run of equal
 //   letters have the same sum, for letters that are equal are best matched. M / (M + E) <= n / (n + d).
 //
-// No gaps. Two sequences of n definite letters each, h of them different when laid side by side, in global
+// No gaps. Two sequences of n unambiguous letters each, h of them different when laid side by side, in global
 // mode. An alignment with gaps has g >= 1 letters of each in gaps, at least one gap of each, n - g other
 // columns and X mismatches, and d <= X + 2g. So it scores at most
 //     match (n - g) - (match - best mismatch) max(0, d - 2g) - 2 open - 2 (g - 1) extend,
@@ -79,8 +79,8 @@ struct pairalign_growing_index : pairalign_representatives {
     std::vector<int32_t> without;  // rows that have no room for their seeds: every column finds them
     std::vector<uint8_t> letters;  // of the rows, with margins
     std::vector<int64_t> starts;   // of each row in `letters`; -1: it is not in the index, or no longer
-    std::vector<int32_t> wanted;   // seeds of each row, with those that are not definite
-    std::vector<uint8_t> is_definite;
+    std::vector<int32_t> wanted;   // seeds of each row, with those that are not unambiguous
+    std::vector<uint8_t> is_unambiguous;
     int32_t longest = 0;
     pairalign::WithoutGaps without_gaps;
 

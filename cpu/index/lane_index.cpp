@@ -61,14 +61,15 @@ private:
         if (groups_.empty() || groups_.back().count == LANES) {
             const int32_t words = std::max(1, (set.length(row) + BITS_OF_WORD - 1) / BITS_OF_WORD);
             groups_.push_back({masks_.size(), words, 0, {}});
-            masks_.resize(masks_.size() + static_cast<size_t>(words) * static_cast<size_t>(filter_.definite));
+            masks_.resize(masks_.size() +
+                          static_cast<size_t>(words) * static_cast<size_t>(filter_.unambiguous));
         }
         Group& group = groups_.back();
         const int lane = group.count;
         group.rows[group.count++] = row;
         const uint8_t* codes = set.codes(row);
         for (int32_t k = 0; k < set.length(row); k++)
-            if (codes[k] < filter_.definite)
+            if (codes[k] < filter_.unambiguous)
                 masks_[group.start + static_cast<size_t>(codes[k] * group.words + k / BITS_OF_WORD)]
                     .lanes[lane] |= uint64_t{1} << (k % BITS_OF_WORD);
     }
@@ -94,7 +95,7 @@ public:
         column_ = column;
         known_length_ = -1;
         const FilteredSet& set = filter_.rows;
-        const Text text{set.codes(column), set.length(column), filter_.definite};
+        const Text text{set.codes(column), set.length(column), filter_.unambiguous};
         for (const Group& group : index_.groups_) {
             if (group.rows[0] >= column) break;
             if (group.rows[group.count - 1] < least_row_) continue;

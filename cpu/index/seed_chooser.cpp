@@ -11,7 +11,7 @@ void SeedChooser::read(const uint8_t* codes, int32_t first, int32_t stop) {
     const auto starts = static_cast<size_t>(stop - first - shape_.letters + 1);
     words_.resize(starts);
     costs_.assign(starts, 0);
-    for_each_word(codes + first, stop - first, shape_.letters, shape_.bits, shape_.definite,
+    for_each_word(codes + first, stop - first, shape_.letters, shape_.bits, shape_.unambiguous,
                   [&](uint64_t word, int32_t start) {
                       words_[static_cast<size_t>(start)] = word;
                       costs_[static_cast<size_t>(start)] = static_cast<float>(counts_.of(word)) + OF_A_LOOK;

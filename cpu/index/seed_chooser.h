@@ -29,7 +29,7 @@ struct Seed {
 
 // Letters of seeds and of their alphabet.
 struct SeedShape {
-    int letters, bits, definite;
+    int letters, bits, unambiguous;
 };
 
 // Chooses disjoint seeds of sequences, with the least sum of counts.
@@ -55,7 +55,7 @@ private:
     SeedShape shape_;
     const WordCounts& counts_;
     double sum_ = 0;
-    std::vector<uint64_t> words_;  // by start; those that are not definite say nothing
+    std::vector<uint64_t> words_;  // by start; those that are not unambiguous say nothing
     std::vector<float> costs_;     // 0: an ambiguous letter
     std::vector<float> least_;     // [seeds][ends]: of so many seeds that end before, the least sum
     std::vector<int32_t> starts_;

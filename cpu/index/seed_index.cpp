@@ -121,7 +121,7 @@ void pairalign_seed_index::find(int32_t row, int32_t first, int32_t stop, Length
         }
     };
     for_each_word(filter->rows.codes(row), filter->rows.length(row), shape.letters, shape.bits,
-                  shape.definite, look_up);
+                  shape.unambiguous, look_up);
     for (auto at = std::lower_bound(without.begin(), without.end(), first); at != without.end() && *at < stop;
          ++at) {
         const Diagonals& diagonals = bounds.of(row, *at);

@@ -22,7 +22,7 @@ int32_t step_for(const FilteredSet& set, int32_t sequences, int64_t letters) {
 
 void add_words(const FilteredSet& rows, const SeedShape& shape, int32_t step, WordCounts& counts) {
     for (int32_t s = 0; s < rows.given.count; s += step)
-        for_each_word(rows.codes(s), rows.length(s), shape.letters, shape.bits, shape.definite,
+        for_each_word(rows.codes(s), rows.length(s), shape.letters, shape.bits, shape.unambiguous,
                       [&](uint64_t word, int32_t) { counts.add(word); });
 }
 
@@ -62,10 +62,10 @@ WordCounts count_words(const FilteredSet& set, const SeedShape& shape) {
 
 ChosenShape choose_shape(const pairalign_filter& filter) {
     ChosenShape best{{0, 0, 0}, 0};
-    const int bits = filter.definite <= 4 ? 2 : BITS_OF_LETTER;
+    const int bits = filter.unambiguous <= 4 ? 2 : BITS_OF_LETTER;
     for (const int letters : LETTER_CHOICES) {
         if (letters * bits > MOST_BITS_OF_WORD) break;
-        const SeedShape shape{letters, bits, filter.definite};
+        const SeedShape shape{letters, bits, filter.unambiguous};
         const double cost = cost_of(filter, shape);
         if (best.shape.letters == 0 || cost < best.cost) best = {shape, cost};
     }

@@ -29,7 +29,7 @@ struct pairalign_posterior_table {
 struct pairalign_path_scoring {
     const int32_t* matrix;  // [32][32]
     int32_t gap_open, gap_extend;
-    int32_t definite;  // codes from here on match nothing
+    int32_t unambiguous;  // codes from here on match nothing
     int32_t threads;
 };
 
@@ -125,7 +125,7 @@ public:
         score_ -= scoring_.gap_open + int64_t{length - 1} * scoring_.gap_extend;
     }
     void add_pair(uint8_t x, uint8_t y) {
-        const bool match = x == y && x < scoring_.definite;
+        const bool match = x == y && x < scoring_.unambiguous;
         const uint32_t op = match ? MATCH : MISMATCH;
         if (count_ > 0 && (runs_[count_ - 1] & 15) == op) runs_[count_ - 1] += 16;
         else runs_[count_++] = 16 | op;

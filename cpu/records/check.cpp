@@ -190,7 +190,7 @@ private:
                     counts.at_ends += length;
                 Side& alone = operation == INSERTION ? query : target;
                 for (int64_t left = length; left > 0; --left)
-                    counts.ambiguous += alone.next() >= of_.definite;
+                    counts.ambiguous += alone.next() >= of_.unambiguous;
             } else if (operation == SKIPPED) {
                 target.at += length * target.step;
                 counts.scored = false;  // an intron has no cost here
@@ -237,12 +237,12 @@ private:
         counts.columns += length;
         counts.aligned += length;
         Counts found;  // a copy that no store can touch
-        const int32_t definite = of_.definite;
+        const int32_t unambiguous = of_.unambiguous;
         const int32_t* const matrix = of_.matrix;
         for (int64_t k = 0; k < length; ++k) {
             const int64_t places[2] = {query.at, target.at};
             const uint8_t a = query.next(), b = target.next();
-            const bool ambiguous_a = a >= definite, ambiguous_b = b >= definite;
+            const bool ambiguous_a = a >= unambiguous, ambiguous_b = b >= unambiguous;
             const bool match = a == b && !ambiguous_a;
             const int32_t score = matrix[32 * a + b];
             found.matches += match;

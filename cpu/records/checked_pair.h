@@ -22,7 +22,7 @@ struct pairalign_check {
     int64_t gap_extend;
     int64_t end_costs[8];  // of gaps at query-start, query-end, target-start, target-end: open, extend
     int64_t scale;
-    int32_t definite;      // codes from here on are ambiguous
+    int32_t unambiguous;   // codes from here on are ambiguous
     int32_t mode;          // spans that are allowed: 0 any, 1 global, 2 semiglobal, 3 where end gaps are free
     int32_t skips_scores;  // the file's scores, and positives, are of another scoring
 };

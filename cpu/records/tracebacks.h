@@ -62,7 +62,7 @@ protected:
             bool sound = bar == ' ';
             if (!is_gap(first[k]) && !is_gap(second[k])) {
                 // Programs differ in what they put beside ambiguous letters.
-                if (a >= of_.definite || b >= of_.definite) continue;
+                if (a >= of_.unambiguous || b >= of_.unambiguous) continue;
                 const bool positive = of_.matrix[32 * a + b] > 0;
                 sound = a == b ? bar == '|' : bar == ':' || bar == '.';
                 if (a != b && !of_.skips_scores) sound &= positive == (bar == ':');
@@ -137,7 +137,7 @@ protected:
         for (int64_t k = 0; k < length; ++k) {
             const int64_t places[2] = {along.sides[0].at, along.sides[1].at};
             const uint8_t a = along.sides[0].next(), b = along.sides[1].next();
-            if (a != b && !(a >= of_.definite && b >= of_.definite))
+            if (a != b && !(a >= of_.unambiguous && b >= of_.unambiguous))
                 return wrong(PAIRALIGN_FAULT_OPERATION, places[0] + 1, places[1] + 1);
         }
         for (int64_t& left : along.left) left -= length;
@@ -234,8 +234,8 @@ protected:
             } else {
                 for (int64_t n = 0; n < length; ++n) {
                     const uint8_t a = query.next(), b = target.next();
-                    const bool may_differ = a != b || a >= of_.definite;
-                    if (equal > 0 ? a != b && !(a >= of_.definite && b >= of_.definite)
+                    const bool may_differ = a != b || a >= of_.unambiguous;
+                    if (equal > 0 ? a != b && !(a >= of_.unambiguous && b >= of_.unambiguous)
                                   : !may_differ || !is_target(b))
                         return blame();
                     equal = equal > 0 ? equal - 1 : take_number(at, stop);

@@ -93,7 +93,7 @@ struct Params {
     int32_t gap_open, gap_extend;
     int32_t tile, slots;
     int32_t scratch_tiles, low;
-    int32_t definite, traced;
+    int32_t unambiguous, traced;
     int32_t min_score, want_runs;
     int32_t rows_a_lane;  // of the filling kernel
     int32_t warp_words;   // shared memory of a warp

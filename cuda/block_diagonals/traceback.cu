@@ -168,7 +168,7 @@ __device__ bool walk_stage(const Params& p, const Pair& pair, const Stage& stage
             goes_on = valid && cell / ORIGIN == FROM_DIAGONAL;
             if (valid) {
                 const int a = stage.row_letters[r], b = stage.column_letters[c - low + 31];
-                match = a == b && a < p.definite;
+                match = a == b && a < p.unambiguous;
             }
         } else {
             goes_on = valid && (cell & (walk.state == IN_E ? E_NEXT : F_NEXT));

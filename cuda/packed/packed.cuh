@@ -114,9 +114,9 @@ struct Params {
     int first_row;
     int first_column;
     int triangular;
-    int letters;   // rows of a profile: letters in use and the padding letter
-    int definite;  // letters below are never ambiguous
-    int gap_open;  // open' = open - extend where values are shifted, else open
+    int letters;      // rows of a profile: letters in use and the padding letter
+    int unambiguous;  // letters below are never ambiguous
+    int gap_open;     // open' = open - extend where values are shifted, else open
     int gap_extend;
     int shift;  // extend where values are shifted, else 0
     int bias;

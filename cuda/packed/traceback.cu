@@ -29,7 +29,7 @@ __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, i
             const int at = column - padding;
             const int of_column = column_letter(p, start, at);
             for (int letter = 0; letter < p.letters; ++letter) {
-                const bool match = letter == of_column && letter < p.definite;
+                const bool match = letter == of_column && letter < p.unambiguous;
                 const int entry = p.table[letter * LETTERS + of_column] * SCALE + (match ? MATCH : MISMATCH);
                 const int to = (half * p.letters + letter) * pitch + column;
                 if (WIDE) ((int*)profile)[to] = entry;

@@ -49,7 +49,7 @@ struct FilterArguments {
     int32_t row_start, row_stop, column_start, column_stop;
     int32_t column_classes, triangular, one_set;
     int32_t looks;        // subsequences are looked at after this
-    int32_t definite;     // codes from it on match nothing
+    int32_t unambiguous;  // codes from it on match nothing
     int32_t table_words;  // of a warp's table of matches in shared memory
     int32_t has_chosen;   // else all pairs are
     int32_t unused;

@@ -82,19 +82,19 @@ __device__ __forceinline__ int words_for(int32_t residues) { return (residues + 
 // Fills a table of `words` words with those of the pattern from word `first` on, `ahead` words of zeros
 // before.
 __device__ void fill(const Table& table, const uint8_t* pattern, int32_t length, int first, int words,
-                     int32_t definite, int lane) {
+                     int32_t unambiguous, int lane) {
     __syncwarp();
-    for (int k = lane; k < (definite + 1) * table.stride; k += 32) table.words[k] = 0;
+    for (int k = lane; k < (unambiguous + 1) * table.stride; k += 32) table.words[k] = 0;
     __syncwarp();
     for (int k = 0; k < words && (first + k) * BITS < length; ++k) {
         const int32_t at = (first + k) * BITS + lane;
-        const int32_t code = at < length ? pattern[at] : definite;
+        const int32_t code = at < length ? pattern[at] : unambiguous;
         uint32_t own = 0;
-        for (int32_t c = 0; c < definite; ++c) {
+        for (int32_t c = 0; c < unambiguous; ++c) {
             const uint32_t equal = __ballot_sync(ALL, code == c);
             if (lane == c) own = equal;
         }
-        if (lane < definite) table.words[lane * table.stride + table.ahead + k] = own;
+        if (lane < unambiguous) table.words[lane * table.stride + table.ahead + k] = own;
     }
     __syncwarp();
 }
@@ -139,7 +139,7 @@ struct State {
     // Takes up to 32 residues of the text; behind its end are codes that match nothing, or nothing is read.
     template <bool MOVES, bool CARRIES>
     __device__ __forceinline__ void take_word(const uint8_t* text, int32_t left, const uint32_t* m,
-                                              int stride, int32_t definite, uint32_t& carries) {
+                                              int stride, int32_t unambiguous, uint32_t& carries) {
         uint32_t in = carries, out = 0;
 #pragma unroll 1
         for (int half = 0; half < 2; ++half) {
@@ -149,7 +149,7 @@ struct State {
             for (int k = 0; k < 4; ++k) {
 #pragma unroll
                 for (int byte = 0; byte < 4; ++byte) {
-                    const int32_t code = min((int32_t)(codes.x >> (8 * byte) & 255), definite);
+                    const int32_t code = min((int32_t)(codes.x >> (8 * byte) & 255), unambiguous);
                     uint32_t carry = in & 1;
                     take<MOVES, CARRIES>(m + code * stride, carry);
                     if (CARRIES) {
@@ -174,7 +174,7 @@ struct State {
 // Whether each lane's pair has the matches that it needs; whole, or in words that move.
 template <int WORDS, bool MOVES>
 __device__ __forceinline__ bool has_matches(const Need& need, const uint8_t* text, const Table& table,
-                                            int32_t definite) {
+                                            int32_t unambiguous) {
     State<WORDS> state;
     state.clear();
     int common = 0, passed = 0;  // zeros that moving words have left behind
@@ -184,7 +184,7 @@ __device__ __forceinline__ bool has_matches(const Need& need, const uint8_t* tex
         common = passed + state.zeros();
         const int32_t left = max(need.length - j, 0);
         if (!__any_sync(ALL, left > 0 && common + left >= need.matches)) break;
-        state.template take_word<MOVES, false>(text + j, left, m, table.stride, definite, none);
+        state.template take_word<MOVES, false>(text + j, left, m, table.stride, unambiguous, none);
         if (MOVES) {
             passed += state.move();
             ++m;
@@ -196,17 +196,17 @@ __device__ __forceinline__ bool has_matches(const Need& need, const uint8_t* tex
 // The same in strips.
 __device__ __forceinline__ bool has_matches_in_strips(const Need& need, const uint8_t* text,
                                                       const Table& table, const uint8_t* pattern,
-                                                      int32_t pattern_length, int32_t definite, int lane) {
+                                                      int32_t pattern_length, int32_t unambiguous, int lane) {
     uint32_t carries[LONGEST_TEXT / BITS];
     const int32_t longest = __reduce_max_sync(ALL, need.length);
     int common = 0;
     for (int first = 0; first * BITS < pattern_length; first += MOST_WORDS) {
-        fill(table, pattern, pattern_length, first, MOST_WORDS, definite, lane);
+        fill(table, pattern, pattern_length, first, MOST_WORDS, unambiguous, lane);
         State<MOST_WORDS> state;
         state.clear();
         for (int32_t j = 0; j < longest; j += BITS) {
             uint32_t word = first > 0 ? carries[j / BITS] : 0;
-            state.take_word<false, true>(text + j, need.length - j, table.words, table.stride, definite,
+            state.take_word<false, true>(text + j, need.length - j, table.words, table.stride, unambiguous,
                                          word);
             carries[j / BITS] = word;
         }
@@ -244,13 +244,13 @@ struct Row {
         filled = 0;
         table.stride = (words / 4 | 1) * 4;
         table.ahead = 0;
-        fill(table, pattern, length, 0, words, a.definite, lane);
+        fill(table, pattern, length, 0, words, a.unambiguous, lane);
     }
     __device__ __forceinline__ void make_moving(int ahead, int stride) {
         if (filled == ahead && table.stride == stride) return;
         filled = table.ahead = ahead;
         table.stride = stride;
-        fill(table, pattern, length, 0, words_for(length), a.definite, lane);
+        fill(table, pattern, length, 0, words_for(length), a.unambiguous, lane);
     }
 
     // Looks at the pair of each lane with a column, or with NONE.
@@ -284,24 +284,24 @@ struct Row {
         const int ahead = words_for(behind), whole = (words_for(length) + 3) / 4 * 4;
         const int moving = (ahead + (BITS - 1 + beyond) / BITS + 1 + 3) / 4 * 4;
         const int stride = (words_for(length) + ahead + moving + 1) | 1;
-        if (moving < whole && moving <= MOST_WORDS && (a.definite + 1) * stride <= a.table_words) {
+        if (moving < whole && moving <= MOST_WORDS && (a.unambiguous + 1) * stride <= a.table_words) {
             make_moving(ahead, stride);
-            if (moving == 4) return has_matches<4, true>(need, text, table, a.definite);
-            if (moving == 8) return has_matches<8, true>(need, text, table, a.definite);
-            if (moving == 12) return has_matches<12, true>(need, text, table, a.definite);
-            return has_matches<16, true>(need, text, table, a.definite);
+            if (moving == 4) return has_matches<4, true>(need, text, table, a.unambiguous);
+            if (moving == 8) return has_matches<8, true>(need, text, table, a.unambiguous);
+            if (moving == 12) return has_matches<12, true>(need, text, table, a.unambiguous);
+            return has_matches<16, true>(need, text, table, a.unambiguous);
         }
         if (whole <= MOST_WORDS) {
             make_whole(whole);
-            if (whole == 4) return has_matches<4, false>(need, text, table, a.definite);
-            if (whole == 8) return has_matches<8, false>(need, text, table, a.definite);
-            if (whole == 12) return has_matches<12, false>(need, text, table, a.definite);
-            return has_matches<16, false>(need, text, table, a.definite);
+            if (whole == 4) return has_matches<4, false>(need, text, table, a.unambiguous);
+            if (whole == 8) return has_matches<8, false>(need, text, table, a.unambiguous);
+            if (whole == 12) return has_matches<12, false>(need, text, table, a.unambiguous);
+            return has_matches<16, false>(need, text, table, a.unambiguous);
         }
         filled = NONE;
         table.stride = MOST_WORDS + 4;
         table.ahead = 0;
-        return has_matches_in_strips(need, text, table, pattern, length, a.definite, lane);
+        return has_matches_in_strips(need, text, table, pattern, length, a.unambiguous, lane);
     }
 };
 

@@ -70,8 +70,8 @@ struct Arguments {
     int32_t tile_count, first_row;  // first_row: window row of pair_base[0]
     int32_t pairs, minimum;         // minimum: raw score below which a pair is not traced
     int32_t gap_open, gap_extend;
-    int32_t definite, one_set;  // codes >= definite never match; one_set: both sets are the same
-    int32_t scored, unused;     // scored: SCORE is known, and pairs below `minimum` are not filled
+    int32_t unambiguous, one_set;  // codes >= unambiguous never match; one_set: both sets are the same
+    int32_t scored, unused;        // scored: SCORE is known, and pairs below `minimum` are not filled
     // Mode END_GAPS: open and extend of a gap opposite the first letters of the query, opposite its last
     // ones, and the same of the target.
     int32_t ends[8];

@@ -90,7 +90,7 @@ struct Walk {
                 // Ties: the walk back.
                 if (from == (BUP | BLEFT)) {
                     const uint8_t letter = pair.row_codes[--i];
-                    const bool match = letter == pair.column_codes[--j] && letter < arguments.definite;
+                    const bool match = letter == pair.column_codes[--j] && letter < arguments.unambiguous;
                     runs.add(1, match ? 7 : 8);
                     matches += match;
                     mismatches += !match;

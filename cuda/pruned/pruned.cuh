@@ -79,7 +79,7 @@ struct Params {
     int32_t gap_open, gap_extend;
     int32_t match, mismatch;  // stored scores, without a table
     int32_t plain;            // codes below it match themselves, without a table
-    int32_t definite;         // codes below it count as matches
+    int32_t unambiguous;      // codes below it count as matches
     // What the rest loses when that of one sequence is R letters longer: loss * R, of which bonus for each
     // cheap letter of the R is given back. pair_bonus: for each cheap letter that both have.
     int32_t row_loss, row_bonus, column_loss, column_bonus, pair_bonus;

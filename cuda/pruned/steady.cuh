@@ -24,7 +24,7 @@ constexpr int LETTERS_AT_ONCE = 16;  // of each thread
 
 // Whether equal letters cost nothing and everything else does.
 __device__ __forceinline__ bool charges_differences(const Params& p) {
-    return !TABLE && p.match > 0 && p.match > p.mismatch && p.plain <= p.definite;
+    return !TABLE && p.match > 0 && p.match > p.mismatch && p.plain <= p.unambiguous;
 }
 
 // How many letters from row i and column j on are equal, at most `most`.

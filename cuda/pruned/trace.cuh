@@ -13,7 +13,7 @@
 //     | diagonal       | the diagonal attains H                                                  |
 //     | from_e         | E attains H                                                             |
 //     | e_next, f_next | the gap goes on to the next cell rather than opens there                |
-//     | match          | equal definite letters                                                  |
+//     | match          | equal unambiguous letters                                                  |
 #pragma once
 
 #include "steady.cuh"
@@ -25,7 +25,7 @@ struct Flags {
 };
 
 __device__ __forceinline__ bool is_match(const Params& p, uint32_t row, uint32_t column) {
-    return ((row ^ column) & 31) == 0 && (int)(row & 31) < p.definite;
+    return ((row ^ column) & 31) == 0 && (int)(row & 31) < p.unambiguous;
 }
 
 // The 32 lanes from `low` on, for the antidiagonals after `step`.

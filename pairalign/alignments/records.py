@@ -149,7 +149,7 @@ class NativeCheck(Structure):
         *((name, c_int64) for name in ("gap_open", "gap_extend")),
         ("end_costs", c_int64 * 8),
         ("scale", c_int64),
-        *((name, c_int32) for name in ("definite", "mode", "skips_scores")),
+        *((name, c_int32) for name in ("unambiguous", "mode", "skips_scores")),
     )
 
 
@@ -371,7 +371,7 @@ class RecordChecker:
             scoring.matrix.ctypes.data,
             *(scoring.gap_open, scoring.gap_extend),
             (c_int64 * 8)(*_end_costs(scoring)),
-            *(scoring.scale, alphabet.definite),
+            *(scoring.scale, alphabet.unambiguous),
             ("local", "global", "semiglobal", END_GAPS).index(scoring.mode) if whole else 0,
             not scores,
         )

@@ -54,11 +54,11 @@ SIGNATURES = {
     "close_strand_filter": "pointer -> none",
     "need_other_strand": "pointer*3 int32 int64*2 pointer -> int64",
     "open_strand_filter": "pointer*2 int32*3 -> pointer",
-    # cpu/further/further.h
+    # cpu/suboptimal/suboptimal.h
     "band_alignment": "pointer text pointer*3 int32 -> int32",
-    "further_alignment": "pointer text pointer*2 -> int32",
-    # cpu/further/screen.cpp
-    "further_screen": "pointer int64 int32 pointer -> int32",
+    "suboptimal_alignment": "pointer text pointer*2 -> int32",
+    # cpu/suboptimal/screen.cpp
+    "suboptimal_screen": "pointer int64 int32 pointer -> int32",
     # cpu/gpu_plan/chosen_pairs.cpp
     "cut_pairs": "pointer int64 int32 int64 -> int64",
     "place_pairs": "pointer -> int32",

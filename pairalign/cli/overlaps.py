@@ -37,7 +37,7 @@ from pairalign.jobs.overlaps.plan import check_costs
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.run.request import RunRequest
-from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE
+from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
 from pairalign.pairs.want import Detail
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
 from pairalign.requests.overlap import OverlapOptions, OverlapRequest
@@ -284,7 +284,7 @@ def _add_stages(lines: Lines, run: OverlapJob) -> None:
         FILTER: ("filtered", "pass"),
         SCORE: ("scored", f"reach {least}"),
         ALIGN: ("aligned", f"have {limits.min_overlap:,} bases at {identity:g}% identity"),
-        FURTHER: ("again", "further overlaps"),
+        SUBOPTIMAL: ("again", "suboptimal overlaps"),
     }
     found = run.candidates
     if found is not None and found.seconds:

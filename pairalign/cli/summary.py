@@ -156,13 +156,13 @@ class Summary:
             lines.add(title, _describe_pair(pair, self._problem.scoring), **fact)
 
     def _describe_pairs(self) -> str:
-        hits, further = self._asked.max_hits, self._asked.hsps
+        hits, hsps = self._asked.max_hits, self._asked.hsps
         if hits is not None:
-            what = "alignments of hits" if further > 1 else "hits"
+            what = "alignments of hits" if hsps > 1 else "hits"
             return f"{self._pairs:,}, with {self._kept:,} {what}, up to {hits:,} a query"
         asked = " and ".join(self._conditions())
-        if further > 1:
-            kept = f"{self._kept:,} alignments, up to {further:,} a pair"
+        if hsps > 1:
+            kept = f"{self._kept:,} alignments, up to {hsps:,} a pair"
             return f"{self._pairs:,}, with {kept}{', which ' * bool(asked)}{asked}"
         return f"{self._pairs:,}" + f", of which {self._kept:,} {asked}" * bool(asked)
 

@@ -9,14 +9,14 @@ from pairalign.base.errors import FormatError
 from pairalign.formats.writer import PLAIN_CIGAR
 
 
-def tags_of(options: Any, further: int = 1) -> frozenset[str]:
+def tags_of(options: Any, suboptimal: int = 1) -> frozenset[str]:
     """Return what is asked for.
 
     Parameters
     ----------
     options : TagsOptions
         Those of a command that has them.
-    further : int
+    suboptimal : int
         The most alignments of a pair.
 
     Raises
@@ -36,6 +36,6 @@ def tags_of(options: Any, further: int = 1) -> frozenset[str]:
         found += names
     if "pp" in found and not hasattr(options, "objective"):
         raise FormatError("--paf-tags, --sam-tags: pp is for align, which computes posteriors")
-    if "tp" in found and further > 1:
+    if "tp" in found and suboptimal > 1:
         raise FormatError("--paf-tags tp: with --hsps a pair has several alignments, leave one out")
     return frozenset(found)

@@ -72,8 +72,8 @@ def why_not(scoring: Scoring) -> str | None:
         return f"affine gaps, needs {spelled('gap_open')} equal to {spelled('gap_extend')}"
     letters = len(DNA.letters)
     expected = np.full((letters, letters), scoring.matrix[0, 1], np.int32)
-    definite = np.arange(DNA.definite)
-    expected[definite, definite] = scoring.matrix[0, 0]
+    unambiguous = np.arange(DNA.unambiguous)
+    expected[unambiguous, unambiguous] = scoring.matrix[0, 0]
     if not np.array_equal(scoring.matrix[:letters, :letters], expected):
         return f"matrix {scoring.matrix_name}, needs one score for matches and one for mismatches"
     match, mismatch = int(scoring.matrix[0, 0]), int(scoring.matrix[0, 1])

@@ -27,7 +27,7 @@ log = logging.getLogger("pairalign")
 _WORTH_A_GPU = 2 * 10**9
 """Fewer cells are done on a CPU before a GPU has started."""
 
-_WORTH_A_FURTHER_GPU = 15 * 10**11
+_WORTH_A_SUBOPTIMAL_GPU = 15 * 10**11
 """Cells that a GPU does while another starts and ends, twice over; it then saves time."""
 
 
@@ -164,7 +164,7 @@ class _Request:
             detail=self.detail,
             falls_back=falls_back,
             per_device=self.per_gpu,
-            most_devices=1 + _cells(self.queries, self.targets) // _WORTH_A_FURTHER_GPU,
+            most_devices=1 + _cells(self.queries, self.targets) // _WORTH_A_SUBOPTIMAL_GPU,
         )
 
     def open_opencl(self, indices: tuple[int, ...], kernel: str | None) -> Sequence[Engine]:

@@ -87,7 +87,7 @@ def shared_by_chance(reads: SequenceSet, run: int) -> float:
 
 
 def words_of(reads: SequenceSet, run: int) -> Words:
-    """Return words that reads keep, so that two with a run of definite residues keep one in common.
+    """Return words that reads keep: two with a run of unambiguous residues keep one in common.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def _kept_words(reads: SequenceSet, numbers: range, run: int) -> Words:
 
 
 def _hashes(codes: npt.NDArray[np.uint8], size: int) -> Words:
-    """Hash of each word or, if less, its reverse complement; `_NONE` of residues not definite."""
+    """Hash of each word or, if less, its reverse complement; `_NONE` of ambiguous residues."""
     if len(codes) < size:
         return np.empty(0, np.uint64)
     letters = (codes & 3).astype(np.uint64)
@@ -194,20 +194,20 @@ def _hashes(codes: npt.NDArray[np.uint8], size: int) -> Words:
         if size >> bit & 1:
             word = _joined(word, power, length, 1 << bit) if length else power
             length += 1 << bit
-    forward, backward, definite = word
+    forward, backward, unambiguous = word
     hashed = np.minimum(forward, backward) * _ODD >> np.uint64(32)
-    hashes: Words = np.where(definite, hashed & np.uint64(2**32 - 1), _NONE)
+    hashes: Words = np.where(unambiguous, hashed & np.uint64(2**32 - 1), _NONE)
     return hashes
 
 
 def _joined(first: _Word, second: _Word, length: int, more: int) -> _Word:
     """Join each word of `length` residues with the next `more` residues, on both strands."""
-    forward, backward, definite = second[0][length:], second[1][length:], second[2][length:]
+    forward, backward, unambiguous = second[0][length:], second[1][length:], second[2][length:]
     count = len(forward)
     return (
         first[0][:count] << np.uint64(2 * more) | forward,
         backward << np.uint64(2 * length) | first[1][:count],
-        first[2][:count] & definite,
+        first[2][:count] & unambiguous,
     )
 
 

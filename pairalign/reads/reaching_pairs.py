@@ -53,7 +53,7 @@ def column_scores(scoring: Scoring, reads: SequenceSet) -> tuple[Int32s, Int32s]
     used = np.zeros(len(scoring.matrix), np.bool_)
     used[codes] = used[complement_of(reads.alphabet)[codes]] = True
     pairs = used[:, None] & used[None, :]
-    matching = np.diag(np.arange(len(used)) < scoring.alphabet.definite) & pairs
+    matching = np.diag(np.arange(len(used)) < scoring.alphabet.unambiguous) & pairs
     return scoring.matrix[matching], scoring.matrix[pairs & ~matching]
 
 

@@ -120,7 +120,7 @@ class StatisticsOptions(Asked):
 
 
 @dataclass(frozen=True)
-class FurtherOptions(Asked):
+class SuboptimalOptions(Asked):
     """Several alignments of a pair."""
 
     hsps: int = option(
@@ -199,7 +199,7 @@ class AlignRequest(
     ThresholdsOptions,
     StatisticsOptions,
     MaskOptions,
-    FurtherOptions,
+    SuboptimalOptions,
     HitsOptions,
     PairsOptions,
 ):
@@ -304,7 +304,7 @@ class AlignOptions(
         one: RESULTS
         for one in (
             *(StrandOptions, KindOfAlignment, ThresholdsOptions, StatisticsOptions, MaskOptions),
-            *(FurtherOptions, HitsOptions, PairsOptions, ScoreOnlyOptions),
+            *(SuboptimalOptions, HitsOptions, PairsOptions, ScoreOnlyOptions),
             *(WeightOptions, ReportOptions),
         )
     }

@@ -57,7 +57,7 @@ def read_columns(
     )
     a, b = query[query_at], target[target_at]
     says_match = np.repeat(operations[aligned] == MATCH, lengths[aligned])
-    for k in np.flatnonzero(((a == b) & (a < alphabet.definite)) != says_match)[:1]:
+    for k in np.flatnonzero(((a == b) & (a < alphabet.unambiguous)) != says_match)[:1]:
         raise ScoringError(
             f"CIGAR has {'=' if says_match[k] else 'X'} for {alphabet.letters[a[k]]!r} at position "
             f"{query_at[k] + 1} of the query and {alphabet.letters[b[k]]!r} at position "

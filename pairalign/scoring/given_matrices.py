@@ -75,13 +75,13 @@ def given_table(matrix: Matrix, alphabet: Alphabet) -> Table:
 def _usual_letters(matrix: Any, alphabet: Alphabet) -> str:
     """Return the residues of an array that names none."""
     size = len(matrix) if np.ndim(matrix) else 0
-    definite = alphabet.letters[: 20 if alphabet.name == "protein" else 4]
-    for letters in (alphabet.letters, definite):
+    unambiguous = alphabet.letters[: 20 if alphabet.name == "protein" else 4]
+    for letters in (alphabet.letters, unambiguous):
         if size == len(letters):
             return letters
     raise ScoringError(
         f"{_WHAT}: an array of shape {np.shape(matrix)} without residues, expected "
-        f"{len(definite)} x {len(definite)} in the order {definite}, or (array, residues)"
+        f"{len(unambiguous)} x {len(unambiguous)} in the order {unambiguous}, or (array, residues)"
     )
 
 

@@ -107,9 +107,9 @@ def to_decimal(value: Number, what: str) -> Decimal:
 
 
 def match_table(alphabet: Alphabet, match: Decimal, mismatch: Decimal) -> Table:
-    """Make the table of an alphabet in which equal definite residues match and others do not."""
+    """Make the table of an alphabet in which equal unambiguous residues match and others do not."""
     scores = {
-        (row, column): match if row == column and i < alphabet.definite else mismatch
+        (row, column): match if row == column and i < alphabet.unambiguous else mismatch
         for i, row in enumerate(alphabet.letters)
         for column in alphabet.letters
     }

@@ -295,10 +295,10 @@ def _with_ambiguous(
     background: npt.NDArray[np.float64],
     groups: Mapping[int, tuple[int, ...]],
 ) -> npt.NDArray[np.float64]:
-    """Extend odds of definite residues to all codes, and round them."""
-    definite = len(odds)
-    mixture = np.zeros((CODES, definite))
-    mixture[:definite] = np.eye(definite)
+    """Extend odds of unambiguous residues to all codes, and round them."""
+    unambiguous = len(odds)
+    mixture = np.zeros((CODES, unambiguous))
+    mixture[:unambiguous] = np.eye(unambiguous)
     for code, members in groups.items():
         weights = background[list(members)]
         mixture[code, list(members)] = weights / weights.sum()

@@ -349,7 +349,7 @@ def make_scoring(
         mapping of pairs of residues to scores, or an array with its residues, ``(array, "ARND")``,
         see `pairalign.scoring.given_matrices.given_table`. Default for proteins: BLOSUM62.
     match, mismatch : int, float, str or Decimal, optional
-        Scores instead of a matrix. Equal definite residues score `match`, all others `mismatch`,
+        Scores instead of a matrix. Equal unambiguous residues score `match`, all others `mismatch`,
         which is not positive. For DNA one may be left out; default for DNA: 2 and -3.
     gap_open, gap_extend : int, float, str or Decimal, optional
         Cost of the first residue of a gap and of each further one, with

@@ -30,8 +30,8 @@ class Alphabet:
     letters : str
         The residue of each code; the code is the index. At most 32; the last is the residue that
         stands for any (X, N).
-    definite : int
-        Codes from `definite` on are ambiguous: they never count as a match, not even with
+    unambiguous : int
+        Codes from `unambiguous` on are ambiguous: they never count as a match, not even with
         themselves.
     encoding : ndarray of uint8, shape (256,)
         Code of each byte, for lower and upper case; 255 is not a sequence character.
@@ -42,7 +42,7 @@ class Alphabet:
 
     name: str
     letters: str
-    definite: int
+    unambiguous: int
     encoding: npt.NDArray[np.uint8] = field(repr=False, compare=False)
     complement: npt.NDArray[np.uint8] | None = field(default=None, repr=False, compare=False)
 
@@ -60,7 +60,7 @@ class Alphabet:
 def _make_alphabet(
     name: str,
     letters: str,
-    definite: int,
+    unambiguous: int,
     aliases: Mapping[str, str],
     complements: str | None = None,
 ) -> Alphabet:
@@ -75,7 +75,7 @@ def _make_alphabet(
         complement = np.arange(32, dtype=np.uint8)
         complement[: len(letters)] = [codes[letter] for letter in complements]
         complement.flags.writeable = False
-    return Alphabet(name, letters, definite, encoding, complement)
+    return Alphabet(name, letters, unambiguous, encoding, complement)
 
 
 # U, O and J have codes of their own so that U against C is not shown as a match.

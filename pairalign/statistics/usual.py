@@ -27,7 +27,7 @@ def composition(sequences: SequenceSet) -> Doubles:
         np.float64,
     )
     if not counts.sum():
-        raise ScoringError(f"{sequences.source}: no definite residues: there are no E-values")
+        raise ScoringError(f"{sequences.source}: no unambiguous residues: there are no E-values")
     # Rounded, so that what is kept serves other sets that are alike.
     rounded = np.rint(_SHARES * counts / counts.sum())
     shares: Doubles = rounded / rounded.sum()

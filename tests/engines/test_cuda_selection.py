@@ -87,7 +87,7 @@ def test_a_second_device_is_used_by_sets_that_are_worth_it(
     (sequences,) = PROBLEM.sets()
     cells = int(sequences.lengths.sum()) ** 2 // 2
     for worth, expected in ((cells + 1, 1), (cells, 2), (cells // 5, 2)):
-        monkeypatch.setattr(selection, "_WORTH_A_FURTHER_GPU", worth)
+        monkeypatch.setattr(selection, "_WORTH_A_SUBOPTIMAL_GPU", worth)
         engines = open_engines(device)
         assert len({engine.name for engine in engines}) == (2 if ":" in device else expected)
         for engine in engines:
@@ -95,7 +95,7 @@ def test_a_second_device_is_used_by_sets_that_are_worth_it(
 
 
 def test_engines_on_every_device(two_devices: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "_WORTH_A_FURTHER_GPU", 1000)
+    monkeypatch.setattr(selection, "_WORTH_A_SUBOPTIMAL_GPU", 1000)
     engines = open_engines("cuda")
     names = [engine.name for engine in engines]
     assert names == ["cuda:0"] * ENGINES_PER_DEVICE + ["cuda:1"] * ENGINES_PER_DEVICE

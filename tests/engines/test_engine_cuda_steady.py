@@ -138,7 +138,7 @@ def set_scoring(parameters: npt.NDArray[np.void], scoring: Scoring) -> None:
     parameters["match"] = worth.match + 2 * scoring.gap_extend
     parameters["mismatch"] = worth.mismatch + 2 * scoring.gap_extend
     parameters["gap_open"], parameters["gap_extend"] = scoring.gap_open, scoring.gap_extend
-    parameters["definite"] = scoring.alphabet.definite
+    parameters["unambiguous"] = scoring.alphabet.unambiguous
 
 
 @pytest.fixture(scope="module")

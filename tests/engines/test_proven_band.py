@@ -12,7 +12,7 @@ from overlapping import changed
 import pairalign
 from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
-from pairalign.engines.cpu.further import FurtherAligner
+from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.sequences.alphabets import DNA
@@ -47,7 +47,7 @@ def compared(
     """Pairs done in bands, on both strands, the same from full matrices, and how many not."""
     reads, scoring = SequenceSet.from_strings(list(letters), alphabet="dna"), scoring_of(name)
     engine = CpuEngine(reads, None, scoring, instruction_set=isa)
-    aligner = FurtherAligner(reads, reads, scoring, 1, isa)
+    aligner = SuboptimalAligner(reads, reads, scoring, 1, isa)
     left, parts = 0, []
     for strand in (1, -1):
         window = Window(0, 0, len(reads), 0, len(reads), True, strand)
@@ -62,9 +62,9 @@ def compared(
         expected = engine.align(window, Want(Detail.CIGAR), done)
         parts.append((found, expected))
         if lowered == 0 and len(found):
-            further, numbers = aligner.next_of([found], window, 1)
+            suboptimal, numbers = aligner.next_of([found], window, 1)
             following = np.zeros(len(found), np.int32)
-            following[numbers] = further.raw_score
+            following[numbers] = suboptimal.raw_score
             assert rest.tolist() == following.tolist()
     engine.close()
     joined = [
@@ -141,7 +141,7 @@ def test_pairs_of_no_use(isa: str) -> None:
     ]
     sequences, scoring = SequenceSet.from_strings(reads, alphabet="dna"), scoring_of("hifi")
     engine = CpuEngine(sequences, None, scoring, instruction_set=isa)
-    aligner = FurtherAligner(sequences, sequences, scoring, 1, isa)
+    aligner = SuboptimalAligner(sequences, sequences, scoring, 1, isa)
     useless, known = 0, 0
     for strand in (1, -1):
         window = Window(0, 0, len(reads), 0, len(reads), True, strand)

@@ -368,6 +368,6 @@ def test_worked_by_hand(case: tuple) -> None:
 
 
 def test_ambiguous_letters_are_never_a_match() -> None:
-    costs = Costs([[5, 1], [1, 5]], 4, 1, "global", definite=1)
+    costs = Costs([[5, 1], [1, 5]], 4, 1, "global", unambiguous=1)
     found = align([0, 1, 0], [0, 1, 0], costs)
     assert (found.score, found.cigar, found.matches) == (15, "1=1X1=", 2)

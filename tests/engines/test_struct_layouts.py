@@ -27,8 +27,8 @@ from struct_layouts import (
 from pairalign.alignments import best_hits, findings, records, strands, thresholds
 from pairalign.alignments import passes as pair_fields
 from pairalign.base import words
-from pairalign.engines.cpu import further, near, pair_filter, posterior, posterior_paths
 from pairalign.engines.cpu import native_structs as cpu
+from pairalign.engines.cpu import near, pair_filter, posterior, posterior_paths, suboptimal
 from pairalign.engines.cuda import bitwise, posterior_plan
 from pairalign.engines.cuda import pair_filter as cuda_filter
 from pairalign.engines.cuda.block_diagonals import family as block_diagonals_family
@@ -72,7 +72,7 @@ PACKED = Source("cuda/packed/tile.cuh", "packed", ("cuda/packed/moves.cuh",))
 RUNS = Source("cuda/packed/runs.cu")
 TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
 SCORES = Source("cuda/papers/score_pairs.cuh")
-FURTHER = Source("cpu/further/further.h")
+SUBOPTIMAL = Source("cpu/suboptimal/suboptimal.h")
 POSTERIOR = Source("cpu/posterior/model.h")
 POSTERIOR_PATHS = Source("cpu/posterior/paths.cpp")
 CUDA_POSTERIOR = Source("cuda/posterior/posterior.cuh")
@@ -116,8 +116,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pruned.PAIR, "PrunedPair", PRUNED),
     (pruned.RESULT, "PrunedResult", PRUNED),
     (pruned.PARAMETERS, "Params", PRUNED),
-    (further.NativePair, "pairalign_further_pair", FURTHER),
-    (further.NativeFound, "pairalign_further_found", FURTHER),
+    (suboptimal.NativePair, "pairalign_suboptimal_pair", SUBOPTIMAL),
+    (suboptimal.NativeFound, "pairalign_suboptimal_found", SUBOPTIMAL),
     (near.NativeCosts, "pairalign_costs", NEAR),
     (near.NativeNear, "pairalign_near", NEAR),
     (posterior.NativeModel, "pairalign_posterior_model", POSTERIOR),

@@ -274,7 +274,7 @@ def test_the_public_names() -> None:
 
 
 def test_which_letters_match_themselves() -> None:
-    """As docs/conventions.md has it: B, Z, J, U, O and * are definite, X is not."""
+    """As docs/conventions.md has it: B, Z, J, U, O and * are unambiguous, X is not."""
     found = align({"a": "MKBZJUO*WX", "b": "MKBZJUO*WX"})
     assert found[0].cigar == "9=1X"
     other = align({"a": "MKBZJUOWKK", "b": "MKDELCKWKK"})

@@ -209,7 +209,7 @@ def test_pair_lists() -> None:
     assert_same(expected, found)
 
 
-def test_further_alignments_are_of_the_strand() -> None:
+def test_suboptimal_alignments_are_of_the_strand() -> None:
     unit, other = GENOME[:60], GENOME[300:360]
     some = {"a": unit + other + unit, "b": other_strand(unit + "ACGT" + unit), "c": unit}
     found = pairalign.align(some, mode="local", strand="both", hsps=3, min_score=60, **CPU)

@@ -175,7 +175,7 @@ def test_ambiguous_columns_do_not_count() -> None:
 
 
 @pytest.mark.parametrize("strand", ["plus", "both"])
-def test_definite_identity_by_its_definition(strand: Any) -> None:
+def test_unambiguous_identity_by_its_definition(strand: Any) -> None:
     """Counted column by column of the alignments as they are shown."""
     rng = np.random.default_rng(5)
     letters = list("ACGTN") if strand == "both" else list("ACGTNRY")
@@ -191,7 +191,7 @@ def test_definite_identity_by_its_definition(strand: Any) -> None:
         query = texts[one.query.name][one.query_start : one.query_end]
         target = texts[one.target.name][one.target_start : one.target_end]
         query = other_strand(query) if one.strand < 0 else query
-        definite = matches = i = j = 0
+        unambiguous = matches = i = j = 0
         number = ""
         for mark in one.cigar:
             if mark.isdigit():
@@ -201,13 +201,13 @@ def test_definite_identity_by_its_definition(strand: Any) -> None:
                 a = query[i] if mark != "D" else "-"
                 b = target[j] if mark != "I" else "-"
                 i, j = i + (mark != "D"), j + (mark != "I")
-                definite += not {a, b} & set("NRY")
+                unambiguous += not {a, b} & set("NRY")
                 matches += mark == "="
             number = ""
         pair = names.index(one.query.name), names.index(one.target.name)
-        expected = 1 - matches / definite if definite else 1.0
+        expected = 1 - matches / unambiguous if unambiguous else 1.0
         assert found[pair] == pytest.approx(expected, abs=1e-6)
-        seen += definite > 0
+        seen += unambiguous > 0
     assert seen > 30
 
 

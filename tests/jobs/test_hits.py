@@ -202,7 +202,7 @@ def test_of_a_list() -> None:
     assert pairs_of(found) == plain_hits(every, 2, [0.0] * len(every))
 
 
-def test_further_alignments_follow_their_hit() -> None:
+def test_suboptimal_alignments_follow_their_hit() -> None:
     unit = proteins(3, 6, 1)
     first = {f"r{k}": 2 * sequence + "W" for k, sequence in enumerate(unit.values())}
     first["alone"] = "MKWVTFISLLFLFSSAYSRG"

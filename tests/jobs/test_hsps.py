@@ -24,7 +24,7 @@ import pairalign
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.cli.main import main
-from pairalign.engines.cpu.further import FurtherAligner
+from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.formats import FORMATS, NETWORK_FORMATS
 from pairalign.jobs.stages.hsps_engine import HspsEngine
 from pairalign.pairs.want import Detail, Want
@@ -77,8 +77,8 @@ def test_every_engine(open_on: OpenEngine) -> None:
     scoring = pairalign.make_scoring("dna", mode="local")
     expected = pairalign.align(reads, scoring=scoring, device="cpu", hsps=4, min_score=20)
     assert len(expected) > 4
-    further = FurtherAligner(reads, reads, scoring, 1)
-    engine = HspsEngine(open_on([reads], scoring), further, 4, PairThresholds(), None)
+    suboptimal = SuboptimalAligner(reads, reads, scoring, 1)
+    engine = HspsEngine(open_on([reads], scoring), suboptimal, 4, PairThresholds(), None)
     window = Window(0, 0, len(reads), 0, len(reads), True)
     assert_same(expected, engine.align(window, Want(Detail.CIGAR, 20)))
     scores = engine.align(window, Want(Detail.SCORE, 20))

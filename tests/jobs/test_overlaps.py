@@ -311,13 +311,13 @@ def test_reads_of_a_circle_overlap_in_every_way() -> None:
     assert {pair: spans[:1] for pair, spans in ways.items()} == once
     two = ways_of(find(reads, **options, max_overlaps=2))
     assert two["whole", "twice"] == ways["whole", "twice"][:2]
-    stages = find(reads, **options).stages["further"]
+    stages = find(reads, **options).stages["suboptimal"]
     assert stages.alignments == sum(len(spans) for spans in ways.values())
     assert stages.passed == stages.alignments - len(ways)
 
 
 @pytest.mark.parametrize("mode", ["local", "semiglobal"])
-def test_further_overlaps_are_those_of_turned_reads(mode: str) -> None:
+def test_suboptimal_overlaps_are_those_of_turned_reads(mode: str) -> None:
     """A pair on the minus strand as if one of the two had been read turned."""
     reads = {"a": changed(around(0, 900), 0.02, 1), "b": changed(around(500, 800), 0.02, 2)}
     turned = {**reads, "b": other_strand(reads["b"])}
@@ -332,7 +332,7 @@ def test_further_overlaps_are_those_of_turned_reads(mode: str) -> None:
         assert (one.query_start, one.query_end) == (other.query_start, other.query_end)
 
 
-def test_windows_do_not_change_further_overlaps() -> None:
+def test_windows_do_not_change_suboptimal_overlaps() -> None:
     reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(7)}
     whole = find(reads, preset="ont", min_overlap=100)
     parts = find(reads, preset="ont", min_overlap=100, threads=3)
@@ -374,7 +374,7 @@ def pretend_gpu(monkeypatch: pytest.MonkeyPatch, *, fails: bool = False) -> None
     )
 
 
-def test_further_overlaps_beside_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_suboptimal_overlaps_beside_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are looked for while it aligns the other strand: the same ones in the same order."""
     reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(7)}
     reads |= {f"t{k}": other_strand(reads[f"r{k}"]) for k in range(3)}
@@ -385,7 +385,7 @@ def test_further_overlaps_beside_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
         found = find(reads, **options, all_strands=both)
         assert set(found.strand) == {1, -1}
         assert_same(found.alignments, expected.alignments)
-        assert found.stages["further"].passed == expected.stages["further"].passed > 0
+        assert found.stages["suboptimal"].passed == expected.stages["suboptimal"].passed > 0
 
 
 def test_a_gpu_is_given_joined_windows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -416,7 +416,7 @@ def test_a_gpu_is_given_joined_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(concatenate(whole).strand.tolist()) == {1, -1}
 
 
-def test_a_gpu_that_fails_while_further_overlaps_are_looked_for(
+def test_a_gpu_that_fails_while_suboptimal_overlaps_are_looked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     reads = {f"r{k}": changed(around(97 * k % 600, 700), 0.03, k) for k in range(4)}

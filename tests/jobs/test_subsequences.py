@@ -24,11 +24,11 @@ from pairalign.sequences.sets import SequenceSet
 Codes = npt.NDArray[np.uint8]
 
 
-def common_subsequence(one: Codes, other: Codes, definite: int) -> int:
+def common_subsequence(one: Codes, other: Codes, unambiguous: int) -> int:
     """The plain recurrence, a row at a time."""
     row = np.zeros(len(other) + 1, int)
     for code in one:
-        equal = (other == code) & (code < definite)
+        equal = (other == code) & (code < unambiguous)
         row[1:] = np.maximum(row[1:], row[:-1] + equal)
         row = np.maximum.accumulate(row)
     return int(row[-1])
@@ -38,7 +38,7 @@ def expected(
     queries: SequenceSet, targets: SequenceSet | None, window: Window, share: Fraction, whole: str
 ) -> list[bool]:
     columns = queries if targets is None else targets
-    definite = queries.alphabet.definite
+    unambiguous = queries.alphabet.unambiguous
     left = []
     for row in range(window.row_start, window.row_stop):
         start = max(window.column_start, row + 1) if targets is None else window.column_start
@@ -47,7 +47,7 @@ def expected(
             other = columns.codes_of(int(columns.order[column]))
             lengths = (len(one), len(other))
             least = math.ceil(share * (min(lengths) if whole == "shorter" else max(lengths)))
-            left.append(common_subsequence(one, other, definite) >= least)
+            left.append(common_subsequence(one, other, unambiguous) >= least)
     return left
 
 

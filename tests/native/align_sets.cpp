@@ -21,7 +21,7 @@ struct What {
     int ties = 0;                       // of end gaps
     uint32_t one_in = 1;                // pairs that are chosen
     bool minimum = false;               // whether low scores are left out
-    int definite = 19;                  // codes; of BASES own rows and bands in lanes have classes
+    int unambiguous = 19;               // codes; of BASES own rows and bands in lanes have classes
     const Sequences* second = nullptr;  // set
     int32_t first_row = 0;
 };
@@ -48,12 +48,12 @@ std::vector<uint8_t> chosen_pairs(int64_t pairs, uint32_t one_in) {
 
 Found align(const Sequences& sequences, const What& what, const Way& way) {
     constexpr int THREADS = 2, NEVER = 2;
-    int32_t matrix[32 * 32];  // one letter matches itself without being definite
+    int32_t matrix[32 * 32];  // one letter matches itself without being unambiguous
     for (int k = 0; k < 32 * 32; k++)
-        matrix[k] = k / 32 == k % 32 && k / 32 < what.definite + 1 ? what.match : -3;
+        matrix[k] = k / 32 == k % 32 && k / 32 < what.unambiguous + 1 ? what.match : -3;
     const pairalign_set set = sequences.set(), second = what.second ? what.second->set() : set;
     pairalign_engine* engine = pairalign_open(&set, what.second ? &second : nullptr, matrix, 9, 2, what.mode,
-                                              what.definite, THREADS, way.memory_bytes, nullptr, NEVER);
+                                              what.unambiguous, THREADS, way.memory_bytes, nullptr, NEVER);
     const int32_t ends[8] = {0, 0, 3, 1, 9, 2, 4, 2};
     if (what.mode == END_GAPS) pairalign_set_end_gaps(engine, ends, what.ties);
     pairalign_set_lane_bits(engine, way.bits);
@@ -103,15 +103,16 @@ void print(const Sequences& sequences, const What& what, const std::vector<Way>&
     for (const Way& way : ways) {
         const Found found = align(sequences, what, way);
         std::printf(
-            "longest %d, match %d, mode %d, detail %d, ties %d, one in %u, minimum %d, definite %d, sets %d; "
+            "longest %d, match %d, mode %d, detail %d, ties %d, one in %u, minimum %d, unambiguous %d, sets "
+            "%d; "
             "bits %d, pruning %d, own rows %d, floors %d: %lld pruned, %lld lost, %016llx\n",
             sequences.lengths[0], what.match, what.mode, what.detail, what.ties, what.one_in, what.minimum,
-            what.definite, what.second ? 2 : 1, way.bits, way.pruning, way.own_rows, way.floors,
+            what.unambiguous, what.second ? 2 : 1, way.bits, way.pruning, way.own_rows, way.floors,
             static_cast<long long>(found.pruned[0]), static_cast<long long>(found.pruned[1]),
             static_cast<unsigned long long>(found.sum));
         std::fflush(stdout);
         if (&way != &ways[0] && found.sum != first) fail("this way they differ from the first");
-        if (way.pruning && what.definite == BASES && found.pruned[0] == 0) fail("no pair was pruned");
+        if (way.pruning && what.unambiguous == BASES && found.pruned[0] == 0) fail("no pair was pruned");
         first = found.sum;
     }
 }

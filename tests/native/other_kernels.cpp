@@ -1,11 +1,11 @@
-// Prints a checksum each of what the kernels of cpu/further and cpu/bitwise make of random sequences.
+// Prints a checksum each of what the kernels of cpu/suboptimal and cpu/bitwise make of random sequences.
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
 #include "../../cpu/bitwise/bitwise.h"
-#include "../../cpu/further/further.h"
+#include "../../cpu/suboptimal/suboptimal.h"
 #include "sequences.h"
 
 namespace {
@@ -36,7 +36,7 @@ struct Known {
     std::vector<int64_t> offsets{0};
     std::vector<uint32_t> runs;
 
-    void add(const pairalign_further_found& found, const uint32_t* found_runs) {
+    void add(const pairalign_suboptimal_found& found, const uint32_t* found_runs) {
         starts.push_back(found.row_start);
         starts.push_back(found.column_start);
         runs.insert(runs.end(), found_runs, found_runs + found.run_count);
@@ -44,7 +44,7 @@ struct Known {
     }
 };
 
-uint64_t sum_of(uint64_t sum, const pairalign_further_found& found, const std::vector<uint32_t>& runs) {
+uint64_t sum_of(uint64_t sum, const pairalign_suboptimal_found& found, const std::vector<uint32_t>& runs) {
     const std::vector<int32_t> fields{found.score,        found.row_start,    found.row_end,
                                       found.column_start, found.column_end,   found.matches,
                                       found.mismatches,   found.gap_openings, found.gap_letters};
@@ -53,7 +53,7 @@ uint64_t sum_of(uint64_t sum, const pairalign_further_found& found, const std::v
 }
 
 // The best alignment by a band, then, however that ended, all that there are, up to a few.
-void print_further(const Letters& rows, const Letters& columns, const Costs& costs) {
+void print_suboptimal(const Letters& rows, const Letters& columns, const Costs& costs) {
     constexpr int MOST = 4;
     const std::string isa = best_instruction_set();
     const std::vector<int32_t> matrix = costs.matrix();
@@ -61,47 +61,46 @@ void print_further(const Letters& rows, const Letters& columns, const Costs& cos
     Known known;
     std::vector<uint32_t> runs(rows.size() + columns.size());
     const auto pair = [&] {
-        return pairalign_further_pair{rows.data(),
-                                      columns.data(),
-                                      matrix.data(),
-                                      known.starts.data(),
-                                      known.offsets.data(),
-                                      known.runs.data(),
-                                      &cancelled,
-                                      static_cast<int32_t>(rows.size()),
-                                      static_cast<int32_t>(columns.size()),
-                                      costs.gap_open,
-                                      costs.gap_extend,
-                                      costs.is_local,
-                                      4,
-                                      1,
-                                      1,
-                                      static_cast<int32_t>(known.offsets.size()) - 1,
-                                      0};
+        return pairalign_suboptimal_pair{rows.data(),
+                                         columns.data(),
+                                         matrix.data(),
+                                         known.starts.data(),
+                                         known.offsets.data(),
+                                         known.runs.data(),
+                                         &cancelled,
+                                         static_cast<int32_t>(rows.size()),
+                                         static_cast<int32_t>(columns.size()),
+                                         costs.gap_open,
+                                         costs.gap_extend,
+                                         costs.is_local,
+                                         4,
+                                         1,
+                                         1,
+                                         static_cast<int32_t>(known.offsets.size()) - 1,
+                                         0};
     };
-    pairalign_further_found found{};
+    pairalign_suboptimal_found found{};
     int32_t rest = 0;
     uint64_t sum = NO_NUMBERS;
-    const pairalign_further_pair first = pair();
-    const int32_t by_band =
-        pairalign_band_alignment(&first, isa.c_str(), &found, runs.data(), &rest, 0);
+    const pairalign_suboptimal_pair first = pair();
+    const int32_t by_band = pairalign_band_alignment(&first, isa.c_str(), &found, runs.data(), &rest, 0);
     if (by_band == 1) sum = sum_of(checksum(sum, std::vector<int32_t>{rest}), found, runs);
     int count = 0;
     for (; count < MOST; count++) {
-        const pairalign_further_pair next = pair();
-        const int32_t status = pairalign_further_alignment(&next, isa.c_str(), &found, runs.data());
+        const pairalign_suboptimal_pair next = pair();
+        const int32_t status = pairalign_suboptimal_alignment(&next, isa.c_str(), &found, runs.data());
         if (status < 0) std::abort();
         if (status == 0) break;
         sum = sum_of(sum, found, runs);
         known.add(found, runs.data());
     }
-    std::printf("further: %zu x %zu, match %d%s, %s, band %d, %d alignments: %016llx\n", rows.size(),
+    std::printf("suboptimal: %zu x %zu, match %d%s, %s, band %d, %d alignments: %016llx\n", rows.size(),
                 columns.size(), costs.match, costs.uneven ? " or more" : "",
                 costs.is_local ? "local" : "semiglobal", by_band, count,
                 static_cast<unsigned long long>(sum));
 }
 
-// Repeats in both, so that there are further alignments.
+// Repeats in both, so that there are suboptimal alignments.
 Letters with_repeats(Random& random, const Letters& repeat, int between) {
     Letters made = letters(random, between);
     for (const uint32_t every : {30u, 12u, 6u}) {
@@ -137,12 +136,12 @@ void print_other_kernels() {
         const Letters rows = with_repeats(random, repeat, length),
                       columns = with_repeats(random, repeat, length / 2);
         for (const Costs& costs : {IN_BYTES, BY_DIAGONALS, IN_32_BITS, SEMIGLOBAL})
-            print_further(rows, columns, costs);
-        if (length < 100) print_further(rows, columns, IN_16_BITS);
+            print_suboptimal(rows, columns, costs);
+        if (length < 100) print_suboptimal(rows, columns, IN_16_BITS);
     }
     const Letters genome = letters(random, 1700);
     for (const uint32_t every : {40u, 15u, 7u})
-        print_further(genome, relative(random, genome, every), IN_BYTES);
+        print_suboptimal(genome, relative(random, genome, every), IN_BYTES);
     // The last number is what LinearScores.low_bits of engines/bitwise_scoring.py says of the others.
     print_bitwise(random, {2, 3, 5, 1, 5});
     print_bitwise(random, {1, 1, 1, 1, 3});

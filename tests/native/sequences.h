@@ -87,5 +87,5 @@ uint64_t checksum(uint64_t sum, const std::vector<Number>& numbers) {
     return sum;
 }
 
-// other_kernels.cpp: further alignments, bands of single pairs and bitwise scores.
+// other_kernels.cpp: suboptimal alignments, bands of single pairs and bitwise scores.
 void print_other_kernels();

@@ -133,7 +133,7 @@ def test_bases_left_out_of_repeats(seed: int, tmp_path: Path, monkeypatch: Any) 
 def test_a_least_score_keeps_copies_of_a_repeat_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without it further alignments put the copies together, and what matches by chance."""
+    """Without it suboptimal alignments put the copies together, and what matches by chance."""
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(3)
 

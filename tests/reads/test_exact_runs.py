@@ -32,7 +32,7 @@ def reads_of(errors: float) -> dict[str, str]:
 
 
 def with_runs(reads: dict[str, str], run: int) -> set[tuple[int, int]]:
-    """By the definition: all runs of definite letters of each read, and of its other strand."""
+    """By the definition: all runs of unambiguous letters of each read, and of its other strand."""
 
     def runs(letters: str) -> set[str]:
         every = (letters[k : k + run] for k in range(len(letters) - run + 1))

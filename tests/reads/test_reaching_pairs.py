@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairalign.alignments.alignments import concatenate
-from pairalign.engines.cpu.further import FurtherAligner
 from pairalign.engines.cpu.strand_filter import StrandFilter
+from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.engines.cuda.packed.family import Packed
 from pairalign.jobs.overlaps.stages import OverlapThresholds, StagedEngine
 from pairalign.jobs.run.stage_counts import Stages
@@ -146,8 +146,10 @@ def test_joined_windows_give_the_same_overlaps(both: bool, per_pair: int) -> Non
     scoring = PRESETS["short"].scoring()
     reads = similar_reads(8, 130, 90)
     thresholds = replace(THRESHOLDS, all_strands=both, max_overlaps=per_pair)
-    further = FurtherAligner(reads, reads, scoring, 1)
-    engine = StagedEngine(open_cpu([reads], scoring), thresholds, Stages(), None, further, width=30)
+    suboptimal = SuboptimalAligner(reads, reads, scoring, 1)
+    engine = StagedEngine(
+        open_cpu([reads], scoring), thresholds, Stages(), None, suboptimal, width=30
+    )
     windows = plan_windows(len(reads), None, 30)
     joined = list(join_windows(windows, lambda one: one.pairs <= 3000, 1))
     assert len(joined) < len(windows)

@@ -90,7 +90,7 @@ def test_match_matrix(scoring):
     match, mismatch = int(scoring.matrix[0, 0]), int(scoring.matrix[0, 1])
     for a in range(len(DNA.letters)):
         for b in range(len(DNA.letters)):
-            same = a == b and a < DNA.definite
+            same = a == b and a < DNA.unambiguous
             assert scoring.matrix[a, b] == (match if same else mismatch)
     assert scoring.known[: len(DNA.letters)].all()
 

@@ -69,14 +69,14 @@ def test_encoding_table(alphabet):
             assert alphabet.letters[table[byte]] == ("T" if letter == "U" else alphabet.unknown)
         else:
             assert table[byte] == INVALID
-    assert alphabet.unknown in alphabet.letters[alphabet.definite :]
+    assert alphabet.unknown in alphabet.letters[alphabet.unambiguous :]
 
 
 def test_contract_of_the_alphabets():
     assert PROTEIN.letters == "ARNDCQEGHILKMFPSTWYVBZ*UOJX"
-    assert PROTEIN.letters[PROTEIN.definite :] == "X"
+    assert PROTEIN.letters[PROTEIN.unambiguous :] == "X"
     assert DNA.letters == "ACGTRYSWKMBDHVN"
-    assert DNA.letters[: DNA.definite] == "ACGT"
+    assert DNA.letters[: DNA.unambiguous] == "ACGT"
     assert get_alphabet("DNA") is DNA
     with pytest.raises(ValueError, match="'rna', expected 'protein' or 'dna'"):
         get_alphabet("rna")

@@ -142,7 +142,7 @@ def test_composition():
     assert composition(sequences).tolist() == pytest.approx(
         [6 / 12, 2 / 12, 2 / 12, 2 / 12], abs=1e-3
     )
-    with pytest.raises(ScoringError, match="no definite residues"):
+    with pytest.raises(ScoringError, match="no unambiguous residues"):
         composition(SequenceSet.from_strings(["NNN"], alphabet="dna"))
 
 

@@ -111,7 +111,7 @@ def costs_of(scoring: Scoring) -> reference.Costs:
         scoring.gap_open,
         scoring.gap_extend,
         scoring.mode,
-        scoring.alphabet.definite,
+        scoring.alphabet.unambiguous,
         ()
         if scoring.end_gaps is None
         else tuple((one.open, one.extend) for one in scoring.end_gaps.costs),
@@ -160,7 +160,7 @@ def assert_as_reference(problem: Problem, found: Alignments, at_most: int = 300)
     sets = problem.sets()
     costs = costs_of(problem.scoring)
     scoring = repr(
-        (costs.gap_open, costs.gap_extend, costs.mode, costs.definite, costs.ends)
+        (costs.gap_open, costs.gap_extend, costs.mode, costs.unambiguous, costs.ends)
     ).encode()
     scoring += hashlib.sha256(costs.matrix.tobytes()).digest()
     chosen = np.arange(len(found))

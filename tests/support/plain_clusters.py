@@ -37,7 +37,7 @@ def plain_alignments(
         int(scoring.gap_open),
         int(scoring.gap_extend),
         scoring.mode,
-        scoring.alphabet.definite,
+        scoring.alphabet.unambiguous,
     )
     _found[key] = {
         (one, other): reference.align(codes[one], codes[other], costs)

@@ -46,7 +46,7 @@ class Costs:
     gap_open: int
     gap_extend: int
     mode: str = "global"
-    definite: int = 1 << 30
+    unambiguous: int = 1 << 30
     """Codes from here on are ambiguous: they never count as a match, not even with themselves."""
     ends: tuple[tuple[int, int], ...] = ()
     """Mode end-gaps: open and extend of gaps opposite the first letters of the query, opposite its
@@ -379,7 +379,7 @@ def trace(
             if i > 0 and j > 0 and (i, j) not in used:
                 row, column = int(rows[i - 1]), int(columns[j - 1])
                 if h[i, j] == h[i - 1, j - 1] + costs.matrix[row][column]:
-                    path.append("=" if row == column and row < costs.definite else "X")
+                    path.append("=" if row == column and row < costs.unambiguous else "X")
                     i, j = i - 1, j - 1
                     continue
             state = "E" if h[i, j] == e[i, j] else "F"
@@ -428,7 +428,7 @@ def trace_as_vsearch(
     while i > 0 and j > 0:
         row, column = int(rows[i - 1]), int(columns[j - 1])
         if state == "H" and h[i, j] == h[i - 1, j - 1] + costs.matrix[row][column]:
-            path.append("=" if row == column and row < costs.definite else "X")
+            path.append("=" if row == column and row < costs.unambiguous else "X")
             i, j = i - 1, j - 1
             continue
         if state == "H":

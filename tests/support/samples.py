@@ -38,14 +38,14 @@ def _random_spans(rng, n, m, mode):
     return starts[0], ends[0], starts[1], ends[1]
 
 
-def _random_ops(rng, query, target, definite, gaps):
+def _random_ops(rng, query, target, unambiguous, gaps):
     """Operation of every column of a random path through two spans of codes."""
     q = t = 0
     ops = []
     while q < len(query) or t < len(target):
         choices = []
         if q < len(query) and t < len(target):
-            same = query[q] == target[t] and query[q] < definite
+            same = query[q] == target[t] and query[q] < unambiguous
             choices += [MATCH if same else MISMATCH] * (1 if gaps else 1000)
         if q < len(query):
             choices.append(INSERTION)
@@ -74,7 +74,7 @@ def random_alignments(
             offsets.append(len(cigar))
             continue
         q, q_end, t, t_end = _random_spans(rng, len(a), len(b), scoring.mode)
-        ops = _random_ops(rng, a[q:q_end], b[t:t_end], scoring.alphabet.definite, gaps)
+        ops = _random_ops(rng, a[q:q_end], b[t:t_end], scoring.alphabet.unambiguous, gaps)
         runs = [(op, len(list(group))) for op, group in itertools.groupby(ops)]
         cigar += [length << 4 | op for op, length in runs]
         offsets.append(len(cigar))

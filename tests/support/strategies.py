@@ -101,10 +101,10 @@ def random_ends(
 
 
 def match_matrix(alphabet: Alphabet, match: int, mismatch: int) -> np.ndarray:
-    """`match` for a definite letter and itself, `mismatch` for all others."""
+    """`match` for an unambiguous letter and itself, `mismatch` for all others."""
     matrix = np.full((32, 32), mismatch, dtype=np.int64)
-    definite = np.arange(alphabet.definite)
-    matrix[definite, definite] = match
+    unambiguous = np.arange(alphabet.unambiguous)
+    matrix[unambiguous, unambiguous] = match
     return matrix
 
 

@@ -55,14 +55,14 @@ def run_vsearch(folder: Path, sequences: SequenceSet, *options: str) -> dict[tup
 
 
 def runs_of(
-    caln: str, query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], definite: int
+    caln: str, query: npt.NDArray[np.uint8], target: npt.NDArray[np.uint8], unambiguous: int
 ) -> list[int]:
     """Return vsearch's path, ``12M3I``, as our runs; its I is our D."""
     runs: list[int] = []
     q = t = 0
     for number, letter in re.findall(r"(\d*)([MID])", caln):
         for _ in range(int(number or 1)):
-            same = letter == "M" and query[q] == target[t] and query[q] < definite
+            same = letter == "M" and query[q] == target[t] and query[q] < unambiguous
             operation = {"I": 2, "D": 1, "M": 7 if same else 8}[letter]
             q += letter != "I"
             t += letter != "D"
@@ -132,7 +132,7 @@ def _with_paths(found: Alignments, theirs: dict[tuple[int, int], dict]) -> Align
         row, turned = _row(found, theirs, k)
         caln = row["caln"].translate(str.maketrans("ID", "DI")) if turned else row["caln"]
         query, target = (found.queries.codes_of(int(one[k])) for one in (found.query, found.target))
-        runs = np.array(runs_of(caln, query, target, found.queries.alphabet.definite), np.uint32)
+        runs = np.array(runs_of(caln, query, target, found.queries.alphabet.unambiguous), np.uint32)
         cigars.append(runs)
         lengths, operations = runs >> 4, runs & 15
         counts.append(

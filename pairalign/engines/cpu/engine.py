@@ -200,7 +200,7 @@ class CpuEngine:
             scoring.gap_open,
             scoring.gap_extend,
             MODES.index(scoring.mode),
-            scoring.alphabet.definite,
+            scoring.alphabet.unambiguous,
             threads,
             memory_bytes,
             name.encode(),

@@ -215,7 +215,7 @@ class PairFilter:
             None if self._second is None else ctypes.byref(self._second.struct),
             ctypes.byref(thresholds.native(scoring.mode)),
             ctypes.byref(scores),
-            scoring.alphabet.definite,
+            scoring.alphabet.unambiguous,
         )
         kernel = instruction_set_of(None).encode() if subsequences else None
         if seeds:
@@ -350,7 +350,7 @@ def _column_scores(
     used = [count_bytes(one.codes)[:CODES] > 0 for one in (queries, targets)]
     table = scoring.matrix.astype(np.int64)
     pairs = used[0][:, None] & used[1][None, :]
-    matching = np.diag(np.arange(CODES) < scoring.alphabet.definite) & pairs
+    matching = np.diag(np.arange(CODES) < scoring.alphabet.unambiguous) & pairs
     matches, others = table[matching], table[pairs & ~matching]
     if queries is targets:  # one residue of a set can be in both places
         used[1] = used[0]

@@ -35,7 +35,7 @@ class PathScoring(ctypes.Structure):
 
     _fields_ = (
         ("matrix", c_void_p),
-        *((name, c_int32) for name in ("gap_open", "gap_extend", "definite", "threads")),
+        *((name, c_int32) for name in ("gap_open", "gap_extend", "unambiguous", "threads")),
     )
 
 
@@ -97,7 +97,7 @@ def align_by_posteriors(
         *(room, runs, counts, fields),
     ]
     matrix = np.ascontiguousarray(scoring.matrix, np.int32)
-    costs = scoring.gap_open, scoring.gap_extend, scoring.alphabet.definite, threads
+    costs = scoring.gap_open, scoring.gap_extend, scoring.alphabet.unambiguous, threads
     status = library.pairalign_posterior_paths(
         ctypes.byref(_table(posteriors)),
         ctypes.byref(PathPairs(*(one.ctypes.data for one in held))),

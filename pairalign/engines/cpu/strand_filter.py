@@ -64,7 +64,7 @@ class StrandFilter:
     def of(cls, reads: SequenceSet, scoring: Scoring, threads: int) -> StrandFilter | None:
         """Return a filter, or None where the scoring leaves no q-grams to look at."""
         matches, others = column_scores(scoring, reads)
-        if not len(matches) or matches.max() <= 0 or reads.alphabet.definite != 4:
+        if not len(matches) or matches.max() <= 0 or reads.alphabet.unambiguous != 4:
             return None
         match = int(matches.max())
         gram = 1 + min(scoring.gap_open, -int(others.max(initial=-scoring.gap_open))) // match

@@ -48,7 +48,7 @@ ARGUMENTS = np.dtype(
         *((name, "<u8") for name in ("bounds", "row_offsets", "mask", "counts")),
         *((name, "<i4") for name in ("row_start", "row_stop", "column_start", "column_stop")),
         *((name, "<i4") for name in ("column_classes", "triangular", "one_set", "looks")),
-        *((name, "<i4") for name in ("definite", "table_words", "has_chosen", "unused")),
+        *((name, "<i4") for name in ("unambiguous", "table_words", "has_chosen", "unused")),
     ]
 )
 """FilterArguments in cuda/pair_filter/pair_filter.cuh."""
@@ -222,7 +222,7 @@ class CudaPairFilter:
         arguments["column_classes"] = host.length_bounds.shape[1]
         arguments["one_set"] = context.one_set
         arguments["looks"] = self._looks
-        arguments["definite"] = context.scoring.alphabet.definite
+        arguments["unambiguous"] = context.scoring.alphabet.unambiguous
 
     def _copy(self, array: npt.NDArray[Any]) -> int:
         if not array.nbytes:
@@ -288,7 +288,7 @@ class CudaPairFilter:
 
     def _table_words(self, window: Window) -> int:
         """Return the words of shared memory for the matches of the longest row, or of a strip."""
-        codes = int(self._arguments["definite"]) + 1
+        codes = int(self._arguments["unambiguous"]) + 1
         lengths = self._context.queries.lengths[window.row_start : window.row_stop]
         longest = int(lengths.max(initial=0))
         # As the kernel has them: a whole pattern with what it moves over, or a strip.

@@ -45,7 +45,7 @@ BATCH_NUMBERS = [
     ("minimum", "<i4"),
     ("gap_open", "<i4"),
     ("gap_extend", "<i4"),
-    ("definite", "<i4"),
+    ("unambiguous", "<i4"),
     ("one_set", "<i4"),
     ("scored", "<i4"),
 ]
@@ -245,7 +245,7 @@ class TileBatch:
         arguments["minimum"] = want.least_raw_score
         arguments["gap_open"] = scoring.gap_open
         arguments["gap_extend"] = scoring.gap_extend
-        arguments["definite"] = scoring.alphabet.definite
+        arguments["unambiguous"] = scoring.alphabet.unambiguous
         arguments["one_set"] = one_set
         arguments["scored"] = want.min_raw_score is not None
         if scoring.end_gaps is not None:

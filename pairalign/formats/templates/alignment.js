@@ -1,7 +1,7 @@
 "use strict";
 // One pair in a dialog: its facts, its alignment, and a dot plot.
 (function () {
-  const { columns, nodes, definite } = report;
+  const { columns, nodes, unambiguous } = report;
   const BLOCK = 60, CHUNK = 200 * BLOCK;
   const COMPLEMENT = new Map([..."ACGTURYSWKMBDHVNacgturyswkmbdhvn"].map((letter, k) => [letter, "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn"[k]]));
   const byId = (id) => document.getElementById(id);
@@ -33,13 +33,13 @@
 
   function plain(letter) {
     const upper = letter.toUpperCase();
-    return upper === "U" && !definite.has("U") ? "T" : upper;
+    return upper === "U" && !unambiguous.has("U") ? "T" : upper;
   }
 
   function kindOf(a, b) {
     if (a === "-" || b === "-") return "gap";
     const one = plain(a);
-    return one === plain(b) && definite.has(one) ? "match" : "mismatch";
+    return one === plain(b) && unambiguous.has(one) ? "match" : "mismatch";
   }
 
   // Residues of one row from `start` on, in spans of equal kind.

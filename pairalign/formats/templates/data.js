@@ -13,7 +13,7 @@ const report = (function () {
   columns.target = (columns.target || []).map((place) => place + shift);
   const count = columns.query.length;
   const pairs = Array.from({ length: count }, (_, k) => k);
-  const definite = new Set(data.definite);
+  const unambiguous = new Set(data.unambiguous);
   const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
   const tenths = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 });
 
@@ -92,7 +92,7 @@ const report = (function () {
   }[data.rankedBy] || ((a, b) => columns.score[b] - columns.score[a]);
 
   return {
-    data, nodes, columns, pairs, definite, isOneSet, hasEvalues, pairOf, pairsOfNode, save, element, color, prepare,
+    data, nodes, columns, pairs, unambiguous, isOneSet, hasEvalues, pairOf, pairsOfNode, save, element, color, prepare,
     number, percent, evalue, better, unit,
     panels: {}, // name of a tab -> what draws it
   };

@@ -12,7 +12,7 @@ identity-shorter        ``1 - matches / (residues of the shorter sequence)``
 kimura                  ``-ln(1 - p - p*p/5)``, proteins
 jukes-cantor            ``-3/4 ln(1 - 4/3 p)``, DNA
 kimura-2p               ``-1/2 ln((1 - 2P - Q) sqrt(1 - 2Q))``, P transitions and Q
-                        transversions by columns of two definite bases, DNA
+                        transversions by columns of two unambiguous bases, DNA
 score                   ``1 - 2 S(a,b) / (S(a,a) + S(b,b))``, with the scores S
 ======================  =================================================================
 
@@ -98,7 +98,7 @@ def self_scores(sequences: SequenceSet, scoring: Scoring) -> Doubles:
     That is the best of all alignments of a sequence with itself if no two residues score more than
     the mean of each with itself, ``2 s(x,y) <= s(x,x) + s(y,y)``, and no residue less than 0 with
     itself: then n columns bound the score, and the diagonal attains the bound. All residues of
-    BLOSUM and PAM matrices but X, and all definite bases, are such residues. Stretches of X or N
+    BLOSUM and PAM matrices but X, and all unambiguous bases, are such residues. Stretches of X or N
     could score higher locally; they count as what they score.
     """
     own = np.diagonal(scoring.matrix).astype(np.int64)
@@ -118,10 +118,10 @@ def _identity_aligned(alignments: Alignments, own: Doubles) -> Doubles:
     return find_differences("identity-aligned", alignments)
 
 
-def _identity_definite(alignments: Alignments, own: Doubles) -> Doubles:
+def _identity_unambiguous(alignments: Alignments, own: Doubles) -> Doubles:
     assert alignments.matches is not None
-    definite = alignments.field("columns") - count_ambiguous(alignments)
-    return 1 - _divide(alignments.matches.astype(np.float64), definite.astype(np.float64))
+    unambiguous = alignments.field("columns") - count_ambiguous(alignments)
+    return 1 - _divide(alignments.matches.astype(np.float64), unambiguous.astype(np.float64))
 
 
 def _identity_shorter(alignments: Alignments, own: Doubles) -> Doubles:
@@ -164,7 +164,7 @@ MEASURES: dict[str, Measure] = {
         ("identity", Detail.STATS, None, _identity),
         ("identity-aligned", Detail.STATS, None, _identity_aligned),
         ("identity-shorter", Detail.STATS, None, _identity_shorter),
-        ("identity-definite", Detail.CIGAR, None, _identity_definite),
+        ("identity-definite", Detail.CIGAR, None, _identity_unambiguous),
         ("kimura", Detail.STATS, PROTEIN, _kimura),
         ("jukes-cantor", Detail.STATS, DNA, _jukes_cantor),
         ("kimura-2p", Detail.CIGAR, DNA, _kimura_2p),

@@ -28,8 +28,8 @@ from pairalign.reads.exact_runs import (
 )
 
 if TYPE_CHECKING:
-    from pairalign.engines.cpu.further import FurtherAligner
     from pairalign.engines.cpu.strand_filter import StrandFilter
+    from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 
 _LONGEST_TO_FILTER = 600
 _CELLS_WORTH_RUNS = {False: 10**12, True: 10**10}
@@ -98,18 +98,18 @@ class OverlapProcedure:
         strand_filter = self._open_strand_filter(filters.values(), job)
         if strand_filter is not None:
             self._filters.append(strand_filter)
-        has_further = self.thresholds.max_overlaps > 1
+        has_suboptimal = self.thresholds.max_overlaps > 1
         staged = []
         for engine in engines:
             has_bands = self._has_bands(engine, job)
-            aligner = _open_aligner(job) if has_further or has_bands else None
+            aligner = _open_aligner(job) if has_suboptimal or has_bands else None
             staged.append(
                 StagedEngine(
                     engine,
                     self.thresholds,
                     self.stages,
                     filters.get(engine.name),
-                    aligner if has_further else None,
+                    aligner if has_suboptimal else None,
                     strands,
                     aligner if has_bands else None,
                     strand_filter,
@@ -224,7 +224,7 @@ class OverlapProcedure:
         return found
 
 
-def _open_aligner(job: PlannedJob) -> FurtherAligner:
-    from pairalign.engines.cpu.further import FurtherAligner
+def _open_aligner(job: PlannedJob) -> SuboptimalAligner:
+    from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 
-    return FurtherAligner(job.queries, job.queries, job.scoring, job.threads)
+    return SuboptimalAligner(job.queries, job.queries, job.scoring, job.threads)

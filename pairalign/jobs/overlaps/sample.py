@@ -155,21 +155,21 @@ def _count_words(reads: SequenceSet, probes: Int64s, others: Int64s) -> Int64s:
 
 
 def _words_of(sequences: list[Codes]) -> tuple[npt.NDArray[np.int32], Int64s]:
-    """Words of definite residues, and where each begins: sequence << 32 | place in it."""
+    """Words of unambiguous residues, and where each begins: sequence << 32 | place in it."""
     separated = [part for one in sequences for part in (one, np.array([_SEPARATOR]))]
     codes = np.concatenate(separated)
     count = max(0, len(codes) - _WORD + 1)
     words = np.zeros(count, np.int32)
-    definite = np.ones(count, np.bool_)
+    unambiguous = np.ones(count, np.bool_)
     for k in range(_WORD):
         letters = codes[k : k + count]
-        definite &= letters < 4
+        unambiguous &= letters < 4
         words = (words << 2) | (letters & 3)
     lengths = np.array([len(one) + 1 for one in sequences])
     sequence = np.repeat(np.arange(len(sequences)), lengths)
     place = np.arange(len(codes)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     places = (sequence << 32 | place)[:count]
-    return words[definite], places[definite]
+    return words[unambiguous], places[unambiguous]
 
 
 def _shared(own: Int64s, own_places: Int64s, places: Int64s) -> Int64s:

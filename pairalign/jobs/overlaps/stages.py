@@ -21,8 +21,8 @@ from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.base.choices import DEFAULT_WINDOW
 from pairalign.engines import Engine, OnDevice
 from pairalign.engines.filters import ScoreFilter
-from pairalign.jobs.run.stage_counts import ALIGN, FILTER, FURTHER, SCORE, Stages
-from pairalign.jobs.stages.further_layers import layers_of
+from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL, Stages
+from pairalign.jobs.stages.suboptimal_layers import layers_of
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, order_of_windows
@@ -32,8 +32,8 @@ from pairalign.reads.passes import choose_strands, find_overlaps, merge_strands
 from pairalign.reads.reaching_pairs import ReachingPairs, least_by_end
 
 if TYPE_CHECKING:
-    from pairalign.engines.cpu.further import FurtherAligner
     from pairalign.engines.cpu.strand_filter import StrandFilter
+    from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 
 Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
@@ -44,7 +44,7 @@ Layers = list[tuple[Alignments, Numbers]]
 STRANDS = (1, -1)
 
 UNKNOWN_REST = np.iinfo(np.int32).max
-"""What further alignments may score where nothing is known."""
+"""What suboptimal alignments may score where nothing is known."""
 
 _WORTH_CHOOSING, _WORTH_CHOOSING_ON_GPU = 2, 8
 """Divisors: where more than this part of the pairs is left, all pairs are scored at once."""
@@ -135,11 +135,11 @@ class StagedEngine(WrappedEngine):
         Where what is done is counted.
     shared_filter : SharedFilter, optional
         Asked before anything is scored: what it does not let through cannot reach the least score.
-    further : FurtherAligner, optional
+    suboptimal : SuboptimalAligner, optional
         Needed where a pair may have several overlaps.
     candidates : CandidateStrands, optional
         Only these are aligned, without being scored before.
-    bands : FurtherAligner, optional
+    bands : SuboptimalAligner, optional
         Asked for the best alignments of candidates before `engine`.
     strand_filter : StrandFilter, optional
         Asked which pairs are scored on the other strand.
@@ -153,26 +153,26 @@ class StagedEngine(WrappedEngine):
         thresholds: OverlapThresholds,
         stages: Stages,
         shared_filter: SharedFilter | None = None,
-        further: FurtherAligner | None = None,
+        suboptimal: SuboptimalAligner | None = None,
         candidates: CandidateStrands | None = None,
-        bands: FurtherAligner | None = None,
+        bands: SuboptimalAligner | None = None,
         strand_filter: StrandFilter | None = None,
         width: int = DEFAULT_WINDOW,
     ) -> None:
-        assert thresholds.max_overlaps == 1 or further is not None
+        assert thresholds.max_overlaps == 1 or suboptimal is not None
         super().__init__(engine)
         self._thresholds = thresholds
         self._stages = stages
         self._filter = shared_filter
-        self._further = further
+        self._suboptimal = suboptimal
         self._candidates = candidates
         self._bands = bands
         self._strand_filter = strand_filter
         self._width = width
         self._least_by_end = self._find_least_by_end()
         self._beside: ThreadPoolExecutor | None = None
-        if further is not None and engine.is_gpu:
-            self._beside = ThreadPoolExecutor(len(STRANDS), "further")
+        if suboptimal is not None and engine.is_gpu:
+            self._beside = ThreadPoolExecutor(len(STRANDS), "suboptimal")
 
     def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
         """Find the overlaps of a window's pairs, in their order, plus strand first.
@@ -210,8 +210,8 @@ class StagedEngine(WrappedEngine):
                 passed, numbers = passed[placed[0]], placed[1]
             parts.append(found.take(passed))
             pairs.append(numbers)
-            layers.append(self._begin_further(parts[-1], one))
-        if len(parts) == 1 and self._further is None:
+            layers.append(self._begin_suboptimal(parts[-1], one))
+        if len(parts) == 1 and self._suboptimal is None:
             return parts[0]
         order = np.arange(len(parts[0])) if len(parts) == 1 else merge_strands(*pairs)
         return _join([one.result() for one in layers], order)
@@ -224,7 +224,7 @@ class StagedEngine(WrappedEngine):
         """Make a running `align` raise InterruptedError soon."""
         if self._filter is not None:
             self._filter.pair_filter.cancel()
-        for one in (self._further, self._bands):
+        for one in (self._suboptimal, self._bands):
             if one is not None:
                 one.cancel()
         super().cancel()
@@ -263,7 +263,7 @@ class StagedEngine(WrappedEngine):
             parts[k], places[k] = part.take(passed_too), places[k][passed_too]
             rests[k] = rests[k][passed_too]
         order = np.argsort(np.concatenate(places), kind="stable")
-        layers = [self._begin_further(*one) for one in zip(parts, windows, rests, strict=True)]
+        layers = [self._begin_suboptimal(*one) for one in zip(parts, windows, rests, strict=True)]
         return _join([one.result() for one in layers], order)
 
     def _align_best(
@@ -271,7 +271,7 @@ class StagedEngine(WrappedEngine):
     ) -> tuple[Alignments, Numbers, Rest]:
         """Align candidates, but for some that cannot score enough.
 
-        Also return which pairs of the window they are, and what further ones score at most.
+        Also return which pairs of the window they are, and what suboptimal ones score at most.
         """
         left, parts = mask, []
         places, rests = [np.empty(0, np.int64)], [np.empty(0, np.int32)]
@@ -290,10 +290,10 @@ class StagedEngine(WrappedEngine):
         order = np.argsort(place, kind="stable")
         return concatenate(parts).take(order), place[order], np.concatenate(rests)[order]
 
-    def _begin_further(
+    def _begin_suboptimal(
         self, first: Alignments, window: Window, rest: Rest | None = None
     ) -> Future[Layers]:
-        """Look for further overlaps of pairs: of those of a GPU while it goes on with others.
+        """Look for suboptimal overlaps of pairs: of those of a GPU while it goes on with others.
 
         `rest`: what those may score at most.
         """
@@ -307,20 +307,20 @@ class StagedEngine(WrappedEngine):
         self, first: Alignments, window: Window, rest: Rest | None
     ) -> Iterator[tuple[Alignments, Numbers]]:
         """Return the best overlaps of pairs, then the second ones ..., and whose they are."""
-        further, thresholds = self._further, self._thresholds
+        suboptimal, thresholds = self._suboptimal, self._thresholds
 
         def advance(known: Sequence[Alignments]) -> tuple[Alignments, Numbers]:
-            assert further is not None
+            assert suboptimal is not None
             asked = np.arange(len(known[0]))
             if len(known) == 1 and rest is not None:
                 asked = np.flatnonzero(rest >= thresholds.min_raw_score)
                 known = [known[0].take(asked)]
-            with self._stages.timed(FURTHER):
-                found, numbers = further.next_of(
+            with self._stages.timed(SUBOPTIMAL):
+                found, numbers = suboptimal.next_of(
                     known, window, thresholds.min_raw_score, thresholds.forced_run
                 )
             passed = thresholds.passed(found)
-            self._stages.count(FURTHER, len(asked), len(passed))
+            self._stages.count(SUBOPTIMAL, len(asked), len(passed))
             return found.take(passed), asked[numbers[passed]]
 
         return layers_of(first, thresholds.max_overlaps, advance)
@@ -402,7 +402,7 @@ def _with_strand(found: Alignments, window: Window) -> Alignments:
 
 
 def _join(parts: Sequence[Layers], order: Numbers) -> Alignments:
-    """Join overlaps of both strands in an order of the best ones, further ones behind them."""
+    """Join overlaps of both strands in an order of the best ones, suboptimal ones behind them."""
     if all(len(layers) == 1 for layers in parts):
         return concatenate([layers[0][0] for layers in parts]).take(order)
     places = np.empty(len(order), np.int64)

@@ -73,7 +73,7 @@ def page_data(
     alphabet = collector.queries.alphabet
     return {
         "sets": shown,
-        "definite": alphabet.letters[: alphabet.definite],
+        "unambiguous": alphabet.letters[: alphabet.unambiguous],
         "alphabet": alphabet.name,
         "isOneSet": one_set,
         "pairs": _pairs(collector, offered, (listed[0], listed[-1])),

@@ -437,7 +437,7 @@ class HitsJob(AlignmentJob):
         return found if passes.all() else found.take(passes)
 
     def _aligned(self, first: Int32s, second: Int32s) -> Alignments:
-        """Align pairs that have passed; further alignments of a pair must pass, too."""
+        """Align pairs that have passed; suboptimal alignments of a pair must pass, too."""
         listed = pairs_of_numbers(np.unique(number_pairs(first, second)))
         changes: dict[str, Any] = {"window": LIST_WINDOW, "progress": False}
         changes["result_seconds"] = None

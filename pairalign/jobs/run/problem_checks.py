@@ -57,7 +57,7 @@ def check_problem(
 def computed_detail(
     detail: Detail, thresholds: PairThresholds, hsps: int, scoring: Scoring
 ) -> Detail:
-    """Return what engines compute: identities need counts, further alignments CIGARs."""
+    """Return what engines compute: identities need counts, suboptimal alignments CIGARs."""
     return Detail.CIGAR if hsps > 1 else max(detail, thresholds.detail(scoring.mode))
 
 

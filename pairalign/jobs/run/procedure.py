@@ -88,7 +88,7 @@ class Procedure(Protocol):
 
 
 class PlainProcedure:
-    """Strands, E-values, thresholds and further alignments, as the fields of the job say."""
+    """Strands, E-values, thresholds and suboptimal alignments, as the fields of the job say."""
 
     def __init__(self) -> None:
         self.index: SeedIndex | None = None
@@ -134,10 +134,10 @@ class PlainProcedure:
                 are_all=job.pair_list is None and job.only is None,
             )
         if job.hsps > 1:
-            from pairalign.jobs.stages.hsps_engine import add_further
+            from pairalign.jobs.stages.hsps_engine import add_suboptimal
 
             kept = job.pair_thresholds, job.evalue_filter
-            engines = add_further(engines, job.hsps, sets, job.scoring, kept, job.threads)
+            engines = add_suboptimal(engines, job.hsps, sets, job.scoring, kept, job.threads)
         if self.index is not None:
             from pairalign.jobs.run.seeded_slabs import join_results
 

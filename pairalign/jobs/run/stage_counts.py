@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-FILTER, SCORE, ALIGN, FURTHER = "filter", "score", "align", "further"
+FILTER, SCORE, ALIGN, SUBOPTIMAL = "filter", "score", "align", "suboptimal"
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Stages:
     """The stages of a run, counted and timed; engines' threads share it."""
 
     stages: dict[str, Stage] = field(
-        default_factory=lambda: {name: Stage() for name in (FILTER, SCORE, ALIGN, FURTHER)}
+        default_factory=lambda: {name: Stage() for name in (FILTER, SCORE, ALIGN, SUBOPTIMAL)}
     )
     _running: dict[str, int] = field(default_factory=dict)
     _since: dict[str, float] = field(default_factory=dict)

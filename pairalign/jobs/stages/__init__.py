@@ -1,1 +1,1 @@
-"""Engines that wrap an engine: thresholds, E-values, further alignments."""
+"""Engines that wrap an engine: thresholds, E-values, suboptimal alignments."""

@@ -1,6 +1,6 @@
 """Several local alignments of a pair: the best, then the next best on cells that are left.
 
-After Waterman and Eggert 1987, see `pairalign.engines.cpu.further`: alignments are
+After Waterman and Eggert 1987, see `pairalign.engines.cpu.suboptimal`: alignments are
 non-intersecting, so no residue pair is reused. `HspsEngine` wraps an engine, which finds the best
 alignment, and is an engine itself.
 """
@@ -18,8 +18,8 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
-from pairalign.engines.cpu.further import FurtherAligner
-from pairalign.jobs.stages.further_layers import layers_of
+from pairalign.engines.cpu.suboptimal import SuboptimalAligner
+from pairalign.jobs.stages.suboptimal_layers import layers_of
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
@@ -31,7 +31,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 class HspsEngine(WrappedEngine):
-    """Follows each alignment that an engine finds by the further ones of the pair, best first.
+    """Follows each alignment that an engine finds by the suboptimal ones of the pair, best first.
 
     A pair's alignments end with the last one, or before the first that scores 0, or less than is
     wanted, or does not pass.
@@ -40,11 +40,11 @@ class HspsEngine(WrappedEngine):
     ----------
     engine : Engine
         Gives pairs that pass.
-    further : FurtherAligner
+    suboptimal : SuboptimalAligner
     hsps : int
         Alignments that a pair may have.
     thresholds : PairThresholds
-        What further alignments must reach, too.
+        What suboptimal alignments must reach, too.
     evalues : EvalueFilter or None
         The same.
     """
@@ -52,13 +52,13 @@ class HspsEngine(WrappedEngine):
     def __init__(
         self,
         engine: Engine,
-        further: FurtherAligner,
+        suboptimal: SuboptimalAligner,
         hsps: int,
         thresholds: PairThresholds,
         evalues: EvalueFilter | None,
     ) -> None:
         super().__init__(engine)
-        self._further = further
+        self._suboptimal = suboptimal
         self._hsps = hsps
         self._thresholds = thresholds
         self._evalues = evalues
@@ -85,13 +85,13 @@ class HspsEngine(WrappedEngine):
         self, window: Window, want: Want, known: Sequence[Alignments]
     ) -> tuple[Alignments, Numbers]:
         """Return the next alignments of pairs that pass, and whose they are."""
-        found, numbers = self._further.next_of(known, window, max(1, want.least_raw_score))
+        found, numbers = self._suboptimal.next_of(known, window, max(1, want.least_raw_score))
         passing = self._passing(found)
         return found.take(passing), numbers[passing]
 
     def cancel(self) -> None:
         """Make a running `align` return early by raising."""
-        self._further.cancel()
+        self._suboptimal.cancel()
         super().cancel()
 
     def _passing(self, found: Alignments) -> Numbers:
@@ -119,7 +119,7 @@ def _of_strand(found: Alignments, strand: int) -> Alignments:
     return replace(found, strand=np.full(len(found), strand, np.int8))
 
 
-def add_further(
+def add_suboptimal(
     engines: Sequence[Engine],
     hsps: int,
     sets: tuple[SequenceSet, SequenceSet | None],
@@ -139,10 +139,10 @@ def add_further(
     kept : PairThresholds, EvalueFilter or None
         As for `HspsEngine`.
     threads : int
-        Cores on which further alignments are made, whatever the engine.
+        Cores on which suboptimal alignments are made, whatever the engine.
     """
     queries, targets = sets[0], sets[0] if sets[1] is None else sets[1]
     return [
-        HspsEngine(one, FurtherAligner(queries, targets, scoring, threads), hsps, *kept)
+        HspsEngine(one, SuboptimalAligner(queries, targets, scoring, threads), hsps, *kept)
         for one in engines
     ]

@@ -1,6 +1,6 @@
 """Both strands of DNA: each pair is aligned on the strand on which it scores more.
 
-`StrandEngine` wraps an engine and is one itself, so that thresholds, E-values and further
+`StrandEngine` wraps an engine and is one itself, so that thresholds, E-values and suboptimal
 alignments are those of that strand.
 """
 

@@ -39,11 +39,11 @@ def count_transitions(alignments: Alignments) -> tuple[Int64s, Int64s]:
     for part in _parts(alignments):
         runs = _Runs(alignments[part])
         owner, query, target = runs.columns(MISMATCH)
-        definite = (query < DNA.definite) & (target < DNA.definite)
+        unambiguous = (query < DNA.unambiguous) & (target < DNA.unambiguous)
         # A, C, G, T are 0 to 3: transitions change by 2.
         transition = (query ^ target) == 2
         for number, kind in enumerate((transition, ~transition)):
-            counts[number, part] = runs.count(owner[definite & kind])
+            counts[number, part] = runs.count(owner[unambiguous & kind])
     return counts[0], counts[1]
 
 
@@ -59,17 +59,17 @@ def count_ambiguous(alignments: Alignments) -> Int64s:
     -------
     ndarray of int64, shape (n,)
     """
-    definite = alignments.scoring.alphabet.definite
+    unambiguous = alignments.scoring.alphabet.unambiguous
     counts = np.zeros(len(alignments), np.int64)
     for part in _parts(alignments):
         runs = _Runs(alignments[part])
-        for operation in (MISMATCH, INSERTION, DELETION):  # matches are of definite residues
+        for operation in (MISMATCH, INSERTION, DELETION):  # matches are of unambiguous residues
             owner, query, target = runs.columns(operation)
             ambiguous = np.zeros(len(owner), np.bool_)
             if operation != DELETION:
-                ambiguous |= query >= definite
+                ambiguous |= query >= unambiguous
             if operation != INSERTION:
-                ambiguous |= target >= definite
+                ambiguous |= target >= unambiguous
             counts[part] += runs.count(owner[ambiguous])
     return counts
 

@@ -243,7 +243,7 @@ class BlockDiagonals:
         parameters["letters"], parameters["low"] = self._letters, self._low
         parameters["gap_open"] = scoring.gap_open
         parameters["gap_extend"] = scoring.gap_extend
-        parameters["definite"] = scoring.alphabet.definite
+        parameters["unambiguous"] = scoring.alphabet.unambiguous
         parameters["tile"], parameters["slots"] = layout.tile, layout.slots
         parameters["scratch_tiles"] = layout.scratch_tiles
         parameters["rows_a_lane"] = layout.rows_a_lane

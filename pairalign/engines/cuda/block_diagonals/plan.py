@@ -52,7 +52,7 @@ PARAMETERS = np.dtype(
         *((name, "<i4") for name in ("first_item", "items_stop", "pair_count", "letters")),
         *((name, "<i4") for name in ("gap_open", "gap_extend", "tile", "slots")),
         *((name, "<i4") for name in ("scratch_tiles", "low")),
-        *((name, "<i4") for name in ("definite", "traced", "min_score", "want_runs")),
+        *((name, "<i4") for name in ("unambiguous", "traced", "min_score", "want_runs")),
         *((name, "<i4") for name in ("rows_a_lane", "warp_words")),
     ]
 )

@@ -146,7 +146,7 @@ class Packed:
             ranks=[int(self._upload(one)) for one in context.ranks or ()],
             table=int(self._upload(costs.table)),
             letters_before=int(self._upload(self._planner.letters_before)),
-            definite=int(np.searchsorted(codes, context.scoring.alphabet.definite)),
+            unambiguous=int(np.searchsorted(codes, context.scoring.alphabet.unambiguous)),
         )
         self._open = OpenKernels(context, self._planner, self.kernels, parameters)
         self._prepared: set[tuple[bool, tuple[str, ...]]] = set()

@@ -39,7 +39,7 @@ PARAMETERS = np.dtype(
         *((name, "<u8") for name in ("query", "target")),
         ("pairs", "<i8"),
         *((name, "<i4") for name in ("first_row", "first_column", "triangular", "letters")),
-        *((name, "<i4") for name in ("definite", "gap_open", "gap_extend", "shift", "bias")),
+        *((name, "<i4") for name in ("unambiguous", "gap_open", "gap_extend", "shift", "bias")),
         *((name, "<i4") for name in ("tile_bias", "min_score", "one", "group", "longest")),
         *((name, "<i4") for name in ("places", "unused")),
         ("open_codes", "<u4", MOST_COLUMNS),
@@ -62,7 +62,7 @@ def constants(
     ranks: Sequence[int],
     table: int,
     letters_before: int,
-    definite: int,
+    unambiguous: int,
 ) -> Parameters:
     """Return parameters with all that is the same for all batches.
 
@@ -76,7 +76,7 @@ def constants(
         Device addresses of the ranks of rows and of columns; of one set there are none.
     table, letters_before : int
         Device addresses: of the score table, and of the sums of residues over all rows.
-    definite : int
+    unambiguous : int
         Dense residues below are never ambiguous.
     """
     parameters: Parameters = np.zeros((), PARAMETERS)
@@ -97,7 +97,7 @@ def constants(
         parameters["start_open"], parameters["start_extend"] = astuple(ends.query_start)
         parameters["end_open"], parameters["end_extend"] = astuple(ends.query_end)
     parameters["table"], parameters["letters_before"] = table, letters_before
-    parameters["definite"] = definite
+    parameters["unambiguous"] = unambiguous
     parameters["one"] = 1
     return parameters
 

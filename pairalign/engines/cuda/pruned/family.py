@@ -286,7 +286,7 @@ class PrunedPairs:
         parameters["match"], parameters["mismatch"] = worth.match + shift, worth.mismatch + shift
         parameters["table"] = int(self._allocations[1])
         parameters["gap_open"], parameters["gap_extend"] = scoring.gap_open, scoring.gap_extend
-        parameters["definite"] = scoring.alphabet.definite
+        parameters["unambiguous"] = scoring.alphabet.unambiguous
         parameters["forced"] = self.pruning.use == "forced"
         parameters["worse_seed"] = self.pruning.worse_seed
         parameters["lower_bound"] = self.pruning.lower_bound

@@ -49,7 +49,7 @@ PARAMETERS = np.dtype(
         ("large_bytes", "<i8"),
         *((name, "<u8") for name in ("taken", "table")),
         *((name, "<i4") for name in ("pair_count", "detail", "gap_open", "gap_extend")),
-        *((name, "<i4") for name in ("match", "mismatch", "plain", "definite")),
+        *((name, "<i4") for name in ("match", "mismatch", "plain", "unambiguous")),
         *((name, "<i4") for name in ("row_loss", "row_bonus", "column_loss", "column_bonus")),
         *((name, "<i4") for name in ("pair_bonus", "diagonal", "min_score", "forced")),
         *((name, "<i4") for name in ("worse_seed", "lower_bound")),

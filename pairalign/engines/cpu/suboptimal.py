@@ -1,12 +1,12 @@
-"""Further alignments of pairs, non-intersecting (Waterman-Eggert): no residue pair is reused.
+"""Suboptimal alignments of pairs, non-intersecting (Waterman-Eggert): no residue pair is reused.
 
-After Waterman and Eggert 1987. The native code is ``cpu/further/``; it runs on cores whatever
+After Waterman and Eggert 1987. The native code is ``cpu/suboptimal/``; it runs on cores whatever
 engine made the first alignments, so that the bytes are the same. Each further one costs a pass over
 the pair's whole matrix, unless a run of equal residues that it must have is not there.
 
 Where two reads are alike in one place, the best alignment is made in a band and then proven to
-be the best, by what further ones may score: `FurtherAligner.best_of` and
-``cpu/further/proven_band.cpp``.
+be the best, by what suboptimal ones may score: `SuboptimalAligner.best_of` and
+``cpu/suboptimal/proven_band.cpp``.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ Runs = npt.NDArray[np.uint32]
 
 
 class NativePair(ctypes.Structure):
-    """pairalign_further_pair of cpu/further/further.h."""
+    """pairalign_suboptimal_pair of cpu/suboptimal/suboptimal.h."""
 
     _fields_ = (
         *((name, c_void_p) for name in ("rows", "columns", "matrix", "used_starts")),
         *((name, c_void_p) for name in ("used_offsets", "used_runs", "cancelled")),
         *((name, c_int32) for name in ("row_count", "column_count", "gap_open", "gap_extend")),
-        *((name, c_int32) for name in ("is_local", "definite", "least", "query_is_row", "used")),
+        *((name, c_int32) for name in ("is_local", "unambiguous", "least", "query_is_row", "used")),
         ("least_run", c_int32),
     )
 
@@ -51,7 +51,7 @@ _NATIVE_PAIR = np.dtype(NativePair)
 
 
 class NativeFound(ctypes.Structure):
-    """pairalign_further_found."""
+    """pairalign_suboptimal_found."""
 
     _fields_ = tuple(
         (name, c_int32)
@@ -62,10 +62,10 @@ class NativeFound(ctypes.Structure):
     )
 
 
-_align = library.pairalign_further_alignment
+_align = library.pairalign_suboptimal_alignment
 _band = library.pairalign_band_alignment
 
-_screen = library.pairalign_further_screen
+_screen = library.pairalign_suboptimal_screen
 
 _NO_MEMORY, _CANCELLED = -1, -2
 _FOUND, _USELESS = 1, 2
@@ -87,7 +87,7 @@ class BestOf:
     useless : ndarray of bool
         Pairs that have no alignment of use. All others are left to an engine.
     rest : ndarray of int32
-        No further alignment of each pair that is found scores more.
+        No suboptimal alignment of each pair that is found scores more.
     """
 
     found: Alignments
@@ -96,7 +96,7 @@ class BestOf:
     rest: npt.NDArray[np.int32]
 
 
-class FurtherAligner:
+class SuboptimalAligner:
     """Finds the next alignment of pairs some of whose alignments are known.
 
     Parameters
@@ -266,7 +266,7 @@ class FurtherAligner:
         pairs["matrix"], pairs["cancelled"] = self._matrix.ctypes.data, self._cancelled.ctypes.data
         pairs["gap_open"], pairs["gap_extend"] = self._scoring.gap_open, self._scoring.gap_extend
         pairs["is_local"] = self._scoring.mode == "local"
-        pairs["definite"], pairs["query_is_row"] = self._scoring.alphabet.definite, is_row
+        pairs["unambiguous"], pairs["query_is_row"] = self._scoring.alphabet.unambiguous, is_row
         if used == 0:
             return pairs, ()
         held = _used_of(known, np.repeat(is_row, used))
@@ -369,7 +369,7 @@ def _check(status: int) -> None:
     if status == _CANCELLED:
         raise InterruptedError("cancelled")
     if status == _NO_MEMORY:
-        raise MemoryError("out of memory while further alignments are made")
+        raise MemoryError("out of memory while suboptimal alignments are made")
 
 
 def _in_window(found: Alignments, window: Window) -> Alignments:

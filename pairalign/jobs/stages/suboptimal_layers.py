@@ -25,7 +25,7 @@ def layers_of(
     most : int
         Layers.
     advance : callable
-        Given the layers so far of the same pairs, as `FurtherAligner.next_of` is, it returns the
+        Given the layers so far of the same pairs, as `SuboptimalAligner.next_of` is, it returns the
         next alignments of those that have one which passes, and their numbers among these pairs.
 
     Yields

@@ -48,7 +48,7 @@ constexpr double WIDEST = 0.3;       // of the matrix
 // Two columns for each strip, and the memory to fill what is between them.
 class ProvenBand {
 public:
-    ProvenBand(const FurtherJob& job, std::vector<Anchor> anchors)
+    ProvenBand(const SuboptimalJob& job, std::vector<Anchor> anchors)
         : job_(job),
           rows_(job.pair->row_count),
           columns_(job.pair->column_count),
@@ -57,13 +57,13 @@ public:
         head_ = {first.row + FIRST_HEAD, first.column + FIRST_HEAD};
         const size_t padded = static_cast<size_t>(columns_) + BAND_STRIP + 1;
         for (std::vector<int16_t>& one : edges_) one.resize(2 * padded);
-        letters_.assign(static_cast<size_t>(columns_) + 2 * BAND_STRIP, FURTHER_NO_COLUMN);
+        letters_.assign(static_cast<size_t>(columns_) + 2 * BAND_STRIP, SUBOPTIMAL_NO_COLUMN);
         std::copy(job.column_codes.rbegin(), job.column_codes.rend(), letters_.begin() + BAND_STRIP);
     }
 
     void widen() { width_ *= 2, room_around_ *= 2; }
     // Takes the diagonal steps of an alignment instead of words, with a head that has one of them.
-    void follow(const std::vector<FurtherCell>& steps, const FurtherCell& head, int32_t most_free) {
+    void follow(const std::vector<SuboptimalCell>& steps, const SuboptimalCell& head, int32_t most_free) {
         anchors_.clear();
         for (size_t k = 0; k < steps.size(); k += EACH)
             anchors_.push_back({steps[k].row - 1, steps[k].column - 1});
@@ -71,11 +71,11 @@ public:
         head_ = {head.row + FIRST_HEAD, head.column + FIRST_HEAD};
     }
     // The letters before the head.
-    FurtherCell before_head() const {
+    SuboptimalCell before_head() const {
         const Anchor first = anchors_.front();
         return {std::max(0, first.row - room_around_), std::max(0, first.column - room_around_)};
     }
-    bool has_head(const FurtherCell& head) const {
+    bool has_head(const SuboptimalCell& head) const {
         return head.row <= head_.row && head.column <= head_.column;
     }
 
@@ -83,7 +83,7 @@ public:
     bool lay() {
         low_.clear(), high_.clear(), flags_at_.clear(), last_at_.clear();
         size_t flags = 0, last = 0;
-        const FurtherCell before = before_head();
+        const SuboptimalCell before = before_head();
         const int32_t end = std::min(rows_, anchors_.back().row + room_around_);
         first_row_ = before.row / BAND_STRIP * BAND_STRIP;
         for (int32_t row = first_row_; row < end; row += BAND_STRIP) {
@@ -104,13 +104,13 @@ public:
         return true;
     }
 
-    bool fill(const FurtherKernel& kernel, FurtherEnd& end) {
-        const FurtherBand band{first_row_,         static_cast<int32_t>(low_.size()),
-                               low_.data(),        high_.data(),
-                               letters_.data(),    {edges_[0].data(), edges_[1].data()},
-                               flags_at_.data(),   last_at_.data(),
-                               flags_.bytes.get(), right_.data(),
-                               last_.data()};
+    bool fill(const SuboptimalKernel& kernel, SuboptimalEnd& end) {
+        const SuboptimalBand band{first_row_,         static_cast<int32_t>(low_.size()),
+                                  low_.data(),        high_.data(),
+                                  letters_.data(),    {edges_[0].data(), edges_[1].data()},
+                                  flags_at_.data(),   last_at_.data(),
+                                  flags_.bytes.get(), right_.data(),
+                                  last_.data()};
         end = {};
         return kernel.band(job_, band, end);
     }
@@ -118,12 +118,12 @@ public:
     // For trace(): what is outside ends the path.
     void reach(int32_t, int32_t) const {}
     uint8_t flag(int32_t row, int32_t column) const {
-        if (row <= first_row_) return FURTHER_STOP;
+        if (row <= first_row_) return SUBOPTIMAL_STOP;
         const size_t strip = static_cast<size_t>((row - 1 - first_row_) / BAND_STRIP);
         const int32_t i = (row - 1) % BAND_STRIP, d = i + column;
         const bool is_last = i == BAND_STRIP - 1;
         if (d < low_[strip] || (is_last && (column < low_[strip] || column > high_[strip])))
-            return FURTHER_STOP;
+            return SUBOPTIMAL_STOP;
         return flags_.bytes[flags_at_[strip] + static_cast<size_t>(d - low_[strip]) * BAND_STRIP +
                             static_cast<size_t>(i)];
     }
@@ -160,11 +160,11 @@ private:
                                                     (row - before.row) / (after->row - before.row));
     }
 
-    const FurtherJob& job_;
+    const SuboptimalJob& job_;
     const int32_t rows_, columns_;
     std::vector<Anchor> anchors_;
     int32_t width_ = FIRST_WIDTH, room_around_ = FIRST_ROOM, first_row_ = 0;
-    FurtherCell head_{};  // all cells from before_head() to it are in the band
+    SuboptimalCell head_{};  // all cells from before_head() to it are in the band
     std::vector<int32_t> low_, high_;
     std::vector<size_t> flags_at_, last_at_;
     std::vector<int16_t> edges_[2], letters_, right_, last_;
@@ -181,9 +181,10 @@ thread_local ProvenBand::Flags ProvenBand::flags_;
 // The diagonal steps of an alignment, and what it has scored before each.
 class Steps {
 public:
-    Steps(const FurtherJob& job, const pairalign_further_found& found, const uint32_t* runs) : found_(found) {
-        const pairalign_further_pair& pair = *job.pair;
-        FurtherCell at{found.row_start, found.column_start};
+    Steps(const SuboptimalJob& job, const pairalign_suboptimal_found& found, const uint32_t* runs)
+        : found_(found) {
+        const pairalign_suboptimal_pair& pair = *job.pair;
+        SuboptimalCell at{found.row_start, found.column_start};
         int32_t score = 0;
         for (int32_t r = 0; r < found.run_count; ++r) {
             const uint32_t operation = runs[r] & 15;
@@ -197,7 +198,7 @@ public:
                 const int32_t code = pair.rows[at.row++], other = pair.columns[at.column++];
                 cells_.push_back(at);
                 scored_.push_back(score);
-                score += pair.matrix[code * FURTHER_CODES + other];
+                score += pair.matrix[code * SUBOPTIMAL_CODES + other];
             }
         }
         is_whole_ = score == found.score;
@@ -209,11 +210,11 @@ public:
 
     bool is_whole() const { return is_whole_; }
     int32_t scored_before(size_t k) const { return scored_[k]; }
-    const std::vector<FurtherCell>& cells() const { return cells_; }
+    const std::vector<SuboptimalCell>& cells() const { return cells_; }
 
     // The last cell before which no more than `most` is scored.
-    FurtherCell last_below(int32_t most) const {
-        FurtherCell last{};
+    SuboptimalCell last_below(int32_t most) const {
+        SuboptimalCell last{};
         for (size_t k = 0; k < cells_.size(); ++k)
             if (scored_[k] <= most) last = cells_[k];
         return last;
@@ -221,15 +222,15 @@ public:
 
     // The least that is scored before a step to the right of a cell and below it, or in all.
     int32_t least_after(int32_t row, int32_t column) const {
-        const auto first = std::partition_point(cells_.begin(), cells_.end(), [&](const FurtherCell& one) {
+        const auto first = std::partition_point(cells_.begin(), cells_.end(), [&](const SuboptimalCell& one) {
             return one.row <= row || one.column <= column;
         });
         return least_later_[static_cast<size_t>(first - cells_.begin())];
     }
 
 private:
-    const pairalign_further_found& found_;
-    std::vector<FurtherCell> cells_;
+    const pairalign_suboptimal_found& found_;
+    std::vector<SuboptimalCell> cells_;
     std::vector<int32_t> scored_, least_later_;
     bool is_whole_ = false;
 };
@@ -244,11 +245,11 @@ bool leaves_nothing(const ProvenBand& band, const Steps& steps, int32_t most_fre
 // steps there than P does, before it.
 class Beginnings {
 public:
-    Beginnings(const FurtherJob& job, const Steps& steps, FurtherCell before, FurtherCell last)
+    Beginnings(const SuboptimalJob& job, const Steps& steps, SuboptimalCell before, SuboptimalCell last)
         : job_(job), steps_(steps), before_(before), last_(last) {}
 
     bool are_worse(int32_t most_free) {
-        const pairalign_further_pair& pair = *job_.pair;
+        const pairalign_suboptimal_pair& pair = *job_.pair;
         const size_t width = static_cast<size_t>(last_.column - before_.column) + 1;
         // Of column before_.column + k: cells of the matrix's border are within, and do not count.
         const int32_t above = before_.row > 0 ? most_free : NOTHING;
@@ -277,7 +278,7 @@ private:
     static constexpr int32_t NOTHING = -(1 << 29);
 
     bool is_worse_before(int32_t row) {
-        const std::vector<FurtherCell>& cells = steps_.cells();
+        const std::vector<SuboptimalCell>& cells = steps_.cells();
         for (; next_ < cells.size() && cells[next_].row <= row; ++next_)
             if (cells[next_].row == row && cells[next_].column <= last_.column &&
                 h_[static_cast<size_t>(cells[next_].column - 1 - before_.column)] >=
@@ -286,32 +287,32 @@ private:
         return true;
     }
 
-    const FurtherJob& job_;
+    const SuboptimalJob& job_;
     const Steps& steps_;
-    const FurtherCell before_, last_;
+    const SuboptimalCell before_, last_;
     std::vector<int32_t> h_, f_;
     size_t next_ = 0;
 };
 
-bool begins_within(const FurtherJob& job, const ProvenBand& band, const Steps& steps, FurtherCell last,
+bool begins_within(const SuboptimalJob& job, const ProvenBand& band, const Steps& steps, SuboptimalCell last,
                    int32_t most_free) {
     if (last.row == 0) return true;  // of tests, with less than no score
-    const FurtherCell first = steps.cells().front(), most = band.before_head();
+    const SuboptimalCell first = steps.cells().front(), most = band.before_head();
     if (first.row <= most.row || first.column <= most.column) return false;
     const int32_t room = HEAD_ROOM + std::max(0, most_free);
-    const FurtherCell before{std::max(most.row, first.row - room),
-                             std::max(most.column, first.column - room)};
+    const SuboptimalCell before{std::max(most.row, first.row - room),
+                                std::max(most.column, first.column - room)};
     return Beginnings(job, steps, before, last).are_worse(most_free);
 }
 
-bool is_same(const pairalign_further_found& a, const pairalign_further_found& b,
+bool is_same(const pairalign_suboptimal_found& a, const pairalign_suboptimal_found& b,
              const std::vector<uint32_t>& known, const uint32_t* runs) {
     return a.row_start == b.row_start && a.column_start == b.column_start && a.run_count == b.run_count &&
            std::equal(known.begin(), known.end(), runs);
 }
 
 // Whether it is known that no alignment scores enough to be of use.
-bool is_useless(const FurtherJob& job, const FurtherKernel& kernel) {
+bool is_useless(const SuboptimalJob& job, const SuboptimalKernel& kernel) {
     const int32_t most = kernel.most_free(job, nullptr, 0);
     return most >= 0 && most < job.pair->least;
 }
@@ -319,17 +320,17 @@ bool is_useless(const FurtherJob& job, const FurtherKernel& kernel) {
 constexpr int32_t TO_FILL = 0, ALIGNED = 1, USELESS = 2;  // what the C ABI returns
 
 // `lowered`: for tests, is taken from what free cells score, so that nothing is proven.
-int32_t align_in_band(const FurtherJob& job, const FurtherKernel& kernel, pairalign_further_found& found,
-                      uint32_t* runs, int32_t& rest, int32_t lowered) {
+int32_t align_in_band(const SuboptimalJob& job, const SuboptimalKernel& kernel,
+                      pairalign_suboptimal_found& found, uint32_t* runs, int32_t& rest, int32_t lowered) {
     std::vector<Anchor> anchors = find_anchors(*job.pair);
     if (anchors.empty()) return is_useless(job, kernel) ? USELESS : TO_FILL;
     ProvenBand band(job, std::move(anchors));
-    pairalign_further_found known{};
+    pairalign_suboptimal_found known{};
     std::vector<uint32_t> known_runs;
     for (int round = 0; round < ROUNDS; ++round) {
-        FurtherEnd end;
+        SuboptimalEnd end;
         if (!band.lay()) return TO_FILL;
-        if (!band.fill(kernel, end)) return FURTHER_CANCELLED;
+        if (!band.fill(kernel, end)) return SUBOPTIMAL_CANCELLED;
         if (round == 0 && end.score < job.pair->least && is_useless(job, kernel)) return USELESS;
         if (end.score == 0) return TO_FILL;
         trace(band, job, end, found, runs);
@@ -343,7 +344,7 @@ int32_t align_in_band(const FurtherJob& job, const FurtherKernel& kernel, pairal
             known_runs.assign(runs, runs + found.run_count);
         }
         if (rest >= found.score) return TO_FILL;
-        const FurtherCell head = steps.last_below(rest);
+        const SuboptimalCell head = steps.last_below(rest);
         if (band.has_head(head) && begins_within(job, band, steps, head, rest) &&
             leaves_nothing(band, steps, rest))
             return ALIGNED;
@@ -356,17 +357,17 @@ int32_t align_in_band(const FurtherJob& job, const FurtherKernel& kernel, pairal
 }  // namespace
 }  // namespace pairalign
 
-PAIRALIGN_API int32_t pairalign_band_alignment(const pairalign_further_pair* pair,
-                                               const char* instruction_set, pairalign_further_found* found,
+PAIRALIGN_API int32_t pairalign_band_alignment(const pairalign_suboptimal_pair* pair,
+                                               const char* instruction_set, pairalign_suboptimal_found* found,
                                                uint32_t* runs, int32_t* rest, int32_t lowered) {
     using namespace pairalign;
-    const FurtherKernel* kernel = further_kernel_of(instruction_set);
+    const SuboptimalKernel* kernel = suboptimal_kernel_of(instruction_set);
     if (kernel == nullptr) return 0;
     try {
-        const FurtherJob job = make_job(*pair);
+        const SuboptimalJob job = make_job(*pair);
         if (!has_strips(job) || !fits_bytes(job)) return 0;
         const int32_t done = align_in_band(job, *kernel, *found, runs, *rest, lowered);
-        return *pair->cancelled ? FURTHER_CANCELLED : done;
+        return *pair->cancelled ? SUBOPTIMAL_CANCELLED : done;
     } catch (const std::bad_alloc&) {
         return -1;
     }

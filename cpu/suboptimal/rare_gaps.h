@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "byte_neighbours.h"
-#include "further.h"
+#include "suboptimal.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
@@ -18,7 +18,7 @@ namespace PAIRALIGN_ISA {
 class RareGaps {
 public:
     // The diagonal of a cell is its column less its row, and all rows but one: from 0 on.
-    RareGaps(const FurtherJob& job, const FurtherCell* used, size_t count)
+    RareGaps(const SuboptimalJob& job, const SuboptimalCell* used, size_t count)
         : job_(job),
           used_(used),
           used_end_(used + count),
@@ -36,7 +36,7 @@ public:
         for (size_t k = 0; k < size_; ++k) h_[k] = 0;
         for (int32_t c = -PAD; c < columns_ + PAD; ++c)
             letters_[c] = static_cast<uint8_t>(
-                c < 0 || c >= columns_ ? FURTHER_NO_COLUMN : job.column_codes[static_cast<size_t>(c)]);
+                c < 0 || c >= columns_ ? SUBOPTIMAL_NO_COLUMN : job.column_codes[static_cast<size_t>(c)]);
     }
 
     // -1 where it is more than 8 bits hold, where gaps are not rare, or when cancelled.
@@ -160,8 +160,8 @@ private:
         size_t size_ = 0, room_ = 0;
     };
 
-    const FurtherJob& job_;
-    const FurtherCell *used_, *used_end_;
+    const SuboptimalJob& job_;
+    const SuboptimalCell *used_, *used_end_;
     const int32_t rows_, columns_, open_, extend_;
     const size_t size_;
     std::unique_ptr<uint8_t[]> memory_;
@@ -173,8 +173,8 @@ private:
 };
 
 // Of no use where gaps are cheap, or go on for nothing; unrelated letters must lose.
-inline bool has_rare_gaps(const FurtherJob& job) {
-    const pairalign_further_pair& pair = *job.pair;
+inline bool has_rare_gaps(const SuboptimalJob& job) {
+    const pairalign_suboptimal_pair& pair = *job.pair;
     return pair.gap_extend > 0 && pair.gap_open >= 5 * job.match && -job.mismatch >= 2 * job.match;
 }
 

@@ -1,7 +1,7 @@
-// See further.h: what is done around the kernels. The traceback computes a square of cells again for every
+// See suboptimal.h: what is done around the kernels. The traceback computes a square of cells again for every
 // block of antidiagonals, from the checkpoint before it.
 
-#include "further.h"
+#include "suboptimal.h"
 
 #include <algorithm>
 #include <limits>
@@ -19,30 +19,30 @@ constexpr int32_t MINUS = -(1 << 30);
 // Flags of the cells of tiles, as a path back comes to them.
 class Tiles {
 public:
-    Tiles(const FurtherJob& job, const FurtherKernel& kernel)
-        : job_(job), kernel_(kernel), flags_(2 * FURTHER_STRIP * FURTHER_STRIP) {
-        const int64_t strips = (job.pair->row_count + FURTHER_STRIP - 1) / FURTHER_STRIP;
-        const int64_t pitch = int64_t{job.pair->column_count} + FURTHER_STRIP + 1;
-        const int32_t across = job.pair->column_count / FURTHER_STRIP + 1;
+    Tiles(const SuboptimalJob& job, const SuboptimalKernel& kernel)
+        : job_(job), kernel_(kernel), flags_(2 * SUBOPTIMAL_STRIP * SUBOPTIMAL_STRIP) {
+        const int64_t strips = (job.pair->row_count + SUBOPTIMAL_STRIP - 1) / SUBOPTIMAL_STRIP;
+        const int64_t pitch = int64_t{job.pair->column_count} + SUBOPTIMAL_STRIP + 1;
+        const int32_t across = job.pair->column_count / SUBOPTIMAL_STRIP + 1;
         // Not cleared: most of it is never read.
         rows_.reset(new int16_t[static_cast<size_t>(2 * (strips + 1) * pitch)]);
-        columns_.reset(new int16_t[static_cast<size_t>(2 * strips * across * FURTHER_STRIP)]);
+        columns_.reset(new int16_t[static_cast<size_t>(2 * strips * across * SUBOPTIMAL_STRIP)]);
         highest_.assign(static_cast<size_t>(strips) + 1, 0);
         grid_ = {rows_.get(), columns_.get(), highest_.data(), pitch, across};
         for (int32_t strip = 0; strip <= strips; ++strip)
             clear(strip, strip == 0 ? 0 : job.pair->column_count + 1);
     }
 
-    const FurtherGrid& grid() const { return grid_; }
+    const SuboptimalGrid& grid() const { return grid_; }
     void reach(int32_t row, int32_t column) {
-        const int32_t strip = (row - 1) / FURTHER_STRIP, across = (column - 1) / FURTHER_STRIP;
+        const int32_t strip = (row - 1) / SUBOPTIMAL_STRIP, across = (column - 1) / SUBOPTIMAL_STRIP;
         if (strip == strip_ && across == across_) return;
         strip_ = strip, across_ = across;
         kernel_.tile(job_, grid_, strip, across, flags_.data());
     }
     uint8_t flag(int32_t row, int32_t column) const {
-        const int32_t i = (row - 1) % FURTHER_STRIP, j = (column - 1) % FURTHER_STRIP;
-        return flags_[static_cast<size_t>(i + j) * FURTHER_STRIP + static_cast<size_t>(i)];
+        const int32_t i = (row - 1) % SUBOPTIMAL_STRIP, j = (column - 1) % SUBOPTIMAL_STRIP;
+        return flags_[static_cast<size_t>(i + j) * SUBOPTIMAL_STRIP + static_cast<size_t>(i)];
     }
 
 private:
@@ -54,12 +54,12 @@ private:
     }
 
     static constexpr int16_t NO_GAP = std::numeric_limits<int16_t>::min() / 2;
-    const FurtherJob& job_;
-    const FurtherKernel& kernel_;
+    const SuboptimalJob& job_;
+    const SuboptimalKernel& kernel_;
     std::unique_ptr<int16_t[]> rows_, columns_;
     std::vector<int32_t> highest_;
     std::vector<uint8_t> flags_;
-    FurtherGrid grid_;
+    SuboptimalGrid grid_;
     int32_t strip_ = -1, across_ = -1;
 };
 
@@ -67,7 +67,7 @@ private:
 template <typename Cell>
 class Block {
 public:
-    Block(const FurtherJob& job, const std::vector<Cell>& checkpoints)
+    Block(const SuboptimalJob& job, const std::vector<Cell>& checkpoints)
         : job_(job), pair_(*job.pair), checkpoints_(checkpoints) {}
 
     // Has the flags of a cell there.
@@ -117,9 +117,9 @@ private:
             h_[k] = here;
             // Ties: the walk back.
             flags[k] = static_cast<uint8_t>(
-                (free && here == diagonal ? FURTHER_DIAGONAL : 0) | (here == e_[k] ? FURTHER_E : 0) |
-                (e_[k] == e_on ? FURTHER_E_ON : 0) | (f_[k] == f_on ? FURTHER_F_ON : 0) |
-                (pair_.is_local && here == 0 ? FURTHER_STOP : 0));
+                (free && here == diagonal ? SUBOPTIMAL_DIAGONAL : 0) | (here == e_[k] ? SUBOPTIMAL_E : 0) |
+                (e_[k] == e_on ? SUBOPTIMAL_E_ON : 0) | (f_[k] == f_on ? SUBOPTIMAL_F_ON : 0) |
+                (pair_.is_local && here == 0 ? SUBOPTIMAL_STOP : 0));
         }
         if (low_ == 0 && d <= pair_.column_count) h_[0] = 0, e_[0] = f_[0] = MINUS;
         if (d <= row) h_[d - low_] = 0, e_[d - low_] = f_[d - low_] = MINUS;
@@ -127,44 +127,44 @@ private:
         std::swap(before_, h_);
     }
     int32_t score(int32_t row, int32_t column) const {
-        return pair_.matrix[pair_.rows[row - 1] * FURTHER_CODES + pair_.columns[column - 1]];
+        return pair_.matrix[pair_.rows[row - 1] * SUBOPTIMAL_CODES + pair_.columns[column - 1]];
     }
 
-    const FurtherJob& job_;
-    const pairalign_further_pair& pair_;
+    const SuboptimalJob& job_;
+    const pairalign_suboptimal_pair& pair_;
     const std::vector<Cell>& checkpoints_;
     int32_t start_ = 1 << 30, low_ = 0, width_ = 0;
     std::vector<uint8_t> flags_;
     std::vector<int32_t> h_, before_, two_before_, e_, f_;
 };
 
-int32_t align_in_strips(const FurtherJob& job, const FurtherKernel& kernel, pairalign_further_found& found,
-                        uint32_t* runs) {
+int32_t align_in_strips(const SuboptimalJob& job, const SuboptimalKernel& kernel,
+                        pairalign_suboptimal_found& found, uint32_t* runs) {
     Tiles tiles(job, kernel);
-    FurtherEnd end;
-    if (!kernel.ends(job, tiles.grid(), fits_bytes(job), end)) return FURTHER_CANCELLED;
+    SuboptimalEnd end;
+    if (!kernel.ends(job, tiles.grid(), fits_bytes(job), end)) return SUBOPTIMAL_CANCELLED;
     if (end.score == 0) return 0;
     trace(tiles, job, end, found, runs);
     return 1;
 }
 
 template <typename Cell, typename Fill>
-int32_t align_by_diagonals(const FurtherJob& job, Fill fill, FurtherCheckpoints& all,
-                           const std::vector<Cell>& checkpoints, pairalign_further_found& found,
+int32_t align_by_diagonals(const SuboptimalJob& job, Fill fill, SuboptimalCheckpoints& all,
+                           const std::vector<Cell>& checkpoints, pairalign_suboptimal_found& found,
                            uint32_t* runs) {
-    FurtherEnd end;
-    if (!fill(job, all, end)) return FURTHER_CANCELLED;
+    SuboptimalEnd end;
+    if (!fill(job, all, end)) return SUBOPTIMAL_CANCELLED;
     if (end.score == 0) return 0;
     Block<Cell> block(job, checkpoints);
     trace(block, job, end, found, runs);
     return 1;
 }
 
-int32_t align_further(const pairalign_further_pair& pair, const FurtherKernel& kernel,
-                      pairalign_further_found& found, uint32_t* runs) {
-    const FurtherJob job = make_job(pair);
+int32_t align_suboptimal(const pairalign_suboptimal_pair& pair, const SuboptimalKernel& kernel,
+                         pairalign_suboptimal_found& found, uint32_t* runs) {
+    const SuboptimalJob job = make_job(pair);
     if (has_strips(job)) return align_in_strips(job, kernel, found, runs);
-    FurtherCheckpoints checkpoints;
+    SuboptimalCheckpoints checkpoints;
     if (is_narrow(pair))
         return align_by_diagonals(job, kernel.narrow, checkpoints, checkpoints.narrow, found, runs);
     return align_by_diagonals(job, kernel.wide, checkpoints, checkpoints.wide, found, runs);
@@ -173,13 +173,13 @@ int32_t align_further(const pairalign_further_pair& pair, const FurtherKernel& k
 }  // namespace
 }  // namespace pairalign
 
-PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* pair,
-                                                  const char* instruction_set, pairalign_further_found* found,
-                                                  uint32_t* runs) {
-    const pairalign::FurtherKernel* kernel = pairalign::further_kernel_of(instruction_set);
+PAIRALIGN_API int32_t pairalign_suboptimal_alignment(const pairalign_suboptimal_pair* pair,
+                                                     const char* instruction_set,
+                                                     pairalign_suboptimal_found* found, uint32_t* runs) {
+    const pairalign::SuboptimalKernel* kernel = pairalign::suboptimal_kernel_of(instruction_set);
     if (kernel == nullptr) return 0;
     try {
-        return pairalign::align_further(*pair, *kernel, *found, runs);
+        return pairalign::align_suboptimal(*pair, *kernel, *found, runs);
     } catch (const std::bad_alloc&) {
         return -1;
     }

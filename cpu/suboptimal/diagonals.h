@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../core/ties.h"
-#include "further.h"
+#include "suboptimal.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
@@ -15,7 +15,7 @@ namespace PAIRALIGN_ISA {
 template <typename Cell>
 class Diagonals {
 public:
-    Diagonals(const FurtherJob& job, std::vector<Cell>& checkpoints)
+    Diagonals(const SuboptimalJob& job, std::vector<Cell>& checkpoints)
         : job_(job),
           pair_(*job.pair),
           checkpoints_(checkpoints),
@@ -28,7 +28,7 @@ public:
             one->assign(size_t(rows_) + 1, MINUS);
     }
 
-    bool fill(FurtherEnd& end) {
+    bool fill(SuboptimalEnd& end) {
         checkpoints_.clear();
         before_[0] = 0;  // diagonals 0 and 1 are borders
         two_before_[0] = 0;
@@ -130,30 +130,32 @@ private:
     }
 
     // Of equal scores the smallest column, then the smallest row: on a diagonal the largest row comes first.
-    void take_best(int32_t d, int32_t first, int32_t last, Cell best, FurtherEnd& end) const {
+    void take_best(int32_t d, int32_t first, int32_t last, Cell best, SuboptimalEnd& end) const {
         for (int32_t i = last; i >= first; --i)
             if (h_[i] == best) return take(i, d - i, best, end);
     }
 
     // Ties: the end cell.
-    void take(int32_t row, int32_t column, Cell score, FurtherEnd& end) const {
+    void take(int32_t row, int32_t column, Cell score, SuboptimalEnd& end) const {
         if (score < pair_.least || score < end.score) return;
         if (score > end.score || is_earlier_end(row, column, end.row, end.column)) end = {score, row, column};
     }
 
-    const FurtherJob& job_;
-    const pairalign_further_pair& pair_;
+    const SuboptimalJob& job_;
+    const pairalign_suboptimal_pair& pair_;
     std::vector<Cell>& checkpoints_;
     const int32_t rows_, columns_;
     std::vector<Cell> row_letters_, column_letters_;  // columns from the last one to the first
     std::vector<Cell> h_, before_, two_before_, e_, f_, f_before_, scores_;
 };
 
-inline bool further_narrow(const FurtherJob& job, FurtherCheckpoints& checkpoints, FurtherEnd& end) {
+inline bool suboptimal_narrow(const SuboptimalJob& job, SuboptimalCheckpoints& checkpoints,
+                              SuboptimalEnd& end) {
     return Diagonals<int16_t>(job, checkpoints.narrow).fill(end);
 }
 
-inline bool further_wide(const FurtherJob& job, FurtherCheckpoints& checkpoints, FurtherEnd& end) {
+inline bool suboptimal_wide(const SuboptimalJob& job, SuboptimalCheckpoints& checkpoints,
+                            SuboptimalEnd& end) {
     return Diagonals<int32_t>(job, checkpoints.wide).fill(end);
 }
 

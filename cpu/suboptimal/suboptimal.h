@@ -1,6 +1,6 @@
 // The next best, non-intersecting alignment of two sequences: the best that reuses no residue pair of an
-// earlier one (Waterman and Eggert 1987). The C ABI that pairalign/engines/cpu/further.py declares with
-// ctypes, and what further.cpp asks of the kernels, one for each instruction set.
+// earlier one (Waterman and Eggert 1987). The C ABI that pairalign/engines/cpu/suboptimal.py declares with
+// ctypes, and what suboptimal.cpp asks of the kernels, one for each instruction set.
 //
 // M. S. Waterman, M. Eggert: A new algorithm for best subsequence alignments with application to tRNA-rRNA
 // comparisons. J. Mol. Biol. 197:723-728, 1987.
@@ -14,7 +14,7 @@
 
 // Two sequences, how they are scored, and the alignments that are known. Rows and columns as everywhere;
 // codes are below 32.
-struct pairalign_further_pair {
+struct pairalign_suboptimal_pair {
     const uint8_t* rows;
     const uint8_t* columns;
     const int32_t* matrix;        // [32][32]
@@ -24,16 +24,16 @@ struct pairalign_further_pair {
     const int32_t* cancelled;     // may become 1 while it runs
     int32_t row_count, column_count;
     int32_t gap_open, gap_extend;
-    int32_t is_local;  // else semiglobal
-    int32_t definite;  // codes from here on never match
-    int32_t least;     // score, at least 1
+    int32_t is_local;     // else semiglobal
+    int32_t unambiguous;  // codes from here on never match
+    int32_t least;        // score, at least 1
     int32_t query_is_row;
     int32_t used;
     int32_t least_run;  // equal letters in a row that an alignment must have to be of use: for the screen
 };
 
 // An alignment: spans half-open, counts as in Alignments.
-struct pairalign_further_found {
+struct pairalign_suboptimal_found {
     int32_t score;
     int32_t row_start, row_end, column_start, column_end;
     int32_t matches, mismatches, gap_openings, gap_letters;
@@ -42,22 +42,22 @@ struct pairalign_further_found {
 
 // Returns 1 with the alignment and its runs; 0 where none scores enough; -1 without memory, -2 when
 // cancelled. `runs` has room for row_count + column_count.
-PAIRALIGN_API int32_t pairalign_further_alignment(const pairalign_further_pair* pair,
-                                                  const char* instruction_set, pairalign_further_found* found,
-                                                  uint32_t* runs);
+PAIRALIGN_API int32_t pairalign_suboptimal_alignment(const pairalign_suboptimal_pair* pair,
+                                                     const char* instruction_set,
+                                                     pairalign_suboptimal_found* found, uint32_t* runs);
 
 // Aligns where that can be proven to be the best alignment without filling the matrix: see band.cpp.
 // Returns 1 with the alignment, whatever it scores; 2 where none scores `pair->least`, and that was quicker
 // to tell; 0 where the matrix has to be filled; or what the first function returns below it. `rest`: no
-// further alignment scores more. `lowered` is for tests: it makes the proof unsound.
-PAIRALIGN_API int32_t pairalign_band_alignment(const pairalign_further_pair* pair,
-                                               const char* instruction_set, pairalign_further_found* found,
+// suboptimal alignment scores more. `lowered` is for tests: it makes the proof unsound.
+PAIRALIGN_API int32_t pairalign_band_alignment(const pairalign_suboptimal_pair* pair,
+                                               const char* instruction_set, pairalign_suboptimal_found* found,
                                                uint32_t* runs, int32_t* rest, int32_t lowered);
 
 // Says of each of `count` pairs whether it may have an alignment with `least_run` equal letters, at least 1.
 // 0, or what the other function returns below it.
-PAIRALIGN_API int32_t pairalign_further_screen(const pairalign_further_pair* pairs, int64_t count,
-                                               int32_t threads, uint8_t* may);
+PAIRALIGN_API int32_t pairalign_suboptimal_screen(const pairalign_suboptimal_pair* pairs, int64_t count,
+                                                  int32_t threads, uint8_t* may);
 
 // The arrays of a loop are different ones.
 #if defined(__clang__)
@@ -78,18 +78,18 @@ struct UsedCell {
 };
 
 // Where H of a cell came from, and whether gaps go on; a byte a cell.
-enum FurtherFlag : uint8_t {
-    FURTHER_DIAGONAL = 1,
-    FURTHER_E = 2,
-    FURTHER_E_ON = 4,
-    FURTHER_F_ON = 8,
-    FURTHER_STOP = 16,
+enum SuboptimalFlag : uint8_t {
+    SUBOPTIMAL_DIAGONAL = 1,
+    SUBOPTIMAL_E = 2,
+    SUBOPTIMAL_E_ON = 4,
+    SUBOPTIMAL_F_ON = 8,
+    SUBOPTIMAL_STOP = 16,
 };
 
 // Two sequences as kernels take them. Cells are computed by antidiagonals, row + column; each has its rows in
 // an array, so that neighbours are independent of each other.
-struct FurtherJob {
-    const pairalign_further_pair* pair;
+struct SuboptimalJob {
+    const pairalign_suboptimal_pair* pair;
     std::vector<UsedCell> used;            // sorted
     std::vector<UsedCell> used_by_strips;  // a strip's after those of the strip above
     std::vector<uint8_t> row_codes;  // as in the pair, or renamed where letters match or do not, and no more
@@ -100,46 +100,46 @@ struct FurtherJob {
 };
 
 // Codes of rows and of columns that never match.
-constexpr uint8_t FURTHER_NO_ROW = 100, FURTHER_NO_COLUMN = 101;
+constexpr uint8_t SUBOPTIMAL_NO_ROW = 100, SUBOPTIMAL_NO_COLUMN = 101;
 
 // The largest score of letters, and cost, that cells of 16 and of 8 bits are given: see strip_cells.h.
-constexpr int32_t FURTHER_MOST_SHORT = 8000, FURTHER_MOST_BYTE = 60;
+constexpr int32_t SUBOPTIMAL_MOST_SHORT = 8000, SUBOPTIMAL_MOST_BYTE = 60;
 
-constexpr int32_t FURTHER_STRIP = 512;  // rows of a strip, and rows and columns of a tile
+constexpr int32_t SUBOPTIMAL_STRIP = 512;  // rows of a strip, and rows and columns of a tile
 
 // The borders of tiles, of which tracebacks fill those again that a path crosses.
-struct FurtherGrid {
+struct SuboptimalGrid {
     int16_t* rows;     // [strips + 1][pitch][2]: H and F of the last row of the strip above
-    int16_t* columns;  // [strips][across][FURTHER_STRIP][2]: H and E of the last column of the tile before
+    int16_t* columns;  // [strips][across][SUBOPTIMAL_STRIP][2]: H and E of the last column of the tile before
     int32_t* highest;  // [strips + 1]: H of those rows
     int64_t pitch;     // more than columns and rows of a strip; what is after the columns matches nothing
     int32_t across;
 
     int16_t* above(int32_t strip) const { return rows + 2 * strip * pitch; }
     int16_t* before(int32_t strip, int32_t tile) const {
-        return columns + 2 * (int64_t{strip} * across + tile) * FURTHER_STRIP;
+        return columns + 2 * (int64_t{strip} * across + tile) * SUBOPTIMAL_STRIP;
     }
 };
 
-struct FurtherEnd {
+struct SuboptimalEnd {
     int32_t score = 0, row = 0, column = 0;
 };
 
 // The states before diagonals 2, 2 + step, ...: H of the two diagonals before, then E and F of the one
 // before.
-struct FurtherCheckpoints {
+struct SuboptimalCheckpoints {
     std::vector<int16_t> narrow;
     std::vector<int32_t> wide;
 };
 
-struct FurtherCell {
+struct SuboptimalCell {
     int32_t row, column;  // from 1 on
 };
 
 constexpr int32_t BAND_STRIP = 128;  // rows of a strip of a band
 
 // A part of the matrix, see band_strips.h. Neither side of its strips ever goes back.
-struct FurtherBand {
+struct SuboptimalBand {
     int32_t first_row;  // rows before the first strip
     int32_t strips;
     const int32_t *low, *high;  // the columns of each, from 1 on
@@ -152,21 +152,21 @@ struct FurtherBand {
     int16_t *right, *last;
 };
 
-struct FurtherKernel {
+struct SuboptimalKernel {
     const char* name;  // of the instruction set
     // False when cancelled. `end` has score 0 where no cell reaches pair->least.
-    bool (*narrow)(const FurtherJob& job, FurtherCheckpoints& checkpoints, FurtherEnd& end);
-    bool (*wide)(const FurtherJob& job, FurtherCheckpoints& checkpoints, FurtherEnd& end);
-    // The same in strips, several times as fast, for pairs that has_strips of further.cpp allows.
+    bool (*narrow)(const SuboptimalJob& job, SuboptimalCheckpoints& checkpoints, SuboptimalEnd& end);
+    bool (*wide)(const SuboptimalJob& job, SuboptimalCheckpoints& checkpoints, SuboptimalEnd& end);
+    // The same in strips, several times as fast, for pairs that has_strips of suboptimal.cpp allows.
     // `try_bytes`: strips may be filled in cells of 8 bits first.
-    bool (*ends)(const FurtherJob& job, const FurtherGrid& grid, bool try_bytes, FurtherEnd& end);
-    void (*tile)(const FurtherJob& job, const FurtherGrid& grid, int32_t strip, int32_t across,
-                 uint8_t* flags);  // [2 * FURTHER_STRIP][FURTHER_STRIP], see strips.h
+    bool (*ends)(const SuboptimalJob& job, const SuboptimalGrid& grid, bool try_bytes, SuboptimalEnd& end);
+    void (*tile)(const SuboptimalJob& job, const SuboptimalGrid& grid, int32_t strip, int32_t across,
+                 uint8_t* flags);  // [2 * SUBOPTIMAL_STRIP][SUBOPTIMAL_STRIP], see strips.h
     // The best alignment within a band ends at `end`. False when cancelled.
-    bool (*band)(const FurtherJob& job, const FurtherBand& band, FurtherEnd& end);
+    bool (*band)(const SuboptimalJob& job, const SuboptimalBand& band, SuboptimalEnd& end);
     // The most that an alignment scores which puts together none of the letters of the cells `used`, sorted.
     // -1: more than 8 bits hold, or cancelled.
-    int32_t (*most_free)(const FurtherJob& job, const FurtherCell* used, size_t count);
+    int32_t (*most_free)(const SuboptimalJob& job, const SuboptimalCell* used, size_t count);
 };
 
 }  // namespace pairalign

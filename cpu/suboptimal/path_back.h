@@ -4,19 +4,19 @@
 #include <algorithm>
 
 #include "../core/batch.h"
-#include "further.h"
+#include "suboptimal.h"
 
 namespace pairalign {
 
 // Writes the runs of a path from its end to its start, and counts.
 class RunsBack {
 public:
-    RunsBack(const pairalign_further_pair& pair, pairalign_further_found& found, uint32_t* runs)
+    RunsBack(const pairalign_suboptimal_pair& pair, pairalign_suboptimal_found& found, uint32_t* runs)
         : pair_(pair), found_(found), runs_(runs) {}
 
     void aligned(int32_t row, int32_t column) {
         const uint8_t code = pair_.rows[row - 1];
-        const bool equal = code == pair_.columns[column - 1] && code < pair_.definite;
+        const bool equal = code == pair_.columns[column - 1] && code < pair_.unambiguous;
         (equal ? found_.matches : found_.mismatches) += 1;
         add(equal ? EQUAL : DIFFERENT);
     }
@@ -34,16 +34,16 @@ private:
         runs_[count - 1] += 16;
         return is_new;
     }
-    const pairalign_further_pair& pair_;
-    pairalign_further_found& found_;
+    const pairalign_suboptimal_pair& pair_;
+    pairalign_suboptimal_found& found_;
     uint32_t* runs_;
 };
 
 // From H the diagonal, else E, else F; a gap goes on if it can: docs/conventions.md.
 // Ties: the walk back.
 template <typename Flags>
-void trace(Flags& flags, const FurtherJob& job, const FurtherEnd& end, pairalign_further_found& found,
-           uint32_t* runs) {
+void trace(Flags& flags, const SuboptimalJob& job, const SuboptimalEnd& end,
+           pairalign_suboptimal_found& found, uint32_t* runs) {
     found = {};
     RunsBack path(*job.pair, found, runs);
     int32_t row = end.row, column = end.column;
@@ -52,15 +52,15 @@ void trace(Flags& flags, const FurtherJob& job, const FurtherEnd& end, pairalign
         flags.reach(row, column);
         const uint8_t flag = flags.flag(row, column);
         if (state == IN_H) {
-            if (flag & FURTHER_STOP) break;
-            if (flag & FURTHER_DIAGONAL) {
+            if (flag & SUBOPTIMAL_STOP) break;
+            if (flag & SUBOPTIMAL_DIAGONAL) {
                 path.aligned(row--, column--);
                 continue;
             }
-            state = flag & FURTHER_E ? IN_E : IN_F;
+            state = flag & SUBOPTIMAL_E ? IN_E : IN_F;
         }
         path.gap(state == IN_F);
-        const bool goes_on = flag & (state == IN_E ? FURTHER_E_ON : FURTHER_F_ON);
+        const bool goes_on = flag & (state == IN_E ? SUBOPTIMAL_E_ON : SUBOPTIMAL_F_ON);
         (state == IN_E ? column : row) -= 1;
         if (!goes_on) state = IN_H;
     }

@@ -1,4 +1,4 @@
-"""Further alignments of a pair: against the plain reference, on every instruction set."""
+"""Suboptimal alignments of a pair: against the plain reference, on every instruction set."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from overlapping import GENOME, changed
 
 import pairalign
 from pairalign.alignments.alignments import Alignments
-from pairalign.engines.cpu import further
+from pairalign.engines.cpu import suboptimal
 from pairalign.engines.cpu.engine import instruction_sets
-from pairalign.engines.cpu.further import FurtherAligner
+from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.engines.selection import open_engines
 from pairalign.errors import DeviceError
 from pairalign.jobs.overlaps.stages import OverlapThresholds
@@ -45,7 +45,7 @@ def every(reads: SequenceSet, scoring: pairalign.Scoring, isa: str, most: int) -
     """All pairs, then their next alignments for as long as there are any of some pair."""
     window = Window(0, 0, len(reads), 0, len(reads), True)
     known = [pairalign.align(reads, scoring=scoring, device="cpu")]
-    aligner = FurtherAligner(reads, reads, scoring, 2, isa)
+    aligner = SuboptimalAligner(reads, reads, scoring, 2, isa)
     alive = np.flatnonzero(known[0].raw_score > 0)
     chains = {int(k): [known[0].take([k])] for k in alive}
     while len(alive) and len(chains[int(alive[0])]) < most:
@@ -142,38 +142,38 @@ def test_the_environment_says_which_instruction_set(
     scoring = pairalign.make_scoring("dna", mode="local")
     first = pairalign.align(reads, scoring=scoring, device="cpu")
     monkeypatch.setenv("PAIRALIGN_ISA", isa)
-    align, asked = further._align, []
+    align, asked = suboptimal._align, []
 
     def noted(pair: object, name: bytes, *arguments: object) -> int:
         asked.append(name.decode())
         return int(align(pair, name, *arguments))
 
-    monkeypatch.setattr(further, "_align", noted)
-    found, _ = FurtherAligner(reads, reads, scoring, 1).next_of(
+    monkeypatch.setattr(suboptimal, "_align", noted)
+    found, _ = SuboptimalAligner(reads, reads, scoring, 1).next_of(
         [first], Window(0, 0, 2, 0, 2, True), 100
     )
     assert asked == [isa]
     assert found.raw_score.tolist() == [4000]
     monkeypatch.setenv("PAIRALIGN_ISA", "mmx")
     with pytest.raises(DeviceError, match="instruction set 'mmx' cannot run"):
-        FurtherAligner(reads, reads, scoring, 1)
+        SuboptimalAligner(reads, reads, scoring, 1)
 
 
 def test_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
     reads = SequenceSet.from_strings([2 * GENOME, GENOME])
     scoring = pairalign.make_scoring("dna", mode="local")
     first = pairalign.align(reads, scoring=scoring, device="cpu")
-    aligner = FurtherAligner(reads, reads, scoring, 1)
+    aligner = SuboptimalAligner(reads, reads, scoring, 1)
     window = Window(0, 0, 2, 0, 2, True)
     found, _ = aligner.next_of([first], window, 100)
     assert found.raw_score.tolist() == [4000]
-    align = further._align
+    align = suboptimal._align
 
     def cancelled(*arguments: object) -> int:
         aligner.cancel()
         return int(align(*arguments))
 
-    monkeypatch.setattr(further, "_align", cancelled)
+    monkeypatch.setattr(suboptimal, "_align", cancelled)
     with pytest.raises(InterruptedError):
         aligner.next_of([first], window, 100)
 
@@ -192,7 +192,7 @@ def test_pairs_without_a_run_on_free_cells_are_not_aligned(run: int, strand: int
         first = engine.align(window, Want(Detail.CIGAR))
         engine.close()
         first = first.take(first.raw_score > 0)
-        aligner = FurtherAligner(reads, reads, scoring, 1)
+        aligner = SuboptimalAligner(reads, reads, scoring, 1)
         everything, numbers = aligner.next_of([first], window, 1)
         found, others = aligner.next_of([first], window, 1, run)
         left_out = set(numbers.tolist()) - set(others.tolist())

@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "../core/ties.h"
-#include "further.h"
+#include "suboptimal.h"
 
 namespace pairalign {
 namespace PAIRALIGN_ISA {
@@ -19,7 +19,7 @@ public:
     static constexpr int ROWS = STRIP;
 
 protected:
-    explicit StripCells(const FurtherJob& job) : job_(job) {}
+    explicit StripCells(const SuboptimalJob& job) : job_(job) {}
 
     // No path may come from a used cell, or from E or F before the matrix: these are LOWEST. With M the
     // largest score of letters or cost of a gap (`is_narrow`, `fits_bytes`) and m the least value of a cell:
@@ -30,7 +30,7 @@ protected:
     // M
     //   >= m: nothing wraps and becomes positive.
     static constexpr Cell LOWEST = std::numeric_limits<Cell>::min() / 2;
-    static constexpr int MOST = sizeof(Cell) == 1 ? FURTHER_MOST_BYTE : FURTHER_MOST_SHORT;
+    static constexpr int MOST = sizeof(Cell) == 1 ? SUBOPTIMAL_MOST_BYTE : SUBOPTIMAL_MOST_SHORT;
     static_assert(LOWEST + MOST < 0 && LOWEST - MOST >= std::numeric_limits<Cell>::min());
     static constexpr int FRONT = 64;  // bytes before row 0 of a strip, the last of which are row -1
 
@@ -54,7 +54,7 @@ protected:
         for (int i = 0; i < ROWS; ++i)
             row_letters_[i] = static_cast<Cell>(row + i < job_.pair->row_count
                                                     ? job_.row_codes[static_cast<size_t>(row + i)]
-                                                    : FURTHER_NO_ROW);
+                                                    : SUBOPTIMAL_NO_ROW);
     }
 
     // Row i of antidiagonal d is in column d - i, columns counted from 1. Takes what it needs of the strip
@@ -111,16 +111,16 @@ protected:
             // Ties: the walk back.
             if (FLAGS)
                 flags[i] = static_cast<uint8_t>(
-                    (value == aligned ? FURTHER_DIAGONAL : 0) | (value == e_here ? FURTHER_E : 0) |
-                    (e_here == e_on ? FURTHER_E_ON : 0) | (f_here == f_on ? FURTHER_F_ON : 0) |
-                    (value == 0 ? FURTHER_STOP : 0));
+                    (value == aligned ? SUBOPTIMAL_DIAGONAL : 0) | (value == e_here ? SUBOPTIMAL_E : 0) |
+                    (e_here == e_on ? SUBOPTIMAL_E_ON : 0) | (f_here == f_on ? SUBOPTIMAL_F_ON : 0) |
+                    (value == 0 ? SUBOPTIMAL_STOP : 0));
         }
         return best;
     }
 
     // Of equal scores the smallest column, then the smallest row: on a diagonal the largest row comes first.
     // Ties: the end cell.
-    void take_best(int32_t row, int32_t d, int32_t best, const State& h, FurtherEnd& end) const {
+    void take_best(int32_t row, int32_t d, int32_t best, const State& h, SuboptimalEnd& end) const {
         for (int32_t i = ROWS - 1; i >= 0; --i) {
             if (h.values[i] != best) continue;
             const int32_t column = d - i, at = row + i + 1;
@@ -129,7 +129,7 @@ protected:
         }
     }
 
-    const FurtherJob& job_;
+    const SuboptimalJob& job_;
     State h_[3], f_[2];
     State *here_ = nullptr, *last_ = nullptr, *second_last_ = nullptr, *f_here_ = nullptr, *f_last_ = nullptr;
     alignas(64) Cell e_[ROWS], row_letters_[ROWS];

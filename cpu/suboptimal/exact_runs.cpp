@@ -15,15 +15,15 @@ namespace {
 constexpr uint64_t FACTOR = 0x9E3779B97F4A7C15;  // odd, its bits well mixed
 constexpr int64_t MOST_LOOKS_A_LETTER = 64;      // sequences of repeats: then let the alignment decide
 
-// Calls take(sum, start) for each piece of `length` definite letters; ends when it returns true.
+// Calls take(sum, start) for each piece of `length` unambiguous letters; ends when it returns true.
 template <typename Take>
-bool for_each_piece(const uint8_t* codes, int32_t count, int32_t length, int32_t definite, Take take) {
+bool for_each_piece(const uint8_t* codes, int32_t count, int32_t length, int32_t unambiguous, Take take) {
     uint64_t leaving = 1;  // FACTOR to the power of length
     for (int32_t k = 0; k < length; ++k) leaving *= FACTOR;
     uint64_t sum = 0;
-    int32_t begin = 0;  // of the definite letters that end here
+    int32_t begin = 0;  // of the unambiguous letters that end here
     for (int32_t at = 0; at < count; ++at) {
-        if (codes[at] >= definite) {
+        if (codes[at] >= unambiguous) {
             begin = at + 1;
             sum = 0;
             continue;
@@ -43,7 +43,7 @@ struct UsedRows {
     }
 };
 
-std::vector<UsedRows> used_rows(const pairalign_further_pair& pair) {
+std::vector<UsedRows> used_rows(const pairalign_suboptimal_pair& pair) {
     std::vector<UsedRows> used;
     for_each_used_run(pair, [&](int32_t row, int32_t column, int32_t letters) {
         used.push_back({row - column, row, row + letters});
@@ -66,13 +66,13 @@ FreeRows free_around(const std::vector<UsedRows>& used, int32_t diagonal, int32_
 }
 
 // Whether a cell lies in a run of `length` equal letters on free cells of its diagonal.
-bool is_in_run(const pairalign_further_pair& pair, FreeRows free, int32_t row, int32_t column,
+bool is_in_run(const pairalign_suboptimal_pair& pair, FreeRows free, int32_t row, int32_t column,
                int32_t length) {
     const int32_t shift = row - column;
     const int32_t first = std::max({free.start, 0, shift});
     const int32_t last = std::min({free.end, pair.row_count, pair.column_count + shift});
     const auto equal = [&](int32_t at) {
-        return pair.rows[at] == pair.columns[at - shift] && pair.rows[at] < pair.definite;
+        return pair.rows[at] == pair.columns[at - shift] && pair.rows[at] < pair.unambiguous;
     };
     int32_t start = row, end = row;
     while (start > first && equal(start - 1)) --start;
@@ -83,12 +83,12 @@ bool is_in_run(const pairalign_further_pair& pair, FreeRows free, int32_t row, i
 // Words of a sequence that start at every `step`th letter, by their sums.
 class Words {
 public:
-    Words(const uint8_t* codes, int32_t count, int32_t length, int32_t step, int32_t definite) {
+    Words(const uint8_t* codes, int32_t count, int32_t length, int32_t step, int32_t unambiguous) {
         const int64_t most = int64_t{count} / step + 1;
         while (int64_t{1} << bits_ < 4 * most) ++bits_;
         first_.assign(size_t{1} << bits_, -1);
         words_.reserve(static_cast<size_t>(most));
-        for_each_piece(codes, count, length, definite, [&](uint64_t sum, int32_t start) {
+        for_each_piece(codes, count, length, unambiguous, [&](uint64_t sum, int32_t start) {
             if (start % step != 0) return false;
             int32_t& first = first_[place(sum)];
             words_.push_back({sum, start, first});
@@ -121,14 +121,14 @@ private:
 
 }  // namespace
 
-bool may_have_free_run(const pairalign_further_pair& pair, int32_t length) {
+bool may_have_free_run(const pairalign_suboptimal_pair& pair, int32_t length) {
     if (length > std::min(pair.row_count, pair.column_count)) return false;
     // A run holds a word of about half its length that starts at a multiple of the other half.
     const int32_t word = (length + 1) / 2, step = length - word + 1;
-    const Words words(pair.columns, pair.column_count, word, step, pair.definite);
+    const Words words(pair.columns, pair.column_count, word, step, pair.unambiguous);
     const std::vector<UsedRows> used = used_rows(pair);
     int64_t looks = MOST_LOOKS_A_LETTER * (int64_t{pair.row_count} + pair.column_count);
-    return for_each_piece(pair.rows, pair.row_count, word, pair.definite, [&](uint64_t sum, int32_t row) {
+    return for_each_piece(pair.rows, pair.row_count, word, pair.unambiguous, [&](uint64_t sum, int32_t row) {
         return words.any(sum, [&](int32_t column) {
             if (--looks < 0) return true;
             const FreeRows free = free_around(used, row - column, row);

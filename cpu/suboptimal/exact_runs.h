@@ -2,11 +2,11 @@
 // known alignment uses. So many letters at such an identity force a run, see docs/overlaps.md.
 #pragma once
 
-#include "further.h"
+#include "suboptimal.h"
 
 namespace pairalign {
 
-// False only if no run of `length` equal, definite letters lies on cells that are all free.
-bool may_have_free_run(const pairalign_further_pair& pair, int32_t length);
+// False only if no run of `length` equal, unambiguous letters lies on cells that are all free.
+bool may_have_free_run(const pairalign_suboptimal_pair& pair, int32_t length);
 
 }  // namespace pairalign

@@ -3,14 +3,14 @@
 #pragma once
 
 #include "../core/cigar.h"
-#include "further.h"
+#include "suboptimal.h"
 
 namespace pairalign {
 
 // Calls take(row, column, letters) for each run of letters that a known alignment puts together, from that
 // row and column on.
 template <typename Take>
-void for_each_used_run(const pairalign_further_pair& pair, Take take) {
+void for_each_used_run(const pairalign_suboptimal_pair& pair, Take take) {
     for (int32_t k = 0; k < pair.used; ++k) {
         int32_t row = pair.used_starts[2 * k], column = pair.used_starts[2 * k + 1];
         for (int64_t r = pair.used_offsets[k]; r < pair.used_offsets[k + 1]; ++r) {

@@ -3,14 +3,14 @@
 // Included by kernel_ISA.cpp, once for each instruction set.
 //
 // Invariant: no cell before the first or after the last row or column scores as much as a cell of the matrix
-// from which a path comes to it, so that strips are filled whole; that needs has_strips of further.cpp.
+// from which a path comes to it, so that strips are filled whole; that needs has_strips of suboptimal.cpp.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
 
-#include "further.h"
+#include "suboptimal.h"
 #include "strip_cells.h"
 
 namespace pairalign {
@@ -18,15 +18,15 @@ namespace PAIRALIGN_ISA {
 
 // Fills strips in cells of one width.
 template <typename Cell>
-class Strips : StripCells<Cell, FURTHER_STRIP> {
-    using Base = StripCells<Cell, FURTHER_STRIP>;
+class Strips : StripCells<Cell, SUBOPTIMAL_STRIP> {
+    using Base = StripCells<Cell, SUBOPTIMAL_STRIP>;
     using Base::begin, Base::enter, Base::leave, Base::take_best;
     using Base::here_, Base::last_, Base::f_here_, Base::e_, Base::job_;
 
 public:
     using Base::ROWS;
 
-    Strips(const FurtherJob& job, const FurtherGrid& grid)
+    Strips(const SuboptimalJob& job, const SuboptimalGrid& grid)
         : Base(job),
           grid_(grid),
           columns_(job.pair->column_count),
@@ -34,7 +34,7 @@ public:
           limit_(sizeof(Cell) == 1 ? 127 - job.match : std::numeric_limits<int32_t>::max()),
           letters_(new Cell[static_cast<size_t>(columns_) + 2 * ROWS]) {
         // From the last column to the first, between others that match nothing.
-        for (int32_t k = 0; k < columns_ + 2 * ROWS; ++k) letters_[k] = FURTHER_NO_COLUMN;
+        for (int32_t k = 0; k < columns_ + 2 * ROWS; ++k) letters_[k] = SUBOPTIMAL_NO_COLUMN;
         for (int32_t k = 0; k < columns_; ++k)
             letters_[ROWS + k] = static_cast<Cell>(job.column_codes[static_cast<size_t>(columns_ - 1 - k)]);
     }
@@ -44,7 +44,7 @@ public:
 
     // Fills a strip, of whose used cells the first is given, and takes its best cell if that is better than
     // `end`. False where it has no room for a score.
-    bool fill(int32_t strip, const UsedCell* used, const UsedCell* used_end, FurtherEnd& end) {
+    bool fill(int32_t strip, const UsedCell* used, const UsedCell* used_end, SuboptimalEnd& end) {
         const int32_t row = strip * ROWS;
         const int16_t* const above = grid_.above(strip);
         int16_t* const below = grid_.above(strip + 1);
@@ -95,7 +95,7 @@ public:
 private:
     const Cell* letters(int32_t d) const { return letters_.get() + (columns_ + ROWS - d); }
 
-    const FurtherGrid& grid_;
+    const SuboptimalGrid& grid_;
     const int32_t columns_, limit_;
     std::unique_ptr<Cell[]> letters_;
 };
@@ -104,22 +104,23 @@ private:
 struct UsedOfStrip {
     const UsedCell *first, *stop;
 
-    UsedOfStrip(const FurtherJob& job, int32_t strip) {
+    UsedOfStrip(const SuboptimalJob& job, int32_t strip) {
         const UsedCell* const end = job.used_by_strips.data() + job.used_by_strips.size();
         first = job.used_by_strips.data();
-        while (first != end && first->row <= strip * FURTHER_STRIP) ++first;
+        while (first != end && first->row <= strip * SUBOPTIMAL_STRIP) ++first;
         stop = first;
-        while (stop != end && stop->row <= (strip + 1) * FURTHER_STRIP) ++stop;
+        while (stop != end && stop->row <= (strip + 1) * SUBOPTIMAL_STRIP) ++stop;
     }
 };
 
-inline bool further_ends(const FurtherJob& job, const FurtherGrid& grid, bool try_bytes, FurtherEnd& end) {
+inline bool suboptimal_ends(const SuboptimalJob& job, const SuboptimalGrid& grid, bool try_bytes,
+                            SuboptimalEnd& end) {
     Strips<int8_t> bytes(job, grid);
     Strips<int16_t> shorts(job, grid);
-    for (int32_t strip = 0; strip * FURTHER_STRIP < job.pair->row_count; ++strip) {
+    for (int32_t strip = 0; strip * SUBOPTIMAL_STRIP < job.pair->row_count; ++strip) {
         if (*const_cast<const volatile int32_t*>(job.pair->cancelled)) return false;
         const UsedOfStrip used(job, strip);
-        FurtherEnd found = end;
+        SuboptimalEnd found = end;
         if (!try_bytes || !bytes.has_room(strip) || !bytes.fill(strip, used.first, used.stop, found)) {
             found = end;
             shorts.fill(strip, used.first, used.stop, found);
@@ -129,8 +130,8 @@ inline bool further_ends(const FurtherJob& job, const FurtherGrid& grid, bool tr
     return true;
 }
 
-inline void further_tile(const FurtherJob& job, const FurtherGrid& grid, int32_t strip, int32_t across,
-                         uint8_t* flags) {
+inline void suboptimal_tile(const SuboptimalJob& job, const SuboptimalGrid& grid, int32_t strip,
+                            int32_t across, uint8_t* flags) {
     const UsedOfStrip used(job, strip);
     Strips<int16_t>(job, grid).tile(strip, across, used.first, used.stop, flags);
 }

@@ -19,16 +19,16 @@ constexpr int32_t BIN = 256;          // diagonals that are counted together
 constexpr size_t LEAST = 12;          // anchors
 constexpr int64_t ROWS_OF_ONE = 256;  // more without an anchor, and it is worth less than none
 
-// Calls take(word, start) for each word of definite letters.
+// Calls take(word, start) for each word of unambiguous letters.
 template <typename Take>
-void each_word(const uint8_t* codes, int32_t count, int32_t definite, Take take) {
-    for_each_word(codes, count, WORD, BITS, definite, take);
+void each_word(const uint8_t* codes, int32_t count, int32_t unambiguous, Take take) {
+    for_each_word(codes, count, WORD, BITS, unambiguous, take);
 }
 
 size_t place_of(uint64_t word) { return static_cast<size_t>(word * 0x9E3779B97F4A7C15 >> (64 - TABLE_BITS)); }
 
 // All words that both have: by row, and of a row by falling column.
-std::vector<Anchor> shared_words(const pairalign_further_pair& pair) {
+std::vector<Anchor> shared_words(const pairalign_suboptimal_pair& pair) {
     struct Word {
         uint64_t word;
         int32_t start, next;
@@ -36,13 +36,13 @@ std::vector<Anchor> shared_words(const pairalign_further_pair& pair) {
     std::vector<Word> words;
     words.reserve(static_cast<size_t>(pair.column_count));
     std::vector<int32_t> first(size_t{1} << TABLE_BITS, -1);
-    each_word(pair.columns, pair.column_count, pair.definite, [&](uint64_t word, int32_t start) {
+    each_word(pair.columns, pair.column_count, pair.unambiguous, [&](uint64_t word, int32_t start) {
         int32_t& head = first[place_of(word)];
         words.push_back({word, start, head});
         head = static_cast<int32_t>(words.size()) - 1;
     });
     std::vector<Anchor> shared;
-    each_word(pair.rows, pair.row_count, pair.definite, [&](uint64_t word, int32_t start) {
+    each_word(pair.rows, pair.row_count, pair.unambiguous, [&](uint64_t word, int32_t start) {
         int32_t left = MOST_SAME;
         for (int32_t k = first[place_of(word)]; k >= 0 && left > 0; --left) {
             const Word& one = words[static_cast<size_t>(k)];
@@ -54,7 +54,7 @@ std::vector<Anchor> shared_words(const pairalign_further_pair& pair) {
 }
 
 // The middle of the diagonals, row less column, that have most of the words.
-int32_t best_diagonal(const std::vector<Anchor>& shared, const pairalign_further_pair& pair) {
+int32_t best_diagonal(const std::vector<Anchor>& shared, const pairalign_suboptimal_pair& pair) {
     std::vector<int32_t> counts(static_cast<size_t>((pair.row_count + pair.column_count) / BIN + 2), 0);
     for (const Anchor& one : shared)
         ++counts[static_cast<size_t>((one.row - one.column + pair.column_count) / BIN)];
@@ -96,7 +96,7 @@ std::vector<Anchor> densest(const std::vector<Anchor>& all) {
 
 }  // namespace
 
-std::vector<Anchor> find_anchors(const pairalign_further_pair& pair) {
+std::vector<Anchor> find_anchors(const pairalign_suboptimal_pair& pair) {
     std::vector<Anchor> shared = shared_words(pair);
     const int32_t middle = best_diagonal(shared, pair);
     const int32_t away = BIN + std::min(pair.row_count, pair.column_count) / 32;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "further.h"
+#include "suboptimal.h"
 
 namespace pairalign {
 
@@ -13,6 +13,6 @@ struct Anchor {
 };
 
 // Words near the diagonal that has most of them, both numbers rising; none where few are.
-std::vector<Anchor> find_anchors(const pairalign_further_pair& pair);
+std::vector<Anchor> find_anchors(const pairalign_suboptimal_pair& pair);
 
 }  // namespace pairalign

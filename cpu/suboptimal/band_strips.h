@@ -3,7 +3,7 @@
 // Included by kernel_ISA.cpp, once for each instruction set.
 #pragma once
 
-#include "further.h"
+#include "suboptimal.h"
 #include "strip_cells.h"
 
 namespace pairalign {
@@ -11,9 +11,9 @@ namespace PAIRALIGN_ISA {
 
 class BandStrips : StripCells<int16_t, BAND_STRIP> {
 public:
-    BandStrips(const FurtherJob& job, const FurtherBand& band) : StripCells(job), band_(band) {}
+    BandStrips(const SuboptimalJob& job, const SuboptimalBand& band) : StripCells(job), band_(band) {}
 
-    bool fill(FurtherEnd& end) {
+    bool fill(SuboptimalEnd& end) {
         clear(band_.edges[0], band_.low[0] - 1, band_.high[0] + ROWS);
         for (int32_t strip = 0; strip < band_.strips; ++strip) {
             if (*const_cast<const volatile int32_t*>(job_.pair->cancelled)) return false;
@@ -27,7 +27,7 @@ private:
         for (int32_t k = low; k <= high; ++k) edge[2 * k] = 0, edge[2 * k + 1] = LOWEST;
     }
 
-    void fill(int32_t strip, FurtherEnd& end) {
+    void fill(int32_t strip, SuboptimalEnd& end) {
         const int32_t row = band_.first_row + strip * ROWS, low = band_.low[strip], high = band_.high[strip];
         const int16_t* const above = band_.edges[strip & 1];
         int16_t* const below = band_.edges[~strip & 1];
@@ -52,10 +52,10 @@ private:
 
     static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
 
-    const FurtherBand& band_;
+    const SuboptimalBand& band_;
 };
 
-inline bool further_band(const FurtherJob& job, const FurtherBand& band, FurtherEnd& end) {
+inline bool suboptimal_band(const SuboptimalJob& job, const SuboptimalBand& band, SuboptimalEnd& end) {
     return BandStrips(job, band).fill(end);
 }
 

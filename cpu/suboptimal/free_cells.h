@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "byte_neighbours.h"
-#include "further.h"
+#include "suboptimal.h"
 #include "rare_gaps.h"
 
 namespace pairalign {
@@ -20,7 +20,7 @@ class FreeCells {
 public:
     static constexpr int LANES = Bytes::LANES, VECTORS = LANES == 64 ? 4 : 2, ROWS = VECTORS * LANES;
 
-    explicit FreeCells(const FurtherJob& job)
+    explicit FreeCells(const SuboptimalJob& job)
         : job_(job),
           columns_(job.pair->column_count),
           zero_(larger(job.pair->gap_open + job.pair->gap_extend, job.match - job.mismatch)),
@@ -30,7 +30,7 @@ public:
           h_(letters_ + size_),
           f_(h_ + size_) {
         for (size_t k = 0; k < size_; ++k) {
-            letters_[k] = FURTHER_NO_COLUMN;
+            letters_[k] = SUBOPTIMAL_NO_COLUMN;
             h_[k] = static_cast<uint8_t>(zero_);
             f_[k] = static_cast<uint8_t>(zero_ - job.pair->gap_open);
         }
@@ -41,8 +41,8 @@ public:
     }
 
     // -1 where it is more than 8 bits hold, or when cancelled.
-    int32_t most(const FurtherCell* used, size_t count) {
-        const FurtherCell* const end = used + count;
+    int32_t most(const SuboptimalCell* used, size_t count) {
+        const SuboptimalCell* const end = used + count;
         for (int32_t row = 0; row < job_.pair->row_count; row += ROWS) {
             if (*const_cast<const volatile int32_t*>(job_.pair->cancelled)) return -1;
             if (!tier(row, used, end)) return -1;
@@ -59,11 +59,11 @@ private:
     // Columns stand from the last one to the first.
     size_t place(int32_t column) const { return static_cast<size_t>(PAD + columns_ - column); }
 
-    bool tier(int32_t row, const FurtherCell*& used, const FurtherCell* used_end) {
+    bool tier(int32_t row, const SuboptimalCell*& used, const SuboptimalCell* used_end) {
         alignas(64) uint8_t codes[ROWS];
         for (int i = 0; i < ROWS; ++i)
             codes[i] = row + i < job_.pair->row_count ? job_.row_codes[static_cast<size_t>(row + i)]
-                                                      : static_cast<uint8_t>(FURTHER_NO_ROW);
+                                                      : static_cast<uint8_t>(SUBOPTIMAL_NO_ROW);
         const Bytes zero = Bytes::set(zero_), open = Bytes::set(job_.pair->gap_open);
         const Bytes extend = Bytes::set(job_.pair->gap_extend), match = Bytes::set(job_.match);
         const Bytes mismatch = Bytes::set(job_.mismatch), barred = Bytes::set(-job_.mismatch);
@@ -113,7 +113,7 @@ private:
         return true;
     }
 
-    const FurtherJob& job_;
+    const SuboptimalJob& job_;
     const int32_t columns_, zero_;
     const size_t size_;
     std::unique_ptr<uint8_t[]> memory_;
@@ -122,7 +122,7 @@ private:
     int32_t most_ = zero_;
 };
 
-inline int32_t further_most_free(const FurtherJob& job, const FurtherCell* used, size_t count) {
+inline int32_t suboptimal_most_free(const SuboptimalJob& job, const SuboptimalCell* used, size_t count) {
     const int32_t most = has_rare_gaps(job) ? RareGaps(job, used, count).most() : -1;
     return most >= 0 ? most : FreeCells(job).most(used, count);
 }

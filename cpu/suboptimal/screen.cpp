@@ -1,4 +1,5 @@
-// Which of many pairs may have a further alignment at all: most have not, and are done with here, on threads.
+// Which of many pairs may have a suboptimal alignment at all: most have not, and are done with here, on
+// threads.
 
 #include <algorithm>
 #include <atomic>
@@ -12,8 +13,8 @@ constexpr int64_t AT_ONCE = 4;  // pairs that a thread takes
 
 }  // namespace
 
-PAIRALIGN_API int32_t pairalign_further_screen(const pairalign_further_pair* pairs, int64_t count,
-                                               int32_t threads, uint8_t* may) {
+PAIRALIGN_API int32_t pairalign_suboptimal_screen(const pairalign_suboptimal_pair* pairs, int64_t count,
+                                                  int32_t threads, uint8_t* may) {
     std::atomic<bool> cancelled{false};
     const auto screen = [&](int32_t part) {
         const int64_t end = std::min(count, (part + 1) * AT_ONCE);

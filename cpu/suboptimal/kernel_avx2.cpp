@@ -1,0 +1,17 @@
+#define PAIRALIGN_AVX2
+#define PAIRALIGN_ISA avx2
+#include "band_strips.h"
+#include "diagonals.h"
+#include "free_cells.h"
+#include "strips.h"
+
+namespace pairalign {
+extern const SuboptimalKernel suboptimal_avx2;
+const SuboptimalKernel suboptimal_avx2 = {"avx2",
+                                          avx2::suboptimal_narrow,
+                                          avx2::suboptimal_wide,
+                                          avx2::suboptimal_ends,
+                                          avx2::suboptimal_tile,
+                                          avx2::suboptimal_band,
+                                          avx2::suboptimal_most_free};
+}  // namespace pairalign

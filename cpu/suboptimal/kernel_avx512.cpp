@@ -1,0 +1,17 @@
+#define PAIRALIGN_AVX512
+#define PAIRALIGN_ISA avx512
+#include "band_strips.h"
+#include "diagonals.h"
+#include "free_cells.h"
+#include "strips.h"
+
+namespace pairalign {
+extern const SuboptimalKernel suboptimal_avx512;
+const SuboptimalKernel suboptimal_avx512 = {"avx512",
+                                            avx512::suboptimal_narrow,
+                                            avx512::suboptimal_wide,
+                                            avx512::suboptimal_ends,
+                                            avx512::suboptimal_tile,
+                                            avx512::suboptimal_band,
+                                            avx512::suboptimal_most_free};
+}  // namespace pairalign

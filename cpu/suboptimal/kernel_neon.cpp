@@ -1,0 +1,17 @@
+#define PAIRALIGN_NEON
+#define PAIRALIGN_ISA neon
+#include "band_strips.h"
+#include "diagonals.h"
+#include "free_cells.h"
+#include "strips.h"
+
+namespace pairalign {
+extern const SuboptimalKernel suboptimal_neon;
+const SuboptimalKernel suboptimal_neon = {"neon",
+                                          neon::suboptimal_narrow,
+                                          neon::suboptimal_wide,
+                                          neon::suboptimal_ends,
+                                          neon::suboptimal_tile,
+                                          neon::suboptimal_band,
+                                          neon::suboptimal_most_free};
+}  // namespace pairalign

@@ -1,0 +1,16 @@
+#define PAIRALIGN_ISA scalar
+#include "band_strips.h"
+#include "diagonals.h"
+#include "free_cells.h"
+#include "strips.h"
+
+namespace pairalign {
+extern const SuboptimalKernel suboptimal_scalar;
+const SuboptimalKernel suboptimal_scalar = {"scalar",
+                                            scalar::suboptimal_narrow,
+                                            scalar::suboptimal_wide,
+                                            scalar::suboptimal_ends,
+                                            scalar::suboptimal_tile,
+                                            scalar::suboptimal_band,
+                                            scalar::suboptimal_most_free};
+}  // namespace pairalign

@@ -1,0 +1,17 @@
+#define PAIRALIGN_SSE41
+#define PAIRALIGN_ISA sse41
+#include "band_strips.h"
+#include "diagonals.h"
+#include "free_cells.h"
+#include "strips.h"
+
+namespace pairalign {
+extern const SuboptimalKernel suboptimal_sse41;
+const SuboptimalKernel suboptimal_sse41 = {"sse41",
+                                           sse41::suboptimal_narrow,
+                                           sse41::suboptimal_wide,
+                                           sse41::suboptimal_ends,
+                                           sse41::suboptimal_tile,
+                                           sse41::suboptimal_band,
+                                           sse41::suboptimal_most_free};
+}  // namespace pairalign
