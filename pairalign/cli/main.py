@@ -8,7 +8,6 @@ from collections.abc import Sequence
 
 from pairalign.base.errors import out_of_memory
 from pairalign.base.spelling import options_are_spelled
-from pairalign.cli.early_start import start_early
 from pairalign.cli.signals import stop_signals
 
 
@@ -36,7 +35,6 @@ def main(arguments: Sequence[str] | None = None, *, is_last: bool = False) -> in
         # Starting a thread a core takes time, and nothing here multiplies large matrices.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")  # others keep what is freed
-        start_early(sys.argv[1:] if arguments is None else arguments)
         try:
             from pairalign.cli.loading import keep_what_is_loaded  # not before signals are handled
             from pairalign.cli.program import run

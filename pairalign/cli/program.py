@@ -34,6 +34,7 @@ from pairalign.cli.console import (
     say,
 )
 from pairalign.cli.declared import add_options
+from pairalign.cli.early_start import start_early
 from pairalign.cli.loading import later, no_collection
 from pairalign.cli.parser import Parser
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
@@ -244,6 +245,7 @@ def _asked(options: argparse.Namespace) -> Any:
         return options
     asked = make(options.request, vars(options))
     check(asked)
+    start_early(asked)
     return options if options.given[0] in _TAKE_NAMESPACES else asked
 
 

@@ -1,12 +1,20 @@
-"""Which command lines start the CUDA driver before the program is loaded."""
+"""Which commands start the CUDA driver before engines are loaded."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pairalign.base.declaration import make
 from pairalign.cli import early_start
+from pairalign.cli.program import build_parser
+
+
+def request_of(command: str) -> Any:
+    options = build_parser().parse_args(command.split())
+    return make(options.request, vars(options))
 
 
 @pytest.fixture
@@ -42,14 +50,14 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         ("align large.fa -o x.paf --device opencl", ""),
         ("align large.fa -o x.paf --device cuda --device cpu", ""),
         ("align large.fa -o x.paf --device cuda --dask local:2", ""),
-        ("align large.fa --device cuda --help", ""),
-        ("merge large.fa --device cuda", ""),
-        ("verify large.paf large.fa", ""),
-        ("", ""),
+        ("merge large.fa -o x.paf", ""),
+        ("verify large.fa large.fa", ""),
+        ("verify large.fa large.fa --optimal", "auto"),
+        ("msa small.fa large.fa -o x", "auto"),
     ],
 )
 def test_a_run_on_a_gpu_starts_its_driver(started: list[str], command: str, expected: str) -> None:
-    thread = early_start.start_early(command.split())
+    thread = early_start.start_early(request_of(command))
     if thread is not None:
         thread.join()
     assert started == expected.split()
@@ -59,7 +67,7 @@ def test_no_driver_is_started_where_there_is_no_gpu(
     started: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(early_start, "_DEVICE_FILE", Path("no such file"))
-    assert early_start.start_early(["align", "x.fa", "--device", "cuda"]) is None
+    assert early_start.start_early(request_of("align x.fa --device cuda")) is None
 
 
 def test_a_missing_driver_is_left_to_the_engines_to_report() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from pairalign.base.errors import DeviceError, ScoringError
 from pairalign.engines import Engine
@@ -68,6 +68,8 @@ class OverlapProcedure:
     stages : Stages
         What each stage did, and how long that took.
     """
+
+    is_by_pair: ClassVar[bool] = False  # candidates are those of the whole set
 
     thresholds: OverlapThresholds
     filter: str = "auto"

@@ -191,7 +191,7 @@ class AlignmentJob:
     def _cut_shard(self, shard: Shard) -> tuple[PlannedPairs, list[Pairs]]:
         """Return the pairs of a shard: where filters skip some, what a sample has left is even."""
         planned = self._planned
-        are_skipped = bool(self.pair_thresholds) and type(self.procedure) is PlainProcedure
+        are_skipped = bool(self.pair_thresholds) and self.procedure.is_by_pair
         if not are_skipped or not isinstance(planned, AllPairs) or shard[1] == 1:
             return planned.shard(shard)
         sample = WorkSample(self.problem, self.window, shard[1])

@@ -35,12 +35,13 @@ from pairalign.alignments.best_hits import (
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import check_shard
+from pairalign.base.arguments import Shard
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import LIST_WINDOW, RANKS
 from pairalign.base.errors import CapacityError, PartsError, ScoringError
 from pairalign.base.spelling import left_out, spelled
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.all_pairs import PlannedPairs
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.problem_checks import whole_number
 from pairalign.jobs.run.progress import show_progress
@@ -98,9 +99,8 @@ class HitsJob(AlignmentJob):
     once: bool = False
 
     def __post_init__(self) -> None:
-        shard, self.shard = self.shard, None
+        self._first, self._stop = 0, len(self.queries)
         super().__post_init__()
-        self.shard = shard
         if self._covers_one_way and self.hsps > 1:
             raise ScoringError(
                 f"hsps {self.hsps} of hits with a coverage of the "
@@ -109,10 +109,6 @@ class HitsJob(AlignmentJob):
             )
         others = len(self.problem.others) - self._one_set
         self.max_hits = min(whole_number("max_hits", self.max_hits, others), others)
-        self._first, self._stop = 0, len(self.queries)
-        if shard is not None:
-            sets = self.queries, self.problem.others
-            self._first, self._stop = cut_queries(*sets, check_shard(shard))
         self.pieces = [Pairs(self._pairs_before(self._first), self.pairs)]
         self._slice_residues = max(_LEAST_SLICE, self.memory_bytes // _SLICES)
         self._block = self._scored = 0
@@ -124,6 +120,11 @@ class HitsJob(AlignmentJob):
                 f"{self.max_hits:,} hits of {count:,} sequences, each pair once, take {taken:,} "
                 f"bytes, over a quarter of the memory: raise {spelled('memory')}, or take PAF"
             )
+
+    def _cut_shard(self, shard: Shard) -> tuple[PlannedPairs, list[Pairs]]:
+        """Take the queries of a shard: all pairs stay planned, for they are ranked by query."""
+        self._first, self._stop = cut_queries(self.queries, self.problem.others, shard)
+        return self._planned, self.pieces
 
     @property
     def _one_set(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from pairalign.base.choices import STRANDS
 from pairalign.engines import Engine
@@ -51,7 +51,15 @@ class PlannedJob(Protocol):
 
 
 class Procedure(Protocol):
-    """What is done with the pairs of a job; a job is planned with one and asks it."""
+    """What is done with the pairs of a job; a job is planned with one and asks it.
+
+    Attributes
+    ----------
+    is_by_pair : bool
+        Whether a pair has the same result in any sets, so that a job may be cut into several.
+    """
+
+    is_by_pair: ClassVar[bool]
 
     def fills(self, job: PlannedJob) -> int:
         """Return how often the matrix of a pair is filled: once a strand that is looked at."""
@@ -89,6 +97,8 @@ class Procedure(Protocol):
 
 class PlainProcedure:
     """Strands, E-values, thresholds and suboptimal alignments, as the fields of the job say."""
+
+    is_by_pair: ClassVar[bool] = True
 
     def __init__(self) -> None:
         self.index: SeedIndex | None = None
@@ -163,6 +173,8 @@ class AccuracyProcedure(PlainProcedure):
     device : str
         Where posteriors are computed; the job's own engines are not used.
     """
+
+    is_by_pair = False  # posteriors are opened for the sets as a whole
 
     def __init__(self, device: str) -> None:
         super().__init__()

@@ -19,7 +19,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import STRANDS
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.procedure import PlainProcedure
 from pairalign.pairs.lists import PairList
 from pairalign.sequences.block_set import BlockSet, PickedSet, indices_in_whole
 from pairalign.sequences.sets import SequenceSet
@@ -32,7 +31,7 @@ def can_be_cut(job: AlignmentJob) -> bool:
 
     Of one set and of two, ties on the other strand may be other alignments.
     """
-    return type(job.procedure) is PlainProcedure and job.strand == STRANDS[0]
+    return job.procedure.is_by_pair and job.strand == STRANDS[0]
 
 
 def job_of_sets(
