@@ -231,7 +231,7 @@ def test_little_memory(memory_bytes: int, rank: str) -> None:
 
 
 def test_each_pair_once_needs_all_hits_in_memory() -> None:
-    with pytest.raises(CapacityError, match=r"each pair once, take .* raise memory_bytes"):
+    with pytest.raises(CapacityError, match=r"each pair once, take .* raise memory"):
         job_of(proteins(40, 7), None, "local", max_hits=5, once=True, memory_bytes=1 << 12)
 
 
