@@ -26,7 +26,6 @@ def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:
         Of the request: one of `pairalign.requests.shared.Asked`.
     """
     parser.description, parser.epilog = kind.DESCRIPTION, kind.EPILOG
-    parser.set_defaults(**kind.FIXED, default_format=kind.STDOUT_FORMAT)
     if kind.VERBATIM:
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
     groups: dict[str | None, Any] = {None: parser}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -141,22 +140,14 @@ def choose_part(options: Any, suffix: str) -> PartPlace | None:
         return None
     folder = options.output
     shard: Shard = options.shard
-    request = {} if isinstance(options, Namespace) else stored(options)
-    place = PartPlace(folder, part_path(folder, *shard, suffix), shard, options.given, request)
-    check_files(_with_path(options, name_output(place.path)))
+    path = part_path(folder, *shard, suffix)
+    place = PartPlace(folder, path, shard, options.given, stored(options))
+    check_files(replace(options, output=name_output(place.path)))
     prepare_folder(folder)
     check_writable(place.path)
     check_writable(place.manifest)
     check_place(place.path, (place.manifest, place.begun))
     return place
-
-
-def _with_path(options: Any, path: str) -> Any:
-    """Return what is asked with a part as the output."""
-    if isinstance(options, Namespace):
-        options.output = path
-        return options
-    return replace(options, output=path)
 
 
 def without_option(command: list[str], name: str, values: int) -> list[str]:

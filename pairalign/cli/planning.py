@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -56,14 +55,6 @@ def with_output(
     more = {"format": format} if hasattr(given, "format") else {}
     chosen: _Asked = replace(given, output=name_output(output), **more)
     return chosen
-
-
-def choose_output(
-    options: argparse.Namespace, writers: Mapping[str, type[Writer]] | None = None
-) -> None:
-    """Set the output and format of parsed options, see `with_output`."""
-    found = _find_output(options, writers, options.default_format)
-    options.output, options.format = found
 
 
 def _find_output(

@@ -42,8 +42,6 @@ from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 _NOT_MAPPED = "failed to map segment"
 """What the loader says of a library for which there is no memory."""
-_TAKE_NAMESPACES = ("distance", "tree")
-"""Commands that are given what was parsed, and not yet their request."""
 _LITTLE_BYTES = 32 << 20
 """Where there are fewer left, whatever nobody has foreseen is for want of memory."""
 
@@ -246,7 +244,7 @@ def _asked(options: argparse.Namespace) -> Any:
     asked = make(options.request, vars(options))
     check(asked)
     start_early(asked)
-    return options if options.given[0] in _TAKE_NAMESPACES else asked
+    return asked
 
 
 def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandler) -> int | None:
@@ -270,7 +268,7 @@ def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandle
         return DONE  # the reader has what it wanted
     is_usage = isinstance(error, (FormatError, ScoringError))
     is_usage &= not isinstance(error, MatrixFileError)
-    code = WRONG_USAGE if is_usage else getattr(options, "failed", FAILED)
+    code = WRONG_USAGE if is_usage else getattr(options.request, "FAILED", FAILED)
     return _fail(error, getattr(error, "exit_code", code))
 
 

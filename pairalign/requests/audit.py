@@ -95,7 +95,7 @@ class AuditOptions(
     EPILOG: ClassVar[str | None] = describe_thresholds()
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "csv"
-    FIXED: ClassVar[dict[str, Any]] = {"failed": 2}  # 1: pairs were found
+    FAILED: ClassVar[int] = 2  # 1: pairs were found
     PLACED: ClassVar[dict[type, str]] = {
         one: _PROMISED for one in (ThresholdsOptions, AcrossOptions, StrandOptions)
     }

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from pairalign.base.choices import (
+    COMMIT_SECONDS,
     DEFAULT_MEASURE,
     DEFAULT_METHOD,
     DEFAULT_TREE_MEASURE,
     DEFAULT_WINDOW,
     DISTANCE_SUFFIXES,
+    IDENTITY_MEASURES,
     MEASURE_SUMMARIES,
+    NAMES,
+    NEAR_MEASURES,
     SPARSE_SUFFIXES,
+    STRANDS,
     TREE_METHODS,
     TREE_PROGRAMS,
     TREE_SUFFIXES,
 )
-from pairalign.base.declaration import Rule, again, choice, flag, option
+from pairalign.base.declaration import Rule, again, choice, flag, option, option_of, options_of
+from pairalign.requests.align import AlignRequest
 from pairalign.requests.kinds import PATH, WHOLE
 from pairalign.requests.shared import (
     GROUPS,
@@ -74,19 +81,24 @@ class CirclesOptions(Asked):
 
 
 @dataclass(frozen=True)
-class DistanceTable(Asked):
-    """How distances are written."""
+class SimilarityOptions(Asked):
+    """What is said of pairs, and of which that is known."""
 
-    similarity: bool = flag("write identities, 1 less the distances", surface="command")
-    lower: bool = flag("PHYLIP: lower triangle instead of square", surface="command")
-    strict_names: bool = flag("PHYLIP: names of ten characters", surface="command")
-    extend: str | None = option(
+    similarity: bool = flag("write identities, 1 less the distances")
+    extend: Any = option(
         help="distances of the first sequences, made with the same options, or a folder of their "
         "parts: align only pairs with another sequence, as --also names them",
         metavar="NPY",
         kind=PATH,
-        surface="command",
     )
+
+
+@dataclass(frozen=True)
+class PhylipOptions(Asked):
+    """How distances are written."""
+
+    lower: bool = flag("PHYLIP: lower triangle instead of square", surface="command")
+    strict_names: bool = flag("PHYLIP: names of ten characters", surface="command")
 
 
 @dataclass(frozen=True)
@@ -109,17 +121,97 @@ class MeasureOptions(Asked):
     measure: str = choice(tuple(MEASURE_SUMMARIES), "default: %(default)s", default=DEFAULT_MEASURE)
 
 
+def _left_out(name: str, is_asked: Callable[[Any], bool], why: str, default: Any) -> Rule:
+    """Return the rule that an option has its default where something else is asked."""
+    return Rule(lambda asked: is_asked(asked) and getattr(asked, name) != default, why)
+
+
+def _is_given(name: str) -> Callable[[Any], bool]:
+    return lambda asked: getattr(asked, name) not in (None, False)
+
+
+def _excludes(name: str, why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
+    """Return what an option excludes, by name, each with its default."""
+    return tuple(
+        _left_out(other, _is_given(name), f"{{{name}}} {why}: leave {{{other}}} out", default)
+        for other, default in others.items()
+    )
+
+
+def _limits_exclude(why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
+    rules = (_excludes(name, why, others) for name in ("max_drop", "max_edits"))
+    return tuple(rule for some in rules for rule in some)
+
+
+_IN_PARTS: dict[str, Any] = {"shard": None, "resume": False, "dask": None}
+
+
+@dataclass(frozen=True)
+class DistanceRequest(
+    LimitsOptions, CirclesOptions, SimilarityOptions, StrandOptions, MeasureOptions
+):
+    """What is asked of the distances of a set.
+
+    Attributes
+    ----------
+    extend : DistanceMatrix or None
+        For jobs: distances of the first sequences, whose pairs are not aligned.
+    """
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.max_length_ratio is not None and not asked.has_limit,
+            "{max_length_ratio} needs {max_drop} or {max_edits}",
+        ),
+        Rule(
+            lambda asked: asked.max_drop is not None and asked.max_edits is not None,
+            "{max_drop} and {max_edits} are two distances: give one",
+        ),
+        Rule(
+            lambda asked: asked.has_limit and (type(asked.limit) is not int or asked.limit < 0),
+            "a limit of {.limit}: expected a whole number of 0 or more",
+        ),
+        *_limits_exclude(
+            "keeps some pairs", {"similarity": False, "circular": False, "extend": None}
+        ),
+        *_limits_exclude("compares sequences as they are", {"strand": STRANDS[0]}),
+        *_limits_exclude("is a distance of its own", {"measure": DEFAULT_MEASURE}),
+        Rule(
+            lambda asked: asked.similarity and asked.measure not in IDENTITY_MEASURES,
+            "{similarity} is of identities, not of {measure=.}",
+        ),
+        *_excludes("extend", "is of distances in one run", {"circular": False}),
+    )
+
+    @property
+    def has_limit(self) -> bool:
+        """Whether pairs within a limit are asked for, and not all."""
+        return self.max_drop is not None or self.max_edits is not None
+
+    @property
+    def limit(self) -> Any:
+        """The largest distance of a pair that is kept."""
+        return self.max_edits if self.max_drop is None else self.max_drop
+
+    @property
+    def limited(self) -> str:
+        """What has the limit: one of `NEAR_MEASURES`."""
+        return NEAR_MEASURES[self.max_drop is None]
+
+    @property
+    def align_request(self) -> AlignRequest:
+        """What is asked of alignments."""
+        return AlignRequest(strand=self.strand, window=DEFAULT_WINDOW)
+
+
 @dataclass(frozen=True)
 class DistanceOptions(
     SequencesOptions,
     OutputOptions,
-    LimitsOptions,
-    CirclesOptions,
-    DistanceTable,
-    StrandOptions,
+    DistanceRequest,
+    PhylipOptions,
     PlotOptions,
     ShardOptions,
-    MeasureOptions,
     ReportOptions,
     ScoringOptions,
     InputOptions,
@@ -135,15 +227,39 @@ class DistanceOptions(
     EPILOG: ClassVar[str | None] = _describe_measures()
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "phylip"
-    FIXED: ClassVar[dict[str, Any]] = {"input2": None, "min_score": None, "window": DEFAULT_WINDOW}
     RULES: ClassVar[tuple[Rule, ...]] = (
+        *DistanceRequest.RULES,
+        *_limits_exclude(
+            "keeps some pairs",
+            {
+                **{**_IN_PARTS, "plot": None, "report": None, "lower": False},
+                **{"strict_names": False, "commit_every": COMMIT_SECONDS},
+            },
+        ),
+        *(
+            _left_out(
+                name,
+                _is_given("shard"),
+                f"{{shard}} makes a part of the distances: {{{name}}} is for the whole",
+                default,
+            )
+            for name, default in (
+                *(("format", None), ("plot", None)),
+                *(("lower", False), ("strict_names", False)),
+            )
+        ),
+        *_excludes("extend", "is of distances in one run", {**_IN_PARTS, "similarity": False}),
+        *_excludes("circular", "is of a run as a whole", _IN_PARTS),
+        *_excludes("similarity", "is of a run as a whole", {"shard": None}),
+        Rule(
+            lambda asked: asked.circular and asked.mode not in (None, "global"),
+            "{circular} is of mode global, not of mode {.mode}",
+        ),
         Rule(
             lambda asked: (
-                asked.max_length_ratio is not None
-                and asked.max_drop is None
-                and asked.max_edits is None
+                (asked.lower or asked.strict_names) and asked.format not in (None, "phylip")
             ),
-            "{max_length_ratio} needs {max_drop} or {max_edits}",
+            "{lower} and {strict_names} are for phylip only",
         ),
     )
     GROUPS: ClassVar[dict[str, str | None]] = {
@@ -155,10 +271,22 @@ class DistanceOptions(
 
 
 @dataclass(frozen=True)
-class TreeTable(Asked):
-    """How a tree is made and written, and of what."""
+class TreeRequest(MeasureOptions):
+    """What is asked of a guide tree."""
 
     method: str = choice(TREE_METHODS, "default: %(default)s", default=DEFAULT_METHOD)
+    measure: str = again(MeasureOptions, "measure", default=DEFAULT_TREE_MEASURE)
+
+    @property
+    def distances(self) -> DistanceRequest:
+        """What is asked of the distances, where these are not given."""
+        return DistanceRequest(measure=self.measure)
+
+
+@dataclass(frozen=True)
+class TreeTable(Asked):
+    """How a tree is written, and of what it is made."""
+
     program: str | None = option(
         help="write what this program reads, and make sure that it can read the names",
         flags=("--for",),
@@ -192,8 +320,8 @@ class TreeTable(Asked):
 class TreeOptions(
     SequencesOptions,
     OutputOptions,
+    TreeRequest,
     TreeTable,
-    MeasureOptions,
     ReportOptions,
     ScoringOptions,
     InputOptions,
@@ -201,7 +329,13 @@ class TreeOptions(
     ClusterOfMachinesOptions,
     ResourcesOptions,
 ):
-    """All that ``pairalign tree`` is asked."""
+    """All that ``pairalign tree`` is asked.
+
+    Attributes
+    ----------
+    are_given : bool or None
+        Whether IN has distances, once that is known.
+    """
 
     DESCRIPTION: ClassVar[str] = (
         "Make a guide tree: rooted, binary, with branch lengths, on one line."
@@ -209,12 +343,50 @@ class TreeOptions(
     EPILOG: ClassVar[str | None] = _describe_measures()
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "newick"
-    FIXED: ClassVar[dict[str, Any]] = {**DistanceOptions.FIXED, "shard": None}
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: (
+                asked.program is not None and asked.format not in (None, asked.read_by_program)
+            ),
+            "{.program} reads {.read_by_program}, but {format} is {.format}",
+        ),
+        Rule(
+            lambda asked: asked.rename is not None and asked.format not in (None, "newick"),
+            "{rename} is for names in Newick, but the tree is written as {.format}",
+        ),
+        Rule(
+            lambda asked: asked.are_given is False and asked.names_file is not None,
+            "{names=FASTA} is for distance matrices, IN are sequences",
+        ),
+        *(
+            _left_out(
+                name,
+                lambda asked: asked.are_given,
+                f"{{{name}}} is for sequences, IN are distances",
+                default,
+            )
+            for name, default in (
+                *((name, option_of(InputOptions, name).default) for name in ("alphabet", "also")),
+                *((one.name, one.default) for one in options_of(ScoringOptions)),
+                *(("measure", DEFAULT_TREE_MEASURE), ("dask", None)),
+            )
+        ),
+    )
 
+    are_given: bool | None = None
     input: Any = again(
         SequencesOptions,
         "input",
         help="sequences as for distance, a distance matrix, or a folder of parts of distances",
     )
     format: str | None = format_option(tuple(TREE_SUFFIXES), "newick")
-    measure: Any = again(MeasureOptions, "measure", default=DEFAULT_TREE_MEASURE)
+
+    @property
+    def read_by_program(self) -> str:
+        """The format that the program reads."""
+        return "mafft" if self.program == "mafft" else "newick"
+
+    @property
+    def names_file(self) -> str | None:
+        """The file of the sequences of a matrix."""
+        return None if self.names in (None, *NAMES) else self.names

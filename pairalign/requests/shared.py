@@ -74,8 +74,8 @@ class Asked:
     """The group of the options of a base that has none itself."""
     STDOUT_FORMAT: ClassVar[str] = ""
     """The format of standard output, where none is named."""
-    FIXED: ClassVar[dict[str, Any]] = {}
-    """What others choose by an option, and this command does not."""
+    FAILED: ClassVar[int] = 1
+    """The exit code of a command that fails."""
 
 
 @dataclass(frozen=True)
@@ -257,20 +257,15 @@ class ThresholdsOptions(Asked):
     @property
     def thresholds(self) -> PairThresholds:
         """What is asked of lengths, identity and coverage, exactly."""
-        return thresholds_of(self)
+        from pairalign.alignments.thresholds import make_pair_thresholds
 
-
-def thresholds_of(asked: Any) -> PairThresholds:
-    """Return the thresholds of a request, or of the parsed options of a command."""
-    from pairalign.alignments.thresholds import make_pair_thresholds
-
-    return make_pair_thresholds(
-        asked.min_identity,
-        asked.identity_of,
-        asked.min_coverage,
-        asked.coverage_of,
-        asked.max_length_ratio,
-    )
+        return make_pair_thresholds(
+            self.min_identity,
+            self.identity_of,
+            self.min_coverage,
+            self.coverage_of,
+            self.max_length_ratio,
+        )
 
 
 def describe_thresholds() -> str:

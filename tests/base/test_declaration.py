@@ -17,6 +17,7 @@ from pairalign.errors import UsageError
 from pairalign.requests.align import AlignOptions, AlignRequest
 from pairalign.requests.audit import AuditOptions
 from pairalign.requests.cluster import ClusterRequest
+from pairalign.requests.distance import DistanceRequest, TreeRequest
 from pairalign.requests.msa import ConfidenceOptions
 from pairalign.requests.overlap import OverlapRequest
 from pairalign.requests.posterior import ThresholdOptions
@@ -34,6 +35,8 @@ FUNCTIONS = [
     (pairalign.stream, AlignRequest, OF_THE_SCORING),
     (pairalign.cluster, ClusterRequest, REQUIRED),
     (pairalign.split, SplitRequest, REQUIRED),
+    (pairalign.distance, DistanceRequest, {}),
+    (pairalign.tree, TreeRequest, {}),
     (pairalign.overlap, OverlapRequest, {}),
     (pairalign.posterior, ThresholdOptions, {}),
     (pairalign.rotate, StrandOptions, {}),

@@ -218,7 +218,7 @@ def test_similarities() -> None:
     assert np.array_equal(found.square(), 1 - distances.square())
     assert np.array_equal(np.diagonal(found.square()), np.ones(4))
     assert (found[1, 1], distances[1, 1]) == (1.0, 0.0)
-    with pytest.raises(ValueError, match="has no similarity"):
+    with pytest.raises(ValueError, match="similarity is of identities"):
         pairalign.distance(sequences, measure="kimura-2p", similarity=True)
     with pytest.raises(DistanceError, match="expected one of identity"):
         found.similarities()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Literal, overload
 
@@ -19,20 +19,19 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import make_pair_thresholds
-from pairalign.base.arguments import Shard
-from pairalign.base.choices import DEFAULT_MEASURE, DEFAULT_WINDOW, STRANDS
-from pairalign.base.errors import DistanceError
+from pairalign.base.choices import DEFAULT_MEASURE, STRANDS
+from pairalign.base.declaration import check, make
+from pairalign.base.errors import DistanceError, UsageError
 from pairalign.jobs.distances.circular_distances import measure_circular
 from pairalign.jobs.distances.measures import Measure, check_alphabet, find_measure, self_scores
-from pairalign.jobs.distances.near import NearRequest, find_near
+from pairalign.jobs.distances.near import find_near
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.request import RunRequest, plan_alignment
+from pairalign.jobs.run.request import WHOLE_RUN, RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
-from pairalign.requests.align import AlignRequest
+from pairalign.requests.distance import DistanceRequest
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 from pairalign.trees.sparse_distances import SparseDistances
@@ -42,58 +41,20 @@ Doubles = npt.NDArray[np.float64]
 _PART_PAIRS = 1 << 16  # pairs at a time: measures make many doubles of a pair
 
 
-@dataclass(frozen=True)
-class DistanceRequest:
-    """What is asked of the distances of a set.
+def plan_distances(
+    request: DistanceRequest, problem: Problem, run: RunRequest = WHOLE_RUN, tree_bytes: int = 0
+) -> AlignmentJob:
+    """Plan the alignment of all pairs of a set for their distances.
 
-    Attributes
+    Parameters
     ----------
-    measure : str
-        One of `MEASURES`.
-    strand : str
-        One of `STRANDS`.
-    resources : Resources
-        The memory is for the distances, too, and what is made of them.
+    request : DistanceRequest
+    problem : Problem
+    run : RunRequest
+        Its memory is for the distances, too, and what is made of them; the distances of a shard
+        are not held.
     tree_bytes : int
         What a tree of the distances takes for each pair besides.
-    shard, result_seconds
-        As for `pairalign.jobs.run.align.AlignmentJob`; the distances of a shard are not held.
-    known : DistanceMatrix or None
-        Distances of the first sequences, whose pairs are not aligned.
-    """
-
-    measure: str = DEFAULT_MEASURE
-    strand: str = STRANDS[0]
-    resources: Resources = field(default_factory=Resources)
-    tree_bytes: int = 0
-    shard: Shard | None = None
-    result_seconds: float | None = None
-    known: DistanceMatrix | None = None
-
-    def __post_init__(self) -> None:
-        find_measure(self.measure)
-
-    @property
-    def chosen_measure(self) -> Measure:
-        """The measure of that name."""
-        return find_measure(self.measure)
-
-    def alignment(self) -> AlignRequest:
-        """Return what is asked of alignments."""
-        return AlignRequest(strand=self.strand, window=DEFAULT_WINDOW)
-
-    def run(self) -> RunRequest:
-        """Return how their results are wanted."""
-        return RunRequest(
-            detail=self.chosen_measure.detail,
-            shard=self.shard,
-            result_seconds=self.result_seconds,
-            resources=self.resources,
-        )
-
-
-def plan_distances(request: DistanceRequest, problem: Problem) -> AlignmentJob:
-    """Plan the alignment of all pairs of a set for their distances.
 
     Raises
     ------
@@ -104,16 +65,17 @@ def plan_distances(request: DistanceRequest, problem: Problem) -> AlignmentJob:
     FastaError, ScoringError
         See `AlignmentJob`.
     """
-    sequences, run = problem.queries, request.run()
-    if request.known is not None:
-        check_known(request.known, request.chosen_measure, sequences)
-        run = replace(run, only=(len(request.known), len(sequences)))
-    check_alphabet(request.chosen_measure, sequences)
-    if request.shard is None:
-        pair_bytes, limit = PAIR_BYTES + request.tree_bytes, request.resources.memory_bytes
-        left = bytes_beside_distances(len(sequences), limit, pair_bytes)
-        run = replace(run, resources=replace(request.resources, memory_bytes=left))
-    return plan_alignment(request.alignment(), problem, run).job
+    sequences, measure = problem.queries, find_measure(request.measure)
+    run = replace(run, detail=measure.detail)
+    if request.extend is not None:
+        check_known(request.extend, measure, sequences)
+        run = replace(run, only=(len(request.extend), len(sequences)))
+    check_alphabet(measure, sequences)
+    if run.shard is None:
+        limit = run.resources.memory_bytes
+        left = bytes_beside_distances(len(sequences), limit, PAIR_BYTES + tree_bytes)
+        run = replace(run, resources=replace(run.resources, memory_bytes=left))
+    return plan_alignment(request.align_request, problem, run).job
 
 
 def check_known(known: DistanceMatrix, measure: Measure, sequences: SequenceSet) -> None:
@@ -211,7 +173,7 @@ def distance(
         Return identities, 1 less the distances of a measure of identity.
     max_drop, max_edits : int, optional
         Keep only pairs within a limit, with `sparse`: ``min(S(a,a), S(b,b)) - S(a,b)`` of global
-        scores S, or Levenshtein's distance. `measure` and `strand` are of no use then.
+        scores S, or Levenshtein's distance. Without `measure` and `strand`.
     max_length_ratio : float, str or Fraction, optional
         As for `pairalign.align`, with `sparse`.
     sparse : bool
@@ -254,45 +216,24 @@ def distance(
     >>> [round(float(distance), 3) for distance in matrix.row(0)]
     [0.0, 0.067, 0.672]
     """
+    asked = make(DistanceRequest, locals())
+    check(asked)
+    if sparse != asked.has_limit:
+        raise UsageError("sparse=True goes with one limit, max_drop or max_edits, and they with it")
     resources = Resources(device, kernel, threads, memory, progress)
-    near = _near_request(max_drop, max_edits, max_length_ratio, sparse, resources)
-    if extend is not None and (near is not None or circular):
-        raise ValueError("extend is of distances of all pairs: leave circular and limits out")
-    if near is not None and (circular or similarity):
-        raise ValueError("pairs within a limit are of linear sequences: leave circular out")
-    if similarity and not find_measure(measure).is_identity:
-        raise ValueError(f"measure {measure!r} has no similarity: take a measure of identity")
-    request = DistanceRequest(measure, strand, resources, known=extend)
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
-    if near is not None:
-        return find_near(near, problem)
-    chosen = request.chosen_measure
+    if sparse:
+        return find_near(asked, problem, resources)
+    chosen = find_measure(measure)
     if circular:
         both = strand == "both"
         found, _ = measure_circular(problem, chosen, both_strands=both, resources=resources)
     else:
-        found = measure_run(plan_distances(request, problem), chosen, extend)
+        run = plan_distances(asked, problem, RunRequest(resources=resources))
+        found = measure_run(run, chosen, extend)
     return found.similarities() if similarity else found
-
-
-def _near_request(
-    max_drop: int | None,
-    max_edits: int | None,
-    max_length_ratio: float | str | Fraction | None,
-    sparse: bool,
-    resources: Resources,
-) -> NearRequest | None:
-    """Return what is asked of pairs within a limit; None: all pairs are wanted."""
-    limits = {"drop": max_drop, "edits": max_edits}
-    given = [(measure, limit) for measure, limit in limits.items() if limit is not None]
-    if len(given) != sparse:
-        raise ValueError("sparse=True goes with one limit, max_drop or max_edits, and they with it")
-    if max_length_ratio is not None and not given:
-        raise ValueError("max_length_ratio is of pairs within a limit: give max_drop or max_edits")
-    lengths = make_pair_thresholds(max_length_ratio=max_length_ratio)
-    return NearRequest(*given[0], resources, lengths) if given else None
 
 
 def measure_run(

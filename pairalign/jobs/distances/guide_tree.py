@@ -16,18 +16,21 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.choices import DEFAULT_METHOD, DEFAULT_TREE_MEASURE, TREE_METHODS
+from pairalign.base.choices import DEFAULT_METHOD, DEFAULT_TREE_MEASURE
+from pairalign.base.declaration import check, make
 from pairalign.base.errors import DistanceError, MissingPackageError
-from pairalign.jobs.distances.distances import DistanceRequest, measure_run, plan_distances
+from pairalign.jobs.distances.distances import measure_run, plan_distances
+from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.request import RunRequest
 from pairalign.jobs.run.resources import Resources
+from pairalign.requests.distance import TreeRequest
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.joining import Doubles, Firsts, equal_rows, join_closest, ordered_tree
@@ -40,41 +43,6 @@ _ROOT = -1
 
 METHOD_BYTES = {"upgma": 8, "mixed": 8, "nj": 32}
 """What making a tree takes for each pair, besides the distances."""
-
-
-@dataclass(frozen=True)
-class TreeRequest:
-    """What is asked of a guide tree.
-
-    Attributes
-    ----------
-    method : {"upgma", "mixed", "nj"}
-    measure : str
-        Of the distances, where these are not given.
-    resources : Resources
-        The memory is for distances and tree as well.
-    result_seconds
-        As for `pairalign.jobs.run.align.AlignmentJob`.
-    """
-
-    method: str = DEFAULT_METHOD
-    measure: str = DEFAULT_TREE_MEASURE
-    resources: Resources = field(default_factory=Resources)
-    result_seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.method not in TREE_METHODS:
-            known = ", ".join(TREE_METHODS)
-            raise ValueError(f"method {self.method!r}: expected one of {known}")
-
-    def distances(self) -> DistanceRequest:
-        """Return what is asked of the distances; ValueError for an unknown measure."""
-        return DistanceRequest(
-            self.measure,
-            resources=self.resources,
-            tree_bytes=METHOD_BYTES[self.method],
-            result_seconds=self.result_seconds,
-        )
 
 
 def tree(
@@ -134,7 +102,8 @@ def tree(
     ((HBB:0.0283018872,HBD:0.0283018872):0.368850015,HBZ:0.397151902);
     """
     resources = Resources(device, kernel, threads, memory, progress)
-    request = TreeRequest(method, measure, resources)
+    asked = make(TreeRequest, locals())
+    check(asked)
     if isinstance(source, np.ndarray):
         raise TypeError(
             f"an array of shape {source.shape} has no names: make distances of it first, with "
@@ -145,8 +114,9 @@ def tree(
     problem = read_problem(ProblemRequest(source, None, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
-    asked = request.distances()
-    matrix = measure_run(plan_distances(asked, problem), asked.chosen_measure)
+    run, tree_bytes = RunRequest(resources=resources), METHOD_BYTES[method]
+    job = plan_distances(asked.distances, problem, run, tree_bytes)
+    matrix = measure_run(job, find_measure(measure))
     return build_tree(matrix, method, problem.queries)
 
 
