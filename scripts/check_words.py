@@ -77,6 +77,18 @@ def markdown_faults(path: Path) -> Iterator[tuple[int, str]]:
             yield from ((number, said) for _, said in found_words(prose, words))
 
 
+def changelog_faults(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield entries of the newest release that are no line a change, without measurements."""
+    newest = path.read_text().partition("\n## ")[2].partition("\n## ")[0]
+    before = path.read_text().partition(newest)[0].count("\n")
+    for one in re.finditer(r"^- (?:.+\n?)+?(?=- |\n|#|\Z)", newest, re.MULTILINE):
+        number = before + newest[: one.start()].count("\n") + 1
+        if one[0].strip().count("\n") > 1:
+            yield number, "a change has two lines at most"
+        if re.search(r"\d (CPU s|MiB|GiB|GB)\b|\+-", one[0]):
+            yield number, "measurements are for docs/measured.md"
+
+
 def source_faults(path: Path) -> Iterator[tuple[int, str]]:
     """Yield numbers of lines of a Python source, and what is wrong in its strings and comments."""
     for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
@@ -101,6 +113,8 @@ def main() -> int:
     """Check all files; print the faults."""
     pages = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
     faults = [(page, *fault) for page in pages for fault in markdown_faults(page)]
+    log = ROOT / "CHANGELOG.md"
+    faults += [(log, *fault) for fault in changelog_faults(log)]
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*.py")):
             if path != Path(__file__).resolve():

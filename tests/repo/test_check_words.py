@@ -54,3 +54,12 @@ def test_words_of_sources(tmp_path: Path) -> None:
         (4, "quicker"),
         (6, "so many"),
     ]
+
+
+def test_the_changelog_has_a_line_a_change(tmp_path: Path) -> None:
+    log = tmp_path / "CHANGELOG.md"
+    log.write_text(
+        "# Changelog\n\n## 2\n\n### Added\n\n- One.\n- Two\n  lines.\n- Three\n  lines\n  here.\n"
+        "- It takes 2 CPU s.\n\n### Fixed\n\n- One.\n\n## 1\n\n- Three\n  lines\n  here.\n"
+    )
+    assert [number for number, _ in check_words.changelog_faults(log)] == [10, 13]

@@ -177,17 +177,6 @@ def test_links_of_the_changelog_hold_on_the_site() -> None:
     assert {link for link in links if not (DOCS / link).exists()} == set()
 
 
-def test_the_changelog_has_a_line_a_change() -> None:
-    """In the form of Keep a Changelog, without measurements."""
-    newest = (DOCS.parent / "CHANGELOG.md").read_text().partition("\n## ")[2].partition("\n## ")[0]
-    kinds = re.findall(r"^### (.*)$", newest, re.MULTILINE)
-    order = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
-    assert kinds == [one for one in order if one in kinds]
-    entries = re.split(r"^- ", newest, flags=re.MULTILINE)[1:]
-    assert [one for one in entries if one.partition("\n### ")[0].strip().count("\n") > 1] == []
-    assert re.findall(r"\d+(?:\.\d+)? (?:CPU s|MiB|GiB)\b|\+-", newest) == []
-
-
 def test_the_readme_is_one_screen() -> None:
     text = (DOCS.parent / "README.md").read_text()
     assert text.count("\n") <= 70
