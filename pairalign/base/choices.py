@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 MODES = ("global", "semiglobal", "local")
 END_GAPS = "end-gaps"
@@ -21,6 +21,7 @@ OBJECTIVES = ("score", "mea")
 TIES = ("usual", "vsearch")
 """Which of equally good alignments is taken: docs/conventions.md has both rules."""
 
+Identity = Literal["columns", "aligned", "shorter", "internal", "mbl", "full", "longer", "mean"]
 IDENTITIES = {
     "columns": "matches by alignment columns (vsearch --iddef 1)",
     "aligned": "matches by columns without gaps",
@@ -33,6 +34,7 @@ IDENTITIES = {
 }
 """What an identity can be, and a line about each; numbered in this order in native code."""
 
+Coverage = Literal["query", "target", "both", "shorter", "aligned"]
 COVERAGES = {
     "query": "of the query, from the start to the end of its aligned span",
     "target": "of the target, likewise",

@@ -34,7 +34,14 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import needs_cigar
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.choices import CLUSTER_ORDERS, LINKAGES, REPRESENTATIVES, STRANDS
+from pairalign.base.choices import (
+    CLUSTER_ORDERS,
+    LINKAGES,
+    REPRESENTATIVES,
+    STRANDS,
+    Coverage,
+    Identity,
+)
 from pairalign.base.declaration import check, make
 from pairalign.base.errors import ScoringError
 from pairalign.clusters.best_edges import BestEdges
@@ -160,9 +167,9 @@ def cluster(
     sequences: Sequences,
     *,
     min_identity: float | str | Fraction,
-    identity_of: str = "columns",
+    identity_of: Identity = "columns",
     min_coverage: float | str | Fraction | None = None,
-    coverage_of: str = "aligned",
+    coverage_of: Coverage = "aligned",
     max_length_ratio: float | str | Fraction | None = None,
     linkage: str = LINKAGES[0],
     representative: str = REPRESENTATIVES[0],

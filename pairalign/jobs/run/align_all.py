@@ -13,7 +13,7 @@ import numpy as np
 
 from pairalign.alignments.alignments import Alignment, Alignments, concatenate
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import ORIENTS
+from pairalign.base.choices import ORIENTS, Coverage, Identity
 from pairalign.base.declaration import check, make
 from pairalign.base.errors import ScoringError
 from pairalign.jobs.run.inputs import (
@@ -42,9 +42,9 @@ def align(
     detail: Literal["cigar", "stats", "score"] = "cigar",
     min_score: float | str | None = None,
     min_identity: float | str | Fraction | None = None,
-    identity_of: str = "columns",
+    identity_of: Identity = "columns",
     min_coverage: float | str | Fraction | None = None,
-    coverage_of: str = "both",
+    coverage_of: Coverage = "both",
     max_length_ratio: float | str | Fraction | None = None,
     max_evalue: float | None = None,
     both_ways: bool = False,
@@ -266,9 +266,9 @@ def stream(
     detail: Literal["cigar", "stats", "score"] = "cigar",
     min_score: float | str | None = None,
     min_identity: float | str | Fraction | None = None,
-    identity_of: str = "columns",
+    identity_of: Identity = "columns",
     min_coverage: float | str | Fraction | None = None,
-    coverage_of: str = "both",
+    coverage_of: Coverage = "both",
     max_length_ratio: float | str | Fraction | None = None,
     max_evalue: float | None = None,
     both_ways: bool = False,

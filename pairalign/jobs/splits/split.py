@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
-from pairalign.base.choices import STRANDS
+from pairalign.base.choices import STRANDS, Coverage, Identity
 from pairalign.base.declaration import check, make
 from pairalign.base.errors import SplitError
 from pairalign.clusters.splits.labels import as_priorities, as_values
@@ -178,9 +178,9 @@ def split(
     sequences: Sequences,
     *,
     min_identity: float | str | Fraction,
-    identity_of: str = "full",
+    identity_of: Identity = "full",
     min_coverage: float | str | Fraction | None = None,
-    coverage_of: str = "aligned",
+    coverage_of: Coverage = "aligned",
     max_length_ratio: float | str | Fraction | None = None,
     folds: int | None = None,
     test: float | str | Fraction | None = None,

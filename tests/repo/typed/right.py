@@ -1,0 +1,89 @@
+"""Every public name, used as its types say; mypy --strict accepts it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+import pairalign
+
+READS = {"a": "ACGTTGCA", "b": "ACGTTGGA"}
+FILE = Path("proteins.fasta")
+
+
+def of_sequences() -> None:
+    sequences: pairalign.SequenceSet = pairalign.read_fasta(FILE, alphabet=pairalign.PROTEIN)
+    first: pairalign.Sequence = sequences["a"]
+    some: pairalign.SequenceSet = sequences[:2]
+    alphabet: pairalign.Alphabet = pairalign.DNA
+    packed: pairalign.SequenceSet = pairalign.pack(some, "a.pairset")
+    rotated: pairalign.SequenceSet = pairalign.rotate(READS, to="a")
+    print(first.letters, alphabet.letters, len(packed), rotated.names)
+
+
+def of_pairs() -> None:
+    scoring: pairalign.Scoring = pairalign.make_scoring("protein", matrix="BLOSUM50", gap_open=13)
+    found: pairalign.Alignments = pairalign.align(
+        FILE, scoring=scoring, mode="local", detail="stats", identity_of="mean", memory=1 << 30
+    )
+    one: pairalign.Alignment = found["a", "b"]
+    best: pairalign.Alignments = found[found.identity > 0.5]
+    pair: pairalign.Alignment = pairalign.align_pair("ACGT", b"ACGG", scoring={("A", "A"): 1})
+    blocks: Iterator[pairalign.Alignments] = pairalign.stream(READS, max_hits=3, strand="both")
+    best.write("best.paf")
+    score: int | float = one.score
+    print(score, pair.cigar, list(blocks))
+
+
+def of_distances() -> None:
+    matrix: pairalign.DistanceMatrix = pairalign.distance(READS, measure="kimura-2p")
+    near: pairalign.SparseDistances = pairalign.distance(READS, sparse=True, max_edits=3)
+    tree: pairalign.GuideTree = pairalign.tree(matrix, method="mixed")
+    square: npt.NDArray[np.floating] = matrix.square()
+    matrix.write("a.phy")
+    near.write("a.npz")
+    tree.write("a.nwk", program="famsa")
+    matrix.plot().savefig("a.svg")
+    tree.plot().savefig("b.svg")
+    print(square, tree.newick())
+
+
+def of_sets() -> None:
+    overlaps: pairalign.Overlaps = pairalign.overlap(READS, preset="hifi", min_overlap=100)
+    clusters: pairalign.Clusters = pairalign.cluster(READS, min_identity="97%", linkage="single")
+    split: pairalign.Split = pairalign.split(READS, min_identity=0.3, test=0.2)
+    overlaps.write("a.gfa")
+    clusters.write("a.uc", sizeout=True)
+    split.write("a.csv")
+    print(clusters.sizes, split.fold_names, clusters.plot())
+
+
+def of_families() -> None:
+    posterior: pairalign.SparsePosteriors = pairalign.posterior(READS, threshold=0.1)
+    family: pairalign.MultipleAlignment = pairalign.msa(READS, tree_in="a.nwk")
+    more: pairalign.MultipleAlignment = pairalign.extend_multiple(family, {"c": "ACGT"})
+    scored = pairalign.score_multiple(READS, family.columns, family.width)
+    families: Iterator[tuple[str, pairalign.MultipleAlignment]] = pairalign.align_families(
+        {"one": READS}
+    )
+    posterior.write("a.tsv")
+    more.write("a.afa", order="tree")
+    print(scored.column_confidence, dict(families))
+
+
+def of_errors() -> tuple[type[pairalign.PairalignError], ...]:
+    return (
+        pairalign.AlphabetError,
+        pairalign.CapacityError,
+        pairalign.DeviceError,
+        pairalign.DistanceError,
+        pairalign.FastaError,
+        pairalign.KernelBuildError,
+        pairalign.OutputError,
+        pairalign.PairListError,
+        pairalign.ScoringError,
+        pairalign.SplitError,
+    )
