@@ -196,3 +196,20 @@ def test_pages_of_users_are_short() -> None:
     }
     assert max(words[page] for page in parts["Jobs"]) <= 800
     assert sum(words.values()) <= 14_000
+
+
+def test_pages_together_are_short() -> None:
+    """Without measured.md, which has a limit of its own."""
+    root = DOCS.parent
+    pages = [root / "README.md", root / "CONTRIBUTING.md", root / "CHANGELOG.md"]
+    pages += [page for page in DOCS.glob("*.md") if page.name != "measured.md"]
+    words = {page.name: len(page.read_text().split()) for page in pages}
+    assert words["architecture.md"] <= 3_000
+    assert sum(words.values()) <= 28_000
+
+
+def test_scripts_are_few() -> None:
+    files = [path for path in (DOCS.parent / "scripts").rglob("*") if path.is_file()]
+    kinds = (".py", ".sh", ".c", ".cpp", ".cu")
+    lines = [path.read_text().count("\n") for path in files if path.suffix in kinds]
+    assert sum(lines) <= 7_000
