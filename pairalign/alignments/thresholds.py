@@ -18,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.identities import needs_cigar
+from pairalign.alignments.identities import count_identity, name_identity, needs_cigar
 from pairalign.base.arguments import parse_ratio, parse_share
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import COVERAGES, END_GAPS, IDENTITIES
 from pairalign.base.errors import ScoringError
 from pairalign.base.native import library
@@ -102,6 +102,24 @@ class PairThresholds:
         """Return what must be computed of each pair in a mode to count its identity."""
         return Detail.CIGAR if needs_cigar(self.identity_of, mode) else Detail.STATS
 
+    @property
+    def identity_column(self) -> str:
+        """The name of a column that holds the identity."""
+        return name_identity(self.identity_of)
+
+    @property
+    def is_of_shorter(self) -> bool:
+        """Whether the shorter sequence decides, so that a fragment is as good as a whole."""
+        return self.identity_of == "shorter"
+
+    def counts_ends(self, mode: str) -> bool:
+        """Whether residues that a sequence lacks at its ends are columns of the identity."""
+        return self.identity_of in ("columns", "full") and mode == "global"
+
+    def count_identity(self, found: Alignments) -> tuple[Int64s, Int64s]:
+        """Count the identities exactly, see `pairalign.alignments.identities.count_identity`."""
+        return count_identity(found, self.identity_of)
+
     def native(self, mode: str) -> NativeThresholds:
         """Return what native code takes, for alignments of a mode.
 
@@ -160,6 +178,11 @@ class PairThresholds:
             numbers.ctypes.data,
         )
         return numbers[:passing]
+
+
+def of_shorter(min_identity: Fraction) -> PairThresholds:
+    """Return a least identity by residues of the shorter sequence."""
+    return PairThresholds(min_identity, "shorter")
 
 
 def make_pair_thresholds(

@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pairalign.alignments.identities import name_identity
 from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.declaration import check
 from pairalign.base.errors import PairalignError
@@ -65,7 +64,7 @@ def run_audit(asked: AuditOptions) -> None:
     else:
         audit = audit_groups(problem, groups, asked, resources)
     thresholds = asked.thresholds
-    columns = (*COLUMNS, name_identity(thresholds.identity_of))
+    columns = (*COLUMNS, thresholds.identity_column)
     write_rows(asked.output, [columns, *_rows(audit, first, second or first, groups)])
     if asked.explain and asked.looks_across:
         pairs = number_of_pairs(len(first)) if second is None else len(first) * len(second)

@@ -105,8 +105,7 @@ def _warn_of_sizes(asked: ClusterOptions, sequences: SequenceSet) -> None:
 def _warn_of_lengths(problem: Problem, thresholds: PairThresholds) -> None:
     """Say where reads are too unequally long to be similar enough by columns, as others count."""
     sequences, least = problem.queries, float(thresholds.min_identity)
-    by_columns = thresholds.identity_of in ("columns", "full") and problem.scoring.mode == "global"
-    if not by_columns or sequences.alphabet.name != DNA.name:
+    if not thresholds.counts_ends(problem.scoring.mode) or sequences.alphabet.name != DNA.name:
         return
     short, long = np.percentile(sequences.lengths, (10, 90))
     if short < least * long:

@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
-from pairalign.alignments.identities import count_identity
+from pairalign.alignments.thresholds import PairThresholds
 
 _LEAST_HELD = 1 << 16
+PLAIN_THRESHOLDS = PairThresholds()
 
 
 class BestEdges:
@@ -22,17 +23,19 @@ class BestEdges:
         How many of each sequence: of highest rank, then highest score, then those whose other
         sequence comes first in the input.
     rank : {"score", "identity"}
-    identity_of : str
-        Which identity, see `pairalign.base.choices.IDENTITIES`.
+    thresholds : PairThresholds
+        Which say what the identity is.
 
     Notes
     -----
     Memory: at most about twice the pairs kept, and one call's.
     """
 
-    def __init__(self, best: int, rank: str = "score", identity_of: str = "columns") -> None:
+    def __init__(
+        self, best: int, rank: str = "score", thresholds: PairThresholds = PLAIN_THRESHOLDS
+    ) -> None:
         self._best = best
-        self._identity_of = identity_of
+        self._thresholds = thresholds
         self._by_identity = rank == "identity"
         self._parts: list[Alignments] = []
         self._held = 0
@@ -73,7 +76,7 @@ class BestEdges:
         nodes, others = ends
         keys: list[npt.NDArray[Any]] = [others, -found.raw_score[pairs].astype(np.int64)]
         if self._by_identity:
-            part, whole = count_identity(found, self._identity_of)
+            part, whole = self._thresholds.count_identity(found)
             keys.append(-(part / whole)[pairs])
         order = np.lexsort([*keys, nodes])
         sorted_nodes = nodes[order]

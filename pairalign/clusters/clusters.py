@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.identities import count_coverage, count_identity
+from pairalign.alignments.identities import count_coverage
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.above import above
 from pairalign.base.arrays import Int32s, Int64s
@@ -172,7 +172,7 @@ class Clusters:
     @property
     def identity(self) -> npt.NDArray[np.float64]:
         """Identity of each sequence with its representative, shape (n,); 1 for these."""
-        return self._of_members(*count_identity(self.alignments, self.thresholds.identity_of))
+        return self._of_members(*self.thresholds.count_identity(self.alignments))
 
     @property
     def coverage(self) -> npt.NDArray[np.float64]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.identities import name_identity
 from pairalign.base.arrays import Int64s
 from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.texts import quoted
@@ -98,7 +97,7 @@ def _lines_of(format: str, clusters: Clusters, counts: Int64s, sizeout: bool) ->
 
 
 def _table(clusters: Clusters) -> Iterator[str]:
-    chosen = name_identity(clusters.thresholds.identity_of)
+    chosen = clusters.thresholds.identity_column
     has_abundances = clusters.abundances is not None
     counts = ("size", "abundance") if has_abundances else ("size",)
     columns = ("cluster", *counts, "representative", "sequence", "length", chosen, "coverage")

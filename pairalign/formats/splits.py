@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pairalign.alignments.identities import name_identity
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.output import Path, open_output
 
@@ -37,7 +36,7 @@ def write_split(path: Path, split: Split) -> None:
     the header: ``nearest_identity_full``.
     """
     names, labels = split.sequences.names, _labels(split)
-    chosen = name_identity(split.thresholds.identity_of)
+    chosen = split.thresholds.identity_column
     columns = ("name", "label", "fold", "cluster", "nearest", f"nearest_{chosen}")
     rows: list[tuple[object, ...]] = [columns]
     for k in np.flatnonzero(split.folds >= 0).tolist():

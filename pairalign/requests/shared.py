@@ -257,15 +257,20 @@ class ThresholdsOptions(Asked):
     @property
     def thresholds(self) -> PairThresholds:
         """What is asked of lengths, identity and coverage, exactly."""
-        from pairalign.alignments.thresholds import make_pair_thresholds
+        return thresholds_of(self)
 
-        return make_pair_thresholds(
-            self.min_identity,
-            self.identity_of,
-            self.min_coverage,
-            self.coverage_of,
-            self.max_length_ratio,
-        )
+
+def thresholds_of(asked: ThresholdsOptions) -> PairThresholds:
+    """Return the thresholds of a request."""
+    from pairalign.alignments.thresholds import make_pair_thresholds
+
+    return make_pair_thresholds(
+        asked.min_identity,
+        asked.identity_of,
+        asked.min_coverage,
+        asked.coverage_of,
+        asked.max_length_ratio,
+    )
 
 
 def describe_thresholds() -> str:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
-from pairalign.alignments.identities import count_identity, needs_cigar
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
@@ -123,7 +122,7 @@ class ClusterWork:
             if not len(pairs):
                 return clustering.leaders()
         for passing in self._passing(self.thresholds, self.resources, demand, pairs):
-            parts, wholes = self._identity_of(passing)
+            parts, wholes = self.thresholds.count_identity(passing)
             clustering.add(passing.query, passing.target, parts, wholes)
             if kept is not None:
                 kept.append(passing.without(cigar=True))
@@ -134,7 +133,9 @@ class ClusterWork:
         held: list[tuple[Int32s, Int32s, Int64s, Int64s]] = []
         for passing in self._passing(self.thresholds, self.resources):
             ends = ranks[passing.query], ranks[passing.target]
-            held.append((np.minimum(*ends), np.maximum(*ends), *self._identity_of(passing)))
+            held.append(
+                (np.minimum(*ends), np.maximum(*ends), *self.thresholds.count_identity(passing))
+            )
             if kept is not None:
                 kept.append(passing.without(cigar=True))
         clustering = GreedyLinkage(len(ranks))
@@ -156,7 +157,7 @@ class ClusterWork:
         if not is_complete:
             wanted = replace(wanted, min_identity=Fraction(0))
         for found in self._passing(wanted, resources):
-            parts, wholes = self._identity_of(found)
+            parts, wholes = self.thresholds.count_identity(found)
             place_in_triangle(found.query, found.target, 1 - parts / wholes, count, condensed)
             if kept is not None:
                 passing = found if is_complete else found.take(self.thresholds.passing(found))
@@ -169,11 +170,7 @@ class ClusterWork:
     @property
     def _detail(self) -> Detail:
         """What identities are counted of."""
-        of_cigars = needs_cigar(self.thresholds.identity_of, self.scoring.mode)
-        return Detail.CIGAR if of_cigars else Detail.STATS
-
-    def _identity_of(self, found: Alignments) -> tuple[Int64s, Int64s]:
-        return count_identity(found, self.thresholds.identity_of)
+        return self.thresholds.detail_of_identity(self.scoring.mode)
 
     def _passing(
         self,
@@ -204,7 +201,7 @@ class ClusterWork:
         sums = np.zeros(len(labels))
         for pairs in _pairs_within(labels):
             for found in self._align_list(pairs, self._detail):
-                parts, wholes = self._identity_of(found)
+                parts, wholes = self.thresholds.count_identity(found)
                 np.add.at(sums, found.query, parts / wholes)
                 np.add.at(sums, found.target, parts / wholes)
         best = np.lexsort((np.arange(len(labels)), -np.round(sums, _MEDOID_PLACES), labels))

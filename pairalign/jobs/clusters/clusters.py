@@ -153,10 +153,10 @@ class ClusterJob:
 
     def _chosen(self, edges: Alignments) -> Alignments:
         """Return the edges that are kept: all, or the best of each sequence."""
-        if self.request.max_hits is None:
+        request = self.request
+        if request.max_hits is None:
             return edges
-        identity_of = self.request.thresholds.identity_of
-        best = BestEdges(self.request.max_hits, self.request.edge_rank, identity_of)
+        best = BestEdges(request.max_hits, request.edge_rank, request.thresholds)
         best.add(edges)
         chosen = best.kept()
         assert chosen is not None

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.identities import count_identity
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.clusters.edges import GreedyLinkage
@@ -170,13 +169,11 @@ class GreedyClustering:
         for aligned in self._align_chunks(unknown):
             passing = aligned.take(self.thresholds.passing(aligned))
             self.steps.passing += len(passing)
-            found.append((passing.query, passing.target, *self._identity_of(passing)))
+            identities = self.thresholds.count_identity(passing)
+            found.append((passing.query, passing.target, *identities))
         rows, columns, parts, wholes = map(np.concatenate, zip(*found, strict=True))
         order = np.argsort(rows, kind="stable")
         return rows[order], columns[order], parts[order], wholes[order]
-
-    def _identity_of(self, found: Alignments) -> tuple[Int64s, Int64s]:
-        return count_identity(found, self.thresholds.identity_of)
 
     def _align_chunks(self, some: Candidates) -> Iterator[Alignments]:
         """Align pairs, some at a time, as those of a small set."""
@@ -205,7 +202,7 @@ class GreedyClustering:
 def may_be_greedy(sequences: SequenceSet, thresholds: PairThresholds, resources: Resources) -> bool:
     """Whether it may take less time to look at representatives alone than at all pairs."""
     return (
-        (thresholds.min_identity >= LEAST_IDENTITY or thresholds.identity_of == "shorter")
+        (thresholds.min_identity >= LEAST_IDENTITY or thresholds.is_of_shorter)
         and len(sequences) >= LEAST_SEQUENCES
         and resources.kernel in (None, AUTO)
         and is_for_cores(resources.device, sequences, None)

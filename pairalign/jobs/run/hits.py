@@ -33,7 +33,6 @@ from pairalign.alignments.best_hits import (
     take_pairs,
 )
 from pairalign.alignments.exchange import exchange
-from pairalign.alignments.identities import count_identity
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard
 from pairalign.base.arrays import Int32s
@@ -371,7 +370,7 @@ class HitsJob(AlignmentJob):
         """Return pairs' ranks, higher ones better, each way that they count; None: raw scores."""
         ways = 2 if self._one_set else 1
         if self.rank == "identity":
-            shares = np.divide(*count_identity(found, self.pair_thresholds.identity_of))
+            shares = np.divide(*self.pair_thresholds.count_identity(found))
             return [np.where(found.columns > 0, shares, -1.0)] * ways
         if self.rank not in OF_STATISTICS:
             return [None] * ways

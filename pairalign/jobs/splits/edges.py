@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
@@ -111,7 +110,7 @@ def find_pairs(
     with job.open() as results:
         for given in results:
             found = given if keep is None else given.take(np.flatnonzero(keep(given)))
-            share, whole = count_identity(found, thresholds.identity_of)
+            share, whole = thresholds.count_identity(found)
             reaches = np.zeros(len(found), np.bool_)
             reaches[thresholds.passing(found)] = True
             parts.append(Pairs(found.query.copy(), found.target.copy(), share / whole, reaches))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
-from pairalign.alignments.thresholds import PairThresholds
+from pairalign.alignments.thresholds import PairThresholds, of_shorter
 from pairalign.base.arrays import Int32s
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import find_pairs
@@ -51,7 +51,7 @@ def count_fragments(
         return kept
 
     scoring = replace(problem.scoring, mode="semiglobal", end_gaps=None)
-    thresholds = PairThresholds(min_identity=least, identity_of="shorter")
+    thresholds = of_shorter(least)
     whole = replace(problem, scoring=scoring)
     quiet = replace(resources, progress=False)
     return len(find_pairs(whole, thresholds, least, quiet, keep=is_across, strand=strand))
