@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +16,8 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.errors import PartsError
-from pairalign.formats.libraries import BytesSink
 from pairalign.formats.networks import edge_fields, edge_values
+from pairalign.formats.npz import Pieces, write_npz
 from pairalign.formats.output import Output
 from pairalign.formats.parts import Rows
 from pairalign.formats.spool import AT_A_TIME, Spool, folder_of
@@ -192,29 +192,24 @@ class _Entries:
 
     def write(self, output: Output, whole: bool = True) -> None:
         """Write a matrix in CSR if it is whole, else what is there, in COO."""
-        arrays: dict[str, npt.NDArray[Any] | Spool | _Field]
+        arrays: dict[str, npt.NDArray[Any] | Pieces]
         if whole and self.is_first and self.is_last:
             arrays = {"format": np.array(b"csr"), **self._csr()}
         else:
             arrays = {
                 "format": np.array(b"coo"),
-                **{name: _Field(self.entries, name) for name in _ENTRIES},
+                **{name: self._field(name) for name in _ENTRIES},
                 "kind": np.array((self.is_one_set, self.is_first, self.is_last)),
             }
-        # As numpy.savez does, which has no way to be given an array in pieces.
-        with zipfile.ZipFile(BytesSink(output), "w") as archive:
-            for name, array in (arrays | self.about).items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                    if isinstance(array, np.ndarray):
-                        np.lib.format.write_array(file, array, allow_pickle=False)
-                    else:
-                        write_in_pieces(file, array.kind, len(array), array)
-            for name, sequences in zip(_NAMES, self.named, strict=False):
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                    _write_names(file, sequences)
+        names = {name: _names_of(one) for name, one in zip(_NAMES, self.named, strict=False)}
+        write_npz(output, arrays | self.about | names)
         self.entries.close()
 
-    def _csr(self) -> dict[str, npt.NDArray[Any] | Spool]:
+    def _field(self, name: str) -> Pieces:
+        values = (some[name] for some in self.entries)
+        return Pieces(self.entries.kind[name], len(self.entries), values)
+
+    def _csr(self) -> dict[str, npt.NDArray[Any] | Pieces]:
         count, width = self.about["shape"].tolist()
         counts = np.zeros(count, np.int64)
         for some in self._both_ways():
@@ -235,7 +230,9 @@ class _Entries:
             indices.append(some["col"])
             kept[first + 1 : end + 1] = np.bincount(some["row"] - first, minlength=end - first)
             start, first = stop, end
-        return {"data": data, "indices": indices, "indptr": np.cumsum(kept)}
+        sorted_ = {"data": data, "indices": indices}
+        pieces = {name: Pieces(one.kind, len(one), one) for name, one in sorted_.items()}
+        return {**pieces, "indptr": np.cumsum(kept)}
 
     def _scatter(self, part_of_row: Int64s, counts: Int64s) -> Spool:
         """Return all entries, those of a range of rows together, each as they came."""
@@ -265,41 +262,11 @@ class _Entries:
             yield _entries((high, low, some["data"]))
 
 
-@dataclass(frozen=True)
-class _Field:
-    """A field of entries, as an array in pieces."""
-
-    entries: Spool
-    name: str
-
-    @property
-    def kind(self) -> np.dtype[Any]:
-        found: np.dtype[Any] = self.entries.kind[self.name]
-        return found
-
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def __iter__(self) -> Iterator[npt.NDArray[Any]]:
-        return (some[self.name] for some in self.entries)
-
-
-def write_in_pieces(
-    file: IO[bytes], kind: np.dtype[Any], count: int, pieces: Iterable[npt.NDArray[Any]]
-) -> None:
-    """Write an array that comes in pieces as `numpy.lib.format.write_array` writes a whole one."""
-    about = {"descr": kind.str, "fortran_order": False, "shape": (count,)}
-    np.lib.format.write_array_header_1_0(file, about)
-    for piece in pieces:
-        file.write(piece.tobytes())
-
-
-def _write_names(file: IO[bytes], sequences: SequenceSet) -> None:
-    """Write all names as `numpy.lib.format.write_array` writes an array of them."""
+def _names_of(sequences: SequenceSet) -> Pieces:
     longest = max(max(map(len, sequences.names_at(some))) for some in slices(sequences))
     kind = np.dtype((np.str_, longest))
     names = (np.array(sequences.names_at(some), kind) for some in slices(sequences))
-    write_in_pieces(file, kind, len(sequences), names)
+    return Pieces(kind, len(sequences), names)
 
 
 def _entries(fields: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:

@@ -7,12 +7,16 @@ Parquet have a row a pair: ``query``, ``target``, ``distance``.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES, SPARSE_SUFFIXES
 from pairalign.base.errors import FormatError
 from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.names import choose_format
+from pairalign.formats.npz import Pieces, write_npz
 from pairalign.formats.output import Output, Path, open_output
 from pairalign.trees.sparse_distances import SparseDistances
 
@@ -64,18 +68,19 @@ def write_sparse(
 
 
 def _write_npz(output: Output, found: SparseDistances) -> None:
-    data, indices, indptr = found.csr_arrays()
-    np.savez(
-        BytesSink(output),
-        indices=indices,
-        indptr=indptr,
-        format=np.array(b"csr"),
-        shape=np.array((len(found.names),) * 2),
-        data=data,
-        names=np.array(found.names),
-        measure=np.array(found.measure),
-        limit=np.array(found.limit),
-    )
+    indptr = found.indptr
+    count = int(indptr[-1])
+    arrays: dict[str, npt.NDArray[Any] | Pieces] = {
+        "indices": Pieces(np.dtype(np.int32), count, (one for _, one in found.csr_blocks())),
+        "indptr": indptr,
+        "format": np.array(b"csr"),
+        "shape": np.array((len(found.names),) * 2),
+        "data": Pieces(found.dtype, count, (one for one, _ in found.csr_blocks())),
+        "names": np.array(found.names),
+        "measure": np.array(found.measure),
+        "limit": np.array(found.limit),
+    }
+    write_npz(output, arrays)
 
 
 def _write_tsv(output: Output, found: SparseDistances) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,9 @@ from pairalign.base.above import above
 from pairalign.base.arrays import Int32s
 from pairalign.base.errors import MissingPackageError
 from pairalign.base.notebooks import SHOWN, html_table
+
+_ENTRIES, _BLOCKS = 1 << 20, 64
+"""Of a block of rows that is put in order at a time, and blocks at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,18 +96,42 @@ class SparseDistances:
         indices : ndarray of int32, shape (entries,)
         indptr : ndarray of int32 or int64, shape (n + 1,)
         """
+        indptr = self.indptr
+        data = np.empty(int(indptr[-1]), self.dtype)
+        indices = np.empty(len(data), np.int32)
+        start = 0
+        for some, columns in self.csr_blocks():
+            stop = start + len(some)
+            data[start:stop], indices[start:stop] = some, columns
+            start = stop
+        return data, indices, indptr
+
+    @property
+    def indptr(self) -> npt.NDArray[np.signedinteger[Any]]:
+        """Where the rows of `csr_arrays` begin, and the last one ends."""
         count = len(self.names)
-        own = np.arange(count, dtype=np.int32)
-        rows = np.concatenate((self.queries, self.targets, own))
-        columns = np.concatenate((self.targets, self.queries, own))
-        data = np.ones(len(rows), self.dtype)
-        for start in (0, len(self)):
-            data[start : start + len(self)] += self.values.astype(self.dtype)
-        order = np.lexsort((columns, rows))
         indptr = np.zeros(count + 1, np.int64)
-        np.cumsum(np.bincount(rows, minlength=count), out=indptr[1:])
-        small = indptr[-1] <= np.iinfo(np.int32).max
-        return data[order], columns[order], indptr.astype(np.int32) if small else indptr
+        entries = (np.bincount(one, minlength=count) for one in (self.queries, self.targets))
+        np.cumsum(sum(entries, np.ones(count, np.int64)), out=indptr[1:])
+        return indptr.astype(np.int32) if indptr[-1] <= np.iinfo(np.int32).max else indptr
+
+    def csr_blocks(self) -> Iterator[tuple[npt.NDArray[Any], Int32s]]:
+        """Give data and indices of `csr_arrays`, those of some rows at a time."""
+        indptr = self.indptr.astype(np.int64)
+        size = max(_ENTRIES, int(indptr[-1]) // _BLOCKS)
+        blocks = np.unique(indptr[:-1] // size, return_index=True)[1].tolist()
+        for start, stop in pairwise([*blocks, len(self.names)]):
+            first, last = np.searchsorted(self.queries, (start, stop)).tolist()
+            above = slice(first, last)
+            below = np.flatnonzero((self.targets[:last] >= start) & (self.targets[:last] < stop))
+            own = np.arange(start, stop, dtype=np.int32)
+            rows = np.concatenate((self.targets[below], own, self.queries[above]))
+            columns = np.concatenate((self.queries[below], own, self.targets[above]))
+            values = self.values[below], np.zeros_like(own), self.values[above]
+            data = np.ones(len(rows), self.dtype) + np.concatenate(values).astype(self.dtype)
+            # Each row comes in order: what is below the diagonal, on it, above it.
+            order = np.argsort(rows, kind="stable")
+            yield data[order], columns[order]
 
     def csr(self) -> Any:
         """Return the matrix of `csr_arrays` as SciPy has it.

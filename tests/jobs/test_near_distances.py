@@ -11,7 +11,7 @@ import pytest
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.errors import DeviceError, DistanceError, ScoringError
+from pairalign.errors import CapacityError, DeviceError, DistanceError, ScoringError
 from pairalign.trees.sparse_distances import SparseDistances
 
 BLOSUM62 = pairalign.make_scoring("protein", gap_open=11, gap_extend=11)
@@ -199,3 +199,28 @@ def test_larger_limits_have_larger_numbers() -> None:
     assert data.tolist() == [1, found.values[0] + 1, found.values[0] + 1, 1]
     assert (indices.tolist(), indptr.tolist()) == ([0, 1, 0, 1], [0, 2, 4])
     assert repr(found) == "<SparseDistances: 1 pairs of 2 sequences, drop of at most 5000>"
+
+
+def test_blocks_of_rows_are_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many pairs are put in order at a time."""
+    sequences = receptors(150)
+    plain = pairalign.distance(sequences, max_edits=4, sparse=True)
+    arrays = plain.csr_arrays()
+    rows = np.concatenate((plain.queries, plain.targets, np.arange(150)))
+    columns = np.concatenate((plain.targets, plain.queries, np.arange(150)))
+    order = np.lexsort((columns, rows))
+    assert arrays[1].tolist() == columns[order].tolist()
+    values = np.concatenate((plain.values, plain.values, np.zeros(150, np.int32))) + 1
+    assert arrays[0].tolist() == values[order].tolist()
+    monkeypatch.setattr("pairalign.trees.sparse_distances._ENTRIES", 7)
+    monkeypatch.setattr("pairalign.engines.cpu.near._SORTED_AT_ONCE", 11)
+    cut = pairalign.distance(sequences, max_edits=4, sparse=True)
+    assert found_pairs(cut) == found_pairs(plain)
+    for one, other in zip(cut.csr_arrays(), arrays, strict=True):
+        assert (one.dtype, one.tolist()) == (other.dtype, other.tolist())
+
+
+def test_more_pairs_than_the_memory_holds_are_refused() -> None:
+    sequences = {f"s{k}": "CASSF" for k in range(2500)}
+    with pytest.raises(CapacityError, match="3,123,750 pairs within the limit"):
+        pairalign.distance(sequences, max_edits=1, sparse=True, memory=64 << 20)

@@ -18,14 +18,16 @@ import ctypes
 from collections.abc import Callable, Iterator
 from ctypes import Structure, c_int32, c_void_p
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.errors import CapacityError, ScoringError
 from pairalign.base.native import library
+from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.engine import READ_AHEAD_BYTES, CpuEngine, instruction_set_of
 from pairalign.engines.cpu.native_structs import NativeSet
 from pairalign.pairs.want import Detail, Want
@@ -35,6 +37,9 @@ from pairalign.sequences.sets import SequenceSet
 
 _MOST_COST = 2**28
 """Of an alignment: sums of a few of them fit 32 bits."""
+PAIR_BYTES = 24
+"""Of a pair that is found, while all are put in order."""
+_SORTED_AT_ONCE = 1 << 20
 _PAIRS_AT_ONCE = 2**28
 """Between two calls of `progress`: a second or two of a core."""
 _ANY_LENGTHS = PairThresholds()
@@ -94,6 +99,7 @@ def pairs_within_drop(
     instruction_set: str | None = None,
     progress: Callable[[int], None] = lambda pairs: None,
     thresholds: PairThresholds = _ANY_LENGTHS,
+    memory_bytes: int | None = None,
 ) -> NearPairs:
     """Find pairs with ``min(S(a,a), S(b,b)) - S(a,b) <= most_drop``, which is 0 or more.
 
@@ -114,6 +120,8 @@ def pairs_within_drop(
         search.
     thresholds : PairThresholds
         Pairs beyond its `max_length_ratio` are left out.
+    memory_bytes : int or None
+        That pairs may take as they are found and put in order.
 
     Returns
     -------
@@ -147,7 +155,7 @@ def pairs_within_drop(
     ]
     spares = [bound - own for bound, own in zip(most, weights, strict=True)]
     search = _Search(sets, costs, 2 * most_drop, weights, spares, thresholds)
-    found = search.run(threads, instruction_set_of(instruction_set), progress)
+    found = search.run(threads, instruction_set_of(instruction_set), progress, memory_bytes)
     return NearPairs(found.rows, found.columns, np.maximum(found.values // 2, 0))
 
 
@@ -160,6 +168,7 @@ def pairs_within_edits(
     instruction_set: str | None = None,
     progress: Callable[[int], None] = lambda pairs: None,
     thresholds: PairThresholds = _ANY_LENGTHS,
+    memory_bytes: int | None = None,
 ) -> NearPairs:
     """Find pairs whose Levenshtein distance is at most `most_edits`.
 
@@ -167,7 +176,7 @@ def pairs_within_edits(
 
     Parameters
     ----------
-    queries, targets, threads, instruction_set, progress, thresholds
+    queries, targets, threads, instruction_set, progress, thresholds, memory_bytes
         As for `pairs_within_drop`.
     most_edits : int
 
@@ -185,7 +194,7 @@ def pairs_within_edits(
     costs = _Costs(1 - np.eye(CODES, dtype=np.int64), np.ones(CODES, np.int64), 0)
     nothing = [np.zeros(len(one.order), np.int64) for one in sets]
     search = _Search(sets, costs, most_edits, nothing, nothing, thresholds)
-    return search.run(threads, instruction_set_of(instruction_set), progress)
+    return search.run(threads, instruction_set_of(instruction_set), progress, memory_bytes)
 
 
 def _worth(
@@ -300,17 +309,28 @@ class _Search:
             self._opposite.ctypes.data, self._gaps.ctypes.data, costs.open, CODES
         )
 
-    def run(self, threads: int, instruction_set: str, progress: Callable[[int], None]) -> NearPairs:
-        parts = list(self._parts(threads, instruction_set, progress))
-        rows, columns, values = (
-            np.concatenate([part[k] for part in parts] or [np.empty(0, np.int32)]) for k in range(3)
-        )
-        if self._one_set:
-            rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
-        order = np.argsort(rows.astype(np.int64) << 32 | columns)
-        if self._thresholds:
-            order = order[self._thresholds.fitting((rows[order], columns[order]), self._sets)]
-        return NearPairs(rows[order], columns[order], values[order])
+    def run(
+        self,
+        threads: int,
+        instruction_set: str,
+        progress: Callable[[int], None],
+        memory_bytes: int | None,
+    ) -> NearPairs:
+        parts, pairs = [], 0
+        for part in self._parts(threads, instruction_set, progress):
+            parts.append(part)
+            pairs += len(part[0])
+            if memory_bytes is not None and pairs * PAIR_BYTES > memory_bytes:
+                raise CapacityError(
+                    f"{pairs:,} pairs within the limit, and perhaps more, take {PAIR_BYTES} bytes "
+                    f"each, above {spelled('memory_bytes')} of {memory_bytes:,}: raise it, or "
+                    "lower the limit"
+                )
+        found = _sort_pairs(parts, len(self._sets[0]))
+        if not self._thresholds:
+            return found
+        fitting = self._thresholds.fitting((found.rows, found.columns), self._sets)
+        return NearPairs(found.rows[fitting], found.columns[fitting], found.values[fitting])
 
     def _parts(
         self, threads: int, instruction_set: str, progress: Callable[[int], None]
@@ -338,8 +358,47 @@ class _Search:
                 raise CapacityError("out of memory for the pairs within the limit")
             arrays = [np.empty(library.pairalign_count_near(found), np.int32) for _ in range(3)]
             library.pairalign_take_near(found, *(one.ctypes.data for one in arrays))
-            yield rows.order[arrays[0]], columns.order[arrays[1]], arrays[2]
+            for place, side in enumerate((rows, columns)):
+                arrays[place] = side.order[arrays[place]]
+            if self._one_set:
+                arrays[:2] = np.minimum(*arrays[:2]), np.maximum(*arrays[:2])
+            part = arrays[0], arrays[1], arrays[2]
+            del arrays  # or they would stay in memory beside what is made of them
+            yield part
             pairs = (stop - start) * width
             if self._one_set:
                 pairs = sum(width - row - 1 for row in (start, stop - 1)) * (stop - start) // 2
             progress(pairs)
+
+
+def _sort_pairs(parts: list[tuple[Int32s, Int32s, Int32s]], count: int) -> NearPairs:
+    """Put pairs in order by row, then by column; takes the parts away one by one."""
+    counts = np.zeros(count, np.int64)
+    for rows, _, _ in parts:
+        counts += np.bincount(rows, minlength=count)
+    ends = np.cumsum(counts)
+    columns, values = (np.empty(int(ends[-1]), np.int32) for _ in range(2))
+    _scatter(parts, ends - counts, columns, values)
+    rows = np.repeat(np.arange(count, dtype=np.int32), counts)
+    cuts = np.unique((ends - counts) // _SORTED_AT_ONCE, return_index=True)[1].tolist()
+    for first, stop in pairwise([*cuts, count]):
+        block = slice(int(ends[first] - counts[first]), int(ends[stop - 1]))
+        order = np.argsort(rows[block].astype(np.int64) << 32 | columns[block])
+        columns[block], values[block] = columns[block][order], values[block][order]
+    return NearPairs(rows, columns, values)
+
+
+def _scatter(
+    parts: list[tuple[Int32s, Int32s, Int32s]], places: Int64s, columns: Int32s, values: Int32s
+) -> None:
+    """Put the pairs of each row together, from its place on; takes the parts away one by one."""
+    while parts:
+        part = parts.pop()
+        for start in range(0, len(part[0]), _SORTED_AT_ONCE):
+            some, *rest = (one[start : start + _SORTED_AT_ONCE] for one in part)
+            order = np.argsort(some, kind="stable")
+            found = np.bincount(some, minlength=len(places))
+            firsts = np.repeat(places - np.cumsum(found) + found, found)
+            where = firsts + np.arange(len(some))
+            columns[where], values[where] = rest[0][order], rest[1][order]
+            places += found

@@ -57,6 +57,7 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
             "threads": resources.used_threads,
             "progress": advance,
             "thresholds": make_pair_thresholds(max_length_ratio=request.max_length_ratio),
+            "memory_bytes": resources.memory_bytes,
         }
         if measure == "drop":
             found = pairs_within_drop(sequences, None, problem.scoring, request.limit, **how)
