@@ -67,7 +67,7 @@ def align_families(
     whole: dict[str, Any] = {
         **{"confidence": confidence, "partners": partners, "seed": seed, "device": device},
         "threads": usable_cores() if threads is None else threads,
-        "memory_bytes": default_bytes() if memory is None else memory,
+        "memory": default_bytes() if memory is None else memory,
     }
     with show_progress(sum(costs.values()), progress) as meter:
         for name, found in _align_all(sets, costs, whole):
@@ -95,7 +95,7 @@ def _align_all(
         name = beside.pop(0)
         left -= costs[name]
         yield name, msa(sets[name], **whole)
-    part = {"device": "cpu", "threads": 1, "memory_bytes": whole["memory_bytes"] // threads}
+    part = {"device": "cpu", "threads": 1, "memory": whole["memory"] // threads}
     too_large = []
     for name, found in _side_by_side({name: sets[name] for name in beside}, threads, whole | part):
         if found is None:
