@@ -60,8 +60,8 @@ def test_a_family_that_does_not_fit_beside_others_is_aligned_alone(
     given = []
 
     def aligned(sequences: object, **options: object) -> object:
-        given.append((len(sequences), options["threads"], options["memory_bytes"]))
-        if len(sequences) > 4 and options["memory_bytes"] < 1 << 30:
+        given.append((len(sequences), options["threads"], options["memory"]))
+        if len(sequences) > 4 and options["memory"] < 1 << 30:
             raise CapacityError("too little", 1, 0)
         return msa(sequences, **options)
 
