@@ -6,12 +6,14 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.declaration import check
-from pairalign.base.errors import PairalignError
+from pairalign.base.errors import PairalignError, shown_name
 from pairalign.cli.console import say
 from pairalign.cli.files import check_files
-from pairalign.cli.lines import Lines, describe_fragments, say_summary
+from pairalign.cli.lines import Lines, describe_fragments, describe_promise, say_summary
 from pairalign.cli.planning import (
     check_scoring,
     problem_of,
@@ -21,16 +23,19 @@ from pairalign.cli.planning import (
     with_output,
 )
 from pairalign.cli.summary import describe_steps
-from pairalign.clusters.splits.groups import Groups
-from pairalign.formats.groups import read_groups
+from pairalign.clusters.splits.groups import Groups, make_groups
+from pairalign.formats.groups import TableColumns, read_groups, read_table
 from pairalign.formats.names import check_ending, format_by_suffix
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_rows
-from pairalign.jobs.splits.audit import Audit, audit_groups, audit_sets
+from pairalign.jobs.splits.audit import SETS, Audit, Leaking, audit_groups, audit_sets
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
 from pairalign.requests.audit import AuditOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
+
+_MOST_GROUPS, _MOST_NAMED = 12, 5
+"""That the summary shows."""
 
 COLUMNS = ("violation", "name", "group", "other", "other_group")
 
@@ -51,11 +56,7 @@ def run_audit(asked: AuditOptions) -> None:
     if asked.read_as is None and format_by_suffix(asked.groups, CLUSTER_SUFFIXES) == "fasta":
         asked = replace(asked, read_as="fasta")
     check(asked)
-    request = problem_request(asked)
-    if asked.are_sets:
-        request = replace(request, sequences=asked.groups, targets=asked.input)
-    first, second = read_sets_of(request)
-    groups = None if asked.are_sets else read_groups(asked.groups, asked.read_as, first)
+    first, second, groups = _read(asked)
     problem = problem_of(asked, first, second)
     resources = resources_of(asked)
     started = time.perf_counter()
@@ -72,7 +73,11 @@ def run_audit(asked: AuditOptions) -> None:
     lines = Lines()
     lines.add_problem(problem)
     lines.add_time(time.perf_counter() - started)
+    residues = sum(one.total_residues for one in problem.sets)
+    lines.add("promise", f"of two groups no pair has {describe_promise(asked, residues)}")
     _describe(audit, lines)
+    if groups is not None:
+        _describe_left_out(first, groups, lines)
     if asked.looks_across:
         least = fragment_identity(thresholds)
         labels = None if groups is None else groups.labels
@@ -84,6 +89,29 @@ def run_audit(asked: AuditOptions) -> None:
         raise ViolationsError(f"{asked.groups}: {audit.violations:,} pairs break the promise")
 
 
+def _read(asked: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups | None]:
+    """Read the sequences and their groups; of two sets, train comes first."""
+    columns = TableColumns(asked.name_column, asked.fold_column, asked.sequence_column)
+    if columns.sequence is not None:
+        said, residues = read_table(asked.groups, asked.read_as, columns)
+        request = problem_request(asked)
+        known = SequenceSet.from_strings(
+            residues,
+            [one.name for one in said],
+            alphabet=request.alphabet,
+            degap=request.rules.degap,
+            on_empty=request.rules.on_empty,
+            source=asked.groups,
+        )
+        return known, None, make_groups(known, said, asked.groups)
+    request = problem_request(asked)
+    if asked.are_sets:
+        first, second = read_sets_of(replace(request, sequences=asked.groups, targets=asked.input))
+        return first, second, None
+    first, _ = read_sets_of(request)
+    return first, None, read_groups(asked.groups, asked.read_as, first, columns)
+
+
 def _rows(
     audit: Audit, first: SequenceSet, second: SequenceSet, groups: Groups | None
 ) -> Iterator[tuple[object, ...]]:
@@ -93,7 +121,7 @@ def _rows(
             continue
         columns = (pairs.query.tolist(), pairs.target.tolist(), pairs.identity.tolist())
         for one, other, identity in zip(*columns, strict=True):
-            own = ("train", "test")
+            own = SETS
             if groups is not None:
                 own = groups.names[groups.labels[one]], groups.names[groups.labels[other]]
             names = first.names[one], second.names[other]
@@ -109,10 +137,33 @@ def _describe(audit: Audit, lines: Lines) -> None:
     )
     across, under = audit.across.identity.tolist(), audit.under
     lines.add("across", _count(across, "pairs of two groups that reach it"), across=len(across))
+    leaking = sum(one.sequences for one in audit.leaking)
+    lines.add("leaking", _leaking(audit.leaking), leaking=leaking)
     if under is not None:
         what = "members that do not reach it with their representatives"
         identities = under.identity.tolist()
         lines.add("under", _count(identities, what), under=len(identities))
+
+
+def _leaking(groups: tuple[Leaking, ...]) -> str:
+    """Return how many sequences have a similar one in another group; of a few groups, of each."""
+    in_order = sorted(groups, key=lambda one: (len(one.name), one.name))
+    shown = [f"{one.sequences:,} of {one.members:,} in {one.name}" for one in in_order]
+    if len(groups) > _MOST_GROUPS:
+        sequences = sum(one.sequences for one in groups)
+        shown = [f"{sequences:,} of {sum(one.members for one in groups):,} sequences"]
+    return f"{', '.join(shown)} reach it with a sequence of another group"
+
+
+def _describe_left_out(sequences: SequenceSet, groups: Groups, lines: Lines) -> None:
+    """Say which sequences no group names."""
+    missing = np.flatnonzero(groups.labels < 0).tolist()
+    if not missing:
+        return
+    names = ", ".join(shown_name(sequences.names[k]) for k in missing[:_MOST_NAMED])
+    more = ", ..." if len(missing) > _MOST_NAMED else ""
+    text = f"{len(missing):,} sequences that no group names: {names}{more}"
+    lines.add("left out", text, left_out=len(missing))
 
 
 def _count(identities: list[float], what: str) -> str:

@@ -7,7 +7,7 @@ import time
 from pairalign.alignments.problem import Problem
 from pairalign.cli.console import log, say
 from pairalign.cli.files import check_files
-from pairalign.cli.lines import Lines, describe_fragments, say_summary
+from pairalign.cli.lines import Lines, describe_fragments, describe_promise, say_summary
 from pairalign.cli.planning import (
     check_scoring,
     read_problem,
@@ -18,6 +18,7 @@ from pairalign.cli.report import report_of
 from pairalign.cli.summary import describe_steps
 from pairalign.clusters.splits.labels import as_priorities, read_values
 from pairalign.clusters.splits.result import Split
+from pairalign.formats.folds import fold_places, write_folds
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
@@ -39,6 +40,8 @@ def run_split_command(asked: SplitOptions) -> None:
     outputs = [path for path in (asked.output, asked.removed) if path is not None]
     for path in outputs:
         check_writable(path)
+    if asked.folds_dir is not None:
+        outputs += fold_places(asked.folds_dir, list(asked.fold_shares))
     report = report_of(asked)
     problem = read_problem(asked)
     sequences = problem.queries
@@ -50,8 +53,10 @@ def run_split_command(asked: SplitOptions) -> None:
     seconds = time.perf_counter() - started
     least = fragment_identity(split.thresholds)
     fragments = count_fragments(problem, split.folds, least, asked.strand, resources)
-    summary = _describe(split, problem, seconds, outputs)
+    summary = _describe(split, problem, asked, seconds, outputs)
     summary.add(*describe_fragments(fragments, least, "folds"), fragments_across=fragments)
+    if asked.folds_dir is not None:
+        write_folds(asked.folds_dir, split)
     write_split(asked.output, split)
     if asked.removed is not None:
         write_removed(asked.removed, split)
@@ -73,7 +78,9 @@ def _known_of(asked: SplitOptions, sequences: SequenceSet) -> Known:
     return Known(labels, priorities)
 
 
-def _describe(split: Split, problem: Problem, seconds: float, outputs: list[str]) -> Lines:
+def _describe(
+    split: Split, problem: Problem, asked: SplitOptions, seconds: float, outputs: list[str]
+) -> Lines:
     sizes = dict(zip(split.fold_names, map(int, split.sizes), strict=True))
     clusters, removed = int(split.clusters.max()) + 1, len(split.removed)
     lines = Lines()
@@ -81,8 +88,7 @@ def _describe(split: Split, problem: Problem, seconds: float, outputs: list[str]
     lines.add_time(seconds)
     lines.add(
         "promise",
-        f"no pair across folds has an identity ({split.thresholds.identity_of}) of "
-        f"{float(split.thresholds.min_identity):g} or more{_and_more(split)}",
+        f"no pair across folds has {describe_promise(asked, problem.queries.total_residues)}",
     )
     lines.add(
         "clusters",
@@ -103,15 +109,6 @@ def _describe(split: Split, problem: Problem, seconds: float, outputs: list[str]
     )
     lines.add_outputs(outputs)
     return lines
-
-
-def _and_more(split: Split) -> str:
-    asked, text = split.thresholds, ""
-    if asked.min_coverage:
-        text = f" and a coverage ({asked.coverage_of}) of {float(asked.min_coverage):g} or more"
-    if asked.max_length_ratio is not None:
-        text += f" and a length ratio of at most {float(asked.max_length_ratio):g}"
-    return text
 
 
 def _label_rows(split: Split) -> list[tuple[str, str]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from pairalign.base.choices import GROUP_SUFFIXES
-from pairalign.base.errors import SplitError, describe_unreadable, shown_name
+from pairalign.base.errors import FormatError, SplitError, describe_unreadable, shown_name
 from pairalign.base.texts import is_whole, lines_of, unquoted
 from pairalign.clusters.splits.groups import Groups, Membership, make_groups
 from pairalign.formats.names import choose_format
@@ -20,7 +21,35 @@ _FOLD_COLUMNS = ("fold", "set", "split", "partition", "cluster")
 _CLSTR = re.compile(r"\d+\s+\d+(?:aa|nt),\s+>(.*?\.\.\.)\s+(\*|at\s.*)$", re.ASCII)
 
 
-def read_groups(path: str, format: str | None, sequences: SequenceSet) -> Groups:
+@dataclass(frozen=True)
+class TableColumns:
+    """Which columns of a table of folds have what; None: the usual ones.
+
+    Attributes
+    ----------
+    name, fold : str or None
+        Default: the first column; fold, set, split, partition or cluster.
+    sequence : str or None
+        The residues, where the table has them.
+    """
+
+    name: str | None = None
+    fold: str | None = None
+    sequence: str | None = None
+
+    def __bool__(self) -> bool:
+        return any((self.name, self.fold, self.sequence))
+
+
+USUAL_COLUMNS = TableColumns()
+
+
+def read_groups(
+    path: str,
+    format: str | None,
+    sequences: SequenceSet,
+    columns: TableColumns = USUAL_COLUMNS,
+) -> Groups:
     """Read groups of sequences of a set.
 
     Parameters
@@ -30,11 +59,13 @@ def read_groups(path: str, format: str | None, sequences: SequenceSet) -> Groups
     format : {"folds", "clstr", "uc", "tsv"}, optional
         Default: by the end of the file's name.
     sequences : SequenceSet
+    columns : TableColumns
+        Of ``folds``.
 
     Raises
     ------
     FormatError
-        The file's name does not tell the format.
+        The file's name does not tell the format, or another than ``folds`` has no such columns.
     SplitError
         The file cannot be read, or names what is not among the sequences.
 
@@ -45,32 +76,107 @@ def read_groups(path: str, format: str | None, sequences: SequenceSet) -> Groups
     and USEARCH's. ``tsv`` has a representative and a member a line, as MMseqs2 and DIAMOND write
     it; or it is the table of ``pairalign cluster``, by its header.
     """
-    chosen = choose_format(path, format, GROUP_SUFFIXES, "folds or clusters", "standard input")
+    chosen = _chosen(path, format, columns)
+    text = _text_of(path)
     try:
-        with open_raw(path) as file:
-            text = decompress(file.read(), path).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise SplitError(f"{path}: {describe_unreadable(error, 'a file')}") from error
-    try:
-        said = list(_READERS[chosen](text, path))
+        if chosen == "folds":
+            said = [one for one, _ in _read_folds(text, path, columns)]
+        else:
+            said = list(_READERS[chosen](text, path))
     except csv.Error as error:
         raise SplitError(f"{path}: {describe_unreadable(ValueError(error), 'a table')}") from error
     return make_groups(sequences, said, path)
 
 
-def _read_folds(text: str, path: str) -> Iterator[Membership]:
+def read_table(
+    path: str, format: str | None, columns: TableColumns
+) -> tuple[list[Membership], list[str]]:
+    """Read a table of folds that has the sequences as well.
+
+    Parameters
+    ----------
+    path, format
+        As for `read_groups`.
+    columns : TableColumns
+        With `TableColumns.sequence`.
+
+    Returns
+    -------
+    said : list of Membership
+        Lines without a fold are left out.
+    residues : list of str
+
+    Raises
+    ------
+    SplitError
+        The file cannot be read, or has no such columns.
+    """
+    assert columns.sequence is not None
+    _chosen(path, format, columns)
+    try:
+        rows = list(_read_folds(_text_of(path), path, columns))
+    except csv.Error as error:
+        raise SplitError(f"{path}: {describe_unreadable(ValueError(error), 'a table')}") from error
+    if not rows:
+        raise SplitError(f"{path}: no sequence is named")
+    return [one for one, _ in rows], [residues for _, residues in rows]
+
+
+def _chosen(path: str, format: str | None, columns: TableColumns) -> str:
+    """Return the format; a file whose columns are named is a table of folds."""
+    if not columns:
+        what = "folds or clusters"
+        return choose_format(path, format, GROUP_SUFFIXES, what, "standard input")
+    if format not in (None, "folds"):
+        raise FormatError(f"{path}: columns are those of a table of folds, and this is {format}")
+    return "folds"
+
+
+def _text_of(path: str) -> str:
+    try:
+        with open_raw(path) as file:
+            return decompress(file.read(), path).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SplitError(f"{path}: {describe_unreadable(error, 'a file')}") from error
+
+
+def _read_folds(
+    text: str, path: str, columns: TableColumns = USUAL_COLUMNS
+) -> Iterator[tuple[Membership, str]]:
+    """Yield what each line says, and its residues where the table has them."""
     lines = lines_of(text)
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # names may be long
     rows = csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
     header = next(rows, [])
+    name = 0 if columns.name is None else _column(header, columns.name, path)
+    fold = _fold_column(header, columns.fold, path)
+    residues = None if columns.sequence is None else _column(header, columns.sequence, path)
+    for row in rows:
+        if not row:
+            continue
+        for column in (name, fold, residues or 0):
+            if len(row) <= column:
+                raise SplitError(f"{path}: line {rows.line_num} has no column '{header[column]}'")
+        if row[fold]:  # removed sequences have none
+            one = Membership(row[name], row[fold], None, rows.line_num)
+            yield one, "" if residues is None else row[residues]
+
+
+def _fold_column(header: list[str], asked: str | None, path: str) -> int:
+    if asked is not None:
+        return _column(header, asked, path)
     column = next((header.index(name) for name in _FOLD_COLUMNS if name in header), 0)
     if column == 0:
         raise SplitError(f"{path}: no column fold (or {', '.join(_FOLD_COLUMNS[1:])}) after names")
-    for row in rows:
-        if row and len(row) <= column:
-            raise SplitError(f"{path}: line {rows.line_num} has no column '{header[column]}'")
-        if row and row[column]:  # removed sequences have none
-            yield Membership(row[0], row[column], None, rows.line_num)
+    return column
+
+
+def _column(header: list[str], asked: str, path: str) -> int:
+    if header.count(asked) != 1:
+        found = "several columns" if asked in header else "no column"
+        known = ", ".join(map(shown_name, header))
+        raise SplitError(f"{path}: {found} {shown_name(asked)}; its header has {known}")
+    return header.index(asked)
 
 
 def _read_clstr(text: str, path: str) -> Iterator[Membership]:
@@ -127,7 +233,6 @@ def _read_tsv(text: str, path: str) -> Iterator[Membership]:
 
 
 _READERS: dict[str, Callable[[str, str], Iterator[Membership]]] = {
-    "folds": _read_folds,
     "clstr": _read_clstr,
     "uc": _read_uc,
     "tsv": _read_tsv,

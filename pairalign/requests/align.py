@@ -19,7 +19,7 @@ from pairalign.base.choices import (
 )
 from pairalign.base.declaration import Rule, again, choice, flag, option, place
 from pairalign.engines.kernels import AUTO
-from pairalign.requests.kinds import DIGIT, NUMBER, PATH, POSITIVE, SMALL_NUMBER
+from pairalign.requests.kinds import NUMBER, PATH, POSITIVE
 from pairalign.requests.shared import (
     MASK_SCORES_NEED_A_MASK,
     RANK_NEEDS_HITS,
@@ -43,6 +43,7 @@ from pairalign.requests.shared import (
     describe_thresholds,
     format_option,
 )
+from pairalign.requests.similar import StatisticsOptions
 
 
 @dataclass(frozen=True)
@@ -89,34 +90,6 @@ class KindOfAlignment(Asked):
         "on the order of the input (default: %(default)s)",
     )
     min_score: Any = option(help="leave out lower scores", metavar="N", kind=NUMBER, decides=False)
-
-
-@dataclass(frozen=True)
-class StatisticsOptions(Asked):
-    """What E-values are worked out with, and the largest."""
-
-    max_evalue: float | None = option(
-        help="leave out pairs with a larger E-value, where it is known (local mode)",
-        metavar="X",
-        kind=SMALL_NUMBER,
-    )
-    db_size: int | None = option(
-        help="residues of the database, for E-values; default: those of the set searched in",
-        metavar="RESIDUES",
-        kind=POSITIVE,
-    )
-    search_space: float | None = option(
-        help="cells of the search space of every query, taken as they are, so that E-values do not "
-        "depend on the sets",
-        metavar="CELLS",
-        kind=SMALL_NUMBER,
-    )
-    comp_based_stats: Any = option(
-        help="1: E-values by the composition of each pair, as BLAST's mode 1; 0: whatever the "
-        "composition, as BLAST's mode 0 (1)",
-        values=(0, 1),
-        kind=DIGIT,
-    )
 
 
 @dataclass(frozen=True)

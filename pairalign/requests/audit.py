@@ -19,6 +19,7 @@ from pairalign.requests.shared import (
     ThresholdsOptions,
     describe_thresholds,
 )
+from pairalign.requests.similar import NEEDS_LOCAL, FoldsSimilarOptions, StatisticsOptions
 
 _ACROSS = ("all", "none")
 _FASTA = "fasta"
@@ -35,7 +36,7 @@ class GroupsOptions(Asked):
         "(MMseqs2, DIAMOND), or FASTA: the training set, IN being the test set",
         kind=PATH,
     )
-    input: str = place("IN", f"the sequences: {SEQUENCE_FILE}", kind=PATH)
+    input: str | None = place("IN", f"the sequences: {SEQUENCE_FILE}", kind=PATH, nargs="?")
     output: str = again(
         OutputOptions,
         "output",
@@ -45,6 +46,16 @@ class GroupsOptions(Asked):
         help="format of GROUPS; default: by the ending of its name",
         flags=("--from",),
         values=(*GROUP_SUFFIXES, _FASTA),
+    )
+    name_column: str | None = option(
+        help="GROUPS as a table: the column of names (default: the first)", metavar="NAME"
+    )
+    fold_column: str | None = option(
+        help="the column of folds (default: fold, set, split, partition or cluster)",
+        metavar="NAME",
+    )
+    sequence_column: str | None = option(
+        help="the column of residues, in place of IN", metavar="NAME"
     )
 
 
@@ -59,17 +70,14 @@ class AcrossOptions(Asked):
 
 
 @dataclass(frozen=True)
-class AuditRequest(ThresholdsOptions, AcrossOptions, StrandOptions):
+class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions):
     """What is asked of an audit."""
 
     min_identity: Any = again(
         ThresholdsOptions,
         "min_identity",
         help="what no pair of two groups reaches, and members do, such as 0.97 or 97%%",
-        required=True,
     )
-    identity_of: str = again(ThresholdsOptions, "identity_of", default="full")
-    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
 
     @property
     def looks_across(self) -> bool:
@@ -97,10 +105,29 @@ class AuditOptions(
     STDOUT_FORMAT: ClassVar[str] = "csv"
     FAILED: ClassVar[int] = 2  # 1: pairs were found
     PLACED: ClassVar[dict[type, str]] = {
-        one: _PROMISED for one in (ThresholdsOptions, AcrossOptions, StrandOptions)
+        one: _PROMISED
+        for one in (ThresholdsOptions, StatisticsOptions, AcrossOptions, StrandOptions)
     }
 
     RULES: ClassVar[tuple[Rule, ...]] = (
+        *AuditRequest.RULES,
+        NEEDS_LOCAL,
+        Rule(
+            lambda asked: asked.sequence_column is None and asked.input is None,
+            "no sequences: give IN, or {sequence_column=NAME} of a table that has them",
+        ),
+        Rule(
+            lambda asked: asked.sequence_column is not None and asked.input is not None,
+            "{sequence_column} is of a table with the sequences: leave IN out",
+        ),
+        Rule(
+            lambda asked: asked.sequence_column is not None and asked.also,
+            "{also} adds to IN, which {sequence_column} is in place of",
+        ),
+        Rule(
+            lambda asked: asked.are_sets and asked.has_columns,
+            "{name_column}, {fold_column} and {sequence_column} are those of a table",
+        ),
         Rule(
             lambda asked: asked.are_sets and not asked.looks_across,
             "{across=none} looks at members of clusters; two sets have none",
@@ -110,6 +137,12 @@ class AuditOptions(
             "{also} adds to a set that has groups; of two sets each is one file",
         ),
     )
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether columns of a table are named."""
+        given = self.name_column, self.fold_column, self.sequence_column
+        return any(one is not None for one in given)
 
     @property
     def are_sets(self) -> bool:

@@ -30,6 +30,7 @@ from pairalign.requests.shared import (
     describe_thresholds,
     format_option,
 )
+from pairalign.requests.similar import NEEDS_LOCAL, SimilarOptions, StatisticsOptions
 
 _CLUSTERS = "clusters"
 
@@ -97,7 +98,7 @@ class SizesOptions(Asked):
 
 
 @dataclass(frozen=True)
-class ClusterRequest(ThresholdsOptions, LinkageOptions, HitsOptions, StrandOptions):
+class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions):
     """What is asked of the clusters of a set.
 
     Attributes
@@ -110,6 +111,11 @@ class ClusterRequest(ThresholdsOptions, LinkageOptions, HitsOptions, StrandOptio
     """
 
     RULES: ClassVar[tuple[Rule, ...]] = (
+        *SimilarOptions.RULES,
+        Rule(
+            lambda asked: asked.linkage == "average" and asked.min_identity is None,
+            "{linkage=average} is a mean of identities: give {min_identity=X}",
+        ),
         Rule(
             lambda asked: asked.order != CLUSTER_ORDERS[0] and asked.linkage != LINKAGES[0],
             "{order=.} is for {linkage=greedy}, not {.linkage}",
@@ -126,7 +132,6 @@ class ClusterRequest(ThresholdsOptions, LinkageOptions, HitsOptions, StrandOptio
         ThresholdsOptions,
         "min_identity",
         help="what pairs must attain to be similar enough, such as 0.97 or 97%%",
-        required=True,
     )
     coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
     rank: str | None = again(
@@ -178,12 +183,16 @@ class ClusterOptions(
     STDOUT_FORMAT: ClassVar[str] = "tsv"
     PLACED: ClassVar[dict[type, str]] = {
         one: _CLUSTERS
-        for one in (ThresholdsOptions, LinkageOptions, SizesOptions, HitsOptions, StrandOptions)
+        for one in (
+            *(ThresholdsOptions, StatisticsOptions, LinkageOptions, SizesOptions, HitsOptions),
+            StrandOptions,
+        )
     }
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         RANK_NEEDS_HITS,
         *ClusterRequest.RULES,
+        NEEDS_LOCAL,
         Rule(
             lambda asked: asked.max_hits is not None and asked.format in CLUSTER_SUFFIXES,
             f"{{max_hits}} is for {', '.join(NETWORK_NAMES)}, but the format is {{.format}}",

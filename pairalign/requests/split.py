@@ -21,6 +21,7 @@ from pairalign.requests.shared import (
     ThresholdsOptions,
     describe_thresholds,
 )
+from pairalign.requests.similar import NEEDS_LOCAL, FoldsSimilarOptions, StatisticsOptions
 
 DEFAULT_FOLDS = 5
 TRAIN = "train"
@@ -42,6 +43,13 @@ class FoldsOutput(Asked):
     removed: str | None = option(
         help="write there what was removed",
         metavar="CSV",
+        kind=PATH,
+        decides=False,
+        surface="command",
+    )
+    folds_dir: str | None = option(
+        help="write the sequences of each fold into this folder as well: train.fasta, fold_0.fasta",
+        metavar="DIR",
         kind=PATH,
         decides=False,
         surface="command",
@@ -81,10 +89,11 @@ def _equal_folds(asked: SplitRequest) -> int:
 
 
 @dataclass(frozen=True)
-class SplitRequest(ThresholdsOptions, StrandOptions, FoldsOptions):
+class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions):
     """What is asked of the folds of a set."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
+        *FoldsSimilarOptions.RULES,
         Rule(lambda asked: _equal_folds(asked) < 2, "folds: found {.folds}, expected 2 or more"),
         Rule(
             lambda asked: _equal_folds(asked) > _MOST_FOLDS,
@@ -104,10 +113,7 @@ class SplitRequest(ThresholdsOptions, StrandOptions, FoldsOptions):
         ThresholdsOptions,
         "min_identity",
         help="what no pair across folds reaches, such as 0.97 or 97%%",
-        required=True,
     )
-    identity_of: str = again(ThresholdsOptions, "identity_of", default="full")
-    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
 
     @property
     def has_shares(self) -> bool:
@@ -175,18 +181,19 @@ class SplitOptions(
 
     DESCRIPTION: ClassVar[str] = (
         "Split the sequences of IN into folds, or into train, val and test, so that no pair across "
-        "folds reaches the least identity (and coverage). A pair that just reaches it stays "
-        "together. Sequences are removed where a cluster is larger than a fold."
+        "folds reaches the least identity (and coverage), or has a small E-value. A pair that just "
+        "reaches it stays together. Sequences are removed where a cluster is larger than a fold."
     )
     EPILOG: ClassVar[str | None] = describe_thresholds()
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "csv"
     PLACED: ClassVar[dict[type, str]] = {
-        one: _FOLDS for one in (ThresholdsOptions, StrandOptions, FoldsOptions)
+        one: _FOLDS for one in (ThresholdsOptions, StatisticsOptions, StrandOptions, FoldsOptions)
     }
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *SplitRequest.RULES,
+        NEEDS_LOCAL,
         Rule(
             lambda asked: (
                 asked.table is not None and asked.label is None and asked.priority is None

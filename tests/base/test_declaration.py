@@ -24,7 +24,6 @@ from pairalign.requests.posterior import ThresholdOptions
 from pairalign.requests.shared import StrandOptions
 from pairalign.requests.split import SplitRequest
 
-REQUIRED = {"min_identity": inspect.Parameter.empty}
 NEGATED = {"no_remove": "remove"}
 """Options of which the argument in Python says the opposite."""
 OF_THE_SCORING = {"mode": None}
@@ -33,8 +32,8 @@ OF_THE_SCORING = {"mode": None}
 FUNCTIONS = [
     (pairalign.align, AlignRequest, OF_THE_SCORING),
     (pairalign.stream, AlignRequest, OF_THE_SCORING),
-    (pairalign.cluster, ClusterRequest, REQUIRED),
-    (pairalign.split, SplitRequest, REQUIRED),
+    (pairalign.cluster, ClusterRequest, {}),
+    (pairalign.split, SplitRequest, {}),
     (pairalign.distance, DistanceRequest, {}),
     (pairalign.tree, TreeRequest, {}),
     (pairalign.overlap, OverlapRequest, {}),

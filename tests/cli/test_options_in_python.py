@@ -80,6 +80,7 @@ SAID_OTHERWISE = {
     "table": ["split(labels)", "split(priorities)"],
     "no_remove": ["split(remove)"],
     "removed": ["Split.removed"],
+    "folds_dir": ["Split.members"],
     "order": ["MultipleAlignment.order(by)"],
     "tree_out": ["MultipleAlignment.tree"],
     "confidence_of": ["score_multiple(columns)"],

@@ -25,6 +25,8 @@ class Split:
     sequences : SequenceSet
     thresholds : PairThresholds
         No pair of sequences in two folds reaches them; one that just reaches them does.
+    max_evalue : float or None
+        Pairs with larger E-values, either way round, do not reach the thresholds.
     fold_names : tuple of str
     folds : ndarray of int32, shape (n,)
         The fold of each sequence, by input index; -1: it was removed.
@@ -60,6 +62,7 @@ class Split:
     nearest_identity: npt.NDArray[np.float64]
     nearest_from: float
     remark: str = ""
+    max_evalue: float | None = None
 
     def __len__(self) -> int:
         return len(self.fold_names)

@@ -26,6 +26,7 @@ from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.significance import EvalueFilter
 from pairalign.trees.distance_matrix import number_of_pairs
 from pairalign.trees.linkage import cluster as join_closest
 
@@ -59,6 +60,8 @@ class ClusterWork:
         that of places.
     known : ndarray of int32, shape (n,), or None
         Single linkage: the earlier cluster of each place, -1: it is new.
+    evalues : EvalueFilter or None
+        Pairs with larger E-values do not attain the thresholds.
     steps : Steps or None
         How many pairs each step of the thresholds has left, after `find_leaders`.
     devices : tuple of str
@@ -74,6 +77,7 @@ class ClusterWork:
     resources: Resources
     ranks: Int32s | None = None
     known: Int32s | None = None
+    evalues: EvalueFilter | None = None
     steps: Steps | None = field(default=None, init=False)
     devices: tuple[str, ...] = field(default=(), init=False)
 
@@ -99,7 +103,11 @@ class ClusterWork:
     def _align_best_first(self) -> Int32s | None:
         """Cluster greedily with an index of the representatives; None where that is of no use."""
         is_plain = self.linkage == "greedy" and not self.keep_edges and self.strand == STRANDS[0]
-        if not is_plain or not may_be_greedy(self.sequences, self.thresholds, self.resources):
+        if (
+            self.evalues is not None
+            or not is_plain
+            or not may_be_greedy(self.sequences, self.thresholds, self.resources)
+        ):
             return None
         greedy = GreedyClustering(
             self.sequences, self.scoring, self.thresholds, self._detail, self.resources
@@ -180,16 +188,18 @@ class ClusterWork:
         pairs: PairList | None = None,
     ) -> Iterator[Alignments]:
         """Align; yield what attains some thresholds, as far as there is a demand."""
+        least = None if self.evalues is None else self.evalues.min_raw_score
         job = AlignmentJob(
             self.sequences,
             None,
             self.scoring,
-            Want(self._detail),
+            Want(self._detail, least),
             window=DEFAULT_WINDOW,
             strand=self.strand,
             pair_thresholds=thresholds,
             pair_list=pairs,
             demand=demand,
+            evalue_filter=self.evalues,
             **resources.of_job(),
         )
         with job.open() as results:

@@ -50,6 +50,7 @@ from pairalign.jobs.clusters.cluster_work import ClusterWork
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.problem_checks import check_strand, whole_number
 from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.request import evalue_filter_of
 from pairalign.jobs.run.resources import Resources
 from pairalign.requests.cluster import EDGES_IN_PYTHON, ClusterRequest
 from pairalign.sequences.abundances import read_abundances
@@ -117,9 +118,10 @@ class ClusterJob:
         sequences, request = self.problem.queries, self.request
         order = sequences.canonical_order()
         abundances = read_abundances(sequences)
+        problem = replace(self.problem, queries=sequences.reordered(order))
         work = ClusterWork(
-            sequences.reordered(order),
-            self.problem.scoring,
+            problem.queries,
+            problem.scoring,
             request.thresholds,
             request.linkage,
             request.edges,
@@ -127,6 +129,7 @@ class ClusterJob:
             resources=self.resources,
             known=None if request.extend is None else _known(request.extend, order),
             ranks=None if request.order == CLUSTER_ORDERS[0] else _ranks_by_size(abundances, order),
+            evalues=evalue_filter_of(request, problem, request.strand, self.resources),
         )
         leaders, edges = work.find_leaders()
         self.steps, self.devices = work.steps, work.devices
@@ -166,11 +169,15 @@ class ClusterJob:
 def cluster(
     sequences: Sequences,
     *,
-    min_identity: float | str | Fraction,
+    min_identity: float | str | Fraction | None = None,
     identity_of: Identity = "columns",
     min_coverage: float | str | Fraction | None = None,
     coverage_of: Coverage = "aligned",
     max_length_ratio: float | str | Fraction | None = None,
+    max_evalue: float | None = None,
+    db_size: int | None = None,
+    search_space: float | None = None,
+    comp_based_stats: int | None = None,
     linkage: str = LINKAGES[0],
     representative: str = REPRESENTATIVES[0],
     edges: bool = False,
@@ -193,7 +200,7 @@ def cluster(
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         As for `pairalign.align`; one is enough.
-    min_identity : float, str or Fraction
+    min_identity : float, str or Fraction, optional
         From 0 to 1 or as ``"97%"``, exactly as written; with `min_coverage`, what a pair must
         attain to be similar enough.
     identity_of : {"columns", "aligned", "shorter", "internal", "mbl", "full", "longer", "mean"}
@@ -205,6 +212,11 @@ def cluster(
         query.
     max_length_ratio : float, str or Fraction, optional
         As for `pairalign.align`; pairs beyond it are not similar enough.
+    max_evalue : float, optional
+        In place of `min_identity`, or together with it: similar pairs have an E-value of at most
+        that, whichever sequence is the query; mode local.
+    db_size, search_space, comp_based_stats
+        As for `pairalign.align`.
     linkage : {"greedy", "single", "complete", "average"}
         See `pairalign.jobs.clusters.clusters`.
     representative : {"longest", "medoid"}

@@ -8,7 +8,7 @@ afterwards.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from pairalign.alignments.problem import Problem
@@ -26,6 +26,7 @@ from pairalign.pairs.lists import PairList, read_pair_list
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
 from pairalign.requests.align import AlignRequest
+from pairalign.requests.similar import StatisticsOptions
 from pairalign.statistics.low_complexity import check_mask, mask_problem
 from pairalign.statistics.significance import (
     EvalueFilter,
@@ -192,6 +193,33 @@ def _by_accuracy(device: str, problem: Problem) -> dict[str, Any]:
             "take mode global"
         )
     return {"procedure": AccuracyProcedure(device), "device": "cpu", "kernel": None}
+
+
+def evalue_filter_of(
+    asked: StatisticsOptions, problem: Problem, strand: str, resources: Resources
+) -> EvalueFilter | None:
+    """Return what keeps pairs with an E-value that is small enough, either way round.
+
+    Parameters
+    ----------
+    asked : StatisticsOptions
+        Without a largest E-value nothing is returned.
+    problem : Problem
+    strand : {"plus", "both"}
+    resources : Resources
+
+    Raises
+    ------
+    ScoringError
+        The mode is not local, or there are no E-values.
+    """
+    if asked.max_evalue is None:
+        return None
+    given = {one.name: getattr(asked, one.name) for one in fields(StatisticsOptions)}
+    request = AlignRequest(mode=problem.scoring.mode, strand=strand, **given)
+    found = find_statistics(request, problem, RunRequest(resources=resources)).significance
+    assert found is not None
+    return EvalueFilter(found, asked.max_evalue, both_ways=True)
 
 
 def find_statistics(

@@ -19,6 +19,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
+from pairalign.statistics.significance import EvalueFilter
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
@@ -69,6 +70,7 @@ def find_pairs(
     keep: Callable[[Alignments], npt.NDArray[np.bool_]] | None = None,
     everything: bool = False,
     strand: str = STRANDS[0],
+    evalues: EvalueFilter | None = None,
 ) -> Pairs:
     """Align; keep the pairs whose identity reaches `from_identity`, and say which reach more.
 
@@ -87,6 +89,8 @@ def find_pairs(
         Whether pairs are kept whatever identity and coverage they have.
     strand : {"plus", "both"}
         As for `AlignmentJob`.
+    evalues : EvalueFilter, optional
+        Pairs with larger E-values are not kept, and do not reach the thresholds.
 
     Notes
     -----
@@ -95,15 +99,18 @@ def find_pairs(
     wanted = replace(thresholds, min_identity=min(from_identity, thresholds.min_identity))
     if everything:
         wanted = PairThresholds()
+    kept = None if everything else evalues
+    detail = max(Detail.STATS, thresholds.detail(problem.scoring.mode))
     job = AlignmentJob(
         problem.queries,
         problem.targets,
         problem.scoring,
-        Want(max(Detail.STATS, thresholds.detail(problem.scoring.mode))),
+        Want(detail, None if kept is None else kept.min_raw_score),
         window=DEFAULT_WINDOW if pair_list is None else LIST_WINDOW,
         strand=strand,
         pair_list=pair_list,
         pair_thresholds=wanted,
+        evalue_filter=kept,
         **resources.of_job(),
     )
     parts: list[Pairs] = []

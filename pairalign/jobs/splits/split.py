@@ -31,6 +31,7 @@ from pairalign.clusters.splits.result import Split
 from pairalign.clusters.splits.separators import Sizes
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.request import evalue_filter_of
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, find_pairs
 from pairalign.requests.split import SplitRequest
@@ -81,8 +82,10 @@ def run_split(
     shares = request.fold_shares
     if count < len(shares):
         raise SplitError(f"{sequences.source}: {count:,} sequences, {len(shares):,} folds")
-    asked = request.thresholds, request.nearest_identity, resources or Resources()
-    pairs = find_pairs(problem, *asked, strand=request.strand)
+    resources = resources or Resources()
+    evalues = evalue_filter_of(request, problem, request.strand, resources)
+    asked = request.thresholds, request.nearest_identity, resources
+    pairs = find_pairs(problem, *asked, strand=request.strand, evalues=evalues)
     network = Network(count, pairs.query[pairs.reaches], pairs.target[pairs.reaches])
     folds, sizes = _plan_sizes(count, request, known.labels)
     prices = [1.0] * count
@@ -99,6 +102,7 @@ def run_split(
     split = Split(
         sequences=sequences,
         thresholds=request.thresholds,
+        max_evalue=request.max_evalue,
         fold_names=tuple(shares),
         folds=found,
         labels=known.labels,
@@ -177,11 +181,15 @@ def _find_nearest(pairs: Pairs, folds: Int32s) -> tuple[Int32s, npt.NDArray[np.f
 def split(
     sequences: Sequences,
     *,
-    min_identity: float | str | Fraction,
-    identity_of: Identity = "full",
+    min_identity: float | str | Fraction | None = None,
+    identity_of: Identity | None = None,
     min_coverage: float | str | Fraction | None = None,
     coverage_of: Coverage = "aligned",
     max_length_ratio: float | str | Fraction | None = None,
+    max_evalue: float | None = None,
+    db_size: int | None = None,
+    search_space: float | None = None,
+    comp_based_stats: int | None = None,
     folds: int | None = None,
     test: float | str | Fraction | None = None,
     val: float | str | Fraction | None = None,
@@ -206,17 +214,23 @@ def split(
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         As for `pairalign.align`; one is enough.
-    min_identity : float, str or Fraction
+    min_identity : float, str or Fraction, optional
         From 0 to 1 or as ``"30%"``, exactly as written; with `min_coverage`, what no pair across
         folds reaches. A pair that just reaches both stays together.
-    identity_of : {"columns", "aligned", "shorter", "internal", "mbl", "full", "longer", "mean"}
-        What the identity is, see `pairalign.align`.
+    identity_of : {"columns", "aligned", "shorter", "internal", "mbl", "full", "longer", "mean"}, \
+optional
+        What the identity is, see `pairalign.align`. Default: full, with `max_evalue` columns.
     min_coverage : float, str or Fraction, optional
         Default: none.
     coverage_of : {"both", "query", "target", "shorter", "aligned"}
         What the coverage is, see `pairalign.base.choices.COVERAGES`.
     max_length_ratio : float, str or Fraction, optional
         As for `pairalign.align`; pairs beyond it may be across folds.
+    max_evalue : float, optional
+        In place of `min_identity`, or together with it: no pair across folds has an E-value of at
+        most that, whichever sequence is the query; mode local.
+    db_size, search_space, comp_based_stats
+        As for `pairalign.align`.
     folds : int, optional
         Equal folds, named from ``"0"``; default: 5.
     test, val : float, str or Fraction, optional

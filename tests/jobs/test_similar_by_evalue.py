@@ -1,0 +1,254 @@
+"""Clusters, splits and audits by E-values: what is homologous stays together, whatever its length.
+
+200 proteins with random residues and an exact quarter of each.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import run
+
+import pairalign
+from pairalign.errors import ScoringError, UsageError
+
+LOCAL = ("--mode", "local", "--max-evalue", "0.001")
+LETTERS = "ARNDCQEGHILKMFPSTWYV"
+PROTEINS = 200
+
+
+def proteins_and_quarters(seed: int = 1) -> list[tuple[str, str]]:
+    rng = random.Random(seed)
+    whole = ["".join(rng.choices(LETTERS, k=rng.randint(120, 400))) for _ in range(PROTEINS)]
+    records = [(f"p{k}", letters) for k, letters in enumerate(whole)]
+    for k, letters in enumerate(whole):
+        width = len(letters) // 4
+        start = rng.randrange(len(letters) - width + 1)
+        records.append((f"q{k}", letters[start : start + width]))
+    return records
+
+
+@pytest.fixture(scope="module")
+def records() -> list[tuple[str, str]]:
+    return proteins_and_quarters()
+
+
+def write(path: Path, records: list[tuple[str, str]]) -> str:
+    path.write_text("".join(f">{name} of a set\n{letters}\n" for name, letters in records))
+    return path.name
+
+
+def said_by(place: Path, *arguments: str, code: int = 0) -> str:
+    """Run the command; what it says."""
+    done = run(*arguments, cwd=place)
+    assert done.returncode == code, done.stderr.decode()
+    return done.stderr.decode()
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def partition(clusters: list[list[str]]) -> set[frozenset[str]]:
+    return set(map(frozenset, clusters))
+
+
+def evalues_of(records: list[tuple[str, str]], database: int) -> dict[frozenset[str], float]:
+    """The smaller E-value of each pair, each sequence as the query once."""
+    sequences = pairalign.SequenceSet.from_strings(dict(records))
+    names, found = sequences.names, {}
+    for order in (slice(None), slice(None, None, -1)):
+        turned = pairalign.SequenceSet.from_strings(dict(records[order]))
+        hits = pairalign.align(turned, mode="local", max_evalue=10, db_size=database)
+        for query, target, evalue in zip(hits.query, hits.target, hits.evalue, strict=True):
+            pair = frozenset((turned.names[query], turned.names[target]))
+            found[pair] = min(found.get(pair, math.inf), float(evalue))
+    assert names == [name for name, _ in records]
+    return found
+
+
+def test_a_quarter_stays_with_its_protein_and_others_do_not_connect(records) -> None:
+    split = pairalign.split(dict(records), mode="local", max_evalue=1e-3)
+    folds = dict(zip(split.sequences.names, split.folds.tolist(), strict=True))
+    assert not len(split.removed)
+    assert [k for k in range(PROTEINS) if folds[f"p{k}"] != folds[f"q{k}"]] == []
+    assert split.edges == PROTEINS
+    assert split.clusters.max() + 1 == PROTEINS
+    whole = pairalign.split(dict(records), min_identity=0.3)
+    apart = dict(zip(whole.sequences.names, whole.folds.tolist(), strict=True))
+    assert sum(apart[f"p{k}"] != apart[f"q{k}"] for k in range(PROTEINS)) > PROTEINS // 2
+
+
+def test_edges_are_the_pairs_whose_evalue_is_small_either_way_round(records) -> None:
+    some = records[:60] + records[PROTEINS : PROTEINS + 60]
+    residues = sum(len(letters) for _, letters in some)
+    evalues = evalues_of(some, residues)
+    for most in (1e-12, 1e-3, 1.0):
+        expected = {pair for pair, evalue in evalues.items() if evalue <= most}
+        found = pairalign.cluster(
+            dict(some), mode="local", max_evalue=most, linkage="single", edges=True
+        )
+        names, edges = found.sequences.names, found.edges
+        pairs = zip(edges.query.tolist(), edges.target.tolist(), strict=True)
+        assert {frozenset((names[one], names[other])) for one, other in pairs} == expected
+        assert pairalign.split(dict(some), mode="local", max_evalue=most).edges == len(expected)
+
+
+@pytest.mark.parametrize("linkage", ["greedy", "single", "complete", "average"])
+def test_the_order_of_the_input_makes_no_difference(records, linkage: str) -> None:
+    asked = {"mode": "local", "max_evalue": 1.0, "linkage": linkage}
+    if linkage == "average":
+        asked["min_identity"] = 0.2
+    some = records[:80] + records[PROTEINS : PROTEINS + 80]
+    first = partition(list(pairalign.cluster(dict(some), **asked)))
+    random.Random(3).shuffle(some)
+    assert partition(list(pairalign.cluster(dict(some), **asked))) == first
+
+
+def test_with_an_identity_pairs_reach_both(records) -> None:
+    """Of the aligned part: the quarters are identical there, and chance hits are not."""
+    some = records[:60] + records[PROTEINS : PROTEINS + 60]
+    asked = {"mode": "local", "linkage": "single"}
+    by_evalue = pairalign.cluster(dict(some), max_evalue=1, **asked)
+    both = pairalign.cluster(dict(some), max_evalue=1, min_identity=0.95, **asked)
+    assert len(by_evalue) < 60
+    assert len(both) == 60
+    split = pairalign.split(dict(some), max_evalue=1, min_identity=0.95, mode="local")
+    assert split.thresholds.identity_of == "columns"
+    assert split.edges == 60
+
+
+def test_the_audit_of_folds_agrees(records, tmp_path: Path) -> None:
+    fasta = write(tmp_path / "all.fa", records)
+    asked = (fasta, "-o", "folds.csv", *LOCAL, "--folds-dir", "folds", "--test", "0.2")
+    summary = json.loads(said_by(tmp_path, "split", *asked, "--summary", "json").splitlines()[-1])
+    residues = sum(len(letters) for _, letters in records)
+    assert f"(database {residues:,} residues)" in summary["promise"]
+    said_by(tmp_path, "audit", "folds.csv", fasta, *LOCAL, "-o", "leaks.csv")
+    sets = ("folds/train.fasta", "folds/test.fasta")
+    said_by(tmp_path, "audit", *sets, *LOCAL, "-o", "leaks.csv")
+    assert len((tmp_path / "leaks.csv").read_text().splitlines()) == 1
+    rows = {row["name"]: row["fold"] for row in rows_of(tmp_path / "folds.csv")}
+    headers = {name: (tmp_path / name).read_text().split("\n")[::2][:-1] for name in sets}
+    for name, fold in zip(sets, ("train", "test"), strict=True):
+        expected = [f">{one} of a set" for one, _ in records if rows[one] == fold]
+        assert headers[name] == expected
+
+
+def test_the_audit_counts_sequences_that_leak(records, tmp_path: Path) -> None:
+    fasta = write(tmp_path / "all.fa", records[:20] + records[PROTEINS : PROTEINS + 20])
+    folds = ["name,fold"] + [f"p{k},train" for k in range(20)] + [f"q{k},test" for k in range(17)]
+    (tmp_path / "folds.csv").write_text("\n".join(folds) + "\n")
+    said = said_by(tmp_path, "audit", "folds.csv", fasta, *LOCAL, "-o", "leaks.csv", code=1)
+    assert "17 of 17 in test, 17 of 20 in train reach it" in said
+    assert "3 sequences that no group names: 'q17', 'q18', 'q19'" in said
+    by_identity = ("--min-identity", "0.9", "-o", "leaks.csv")
+    said = said_by(tmp_path, "audit", "folds.csv", fasta, *by_identity)
+    assert "0 of 17 in test, 0 of 20 in train reach it" in said
+
+
+def test_members_of_clusters_reach_it_with_their_representatives(records, tmp_path: Path) -> None:
+    fasta = write(tmp_path / "all.fa", records)
+    said_by(tmp_path, "cluster", fasta, "-o", "greedy.tsv", *LOCAL)
+    said_by(tmp_path, "audit", "greedy.tsv", fasta, *LOCAL, "--across", "none", "-o", "under.csv")
+    less = ("--mode", "local", "--max-evalue", "1e-30")
+    said_by(
+        tmp_path, "audit", "greedy.tsv", fasta, *less, "--across", "none", "-o", "under.csv", code=1
+    )
+    under = rows_of(tmp_path / "under.csv")
+    assert under
+    assert all(row["name"] == row["other"].replace("p", "q") for row in under)
+
+
+def test_a_table_with_its_own_columns_and_sequences(records, tmp_path: Path) -> None:
+    some = records[:20] + records[PROTEINS : PROTEINS + 20]
+    lines = ["index,set,entry,residues,part"]
+    lines += [f"{k},x,{name},{letters},{name[0]}" for k, (name, letters) in enumerate(some)]
+    (tmp_path / "data.csv").write_text("\n".join([*lines, "99,x,gone,ACDEF,"]) + "\n")
+    fasta = write(tmp_path / "all.fa", some)
+    columns = ("--name-column", "entry", "--fold-column", "part")
+    said_by(tmp_path, "audit", "data.csv", fasta, *columns, *LOCAL, "-o", "one.csv", code=1)
+    with_residues = (*columns, "--sequence-column", "residues")
+    said_by(tmp_path, "audit", "data.csv", *with_residues, *LOCAL, "-o", "two.csv", code=1)
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+    assert len((tmp_path / "one.csv").read_text().splitlines()) == 21
+    wrong = ("--name-column", "names", *LOCAL, "-o", "3.csv")
+    said = said_by(tmp_path, "audit", "data.csv", fasta, *wrong, code=2)
+    assert "no column 'names'; its header has 'index', 'set', 'entry'" in said
+
+
+def test_nothing_is_replaced_in_the_folder_of_folds(records, tmp_path: Path) -> None:
+    fasta = write(tmp_path / "all.fa", records[:40])
+    (tmp_path / "folds").mkdir()
+    (tmp_path / "folds" / "fold_3.fasta").write_text("mine")
+    asked = (fasta, "-o", "folds.csv", *LOCAL, "--folds-dir", "folds")
+    said = said_by(tmp_path, "split", *asked, code=2)
+    assert "'folds/fold_3.fasta' is there: choose another --folds-dir" in said
+    assert [one.name for one in (tmp_path / "folds").iterdir()] == ["fold_3.fasta"]
+    assert not (tmp_path / "folds.csv").exists()
+    (tmp_path / "folds" / "fold_3.fasta").rename(tmp_path / "other")
+    said_by(tmp_path, "split", *asked)
+    written = [(tmp_path / "folds" / f"fold_{k}.fasta").read_text() for k in range(5)]
+    assert sum(text.count(">") for text in written) == 40
+
+
+def test_folds_that_cannot_all_be_written_leave_nothing(
+    records, tmp_path: Path, monkeypatch
+) -> None:
+    from pairalign.formats import folds
+
+    split = pairalign.split(dict(records[:40]), mode="local", max_evalue=1e-3)
+    opened = folds.open_output
+
+    def fails_late(path: str) -> object:
+        if path.endswith("fold_4.fasta"):
+            raise OSError("full")
+        return opened(path)
+
+    monkeypatch.setattr(folds, "open_output", fails_late)
+    with pytest.raises(OSError, match="full"):
+        folds.write_folds(str(tmp_path / "new"), split)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_dna_of_either_strand(tmp_path: Path) -> None:
+    """E-values of DNA are estimated or published like those of align; a strand is no hiding."""
+    rng = random.Random(5)
+    genes = ["".join(rng.choices("ACGT", k=300)) for _ in range(12)]
+    turn = str.maketrans("ACGT", "TGCA")
+    sequences = {f"g{k}": one for k, one in enumerate(genes)}
+    sequences |= {f"r{k}": one[100:200].translate(turn)[::-1] for k, one in enumerate(genes)}
+    costs = {"match": 2, "mismatch": -3, "gap_open": 7, "gap_extend": 2}
+    scoring = pairalign.make_scoring("dna", mode="local", **costs)
+    asked = {"scoring": scoring, "max_evalue": 1e-6, "linkage": "single"}
+    assert len(pairalign.cluster(sequences, strand="both", **asked)) == 12
+    assert len(pairalign.cluster(sequences, **asked)) == 24
+
+
+def test_what_makes_no_sense_in_python(records) -> None:
+    some = dict(records[:10])
+    with pytest.raises(UsageError, match="give min_identity='X', or in local mode max_evalue='X'"):
+        pairalign.split(some)
+    with pytest.raises(UsageError, match="give min_identity='X'"):
+        pairalign.cluster(some, mode="local", max_evalue=1e-3, linkage="average")
+    with pytest.raises(UsageError, match="are for max_evalue"):
+        pairalign.cluster(some, min_identity=0.5, db_size=1000)
+    with pytest.raises(ScoringError, match="local alignments: add mode='local'"):
+        pairalign.split(some, max_evalue=1e-3)
+
+
+def test_a_larger_database_connects_less(records) -> None:
+    some = dict(records[:40] + records[PROTEINS : PROTEINS + 40])
+    edges = [
+        pairalign.split(some, mode="local", max_evalue=1e-3, db_size=size).edges
+        for size in (10**3, 10**28)
+    ]
+    assert edges[0] > edges[1]
+    assert np.isfinite(edges).all()
