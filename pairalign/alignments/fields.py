@@ -1,7 +1,7 @@
-"""Columns that tables of alignments can have, by our names and by BLAST's.
+"""Columns that tables of alignments can have, by our names, BLAST's and MMseqs2's.
 
 ``--columns`` of the TSV and `blast6` formats chooses among them; cpu/text/text_fields.h writes
-them. Spans are 0-based and half-open by our names, 1-based and inclusive by BLAST's.
+them. Spans are 0-based and half-open by our names, 1-based and inclusive by others.
 """
 
 from __future__ import annotations
@@ -57,6 +57,20 @@ _BLAST_NAMES = {
 }
 """BLAST's names of what we have under another; those of equal name are in `_CODES`."""
 
+_MMSEQS_NAMES = {
+    "raw": "score",
+    "fident": "identity",
+    "alnlen": "columns",
+    "qcov": "query_coverage",
+    "tcov": "target_coverage",
+    "tlen": "target_length",
+    "tstart": "sstart",
+    "tend": "target_end",
+    "qaln": "query_aligned",
+    "taln": "target_aligned",
+}
+"""MMseqs2's names that neither we nor BLAST have."""
+
 BLAST6 = (
     *("qseqid", "sseqid", "pident", "length", "mismatch", "gapopen"),
     *("qstart", "qend", "sstart", "send", "evalue", "bitscore"),
@@ -71,7 +85,7 @@ class Field:
     Attributes
     ----------
     name : str
-        As it was asked for: ours or BLAST's.
+        As it was asked for: ours, BLAST's or MMseqs2's.
     code : int
         `pairalign_field` of cpu/text/text.h.
     detail : Detail
@@ -88,8 +102,11 @@ class Field:
         return self.code in STATISTICS_CODES
 
 
+_OTHER_NAMES = {**_BLAST_NAMES, **_MMSEQS_NAMES}
+
+
 def _make_field(name: str) -> Field:
-    ours = _BLAST_NAMES.get(name, name)
+    ours = _OTHER_NAMES.get(name, name)
     detail = Detail.STATS
     if ours in _SCORE_FIELDS:
         detail = Detail.SCORE
@@ -98,7 +115,7 @@ def _make_field(name: str) -> Field:
     return Field(name, _CODES[ours], detail)
 
 
-FIELDS = {name: _make_field(name) for name in (*_CODES, *_BLAST_NAMES)}
+FIELDS = {name: _make_field(name) for name in (*_CODES, *_OTHER_NAMES)}
 """All columns by name."""
 
 

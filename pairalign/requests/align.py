@@ -60,7 +60,8 @@ class TableOptions(Asked):
     """What tables of alignments show."""
 
     columns: str | None = option(
-        help="columns of tables such as tsv, by our names or BLAST's: query,target,evalue,qseq",
+        help="columns of tables such as tsv, by our names, BLAST's or MMseqs2's: "
+        "query,target,evalue,qseq",
         metavar="NAME,NAME...",
         surface="command",
     )
