@@ -138,6 +138,8 @@ STRANDS = ("plus", "both")
 
 WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue", "alignment_score")
 """What an edge of a network may have as its weight; the order is that of its fields."""
+WEIGHTS_OF_STATISTICS = ("bits", "evalue", "alignment_score")
+"""Those that are known of local alignments alone."""
 
 MASKS = ("none", "tantan", "seg")
 """What residues of low complexity are found by; the first is the default."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.fields import FIELDS, Field, parse_fields
 from pairalign.alignments.tables import COLUMNS
-from pairalign.base.choices import STRANDS, WEIGHTS
+from pairalign.base.choices import STRANDS, WEIGHTS, WEIGHTS_OF_STATISTICS
+from pairalign.base.declaration import check
 from pairalign.base.errors import FormatError
-from pairalign.cli.networks import OF_STATISTICS
 from pairalign.cli.tags import tags_of
 from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown, find_format
 from pairalign.formats.resumable import Join
@@ -53,7 +53,7 @@ class Table:
     def shows_statistics(self) -> bool:
         """Whether a column, or the weight of edges, is a bit score or an E-value."""
         shown = self.fields or self.writer_type.default_fields or ()
-        return self.weight in OF_STATISTICS or any(field.of_statistics for field in shown)
+        return self.weight in WEIGHTS_OF_STATISTICS or any(field.of_statistics for field in shown)
 
     @property
     def join(self) -> Join | None:
@@ -76,17 +76,12 @@ def table_of(asked: AlignOptions) -> Table:
     """
     assert asked.output is not None
     writer_type = find_format(asked.output, asked.format)
-    if writer_type.pairs_once:
-        _check_hits_once(asked, writer_type.name)
+    check(replace(asked, format=writer_type.name, pairs_once=writer_type.pairs_once))
     _check_weight(asked, writer_type)
     fields = () if asked.columns is None else parse_fields(asked.columns)
     fields = _shown_fields(asked, writer_type, fields)
-    if asked.hsps > 1 and writer_type.name in NETWORK_FORMATS:
-        raise FormatError(
-            f"{writer_type.name} has an edge a pair: leave --hsps out, or write another format"
-        )
     detail = _detail(asked, writer_type, fields)
-    tags = _shown_tags(asked, writer_type, tags_of(asked, asked.hsps), detail)
+    tags = _shown_tags(asked, writer_type, tags_of(asked), detail)
     table = Table(writer_type, detail, fields, asked.both_ways, tags, asked.weight)
     check_shown(
         writer_type,
@@ -99,31 +94,8 @@ def table_of(asked: AlignOptions) -> Table:
     return table
 
 
-def _check_hits_once(options: AlignOptions, format: str) -> None:
-    """Refuse parts of the hits of a set with itself where each pair is written once.
-
-    Raises
-    ------
-    FormatError
-        A part does not know whether a pair is a hit of the other sequence as well.
-    """
-    if options.max_hits is None or options.input2 is not None:
-        return
-    for name in ("shard", "dask"):
-        if getattr(options, name):
-            raise FormatError(
-                f"{format} has each pair once: --max-hits needs all hits, so leave --{name} out"
-            )
-
-
 def _check_weight(options: AlignOptions, writer: type[Writer]) -> None:
-    """Refuse ``--weight`` where edges have none, or where it is not known.
-
-    Raises
-    ------
-    FormatError
-        The format has no weights, or E-values are not of the mode.
-    """
+    """Refuse ``--weight`` where edges have none; FormatError."""
     if options.weight == WEIGHTS[0]:
         return
     if not writer.weighted:
@@ -132,8 +104,6 @@ def _check_weight(options: AlignOptions, writer: type[Writer]) -> None:
             f"--weight is for {fitting}, but the format is {writer.name}"
             + ("; its edges have all of them" if writer.name in NETWORK_FORMATS else "")
         )
-    if options.weight in OF_STATISTICS and options.mode != "local":
-        raise FormatError(f"--weight {options.weight} needs --mode local, not {options.mode}")
 
 
 def _detail(options: AlignOptions, writer: type[Writer], fields: tuple[Field, ...]) -> Detail:

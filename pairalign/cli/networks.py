@@ -1,4 +1,4 @@
-"""Networks on the command line: what their edges may weigh, and the network of clusters."""
+"""Networks on the command line: the network of clusters."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from pairalign.formats import open_writer
 from pairalign.jobs.run.request import find_statistics
 from pairalign.pairs.want import Detail
 from pairalign.requests.align import AlignRequest
-
-OF_STATISTICS = ("bits", "evalue", "alignment_score")
-"""Weights that are known of local alignments alone."""
 
 
 def write_network(path: str, format: str, clusters: Clusters) -> None:

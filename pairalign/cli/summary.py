@@ -156,13 +156,12 @@ class Summary:
             lines.add(title, _describe_pair(pair, self._problem.scoring), **fact)
 
     def _describe_pairs(self) -> str:
-        hits, hsps = self._asked.max_hits, self._asked.hsps
-        if hits is not None:
-            what = "alignments of hits" if hsps > 1 else "hits"
-            return f"{self._pairs:,}, with {self._kept:,} {what}, up to {hits:,} a query"
+        counted, several = self._asked.counted
+        if self._asked.has_hits:
+            return f"{self._pairs:,}, with {self._kept:,} {counted}"
         asked = " and ".join(self._conditions())
-        if hsps > 1:
-            kept = f"{self._kept:,} alignments, up to {hsps:,} a pair"
+        if several:
+            kept = f"{self._kept:,} {counted}"
             return f"{self._pairs:,}, with {kept}{', which ' * bool(asked)}{asked}"
         return f"{self._pairs:,}" + f", of which {self._kept:,} {asked}" * bool(asked)
 

@@ -11,11 +11,13 @@ from pairalign.base.choices import (
     FORMAT_NAMES,
     LIST_WINDOW,
     MASKS,
+    NETWORK_NAMES,
     OBJECTIVES,
     ORIENTS,
     RANKS,
     STRANDS,
     WEIGHTS,
+    WEIGHTS_OF_STATISTICS,
 )
 from pairalign.base.declaration import Rule, again, choice, flag, option, place
 from pairalign.engines.kernels import AUTO
@@ -42,6 +44,7 @@ from pairalign.requests.shared import (
     ThresholdsOptions,
     describe_thresholds,
     format_option,
+    names_in,
 )
 from pairalign.requests.similar import StatisticsOptions
 
@@ -237,6 +240,20 @@ class AlignRequest(
         """Whether pairs are chosen or ranked by bits or E-values."""
         return self.max_evalue is not None or self.ranks_by_statistics
 
+    @property
+    def has_hits(self) -> bool:
+        """Whether the best hits of each query alone are wanted."""
+        return self.max_hits is not None
+
+    @property
+    def counted(self) -> tuple[str, bool]:
+        """What results are, in words; and whether a pair has several."""
+        several = self.hsps > 1
+        if self.max_hits is not None:
+            what = "alignments of hits" if several else "hits"
+            return f"{what}, up to {self.max_hits:,} a query", several
+        return f"alignments, up to {self.hsps:,} a pair", several
+
     def shows_both_ways(self, is_one_set: bool) -> bool:
         """Whether a pair counts with either sequence as its query."""
         return self.both_ways or (self.max_hits is not None and is_one_set)
@@ -244,6 +261,19 @@ class AlignRequest(
     def again(self, pairs: Any) -> AlignRequest:
         """Return what asks for the alignments of some pairs that this has found."""
         return replace(self, pairs=pairs, max_evalue=None, max_hits=None, rank=None, mask=MASKS[0])
+
+
+def _needs_all_hits(name: str) -> Rule:
+    """Return a rule on parts, which do not know if a pair is a hit of the other sequence, too."""
+    return Rule(
+        lambda asked: (
+            asked.pairs_once
+            and asked.max_hits is not None
+            and asked.input2 is None
+            and getattr(asked, name)
+        ),
+        f"{{.format}} has each pair once: {{max_hits}} needs all hits, so leave {{{name}}} out",
+    )
 
 
 @dataclass(frozen=True)
@@ -263,7 +293,13 @@ class AlignOptions(
     ClusterOfMachinesOptions,
     ResourcesOptions,
 ):
-    """All that ``pairalign align`` is asked."""
+    """All that ``pairalign align`` is asked.
+
+    Attributes
+    ----------
+    pairs_once : bool
+        Whether the format has each pair once, where that is known.
+    """
 
     DESCRIPTION: ClassVar[str] = (
         "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2."
@@ -290,8 +326,22 @@ class AlignOptions(
             lambda asked: asked.orient != ORIENTS[0] and asked.input2 is not None,
             "{orient=canonical} is of one set: of two, the first has the queries",
         ),
+        *(_needs_all_hits(name) for name in ("shard", "dask")),
+        Rule(
+            lambda asked: asked.weight in WEIGHTS_OF_STATISTICS and not _is_local(asked),
+            "{weight=.} needs {mode=local}, not {.mode}",
+        ),
+        Rule(
+            lambda asked: asked.hsps > 1 and asked.format in NETWORK_NAMES,
+            "{.format} has an edge a pair: leave {hsps} out, or write another format",
+        ),
+        Rule(
+            lambda asked: asked.hsps > 1 and "tp" in names_in(asked.paf_tags),
+            "{paf_tags=tp}: with {hsps} a pair has several alignments, leave one out",
+        ),
     )
 
+    pairs_once: bool = False
     format: str | None = format_option(FORMAT_NAMES, "paf")
     min_identity: Any = again(
         ThresholdsOptions,

@@ -333,6 +333,11 @@ class TagsOptions(Asked):
     )
 
 
+def names_in(text: str | None) -> list[str]:
+    """Return the names of a list with commas or blanks."""
+    return (text or "").replace(",", " ").split()
+
+
 @dataclass(frozen=True)
 class ReportOptions(Asked):
     """A page to look at."""
