@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,37 @@ GAP = ord("-")
 _NAME_SHOWN = 20
 _COLUMNS_SHOWN = 80
 
+LEAST_LIKE = 0.05
+"""The share of residues that are aligned with confidence below which a sequence is like no other."""
+
+
+class Unlike(NamedTuple):
+    """A sequence that is like no other of its family.
+
+    Attributes
+    ----------
+    index : int
+        Its input index.
+    share : float
+        Of its residues, those that are aligned with confidence: with posteriors of 0.5 or more, in
+        the mean of those that they were computed with.
+    """
+
+    index: int
+    share: float
+
+
+def unlike_of(
+    sequences: SequenceSet, indices: npt.NDArray[np.int64], confident: npt.NDArray[np.int64]
+) -> tuple[Unlike, ...]:
+    """Return those of some sequences that have too few residues aligned with confidence."""
+    shares = confident / sequences.lengths[indices]
+    return tuple(
+        Unlike(index, share)
+        for index, share in zip(indices.tolist(), shares.tolist(), strict=True)
+        if share < LEAST_LIKE
+    )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MultipleAlignment:
@@ -43,6 +74,8 @@ class MultipleAlignment:
         How many others in its column that is of: all of them, or those of sampled sequences.
     tree : GuideTree or None
         What the sequences were joined along; None for a single one.
+    unlike : tuple of Unlike
+        Sequences that are like no other, as far as is known.
     """
 
     sequences: SequenceSet
@@ -51,6 +84,7 @@ class MultipleAlignment:
     support: npt.NDArray[np.float64]
     compared: npt.NDArray[np.int32]
     tree: GuideTree | None
+    unlike: tuple[Unlike, ...] = ()
 
     def __len__(self) -> int:
         return len(self.sequences)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -119,7 +120,12 @@ class _Forest:
 
 
 def group_sequences(
-    sequences: SequenceSet, *, threads: int, memory_bytes: int, most: int = MOST_IN_GROUP
+    sequences: SequenceSet,
+    *,
+    threads: int,
+    memory_bytes: int,
+    most: int = MOST_IN_GROUP,
+    scores: ScoreDistances | None = None,
 ) -> Grouping:
     """Part a family into groups of similar sequences.
 
@@ -131,6 +137,8 @@ def group_sequences(
         For the scores; they change nothing.
     most : int
         Sequences of a group.
+    scores : ScoreDistances, optional
+        Of the sequences, some of which may be known.
 
     Returns
     -------
@@ -140,13 +148,13 @@ def group_sequences(
     -----
     Time: n log2(n)^2 and up to 900 n scores.
     """
-    scores = ScoreDistances(sequences, threads, memory_bytes)
+    scores = scores or ScoreDistances(sequences, threads, memory_bytes)
     forest = _Forest(len(sequences))
     everything = np.arange(len(sequences))
     if len(sequences) <= MOST_IN_TREE:
-        forest.grow(everything.tolist(), scores.of_pairs(everything))
+        forest.grow(everything.tolist(), scores.of_all())
         return group_by_tree(forest.tree(sequences.names), most=most)
-    points = _embed(sequences, scores)
+    points = scores.to_seeds()
     parts = parts_of_relatives(points, scores.of_pairs, together=most, most=MOST_IN_TREE)
     roots = [forest.grow(part.tolist(), scores.of_pairs(part)) for part in parts]
     centres = np.stack([points[part].sum(axis=0) // len(part) for part in parts])
@@ -249,6 +257,33 @@ class ScoreDistances:
         self._own = self_scores(sequences, self._scoring).astype(np.int64)
         used = Resources("cpu", threads=threads, memory_bytes=memory_bytes)
         self._run = RunRequest(detail=Detail.SCORE, resources=used)
+        self._known: dict[str, npt.NDArray[Any]] = {}
+
+    def of_all(self) -> npt.NDArray[np.float32]:
+        """Return the distances of all pairs, condensed; computed once."""
+        if "all" not in self._known:
+            self._known["all"] = self.of_pairs(np.arange(len(self._sequences)))
+        return self._known["all"]
+
+    def seeds(self) -> Indices:
+        """Return about log2(n)^2 sequences of all lengths."""
+        count = len(self._sequences)
+        width = count.bit_length() ** 2
+        return self._sequences.order[np.arange(width, dtype=np.int64) * count // width].astype(
+            np.int64
+        )
+
+    def to_seeds(self) -> Distances:
+        """Return the distances of each sequence to those of `seeds`; computed once."""
+        if "seeds" not in self._known:
+            everything = np.arange(len(self._sequences))
+            self._known["seeds"] = self.between(everything, self.seeds())
+        return self._known["seeds"]
+
+    def raw_scores(self, distances: Distances, rows: Indices, columns: Indices) -> Distances:
+        """Return the scores that distances, a row for each of `rows`, are of; rounded up."""
+        most = np.minimum(self._own[rows][:, np.newaxis], self._own[columns])
+        return -((distances - _ONE) * np.maximum(most, 1) // _ONE)
 
     def of_pairs(self, indices: Indices) -> npt.NDArray[np.float32]:
         """Return the distances of all pairs of some sequences, condensed."""
@@ -307,14 +342,6 @@ def subset(sequences: SequenceSet, indices: Indices) -> SequenceSet:
         np.concatenate(([0], np.cumsum(bounds[1] - bounds[0]))),
     )
     return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)
-
-
-def _embed(sequences: SequenceSet, scores: ScoreDistances) -> Distances:
-    """Return the coordinates of each sequence: its distances to some of all lengths."""
-    count = len(sequences)
-    width = count.bit_length() ** 2
-    seeds = sequences.order[np.arange(width, dtype=np.int64) * count // width].astype(np.int64)
-    return scores.between(np.arange(count), seeds)
 
 
 def _condensed(points: Distances) -> npt.NDArray[np.float32]:

@@ -31,6 +31,7 @@ from pairalign.formats.kept import Arrays, KeptResults
 from pairalign.jobs.msa.grouping import (
     Grouping,
     Indices,
+    ScoreDistances,
     group_by_tree,
     group_sequences,
 )
@@ -83,6 +84,7 @@ def align_large(
     memory_bytes: int,
     progress: Progress,
     tree: GuideTree | None = None,
+    scores: ScoreDistances | None = None,
     kept: KeptResults | None = None,
 ) -> tuple[GuideTree, npt.NDArray[np.int32], int]:
     """Align a large family.
@@ -95,6 +97,8 @@ def align_large(
         As for `pairalign.msa`.
     tree : GuideTree, optional
         What to join along; default: one of the scores of pairs.
+    scores : ScoreDistances, optional
+        Of the sequences, some of which may be known.
 
     Returns
     -------
@@ -110,13 +114,15 @@ def align_large(
     """
     check_device(device)
     if tree is None:
-        grouping = group_sequences(sequences, threads=threads, memory_bytes=memory_bytes)
+        grouping = group_sequences(
+            sequences, threads=threads, memory_bytes=memory_bytes, scores=scores
+        )
     else:
         grouping = group_by_tree(tree)
     with closing(_Aligner(sequences, grouping, device, threads, memory_bytes)) as aligner:
         whole = _align_parts(aligner, grouping, progress, kept)
     columns = np.empty(sequences.total_residues, np.int32)
-    columns[_residues(sequences, whole.members)] = whole.columns
+    columns[residues_of(sequences, whole.members)] = whole.columns
     return tree or _graft(sequences, grouping), columns, whole.width
 
 
@@ -305,7 +311,7 @@ class _Aligner:
     def _side(self, part: _Part) -> Side:
         lengths = self._lengths[part.members]
         return Side(
-            self._sequences.codes[_residues(self._sequences, part.members)],
+            self._sequences.codes[residues_of(self._sequences, part.members)],
             part.columns,
             np.concatenate(([0], np.cumsum(lengths))),
             part.width,
@@ -383,8 +389,15 @@ def _in_turn(sequences: list[int], partners: list[int]) -> list[tuple[int, int]]
     ]
 
 
-def _residues(sequences: SequenceSet, members: Indices) -> Indices:
-    """Return the places of the residues of some sequences, one after the other."""
+def residues_of(sequences: SequenceSet, members: Indices) -> Indices:
+    """Return the places of the residues of some sequences, one after the other.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+    members : ndarray of int64
+        Input indices.
+    """
     return _ranges(sequences.offsets[members], sequences.lengths[members])
 
 

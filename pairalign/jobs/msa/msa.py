@@ -24,20 +24,29 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.multiple import MultipleAlignment
-from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
+from pairalign.alignments.multiple import MultipleAlignment, Unlike, unlike_of
+from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, pairs_where
 from pairalign.base.errors import CapacityError, FormatError
 from pairalign.base.spelling import spelled
-from pairalign.engines.cpu.msa import PosteriorGraph
+from pairalign.engines.cpu.msa import PosteriorGraph, Support
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.kept import KeptResults
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP
-from pairalign.jobs.msa.large import align_large
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, Indices, ScoreDistances, subset
+from pairalign.jobs.msa.joining import are_sure, join_new
+from pairalign.jobs.msa.large import align_large, residues_of
+from pairalign.jobs.msa.latecomers import (
+    LEAST_FIRST,
+    NOBODY,
+    Latecomers,
+    find_latecomers,
+    graft_latecomers,
+)
 from pairalign.jobs.msa.likeness import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
@@ -119,38 +128,104 @@ def msa(
         return MultipleAlignment(sequences, columns, len(columns), *_nothing(sequences), None)
     threads = usable_cores() if threads is None else threads
     memory_bytes = default_bytes() if memory is None else memory
-    if not _by_all_pairs(sequences):
-        made, columns, width = align_large(
-            sequences,
-            tree=given,
-            device=device,
-            threads=threads,
-            memory_bytes=memory_bytes,
-            progress=progress,
-            kept=kept,
-        )
+    computed = _Computed(device, threads, memory_bytes, progress, kept)
+    scores = ScoreDistances(sequences, threads, memory_bytes)
+    late = NOBODY if given is not None else find_latecomers(sequences, scores)
+    if len(late.added):
+        made, columns, width, unlike = _align_in_turn(sequences, late, computed)
+        posteriors = None
+    else:
+        made, columns, width, posteriors = _align_at_once(sequences, given, scores, computed)
+        unlike = _unlike(sequences, columns, late.lonely, posteriors)
+    if posteriors is not None:
+        known = confidence_by([posteriors], sequences, columns)
+    elif confidence:
+        known = find_confidence(sequences, columns, partners=partners, seed=seed, **vars(computed))
+    else:
         known = _nothing(sequences)
-        if confidence:
-            known = find_confidence(
-                sequences,
-                columns,
-                partners=partners,
-                seed=seed,
-                device=device,
-                threads=threads,
-                memory_bytes=memory_bytes,
-                progress=progress,
-                kept=kept,
-            )
-        return MultipleAlignment(sequences, columns, width, *known, made)
-    posteriors = _posteriors(sequences, device, threads, memory_bytes, progress, kept)
+    return MultipleAlignment(sequences, columns, width, *known, made, unlike)
+
+
+@dataclass(frozen=True)
+class _Computed:
+    """What posteriors are computed with."""
+
+    device: str
+    threads: int
+    memory_bytes: int
+    progress: Progress
+    kept: KeptResults | None
+
+
+def _align_at_once(
+    sequences: SequenceSet, tree: GuideTree | None, scores: ScoreDistances, computed: _Computed
+) -> tuple[GuideTree, npt.NDArray[np.int32], int, SparsePosteriors | None]:
+    """Align a family, in groups if it is large; of all pairs return the posteriors as well."""
+    if not _by_all_pairs(sequences):
+        return *align_large(sequences, tree=tree, scores=scores, **vars(computed)), None
+    posteriors = _posteriors(sequences, **vars(computed))
     rounds, refinements = (ROUNDS, REFINEMENTS) if len(sequences) <= MOST_IN_GROUP else (0, 0)
-    with closing(PosteriorGraph(sequences.lengths, posteriors, threads)) as graph:
-        made, columns, width = align_graph(
-            graph, sequences, rounds=rounds, refinements=refinements, tree=given
-        )
-    known = confidence_by([posteriors], sequences, columns)  # as they were
-    return MultipleAlignment(sequences, columns, width, *known, made)
+    with closing(PosteriorGraph(sequences.lengths, posteriors, computed.threads)) as graph:
+        aligned = align_graph(graph, sequences, rounds=rounds, refinements=refinements, tree=tree)
+    return *aligned, posteriors
+
+
+def _align_in_turn(
+    sequences: SequenceSet, late: Latecomers, computed: _Computed
+) -> tuple[GuideTree, npt.NDArray[np.int32], int, tuple[Unlike, ...]]:
+    """Align a family without its latecomers, then join these to the alignment.
+
+    Outliers that are aligned with confidence are none: it is made again with them among the first.
+    """
+    if len(late.doubtful):
+        found = _join_latecomers(sequences, late, replace(computed, kept=None))
+        unlike = [one.index for one in found[3]]
+        related = np.setdiff1d(late.doubtful, np.array(unlike, np.int64))
+        if not len(related):
+            return found
+        late = late.without(related)
+        if not len(late.added):
+            scores = ScoreDistances(sequences, computed.threads, computed.memory_bytes)
+            return *_align_at_once(sequences, None, scores, computed)[:3], ()
+    return _join_latecomers(sequences, late, computed)
+
+
+def _join_latecomers(
+    sequences: SequenceSet, late: Latecomers, computed: _Computed
+) -> tuple[GuideTree, npt.NDArray[np.int32], int, tuple[Unlike, ...]]:
+    order = np.concatenate((np.setdiff1d(np.arange(len(sequences)), late.added), late.added))
+    count = len(sequences) - len(late.added)
+    first, both = subset(sequences, order[:count]), subset(sequences, order)
+    scores = ScoreDistances(first, computed.threads, computed.memory_bytes)
+    tree, columns, width, _ = _align_at_once(first, None, scores, computed)
+    joined = join_new(both, columns, width, candidates=late.compared_with(first), **vars(computed))
+    whole = np.empty(sequences.total_residues, np.int32)
+    whole[residues_of(sequences, order)] = joined.columns
+    unlike = unlike_of(sequences, late.added, joined.confident)
+    return graft_latecomers(tree, sequences, order), whole, joined.width, unlike
+
+
+def _unlike(
+    sequences: SequenceSet,
+    columns: npt.NDArray[np.int32],
+    lonely: Indices,
+    posteriors: SparsePosteriors | None,
+) -> tuple[Unlike, ...]:
+    """Return what is like no other, among what is related to nothing by scores.
+
+    What counts are pairs with the others, if there are some.
+    """
+    if posteriors is None or not len(lonely):
+        return ()
+    is_lonely = np.zeros(len(sequences), bool)
+    is_lonely[lonely] = True
+    one, other = is_lonely[posteriors.queries], is_lonely[posteriors.targets]
+    few = len(sequences) - len(lonely) < LEAST_FIRST
+    support = Support(sequences.offsets, columns)
+    support.add(pairs_where(posteriors, one | other if few else one ^ other))
+    sure = np.concatenate(([0], np.cumsum(are_sure(support.sums, support.compared))))
+    confident = sure[sequences.offsets[lonely + 1]] - sure[sequences.offsets[lonely]]
+    return unlike_of(sequences, lonely, confident)
 
 
 def _by_all_pairs(sequences: SequenceSet) -> bool:

@@ -1,0 +1,254 @@
+"""Sequences are joined to an alignment whose columns stay as they are.
+
+Each new sequence is joined by the posteriors between it and the sequences that are the most similar
+to it: by the heaviest chain of residues and columns (``cpu/msa/chain.cpp``). New sequences do not
+depend on each other. Residues that match no column are put between columns, from the left; they are
+not aligned with each other.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.posteriors import ONE, SparsePosteriors
+from pairalign.engines.cpu.msa import join_columns
+from pairalign.engines.posterior_engines import open_posterior_engine
+from pairalign.formats.kept import KeptResults
+from pairalign.jobs.msa.grouping import Indices, ScoreDistances
+from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.sequences.sets import SequenceSet
+
+NEAREST = 16
+"""Sequences of the alignment that a new one is compared with."""
+
+_AT_ONCE = 64
+"""New sequences whose posteriors are in memory at a time."""
+
+CONFIDENT = 0.5
+"""The mean posterior of a residue with others in its column from which on it counts as sure."""
+
+
+class Joined(NamedTuple):
+    """Sequences that were joined to an alignment.
+
+    Attributes
+    ----------
+    columns : ndarray of int32, shape (total_residues,)
+        Of all residues, those of the alignment first.
+    width : int
+    confident : ndarray of int64
+        How many residues of each new sequence are aligned with confidence: with a mean posterior of
+        `CONFIDENT` or more.
+    """
+
+    columns: npt.NDArray[np.int32]
+    width: int
+    confident: npt.NDArray[np.int64]
+
+
+def join_new(
+    both: SequenceSet,
+    columns: npt.NDArray[np.int32],
+    width: int,
+    *,
+    device: str,
+    threads: int,
+    memory_bytes: int,
+    progress: Progress = False,
+    kept: KeptResults | None = None,
+    candidates: Indices | None = None,
+) -> Joined:
+    """Join new sequences to an alignment.
+
+    Parameters
+    ----------
+    both : SequenceSet
+        The sequences of the alignment, then the new ones.
+    columns : ndarray of int32
+        Of the residues of the alignment.
+    width : int
+        Of the alignment.
+    device, threads, memory_bytes, progress
+        As for `pairalign.align_multiple`.
+    kept : KeptResults, optional
+        Where new sequences are that were kept is taken from there, others are kept.
+    candidates : ndarray of int64, optional
+        Sequences of the alignment that new ones may be compared with, of equals the first. Default:
+        all.
+
+    Returns
+    -------
+    Joined
+    """
+    old = int(np.searchsorted(both.offsets, len(columns)))
+    fits = _Fits(width, len(both) - old)
+    if kept is not None:
+        fits.take(kept, both.lengths[old:])
+    added = np.arange(old + fits.known, len(both))
+    if len(added):
+        nearest = _nearest(both, added, candidates, old, threads, memory_bytes)
+        lengths = both.lengths.astype(np.int64)
+        cells = int((lengths[nearest].sum(axis=1) * lengths[added]).sum())
+        engine = open_posterior_engine(
+            device, both, threads=threads, memory_bytes=memory_bytes, cells=cells
+        )
+        with closing(engine), show_progress(cells, progress, doing="aligning") as meter:
+            for start in range(0, len(added), _AT_ONCE):
+                own, partners = added[start : start + _AT_ONCE], nearest[start : start + _AT_ONCE]
+                targets = np.repeat(own, partners.shape[1]).astype(np.int32)
+                found = engine.compute(partners.ravel().astype(np.int32), targets)
+                made = [
+                    _join(found, place, partners[place], both, columns, width)
+                    for place in range(len(own))
+                ]
+                if kept is not None:
+                    fits.keep(kept, made, len(targets))
+                for fit, confident in made:
+                    fits.add(fit, confident)
+                meter.update(int((lengths[partners].sum(axis=1) * lengths[own]).sum()))
+    return Joined(*fits.columns(columns), fits.confident)
+
+
+def _nearest(
+    both: SequenceSet,
+    added: Indices,
+    candidates: Indices | None,
+    old: int,
+    threads: int,
+    memory_bytes: int,
+) -> Indices:
+    """Return what each new sequence is compared with.
+
+    What is less than half as long comes last: most of a new sequence has no counterpart in it.
+    """
+    if candidates is None:
+        candidates = np.arange(old)
+    distances = ScoreDistances(both, threads, memory_bytes).between(added, candidates)
+    lengths = both.lengths.astype(np.int64)
+    is_part = 2 * lengths[candidates] < lengths[added][:, np.newaxis]
+    distances[is_part] += 1 << 32
+    taken = candidates[np.argsort(distances, axis=1, kind="stable")[:, :NEAREST]]
+    nearest: Indices = np.sort(taken, axis=1)
+    return nearest
+
+
+def _join(
+    found: SparsePosteriors,
+    place: int,
+    nearest: Indices,
+    both: SequenceSet,
+    columns: npt.NDArray[np.int32],
+    width: int,
+) -> tuple[npt.NDArray[np.int32], int]:
+    """Return the column of each residue of a new sequence, and how many are sure.
+
+    Below 0: ~ the columns before it.
+    """
+    each = len(nearest)
+    pairs = slice(place * each, (place + 1) * each)
+    counts = np.diff(found.offsets[pairs.start : pairs.stop + 1])
+    entries = slice(int(found.offsets[pairs.start]), int(found.offsets[pairs.stop]))
+    residues = np.repeat(both.offsets[nearest], counts) + found.rows[entries]
+    length = int(both.lengths[found.targets[pairs.start]])
+    kept, own, whole = join_columns(
+        columns[residues], found.columns[entries], found.values[entries], (width, length)
+    )
+    column_of = np.full(whole, -1, np.int32)
+    column_of[kept] = np.arange(width)
+    before = np.searchsorted(kept, own).astype(np.int32)
+    fit: npt.NDArray[np.int32] = np.where(column_of[own] >= 0, column_of[own], ~before)
+    is_right = fit[found.columns[entries]] == columns[residues]
+    sums = np.bincount(
+        found.columns[entries][is_right], found.values[entries][is_right], minlength=length
+    )
+    partners = [columns[slice(*both.offsets[one : one + 2].tolist())] for one in nearest.tolist()]
+    compared = np.bincount(np.concatenate(partners), minlength=width)[np.maximum(fit, 0)]
+    return fit, int((are_sure(sums, compared) & (fit >= 0)).sum())
+
+
+def are_sure(
+    sums: npt.NDArray[np.number[Any]], compared: npt.NDArray[np.signedinteger[Any]]
+) -> npt.NDArray[np.bool_]:
+    """Return which residues are aligned with confidence.
+
+    Parameters
+    ----------
+    sums : ndarray
+        Of their posteriors with others in their column, in 65535ths: whole numbers.
+    compared : ndarray of int
+        How many others that is of.
+    """
+    sure: npt.NDArray[np.bool_] = (compared > 0) & (2 * sums >= ONE * compared)
+    return sure
+
+
+@dataclass
+class _Fits:
+    """Where the residues of new sequences are: in columns of the alignment, or between them."""
+
+    width: int
+    count: int
+
+    def __post_init__(self) -> None:
+        self._fits: list[npt.NDArray[np.int32]] = []
+        self._confident: list[int] = []
+        self._most = np.zeros(self.width + 1, np.int64)  # residues before each column, and behind
+
+    @property
+    def known(self) -> int:
+        """How many of the new sequences, the first ones, have a fit."""
+        return len(self._fits)
+
+    def take(self, kept: KeptResults, lengths: npt.NDArray[np.int32]) -> None:
+        """Take what was kept of sequences of some lengths."""
+        for arrays in kept.before("added"):
+            left, first = arrays["fits"], self.known
+            while len(left) and self.known < self.count:
+                length = int(lengths[self.known])
+                self.add(left[:length], int(arrays["confident"][self.known - first]))
+                left = left[length:]
+            if int(arrays["first"]) != first or len(left):
+                raise kept.damaged("fits of other sequences")
+
+    def keep(
+        self, kept: KeptResults, made: list[tuple[npt.NDArray[np.int32], int]], pairs: int
+    ) -> None:
+        """Keep the next new sequences, which were joined by some pairs."""
+        arrays = {
+            "first": np.array(self.known),
+            "fits": np.concatenate([fit for fit, _ in made]),
+            "confident": np.array([confident for _, confident in made]),
+        }
+        kept.add("added", arrays, pairs)
+
+    @property
+    def confident(self) -> npt.NDArray[np.int64]:
+        """How many residues of each new sequence are aligned with confidence."""
+        return np.array(self._confident, np.int64)
+
+    def add(self, fit: npt.NDArray[np.int32], confident: int) -> None:
+        """Take the next new sequence, as `_join` gives it."""
+        self._fits.append(fit)
+        self._confident.append(confident)
+        inserted = np.bincount(~fit[fit < 0], minlength=self.width + 1)
+        np.maximum(self._most, inserted, out=self._most)
+
+    def columns(self, old: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], int]:
+        """Return the columns of all residues, those of the alignment first, and how many are."""
+        begins = np.arange(self.width + 1) + np.cumsum(self._most) - self._most  # of insertions
+        places = begins + self._most  # of columns
+        parts = [places[old]]
+        for fit in self._fits:
+            slot = np.where(fit < 0, ~fit, 0)
+            is_inserted = fit < 0
+            starts = np.flatnonzero(np.diff(np.where(is_inserted, slot, -1), prepend=-2))
+            run = np.zeros(len(fit), np.int64)
+            run[starts] = starts
+            rank = np.arange(len(fit)) - np.maximum.accumulate(run)
+            parts.append(np.where(is_inserted, begins[slot] + rank, places[np.maximum(fit, 0)]))
+        return np.concatenate(parts).astype(np.int32), int(places[-1])

@@ -1,0 +1,263 @@
+"""Which sequences of a family are joined to the alignment of the others: fragments and outliers.
+
+A fragment is like a part of others; fragments of different parts are not like each other, and no
+tree has a place for them. An outlier is like nothing, and breaks what it is aligned with. Both are
+found by scores with free end gaps, in whole numbers:
+
+1. Two sequences are related if their score is above that of unrelated ones of their lengths, once
+   in some thousands of pairs. What is related to nothing is an outlier. Relations make clans.
+2. A sequence is short if it has less than half of the longest of its clan (of 64, or the fourth).
+3. Short ones are fragments if two that have a long relative in common are mostly related to each
+   other no more. Domains that are alone in some sequences and a part of others are; they stay.
+4. Where there are fragments, what is short beside the main clan is one as well.
+
+All others are aligned first. Outliers among up to 100 of them stay, for these are aligned by all
+pairs (with rounds, see the shares of `pairalign.jobs.msa.progressive`). An outlier that turns out
+to be aligned with confidence is none (`pairalign.jobs.msa.msa`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.jobs.distances.guide_tree import ordered_tree
+from pairalign.jobs.msa.grouping import MOST_IN_TREE, Indices, ScoreDistances
+from pairalign.jobs.msa.likeness import MOST_OF_ALL_PAIRS
+from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.tree import GuideTree
+
+_MOST_ALIKE = (5, 8)
+"""How often fragments that have a long relative in common are related to each other, at most."""
+
+_LEAST_PAIRS = 20
+_LEAST_SHORT = 6
+"""What shows that there are fragments: such pairs, in both directions; short outliers."""
+
+_LONGEST = (4, 64)
+"""Which of the longest of a clan is what others are compared with: by number, or one in so many."""
+
+_LEAST_CLAN = 4
+"""Sequences of the main clan."""
+
+LEAST_FIRST = 3
+"""Sequences that others are added to, at least."""
+
+_COMPARED = 200
+"""Scores for each sequence that looking for relatives of a few may take."""
+
+
+class _Related(NamedTuple):
+    """What is above chance: `least` + `per_bit` * (bits of both lengths - 16), in tenths."""
+
+    least: int
+    per_bit: int
+
+
+_RELATED = {True: _Related(300, 11), False: _Related(600, 26)}
+"""By whether it is DNA; 28 bits for two of 200 residues, by lambda and K of local alignments."""
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Latecomers:
+    """What is added when the others are aligned, and what may be like no other.
+
+    Attributes
+    ----------
+    added : ndarray of int64
+        Input indices, ascending; none in a family without fragments and outliers.
+    lonely : ndarray of int64
+        Those that are related to nothing by their scores.
+    doubtful : ndarray of int64
+        Of the added ones those that are no fragments: relatives may be among them that are too far
+        for scores.
+    """
+
+    added: Indices
+    lonely: Indices
+    doubtful: Indices
+
+    def without(self, indices: Indices) -> Latecomers:
+        """Return latecomers without some, none of which is in doubt any more."""
+        kept = np.setdiff1d(self.added, indices)
+        return Latecomers(kept, self.lonely, np.zeros(0, np.int64))
+
+    def compared_with(self, first: SequenceSet) -> Indices:
+        """Return which of the others the added ones may be compared with: of large families some.
+
+        The same for any order of the input.
+        """
+        count = len(first)
+        most = count if count <= MOST_IN_TREE else _COMPARED * count // len(self.added)
+        return evenly(first.canonical_order().astype(np.int64), most)
+
+
+NOBODY = Latecomers(*[np.zeros(0, np.int64)] * 3)
+
+
+def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomers:
+    """Find fragments and outliers.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+        Two or more.
+    scores : ScoreDistances
+        Of them.
+
+    Returns
+    -------
+    Latecomers
+    """
+    count = len(sequences)
+    related, columns, lonely = _relatives(sequences, scores)
+    lengths = sequences.lengths.astype(np.int64)
+    clans = _clans(related, columns)
+    short = _short(clans, lengths)
+    is_small = 2 * lengths < _main_length(clans, short, lengths)
+    added = np.zeros(count, bool)
+    are_many = int((lonely & is_small).sum()) >= _LEAST_SHORT
+    if are_many or _are_fragments(related, columns, short):
+        added = short | is_small
+    is_fragment = added.copy()
+    if count - int(added.sum()) > MOST_OF_ALL_PAIRS:
+        added |= lonely
+    if count - int(added.sum()) < LEAST_FIRST:
+        added[:] = False
+    doubtful = added & ~is_fragment
+    return Latecomers(*map(np.flatnonzero, (added, lonely, doubtful)))
+
+
+def _relatives(sequences: SequenceSet, scores: ScoreDistances) -> tuple[Flags, Indices, Flags]:
+    """Return which sequences (rows) are related to some (columns), these, and which to none."""
+    count = len(sequences)
+    everything = np.arange(count)
+    if count <= MOST_IN_TREE:
+        table = np.zeros((count, count), np.int64)
+        first, second = np.triu_indices(count, 1)
+        table[first, second] = table[second, first] = scores.of_all()
+        related = _above_chance(sequences, scores, table, everything, everything)
+        return related, everything, ~related.any(axis=1)
+    seeds = scores.seeds()
+    related = _above_chance(sequences, scores, scores.to_seeds(), everything, seeds)
+    lonely = ~related.any(axis=1)
+    left = np.flatnonzero(lonely)
+    if len(left) > count // 2:  # too many to look at more closely
+        lonely[:] = False
+    elif len(left):
+        others = evenly(sequences.order.astype(np.int64), _COMPARED * count // len(left))
+        found = _above_chance(sequences, scores, scores.between(left, others), left, others)
+        lonely[left] = ~found.any(axis=1)
+    return related, seeds, lonely
+
+
+def evenly(indices: Indices, most: int) -> Indices:
+    """Return at most `most` of some indices, evenly spaced."""
+    taken = min(len(indices), max(most, 1))
+    return indices[np.arange(taken, dtype=np.int64) * len(indices) // taken]
+
+
+def _above_chance(
+    sequences: SequenceSet,
+    scores: ScoreDistances,
+    distances: npt.NDArray[np.int64],
+    rows: Indices,
+    columns: Indices,
+) -> Flags:
+    """Return which pairs have scores above those of unrelated sequences."""
+    least, per_bit = _RELATED[sequences.alphabet == DNA]
+    bits = np.array([int(length).bit_length() for length in sequences.lengths.tolist()])
+    needed = least + per_bit * (bits[rows][:, np.newaxis] + bits[columns] - 16)
+    found: Flags = 10 * scores.raw_scores(distances, rows, columns) >= needed
+    found[rows[:, np.newaxis] == columns] = False
+    return found
+
+
+def _clans(related: Flags, columns: Indices) -> Indices:
+    """Return a number for each sequence that is the same for all that relations connect."""
+    clans = np.arange(len(related))
+    while True:
+        of_columns = np.where(related, clans[:, np.newaxis], len(clans)).min(axis=0)
+        found = clans.copy()
+        found[columns] = np.minimum(found[columns], of_columns)
+        found = np.minimum(found, np.where(related, found[columns], len(clans)).min(axis=1))
+        if np.array_equal(found, clans):
+            return clans
+        clans = found
+
+
+def _short(clans: Indices, lengths: Indices) -> Flags:
+    """Return what is short beside the longest of its clan."""
+    short = np.zeros(len(clans), bool)
+    for clan in np.unique(clans).tolist():
+        members = np.flatnonzero(clans == clan)
+        short[members] = 2 * lengths[members] < _longest(lengths[members])
+    return short
+
+
+def _longest(lengths: Indices) -> int:
+    least, one_in = _LONGEST
+    place = min(len(lengths), max(least, -(-len(lengths) // one_in)))
+    return int(np.sort(lengths)[-place])
+
+
+def _main_length(clans: Indices, short: Flags, lengths: Indices) -> int:
+    """Return how long the long sequences are of the clan that has the most.
+
+    What counts is the square of a length: a clan of fragments alone may have more members.
+    """
+    sizes = np.bincount(clans)
+    squares = np.zeros(len(sizes), np.int64)
+    np.add.at(squares, clans, lengths**2 * ~short)
+    squares[sizes < _LEAST_CLAN] = 0
+    long = np.sort(lengths[(clans == squares.argmax()) & ~short])
+    return int(long[len(long) // 2]) if squares.any() else 0
+
+
+def _are_fragments(related: Flags, columns: Indices, short: Flags) -> bool:
+    """Whether short sequences are of different parts of the long ones.
+
+    Each long relative that two have in common counts. The sums are exact: float32 holds whole
+    numbers up to the number of columns.
+    """
+    of_short, of_long = columns[short[columns]], ~short[columns]
+    to_long = related[:, of_long].astype(np.float32)
+    common = (to_long[short] @ to_long[of_short].T).astype(np.int64)
+    common[np.flatnonzero(short)[:, np.newaxis] == of_short] = 0
+    alike = int(common[related[short][:, ~of_long]].sum())
+    times, of = _MOST_ALIKE
+    enough = np.count_nonzero(common) >= _LEAST_PAIRS
+    return bool(enough and of * alike < times * int(common.sum()))
+
+
+def graft_latecomers(tree: GuideTree, sequences: SequenceSet, order: Indices) -> GuideTree:
+    """Return the tree of all sequences: latecomers join at the root, one after the other.
+
+    Parameters
+    ----------
+    tree : GuideTree
+        Of the first of `order`.
+    sequences : SequenceSet
+        All.
+    order : ndarray of int64
+        Input indices: those of the tree, then latecomers.
+    """
+    count, first = len(sequences), len(tree)
+    node = np.concatenate((order[:first], count + np.arange(first - 1)))
+    links = tree.linkage.copy()
+    links[:, :2] = node[links[:, :2].astype(np.int64)]
+    height, root = float(links[-1, 2]), count + first - 2
+    late = order[first:]
+    late = late[np.argsort(sequences.canonical_order().argsort()[late])][::-1]
+    tops = root + np.arange(len(late))
+    more = [tops, late, np.full(len(late), height), first + 1 + np.arange(len(late))]
+    linkage = np.vstack((links, np.column_stack(more)))
+    children = linkage[:, :2].astype(np.int64)
+    lengths = np.vstack((tree.lengths, np.column_stack((0 * tops, np.full(len(late), height / 2)))))
+    return ordered_tree(list(sequences.names), children, lengths, linkage, tree.method)
