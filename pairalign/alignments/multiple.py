@@ -26,7 +26,7 @@ _NAME_SHOWN = 20
 _COLUMNS_SHOWN = 80
 
 LEAST_LIKE = 0.05
-"""The share of residues that are aligned with confidence below which a sequence is like no other."""
+"""A sequence is like no other if less of its residues are aligned with confidence."""
 
 
 class Unlike(NamedTuple):
@@ -55,6 +55,11 @@ def unlike_of(
         for index, share in zip(indices.tolist(), shares.tolist(), strict=True)
         if share < LEAST_LIKE
     )
+
+
+def describe_unlike(share: float) -> str:
+    """Say of a sequence that it is like no other, by the share of `Unlike`."""
+    return f"is like no other: {100 * share:.0f}% of its residues are aligned with confidence"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,6 +126,11 @@ class MultipleAlignment:
         rows = (self.text(k)[:_COLUMNS_SHOWN] for k in range(len(names)))
         lines = (f"{name:<{widest}}  {row}{more}" for name, row in zip(names, rows, strict=True))
         return html_text(self, lines)
+
+    @property
+    def named_unlike(self) -> list[tuple[str, float]]:
+        """Names and shares of `unlike`."""
+        return [(self.sequences.names[index], share) for index, share in self.unlike]
 
     def row(self, index: int) -> npt.NDArray[np.uint8]:
         """Return the row of the sequence at an input index: residues and ``-``, uint8."""

@@ -14,7 +14,7 @@ from pairalign.base.errors import FormatError
 from pairalign.cli.files import check_files
 from pairalign.cli.kept_results import kept_results
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.msa_families import check_partners, how_of, run_families
+from pairalign.cli.msa_families import add_unlike, check_partners, how_of, run_families
 from pairalign.cli.planning import read_sets_of, rules_of, sequences_request, with_output
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.msa import WITH_CONFIDENCE, check_msa_names, write_alignment
@@ -121,6 +121,7 @@ def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -
     if len(known):
         mean = float(known.mean())
         lines.add("confidence", f"{mean:.3f} in the mean of columns", confidence=round(mean, 6))
+    add_unlike(lines, alignment.named_unlike)
     lines.add_time(seconds)
     lines.add_outputs(outputs)
     return lines

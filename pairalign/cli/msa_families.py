@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from typing import Any
 
+from pairalign.alignments.multiple import describe_unlike
 from pairalign.base.choices import COMPRESSED_SUFFIXES, MSA_SUFFIXES
-from pairalign.base.errors import FormatError
+from pairalign.base.errors import FormatError, cut_name
 from pairalign.cli.console import log
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
@@ -19,6 +21,9 @@ from pairalign.formats.parts import prepare_folder
 from pairalign.jobs.msa.families import align_families
 from pairalign.requests.msa import MsaOptions
 from pairalign.sequences.sets import SequenceSet
+
+_MOST_SAID = 5
+"""Sequences that are like no other; the others are counted."""
 
 
 def run_families(asked: MsaOptions) -> None:
@@ -33,7 +38,7 @@ def run_families(asked: MsaOptions) -> None:
     prepare_folder(asked.output)
     if left:
         check_writable(next(iter(left)))
-    columns = 0
+    columns, unlike = 0, []
     for place, alignment in align_families(
         sets,
         confidence=format in WITH_CONFIDENCE,
@@ -42,7 +47,9 @@ def run_families(asked: MsaOptions) -> None:
         with open_output(place) as output:
             write_alignment(output, format, alignment, asked.order)
         columns += alignment.width
-    say_summary(asked, _summary(asked, sets, columns, time.perf_counter() - started))
+        unlike += alignment.named_unlike
+    summary = _summary(asked, sets, columns, unlike, time.perf_counter() - started)
+    say_summary(asked, summary)
 
 
 def how_of(asked: MsaOptions) -> dict[str, Any]:
@@ -64,6 +71,18 @@ def check_partners(asked: MsaOptions, format: str) -> None:
             f"{asked.output}: --partners is for confidence, which {format} files do not have; "
             f"take one of {', '.join(WITH_CONFIDENCE)}"
         )
+
+
+def add_unlike(lines: Lines, found: Sequence[tuple[str, float]]) -> None:
+    """Say which sequences are like no other of their family: by names and shares."""
+    if not found:
+        return
+    said = [f"{cut_name(name)} {describe_unlike(share)}" for name, share in found[:_MOST_SAID]]
+    facts = [{"name": name, "confident": round(share, 6)} for name, share in found]
+    lines.add("outliers", said[0], outliers=facts)
+    lines.rows += [("", text) for text in said[1:]]
+    if len(found) > _MOST_SAID:
+        lines.rows.append(("", f"{len(found) - _MOST_SAID:,} more"))
 
 
 def _places_of(asked: MsaOptions, format: str) -> dict[str, str]:
@@ -120,13 +139,18 @@ def _read(asked: MsaOptions, format: str, places: dict[str, str]) -> dict[str, S
 
 
 def _summary(
-    asked: MsaOptions, sets: dict[str, SequenceSet], columns: int, seconds: float
+    asked: MsaOptions,
+    sets: dict[str, SequenceSet],
+    columns: int,
+    unlike: Sequence[tuple[str, float]],
+    seconds: float,
 ) -> Lines:
     count = sum(map(len, sets.values()))
     text = f"{len(sets):,} of {count:,} sequences"
     lines = Lines()
     lines.add("families", text, families=len(sets), sequences=count)
     lines.add("columns", f"{columns:,}", columns=columns)
+    add_unlike(lines, unlike)
     lines.add_time(seconds)
     lines.add_outputs([asked.output])
     return lines

@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from pairalign.alignments.multiple import GAP, MultipleAlignment
+from pairalign.alignments.multiple import GAP, MultipleAlignment, describe_unlike
 from pairalign.formats.marks import confidence_marks, residue_marks
 from pairalign.formats.matrix_text import padded_width
 from pairalign.formats.msa_html import html_lines
@@ -59,10 +59,15 @@ def clustal_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterato
 
 
 def stockholm_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
-    """Stockholm: a row a sequence, ``#=GR PP`` and ``#=GC PP_cons``, and ``#=GF ID``."""
+    """Stockholm: a row a sequence, ``#=GR PP`` and ``#=GC PP_cons``, and ``#=GF ID``.
+
+    What is like no other has a comment, ``#=GS NAME CC``.
+    """
     names = alignment.sequences.names
     margin = max(len("#=GC PP_cons"), len("#=GR  PP") + padded_width(names))
     yield "# STOCKHOLM 1.0\n#=GF ID pairalign\n"
+    for name, share in alignment.named_unlike:
+        yield f"#=GS {name} CC {describe_unlike(share)}\n"
     for index in order:
         marks = residue_marks(alignment, index)
         yield f"{names[index]:<{margin}}  {alignment.text(index)}\n"

@@ -10,7 +10,7 @@ import pytest
 
 from pairalign.cli.main import main
 from pairalign.engines.cpu.posterior import PosteriorEngine
-from pairalign.jobs.msa import adding
+from pairalign.jobs.msa import joining
 from pairalign.jobs.posterior import posterior as job
 
 LETTERS = list("ARNDCQEGHILKMFPSTWYV")
@@ -154,7 +154,7 @@ def test_additions_go_on_where_they_were_ended(
     format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, computed: dict[str, Any]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(adding, "_AT_ONCE", 4)
+    monkeypatch.setattr(joining, "_AT_ONCE", 4)
     write_family(tmp_path / "family.fa", 8)
     assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
     added = (tmp_path / "family.fa").read_text().replace(">s", ">new")
@@ -187,7 +187,7 @@ def test_additions_to_another_alignment_are_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(adding, "_AT_ONCE", 4)
+    monkeypatch.setattr(joining, "_AT_ONCE", 4)
     write_family(tmp_path / "family.fa", 8)
     assert main(["msa", "family.fa", "-o", "made.afa", "-q"]) == 0
     (tmp_path / "new.fa").write_text((tmp_path / "family.fa").read_text().replace(">s", ">new"))

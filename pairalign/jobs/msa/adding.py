@@ -88,7 +88,7 @@ def extend_multiple(
         kept=kept,
     )
     added = np.arange(len(old), len(both))
-    unlike = unlike_of(both, added, joined.confident)
+    unlike = unlike_of(both, added[~joined.related], joined.confident[~joined.related])
     if not confidence:
         nothing = np.zeros(both.total_residues), np.zeros(both.total_residues, np.int32)
         return MultipleAlignment(both, joined.columns, joined.width, *nothing, None, unlike)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.want import Detail
 from pairalign.requests.align import AlignRequest
 from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.joining import ordered_tree
@@ -248,6 +249,17 @@ def _in_each(group: Indices, count: int) -> list[Indices]:
     return np.split(order[: bounds[-1]], bounds[1:-1])
 
 
+class _Related(NamedTuple):
+    """What is above chance: `least` + `per_bit` * (bits of both lengths - 16), in tenths."""
+
+    least: int
+    per_bit: int
+
+
+_RELATED = {True: _Related(300, 11), False: _Related(600, 26)}
+"""By whether it is DNA; 28 bits for two of 200 residues, by lambda and K of local alignments."""
+
+
 class ScoreDistances:
     """Distances from scores, computed when they are asked for."""
 
@@ -280,10 +292,26 @@ class ScoreDistances:
             self._known["seeds"] = self.between(everything, self.seeds())
         return self._known["seeds"]
 
-    def raw_scores(self, distances: Distances, rows: Indices, columns: Indices) -> Distances:
-        """Return the scores that distances, a row for each of `rows`, are of; rounded up."""
+    def above_chance(
+        self, distances: Distances, rows: Indices, columns: Indices
+    ) -> npt.NDArray[np.bool_]:
+        """Return which pairs have scores that unrelated sequences of their lengths seldom have.
+
+        Parameters
+        ----------
+        distances : ndarray of int64
+            A row for each of `rows`, a column for each of `columns`: input indices. None is above
+            chance with itself.
+        """
         most = np.minimum(self._own[rows][:, np.newaxis], self._own[columns])
-        return -((distances - _ONE) * np.maximum(most, 1) // _ONE)
+        scores = -((distances - _ONE) * np.maximum(most, 1) // _ONE)
+        least, per_bit = _RELATED[self._sequences.alphabet == DNA]
+        bits = np.array([length.bit_length() for length in self._sequences.lengths.tolist()])
+        found: npt.NDArray[np.bool_] = 10 * scores >= least + per_bit * (
+            bits[rows][:, np.newaxis] + bits[columns] - 16
+        )
+        found[rows[:, np.newaxis] == columns] = False
+        return found
 
     def of_pairs(self, indices: Indices) -> npt.NDArray[np.float32]:
         """Return the distances of all pairs of some sequences, condensed."""

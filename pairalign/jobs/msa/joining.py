@@ -44,11 +44,14 @@ class Joined(NamedTuple):
     confident : ndarray of int64
         How many residues of each new sequence are aligned with confidence: with a mean posterior of
         `CONFIDENT` or more.
+    related : ndarray of bool
+        Which new sequences have a relative in the alignment by their scores.
     """
 
     columns: npt.NDArray[np.int32]
     width: int
     confident: npt.NDArray[np.int64]
+    related: npt.NDArray[np.bool_]
 
 
 def join_new(
@@ -89,9 +92,10 @@ def join_new(
     fits = _Fits(width, len(both) - old)
     if kept is not None:
         fits.take(kept, both.lengths[old:])
-    added = np.arange(old + fits.known, len(both))
+    new = np.arange(old, len(both))
+    nearest, related = _nearest(both, new, candidates, threads, memory_bytes)
+    added, nearest = new[fits.known :], nearest[fits.known :]
     if len(added):
-        nearest = _nearest(both, added, candidates, old, threads, memory_bytes)
         lengths = both.lengths.astype(np.int64)
         cells = int((lengths[nearest].sum(axis=1) * lengths[added]).sum())
         engine = open_posterior_engine(
@@ -111,30 +115,30 @@ def join_new(
                 for fit, confident in made:
                     fits.add(fit, confident)
                 meter.update(int((lengths[partners].sum(axis=1) * lengths[own]).sum()))
-    return Joined(*fits.columns(columns), fits.confident)
+    return Joined(*fits.columns(columns), fits.confident, related)
 
 
 def _nearest(
     both: SequenceSet,
     added: Indices,
     candidates: Indices | None,
-    old: int,
     threads: int,
     memory_bytes: int,
-) -> Indices:
-    """Return what each new sequence is compared with.
+) -> tuple[Indices, npt.NDArray[np.bool_]]:
+    """Return what each new sequence is compared with, and which are related to any.
 
     What is less than half as long comes last: most of a new sequence has no counterpart in it.
     """
     if candidates is None:
-        candidates = np.arange(old)
-    distances = ScoreDistances(both, threads, memory_bytes).between(added, candidates)
+        candidates = np.arange(len(both) - len(added))
+    scores = ScoreDistances(both, threads, memory_bytes)
+    distances = scores.between(added, candidates)
+    related = scores.above_chance(distances, added, candidates).any(axis=1)
     lengths = both.lengths.astype(np.int64)
     is_part = 2 * lengths[candidates] < lengths[added][:, np.newaxis]
     distances[is_part] += 1 << 32
     taken = candidates[np.argsort(distances, axis=1, kind="stable")[:, :NEAREST]]
-    nearest: Indices = np.sort(taken, axis=1)
-    return nearest
+    return np.sort(taken, axis=1), related
 
 
 def _join(

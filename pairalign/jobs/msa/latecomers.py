@@ -4,12 +4,13 @@ A fragment is like a part of others; fragments of different parts are not like e
 tree has a place for them. An outlier is like nothing, and breaks what it is aligned with. Both are
 found by scores with free end gaps, in whole numbers:
 
-1. Two sequences are related if their score is above that of unrelated ones of their lengths, once
-   in some thousands of pairs. What is related to nothing is an outlier. Relations make clans.
-2. A sequence is short if it has less than half of the longest of its clan (of 64, or the fourth).
-3. Short ones are fragments if two that have a long relative in common are mostly related to each
-   other no more. Domains that are alone in some sequences and a part of others are; they stay.
-4. Where there are fragments, what is short beside the main clan is one as well.
+1. Two sequences are related if their score is above chance (`ScoreDistances.above_chance`). What is
+   related to nothing is an outlier. Relations make clans.
+2. A sequence is short if it has less than half of the longest of its clan (one of 64, or the
+   fourth).
+3. Short ones are fragments if two that have a long relative in common are often not related to each
+   other. Domains that are alone in some sequences and a part of others mostly are; they stay.
+4. Where there are fragments, or many short outliers, what is short beside the main clan is one.
 
 All others are aligned first. Outliers among up to 100 of them stay, for these are aligned by all
 pairs (with rounds, see the shares of `pairalign.jobs.msa.progressive`). An outlier that turns out
@@ -19,7 +20,6 @@ to be aligned with confidence is none (`pairalign.jobs.msa.msa`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,6 @@ import numpy.typing as npt
 from pairalign.jobs.distances.guide_tree import ordered_tree
 from pairalign.jobs.msa.grouping import MOST_IN_TREE, Indices, ScoreDistances
 from pairalign.jobs.msa.likeness import MOST_OF_ALL_PAIRS
-from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 
@@ -50,16 +49,6 @@ LEAST_FIRST = 3
 _COMPARED = 200
 """Scores for each sequence that looking for relatives of a few may take."""
 
-
-class _Related(NamedTuple):
-    """What is above chance: `least` + `per_bit` * (bits of both lengths - 16), in tenths."""
-
-    least: int
-    per_bit: int
-
-
-_RELATED = {True: _Related(300, 11), False: _Related(600, 26)}
-"""By whether it is DNA; 28 bits for two of 200 residues, by lambda and K of local alignments."""
 
 Flags = npt.NDArray[np.bool_]
 
@@ -142,17 +131,17 @@ def _relatives(sequences: SequenceSet, scores: ScoreDistances) -> tuple[Flags, I
         table = np.zeros((count, count), np.int64)
         first, second = np.triu_indices(count, 1)
         table[first, second] = table[second, first] = scores.of_all()
-        related = _above_chance(sequences, scores, table, everything, everything)
+        related = scores.above_chance(table, everything, everything)
         return related, everything, ~related.any(axis=1)
     seeds = scores.seeds()
-    related = _above_chance(sequences, scores, scores.to_seeds(), everything, seeds)
+    related = scores.above_chance(scores.to_seeds(), everything, seeds)
     lonely = ~related.any(axis=1)
     left = np.flatnonzero(lonely)
     if len(left) > count // 2:  # too many to look at more closely
         lonely[:] = False
     elif len(left):
         others = evenly(sequences.order.astype(np.int64), _COMPARED * count // len(left))
-        found = _above_chance(sequences, scores, scores.between(left, others), left, others)
+        found = scores.above_chance(scores.between(left, others), left, others)
         lonely[left] = ~found.any(axis=1)
     return related, seeds, lonely
 
@@ -161,22 +150,6 @@ def evenly(indices: Indices, most: int) -> Indices:
     """Return at most `most` of some indices, evenly spaced."""
     taken = min(len(indices), max(most, 1))
     return indices[np.arange(taken, dtype=np.int64) * len(indices) // taken]
-
-
-def _above_chance(
-    sequences: SequenceSet,
-    scores: ScoreDistances,
-    distances: npt.NDArray[np.int64],
-    rows: Indices,
-    columns: Indices,
-) -> Flags:
-    """Return which pairs have scores above those of unrelated sequences."""
-    least, per_bit = _RELATED[sequences.alphabet == DNA]
-    bits = np.array([int(length).bit_length() for length in sequences.lengths.tolist()])
-    needed = least + per_bit * (bits[rows][:, np.newaxis] + bits[columns] - 16)
-    found: Flags = 10 * scores.raw_scores(distances, rows, columns) >= needed
-    found[rows[:, np.newaxis] == columns] = False
-    return found
 
 
 def _clans(related: Flags, columns: Indices) -> Indices:

@@ -201,7 +201,8 @@ def _join_latecomers(
     joined = join_new(both, columns, width, candidates=late.compared_with(first), **vars(computed))
     whole = np.empty(sequences.total_residues, np.int32)
     whole[residues_of(sequences, order)] = joined.columns
-    unlike = unlike_of(sequences, late.added, joined.confident)
+    is_lonely = np.isin(late.added, late.lonely)
+    unlike = unlike_of(sequences, late.added[is_lonely], joined.confident[is_lonely])
     return graft_latecomers(tree, sequences, order), whole, joined.width, unlike
 
 
