@@ -34,6 +34,7 @@ from bench import (  # noqa: E402
     msa,
     msa_families,
     msa_large,
+    msa_outliers,
     posterior,
     reads,
     report,
@@ -43,7 +44,8 @@ from bench import (  # noqa: E402
 )
 
 MODULES = (
-    commands, gpu, similar, statistics, reads, trees, msa, msa_families, msa_large, posterior,
+    commands, gpu, similar, statistics, reads, trees, msa, msa_families, msa_large,
+    msa_outliers, posterior,
 )  # fmt: skip
 """Each adds a command with `add_command`."""
 

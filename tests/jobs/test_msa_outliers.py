@@ -1,11 +1,15 @@
 """Sequences that do not belong to a family leave the alignment of those that do as it is."""
 
+import json
 import random
 
 import numpy as np
 import pytest
 
 import pairalign
+from pairalign.cli.main import main
+from pairalign.jobs.msa.grouping import ScoreDistances
+from pairalign.jobs.msa.latecomers import find_latecomers
 
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
@@ -62,3 +66,99 @@ def test_unrelated_sequences_leave_the_others_as_they_are(seed):
     found = _right(pairalign.msa(_among(relatives, unrelated, seed)), relatives)
     assert alone > 0.8
     assert found > alone - 0.02
+
+
+def _fragments(relatives, count, seed):
+    """Pieces of 15 to 40% of sequences."""
+    draw, texts = random.Random(seed), [text for text, _ in relatives.values()]
+    found = {}
+    for index in range(count):
+        text = draw.choice(texts)
+        size = int(len(text) * draw.uniform(0.15, 0.4))
+        start = draw.randrange(len(text) - size)
+        found[f"f{index}"] = text[start : start + size]
+    return found
+
+
+def _unrelated(count, seed, lengths=(60, 110)):
+    draw = random.Random(seed)
+    return {
+        f"u{index}": "".join(draw.choices(AMINO_ACIDS, k=draw.randrange(*lengths)))
+        for index in range(count)
+    }
+
+
+@pytest.mark.parametrize(("fragments", "outliers"), [(36, 0), (110, 0), (0, 90), (45, 45)])
+def test_fragments_and_outliers_leave_the_others_as_they_are(fragments, outliers):
+    relatives = _relatives(16, 90, 0.4, 1)
+    others = _fragments(relatives, fragments, 2) | _unrelated(outliers, 3)
+    alone = _right(pairalign.msa(_among(relatives, {}, 1)), relatives)
+    found = pairalign.msa(_among(relatives, others, 1), confidence=False)
+    assert alone > 0.8
+    assert _right(found, relatives) > alone - 0.01
+    names = [found.sequences.names[index] for index, _ in found.unlike]
+    assert all(name[0] in "uf" for name in names)
+    assert sum(name[0] == "u" for name in names) >= 0.9 * outliers
+    assert sorted(found.tree.leaves()) == list(range(len(found.sequences)))
+
+
+def test_fragments_are_where_their_sequences_are():
+    relatives = _relatives(16, 90, 0.4, 4)
+    fragments = _fragments(relatives, 100, 5)
+    found = pairalign.msa(_among(relatives, fragments, 6), confidence=False)
+    columns = {
+        name: found.columns[slice(*found.sequences.offsets[index : index + 2])]
+        for index, name in enumerate(found.sequences.names)
+    }
+    right = total = 0
+    for name, text in fragments.items():
+        whole = next(one for one, (other, _) in relatives.items() if text in other)
+        start = relatives[whole][0].index(text)
+        right += (columns[name] == columns[whole][start : start + len(text)]).sum()
+        total += len(text)
+    assert right > 0.9 * total
+
+
+def test_the_order_of_the_input_changes_nothing():
+    relatives = _relatives(12, 80, 0.4, 7)
+    others = _fragments(relatives, 60, 8) | _unrelated(40, 9)
+    one, other = (
+        pairalign.msa(_among(relatives, others, seed), confidence=False) for seed in (1, 2)
+    )
+    rows = [
+        {name: found.text(index) for index, name in enumerate(found.sequences.names)}
+        for found in (one, other)
+    ]
+    assert rows[0] == rows[1]
+    assert dict(one.named_unlike) == dict(other.named_unlike)
+
+
+def test_domains_alone_stay_among_the_others():
+    relatives = _relatives(30, 200, 0.3, 10)
+    domains = {f"d{index}": text[60:140] for index, (text, _) in enumerate(relatives.values())}
+    both = _among(relatives, domains, 11)
+    late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
+    assert not len(late.added)
+    assert not len(late.lonely)
+
+
+def test_a_sequence_that_is_like_no_other_is_said(tmp_path, capsys):
+    relatives = _relatives(8, 90, 0.4, 12)
+    path = tmp_path / "in.fa"
+    texts = {name: text for name, (text, _) in relatives.items()} | _unrelated(1, 13)
+    path.write_text("".join(f">{name}\n{text}\n" for name, text in texts.items()))
+    out = tmp_path / "out.sto"
+    assert main(["msa", str(path), "-o", str(out)]) == 0
+    said = capsys.readouterr().err
+    assert said.count("is like no other") == 1
+    assert "u0 is like no other: " in said
+    assert out.read_text().count("#=GS u0 CC is like no other: ") == 1
+    assert main(["msa", str(path), "-o", str(tmp_path / "b.sto"), "--summary", "json"]) == 0
+    (outlier,) = json.loads(capsys.readouterr().err.splitlines()[-1])["outliers"]
+    assert outlier["name"] == "u0"
+    assert outlier["confident"] < 0.05
+    rest = {name: text for name, text in texts.items() if name != "u0"}
+    first = pairalign.msa(rest)
+    assert not first.unlike
+    added = pairalign.extend_multiple(first, {"u0": texts["u0"]}, confidence=False)
+    assert [name for name, _ in added.named_unlike] == ["u0"]

@@ -18,7 +18,10 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         benchmark.parse(["--help"])
     shown = capsys.readouterr().out
-    assert all(name in shown for name in ("verify", "msa", "posterior", "commands", "trees"))
+    assert all(
+        name in shown
+        for name in ("verify", "msa", "msa-outliers", "posterior", "commands", "trees")
+    )
 
 
 def test_whole_commands_run_beside_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:

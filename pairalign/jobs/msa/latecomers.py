@@ -13,8 +13,9 @@ found by scores with free end gaps, in whole numbers:
 4. Where there are fragments, or many short outliers, what is short beside the main clan is one.
 
 All others are aligned first. Outliers among up to 100 of them stay, for these are aligned by all
-pairs (with rounds, see the shares of `pairalign.jobs.msa.progressive`). An outlier that turns out
-to be aligned with confidence is none (`pairalign.jobs.msa.msa`).
+pairs (up to 50 with rounds, see the shares of `pairalign.jobs.msa.progressive`), but where without
+them there are rounds. An outlier that turns out to be aligned with confidence is none
+(`pairalign.jobs.msa.msa`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.jobs.distances.guide_tree import ordered_tree
-from pairalign.jobs.msa.grouping import MOST_IN_TREE, Indices, ScoreDistances
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, MOST_IN_TREE, Indices, ScoreDistances
 from pairalign.jobs.msa.likeness import MOST_OF_ALL_PAIRS
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
@@ -115,7 +116,9 @@ def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomer
     if are_many or _are_fragments(related, columns, short):
         added = short | is_small
     is_fragment = added.copy()
-    if count - int(added.sum()) > MOST_OF_ALL_PAIRS:
+    first = count - int(added.sum())
+    related_ones = count - int((added | lonely).sum())
+    if first > MOST_OF_ALL_PAIRS or first > MOST_IN_GROUP >= related_ones:
         added |= lonely
     if count - int(added.sum()) < LEAST_FIRST:
         added[:] = False
