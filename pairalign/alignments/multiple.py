@@ -34,14 +34,14 @@ class Unlike(NamedTuple):
 
     Attributes
     ----------
-    index : int
+    sequence : int
         Its input index.
     share : float
         Of its residues, those that are aligned with confidence: with posteriors of 0.5 or more, in
         the mean of those that they were computed with.
     """
 
-    index: int
+    sequence: int
     share: float
 
 

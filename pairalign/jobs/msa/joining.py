@@ -133,7 +133,8 @@ def _nearest(
         candidates = np.arange(len(both) - len(added))
     scores = ScoreDistances(both, threads, memory_bytes)
     distances = scores.between(added, candidates)
-    related = scores.above_chance(distances, added, candidates).any(axis=1)
+    is_above = scores.above_chance(distances, added, candidates)
+    related: npt.NDArray[np.bool_] = np.logical_or.reduce(is_above, axis=1)
     lengths = both.lengths.astype(np.int64)
     is_part = 2 * lengths[candidates] < lengths[added][:, np.newaxis]
     distances[is_part] += 1 << 32

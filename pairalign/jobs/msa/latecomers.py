@@ -25,10 +25,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.jobs.distances.guide_tree import ordered_tree
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, MOST_IN_TREE, Indices, ScoreDistances
 from pairalign.jobs.msa.likeness import MOST_OF_ALL_PAIRS
 from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.joining import ordered_tree
 from pairalign.trees.tree import GuideTree
 
 _MOST_ALIKE = (5, 8)
@@ -39,7 +39,7 @@ _LEAST_SHORT = 6
 """What shows that there are fragments: such pairs, in both directions; short outliers."""
 
 _LONGEST = (4, 64)
-"""Which of the longest of a clan is what others are compared with: by number, or one in so many."""
+"""Which of the longest of a clan is what others are compared with: by its place, or one in 64."""
 
 _LEAST_CLAN = 4
 """Sequences of the main clan."""
@@ -135,18 +135,23 @@ def _relatives(sequences: SequenceSet, scores: ScoreDistances) -> tuple[Flags, I
         first, second = np.triu_indices(count, 1)
         table[first, second] = table[second, first] = scores.of_all()
         related = scores.above_chance(table, everything, everything)
-        return related, everything, ~related.any(axis=1)
+        return related, everything, _none(related)
     seeds = scores.seeds()
     related = scores.above_chance(scores.to_seeds(), everything, seeds)
-    lonely = ~related.any(axis=1)
+    lonely = _none(related)
     left = np.flatnonzero(lonely)
     if len(left) > count // 2:  # too many to look at more closely
         lonely[:] = False
     elif len(left):
         others = evenly(sequences.order.astype(np.int64), _COMPARED * count // len(left))
         found = scores.above_chance(scores.between(left, others), left, others)
-        lonely[left] = ~found.any(axis=1)
+        lonely[left] = _none(found)
     return related, seeds, lonely
+
+
+def _none(related: Flags) -> Flags:
+    lonely: Flags = ~np.logical_or.reduce(related, axis=1)
+    return lonely
 
 
 def evenly(indices: Indices, most: int) -> Indices:

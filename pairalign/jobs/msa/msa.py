@@ -1,6 +1,7 @@
 """The multiple alignment of a family, from posteriors of pairs, and how sure any alignment is.
 
-Up to 100 sequences:
+Fragments and outliers (`pairalign.jobs.msa.latecomers`) are joined to the alignment of the others
+(`pairalign.jobs.msa.joining`). Up to 100 sequences:
 
 1. Posteriors of all pairs (`pairalign.jobs.posterior`).
 2. Distances: 1 minus the expected number of right columns of a pair's best alignment, by the
@@ -179,7 +180,7 @@ def _align_in_turn(
     """
     if len(late.doubtful):
         found = _join_latecomers(sequences, late, replace(computed, kept=None))
-        unlike = [one.index for one in found[3]]
+        unlike = [one.sequence for one in found[3]]
         related = np.setdiff1d(late.doubtful, np.array(unlike, np.int64))
         if not len(related):
             return found
