@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
+from pairalign.base.declaration import place
 from pairalign.base.errors import MissingPackageError
 from pairalign.cli.program import build_parser
+from pairalign.requests.shared import Asked
 
 SHELLS = ("bash", "zsh")
 _MATRICES = {
@@ -16,20 +18,23 @@ _MATRICES = {
 """Names of matrices, or files."""
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Give the command's parser its description and options."""
-    parser.description = (
+@dataclass(frozen=True)
+class CompletionOptions(Asked):
+    """All that ``pairalign completion`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
         "Print a script that makes a shell complete commands, options, their values and files."
     )
-    parser.epilog = (
+    EPILOG: ClassVar[str | None] = (
         "bash: pairalign completion bash > ~/.local/share/bash-completion/completions/pairalign; "
         "zsh: pairalign completion zsh > _pairalign, in a folder of $fpath."
     )
-    parser.add_argument("shell", metavar="|".join(SHELLS), choices=SHELLS)
-    parser.set_defaults(run=_complete)
+
+    shell: str = place("|".join(SHELLS), values=SHELLS)
 
 
-def _complete(options: argparse.Namespace) -> None:
+def run_completion(asked: CompletionOptions) -> None:
+    """Carry out ``pairalign completion``."""
     try:
         import shtab
     except ImportError as error:
@@ -40,4 +45,4 @@ def _complete(options: argparse.Namespace) -> None:
 
     names = " ".join(known_names())
     preamble: Any = {shell: text.replace("NAMES", names) for shell, text in _MATRICES.items()}
-    print(shtab.complete(build_parser(), options.shell, preamble=preamble))
+    print(shtab.complete(build_parser(), asked.shell, preamble=preamble))

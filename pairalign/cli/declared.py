@@ -25,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:
     kind : type
         Of the request: one of `pairalign.requests.shared.Asked`.
     """
-    parser.description, parser.epilog = kind.DESCRIPTION, kind.EPILOG
+    parser.description, parser.epilog = kind.DESCRIPTION or None, kind.EPILOG
     if kind.VERBATIM:
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
     groups: dict[str | None, Any] = {None: parser}

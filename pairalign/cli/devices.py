@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 
+from pairalign.base.declaration import flag
 from pairalign.engines.kernels import kernel_table
 from pairalign.engines.selection import list_devices
+from pairalign.requests.shared import Asked
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Give the command's parser its options."""
-    parser.add_argument(
-        "--kernels", action="store_true", help="list the kernels and what each can do instead"
-    )
-    parser.set_defaults(run=_devices)
+@dataclass(frozen=True)
+class DevicesOptions(Asked):
+    """All that ``pairalign devices`` is asked."""
+
+    kernels: bool = flag("list the kernels and what each can do instead")
 
 
-def _devices(options: argparse.Namespace) -> None:
-    if options.kernels:
+def run_devices(asked: DevicesOptions) -> None:
+    """Carry out ``pairalign devices``."""
+    if asked.kernels:
         print(*kernel_table(), sep="\n")
         return
     for device in list_devices():

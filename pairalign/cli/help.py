@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
+from typing import ClassVar
 
+from pairalign.base.declaration import place
 from pairalign.cli.program import COMMANDS, build_parser
+from pairalign.requests.shared import Asked
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Give the command's parser its description and options."""
-    parser.description = "Show the help of a command, or of the program."
-    parser.add_argument(
-        "topic", metavar="COMMAND", nargs="?", choices=[command.name for command in COMMANDS]
-    )
-    parser.set_defaults(run=_help)
+@dataclass(frozen=True)
+class HelpOptions(Asked):
+    """All that ``pairalign help`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = "Show the help of a command, or of the program."
+
+    topic: str | None = place("COMMAND", nargs="?", values=[one.name for one in COMMANDS])
 
 
-def _help(options: argparse.Namespace) -> None:
-    words = [] if options.topic is None else [options.topic]
+def run_help(asked: HelpOptions) -> None:
+    """Carry out ``pairalign help``."""
+    words = [] if asked.topic is None else [asked.topic]
     build_parser(words).parse_args([*words, "--help"])

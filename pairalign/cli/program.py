@@ -54,18 +54,17 @@ class Command(NamedTuple):
     name, help : str
         What it is called, and a line about it.
     module, declared : str
-        Where its request is, which declares its options; or a function that gives a parser the
-        options and says with ``set_defaults(run=...)`` what carries it out.
+        Where its request is, which declares its options.
     run_module, run : str
-        Where what carries it out is, of a command with a request.
+        Where what carries it out is; no module: beside the request.
     """
 
     name: str
     help: str
     module: str
     declared: str
-    run_module: str = ""
-    run: str = ""
+    run_module: str
+    run: str
 
 
 COMMANDS = (
@@ -190,14 +189,23 @@ COMMANDS = (
         "run_pack",
     ),
     Command(
-        "devices", "list what pairalign can run on here", "pairalign.cli.devices", "add_options"
+        "devices",
+        "list what pairalign can run on here",
+        "pairalign.cli.devices",
+        "DevicesOptions",
+        "",
+        "run_devices",
     ),
-    Command("help", "show the help of a command", "pairalign.cli.help", "add_options"),
+    Command(
+        "help", "show the help of a command", "pairalign.cli.help", "HelpOptions", "", "run_help"
+    ),
     Command(
         "completion",
         "print what makes a shell complete commands and options",
         "pairalign.cli.completion",
-        "add_options",
+        "CompletionOptions",
+        "",
+        "run_completion",
     ),
 )
 
@@ -239,8 +247,6 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
 
 def _asked(options: argparse.Namespace) -> Any:
     """Return the request of a command, whose rules it keeps."""
-    if options.request is None:
-        return options
     asked = make(options.request, vars(options))
     check(asked)
     start_early(asked)
@@ -317,14 +323,11 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
         subparser = commands.add_parser(command.name, help=command.help)
         subparser.examples = command.name
         if used is None or command.name in used:
-            declared = getattr(import_module(command.module), command.declared)
-            if command.run:
-                add_options(subparser, declared)
-                run = later(command.run_module, command.run)
-                subparser.set_defaults(run=run, request=declared)
-            else:
-                declared(subparser)
-                subparser.set_defaults(request=None)
+            module = import_module(command.module)
+            declared = getattr(module, command.declared)
+            add_options(subparser, declared)
+            run = getattr(module, command.run, None) or later(command.run_module, command.run)
+            subparser.set_defaults(run=run, request=declared)
     return parser
 
 
