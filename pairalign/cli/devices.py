@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from pairalign.base.declaration import flag
 from pairalign.engines.kernels import kernel_table
 from pairalign.engines.selection import list_devices
-from pairalign.requests.shared import Asked
-
-
-@dataclass(frozen=True)
-class DevicesOptions(Asked):
-    """All that ``pairalign devices`` is asked."""
-
-    kernels: bool = flag("list the kernels and what each can do instead")
+from pairalign.requests.devices import DevicesOptions
 
 
 def run_devices(asked: DevicesOptions) -> None:

@@ -191,9 +191,9 @@ COMMANDS = (
     Command(
         "devices",
         "list what pairalign can run on here",
-        "pairalign.cli.devices",
+        "pairalign.requests.devices",
         "DevicesOptions",
-        "",
+        "pairalign.cli.devices",
         "run_devices",
     ),
     Command(

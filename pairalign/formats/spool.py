@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,7 +29,9 @@ class Spool:
 
     def __init__(self, kind: npt.DTypeLike, folder: str | None) -> None:
         self.kind, self._folder = np.dtype(kind), folder
-        self._file = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder)  # noqa: SIM115
+        from tempfile import SpooledTemporaryFile  # not in runs that only know of the format
+
+        self._file = SpooledTemporaryFile(_IN_MEMORY, dir=folder)  # noqa: SIM115
         self._count = 0
 
     def __len__(self) -> int:
@@ -50,8 +51,9 @@ class Spool:
             self._file.seek(place * self.kind.itemsize)
             self._file.write(values.astype(self.kind, copy=False).tobytes())
         except OSError as error:
-            where = self._folder or tempfile.gettempdir()
-            raise output_error(where, error) from error
+            from tempfile import gettempdir
+
+            raise output_error(self._folder or gettempdir(), error) from error
         self._count = max(self._count, place + len(values))
 
     def read(self, start: int, stop: int) -> npt.NDArray[Any]:
