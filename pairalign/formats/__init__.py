@@ -256,13 +256,13 @@ def check_shown(
 
 def _check_both_ways(writer: type[Writer], both_ways: bool, overlaps: bool) -> None:
     """Raise FormatError if a format cannot have each pair both ways, and that is wanted."""
-    if not both_ways or writer.both_ways:
+    if not both_ways or writer.takes_both_ways:
         return
     if overlaps:
         raise FormatError(
             f"{writer.name} has each overlap once: {left_out('dual', True)}, or write paf"
         )
-    fitting = ", ".join(name for name, other in FORMATS.items() if other.both_ways)
+    fitting = ", ".join(name for name, other in FORMATS.items() if other.takes_both_ways)
     raise FormatError(f"{writer.name} has each pair once; written both ways are {fitting}")
 
 

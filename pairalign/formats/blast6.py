@@ -27,6 +27,6 @@ class Blast6Writer(TextWriter):
     suffixes: ClassVar[tuple[str, ...]] = (".blast6", ".b6", ".m8", ".outfmt6")
     needs = Detail.STATS
     of_block = True
-    both_ways = True
+    takes_both_ways = True
     name_rules = (NO_COMMENT, NO_COMMENT)
     default_fields = tuple(FIELDS[name] for name in BLAST6)

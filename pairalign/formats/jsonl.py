@@ -66,7 +66,7 @@ class JsonlWriter(TextWriter):
     suffixes = _SUFFIXES
     needs = Detail.SCORE
     of_block = True
-    both_ways = True
+    takes_both_ways = True
     default_fields = ()
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:

@@ -33,7 +33,7 @@ class PafWriter(TextWriter):
     needs = Detail.STATS
     of_block = True
     either_strand = True
-    both_ways = True
+    takes_both_ways = True
     known_tags = ("tp", "cs", "pp", PLAIN_CIGAR)
 
     @property

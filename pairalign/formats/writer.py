@@ -131,7 +131,7 @@ class Writer(Abortable):
         Whether ``.gz`` makes sense.
     either_strand : bool
         Whether it can hold alignments of a reverse-complemented query.
-    both_ways : bool
+    takes_both_ways : bool
         Whether it can have each pair a second time with query and target exchanged.
     pairs_once : bool
         Whether it has a pair once, whichever sequence is the query.
@@ -180,7 +180,7 @@ class Writer(Abortable):
     needs: ClassVar[Detail]
     compressible: ClassVar[bool] = True
     either_strand: ClassVar[bool] = False
-    both_ways: ClassVar[bool] = False
+    takes_both_ways: ClassVar[bool] = False
     pairs_once: ClassVar[bool] = False
     pair_number: ClassVar[re.Pattern[bytes] | None] = None
     joined: ClassVar[bool] = False

@@ -272,7 +272,7 @@ class EvalueFilter:
     significance : Significance
     max_evalue : float
         Above 0.
-    both_ways : bool
+    either_way : bool
         A pair passes if it does with the query, or with the target, as the query.
 
     Attributes
@@ -281,8 +281,8 @@ class EvalueFilter:
         No pair with a lower raw score passes.
     """
 
-    def __init__(self, significance: Significance, max_evalue: float, both_ways: bool) -> None:
-        self.both_ways = both_ways
+    def __init__(self, significance: Significance, max_evalue: float, either_way: bool) -> None:
+        self.either_way = either_way
         self._most = max_evalue
         self._significance = significance.of_each_length()
         every = [np.arange(len(one)) for one in self._significance.lengths]
@@ -298,7 +298,7 @@ class EvalueFilter:
     def least_raw_score(self, queries: Numbers, targets: Numbers) -> int:
         """Return a raw score that every pair of some sequences that passes has."""
         least = self._significance.least_raw_score(self._most, queries, targets)
-        if not self.both_ways:
+        if not self.either_way:
             return least
         other = self._significance.least_raw_score(self._most, queries, targets, exchanged=True)
         return min(least, other)
@@ -306,7 +306,7 @@ class EvalueFilter:
     def passes(self, found: Alignments) -> npt.NDArray[np.bool_]:
         """Return which of some alignments pass."""
         passes = self.passes_one_way(found)
-        if self.both_ways:
+        if self.either_way:
             passes |= self.passes_one_way(found, exchanged=True)
         return passes
 

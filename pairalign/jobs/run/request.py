@@ -148,8 +148,8 @@ def plan_alignment(
     kept = None
     if request.max_evalue is not None:
         assert found.significance is not None
-        both_ways = request.shows_both_ways(problem.is_one_set)
-        kept = EvalueFilter(found.significance, request.max_evalue, both_ways)
+        either_way = request.shows_both_ways(problem.is_one_set)
+        kept = EvalueFilter(found.significance, request.max_evalue, either_way)
         want = replace(want, min_raw_score=max(kept.min_raw_score, want.least_raw_score))
     kind: type[AlignmentJob] = AlignmentJob
     more: dict[str, Any] = {}
@@ -219,7 +219,7 @@ def evalue_filter_of(
     request = AlignRequest(mode=problem.scoring.mode, strand=strand, **given)
     found = find_statistics(request, problem, RunRequest(resources=resources)).significance
     assert found is not None
-    return EvalueFilter(found, asked.max_evalue, both_ways=True)
+    return EvalueFilter(found, asked.max_evalue, either_way=True)
 
 
 def find_statistics(
