@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         ScoringError,
         SplitError,
     )
+    from pairalign.formats.merge import merge
     from pairalign.formats.pairset import pack
     from pairalign.jobs.clusters.clusters import cluster
     from pairalign.jobs.distances.distances import distance
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.posterior.posterior import posterior
     from pairalign.jobs.run.align_all import align, align_pair, stream
     from pairalign.jobs.run.rotate import rotate
+    from pairalign.jobs.splits.audit import Violations, audit
     from pairalign.jobs.splits.split import split
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
@@ -77,13 +79,16 @@ __all__ = [
     "SparsePosteriors",
     "Split",
     "SplitError",
+    "Violations",
     "align",
     "align_families",
     "align_pair",
+    "audit",
     "cluster",
     "distance",
     "extend_multiple",
     "make_scoring",
+    "merge",
     "msa",
     "overlap",
     "pack",
@@ -103,6 +108,7 @@ _NAMES = {
     "clusters.clusters": ("Clusters",),
     "trees.distance_matrix": ("DistanceMatrix",),
     "trees.sparse_distances": ("SparseDistances",),
+    "formats.merge": ("merge",),
     "formats.pairset": ("pack",),
     "errors": (
         "AlphabetError",
@@ -128,6 +134,7 @@ _NAMES = {
     "jobs.msa.msa": ("msa", "score_multiple"),
     "jobs.overlaps.found": ("Overlaps",),
     "jobs.overlaps.overlaps": ("overlap",),
+    "jobs.splits.audit": ("Violations", "audit"),
     "jobs.splits.split": ("split",),
     "scoring.scoring": ("Scoring", "make_scoring"),
     "sequences.alphabets": ("DNA", "PROTEIN", "Alphabet"),

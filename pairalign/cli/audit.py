@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -27,8 +26,13 @@ from pairalign.clusters.splits.groups import Groups, make_groups
 from pairalign.formats.groups import TableColumns, read_groups, read_table
 from pairalign.formats.names import check_ending, format_by_suffix
 from pairalign.formats.output import check_writable
-from pairalign.formats.splits import write_rows
-from pairalign.jobs.splits.audit import SETS, Audit, Leaking, audit_groups, audit_sets
+from pairalign.jobs.splits.audit import (
+    Audit,
+    Leaking,
+    Violations,
+    audit_groups,
+    audit_sets,
+)
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
 from pairalign.requests.audit import AuditOptions
 from pairalign.sequences.sets import SequenceSet
@@ -36,8 +40,6 @@ from pairalign.trees.distance_matrix import number_of_pairs
 
 _MOST_GROUPS, _MOST_NAMED = 12, 5
 """That the summary shows."""
-
-COLUMNS = ("violation", "name", "group", "other", "other_group")
 
 
 class ViolationsError(PairalignError):
@@ -65,8 +67,8 @@ def run_audit(asked: AuditOptions) -> None:
     else:
         audit = audit_groups(problem, groups, asked, resources)
     thresholds = asked.thresholds
-    columns = (*COLUMNS, thresholds.identity_column)
-    write_rows(asked.output, [columns, *_rows(audit, first, second or first, groups)])
+    named = thresholds.identity_column
+    Violations(audit, first, second or first, groups, named).write(asked.output)
     if asked.explain and asked.looks_across:
         pairs = number_of_pairs(len(first)) if second is None else len(first) * len(second)
         say(describe_steps(audit.steps, pairs))
@@ -110,22 +112,6 @@ def _read(asked: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups 
         return first, second, None
     first, _ = read_sets_of(request)
     return first, None, read_groups(asked.groups, asked.read_as, first, columns)
-
-
-def _rows(
-    audit: Audit, first: SequenceSet, second: SequenceSet, groups: Groups | None
-) -> Iterator[tuple[object, ...]]:
-    """Yield the lines: pairs of two groups, then members under the threshold."""
-    for kind, pairs in (("across", audit.across), ("under", audit.under)):
-        if pairs is None:
-            continue
-        columns = (pairs.query.tolist(), pairs.target.tolist(), pairs.identity.tolist())
-        for one, other, identity in zip(*columns, strict=True):
-            own = SETS
-            if groups is not None:
-                own = groups.names[groups.labels[one]], groups.names[groups.labels[other]]
-            names = first.names[one], second.names[other]
-            yield kind, names[0], own[0], names[1], own[1], f"{identity:.6f}"
 
 
 def _describe(audit: Audit, lines: Lines) -> None:

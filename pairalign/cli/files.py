@@ -10,6 +10,7 @@ from pairalign.base.choices import CLUSTER_SUFFIXES, COMPRESSED_SUFFIXES, TREE_S
 from pairalign.base.errors import FastaError, FormatError
 from pairalign.base.run_files import is_beside
 from pairalign.formats.names import check_ending
+from pairalign.formats.output import refuse_inputs
 
 _READ = (
     *("alignments", "input", "input2", "names", "matrix", "pairs", "candidates"),
@@ -107,29 +108,6 @@ def check_log(options: Any) -> None:
         path = getattr(options, name, None)
         if name != "log" and path is not None and os.path.realpath(path) == place:
             raise FormatError(f"{called} and --log are both '{path}'; choose another file")
-
-
-def refuse_inputs(output: str, inputs: Iterable[str | None]) -> None:
-    """Refuse to replace a file that is read.
-
-    Parameters
-    ----------
-    output : str
-        The path of a file to write, or ``-``.
-    inputs : iterable of str or None
-        Paths that are read; names that are no files (a matrix's, ``-``) do no harm.
-
-    Raises
-    ------
-    FormatError
-        The output is one of the inputs.
-    """
-    if not os.path.exists(output):
-        return
-    for path in inputs:
-        # Not devices: /dev/stdin and /dev/stdout may well be one terminal.
-        if path is not None and os.path.isfile(path) and os.path.samefile(path, output):
-            raise FormatError(f"'{output}' is an input; choose another output")
 
 
 def _refuse_beside(output: str, paths: Iterable[str | None]) -> None:

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 
-from pairalign.base.choices import DISTANCE_SUFFIXES
-from pairalign.cli.files import refuse_inputs
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.parts import check_parts_ending, without_option
-from pairalign.engines.selection import usable_cores
-from pairalign.formats.distance_parts import FORMAT, merge_distances
-from pairalign.formats.distances import write_distances
-from pairalign.formats.merge import merge_alignments
-from pairalign.formats.names import choose_format
-from pairalign.formats.output import check_writable
+from pairalign.cli.parts import without_option
+from pairalign.formats.merge import merge
 from pairalign.formats.parts import (
     Manifest,
     describe_shards,
@@ -30,16 +22,7 @@ def run_merge(asked: MergeOptions) -> None:
     if asked.plan:
         _print_plan(manifests)
         return
-    refuse_inputs(asked.output, map(str, Path(asked.parts).glob("part-*")))
-    check_writable(asked.output)
-    threads = asked.threads or usable_cores()
-    if manifests[0].format == FORMAT:
-        format = choose_format(asked.output, asked.format, DISTANCE_SUFFIXES, "distances")
-        matrix = merge_distances(asked.parts, manifests)
-        write_distances(asked.output, matrix, format, threads=threads)
-    else:
-        check_parts_ending(asked.output, manifests[0].format)
-        merge_alignments(asked.parts, manifests, asked.output, threads)
+    merge(asked.parts, asked.output, format=asked.format, threads=asked.threads)
     size = sum(manifest.bytes for manifest in manifests)
     pairs = sum(manifest.pairs for manifest in manifests)
     lines = Lines()

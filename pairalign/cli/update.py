@@ -20,7 +20,7 @@ from pairalign.base.native import keep_freed_memory
 from pairalign.cli.align import plan_of, run_request
 from pairalign.cli.align_table import Table, confidence_of, table_of
 from pairalign.cli.destination import Destination, OutputRequest, output_of
-from pairalign.cli.files import check_files, refuse_inputs
+from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.parts import check_parts_ending, without_option
 from pairalign.cli.planning import problem_request
@@ -32,6 +32,7 @@ from pairalign.formats.output import (
     Output,
     map_file,
     open_output,
+    refuse_inputs,
 )
 from pairalign.formats.parts import (
     Manifest,

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import os
+import pathlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.base.errors import PartsError
 from pairalign.formats import WRITERS
-from pairalign.formats.output import Output, Path, map_file, open_output
+from pairalign.formats.distance_parts import FORMAT as DISTANCES
+from pairalign.formats.distance_parts import merge_distances
+from pairalign.formats.distances import write_distances
+from pairalign.formats.names import check_ending, choose_format
+from pairalign.formats.output import (
+    Output,
+    Path,
+    check_writable,
+    map_file,
+    open_output,
+    refuse_inputs,
+)
 from pairalign.formats.parts import (
     Manifest,
     PartPiece,
@@ -17,8 +31,47 @@ from pairalign.formats.parts import (
     ordered_pieces,
     part_path,
     piece_blocks,
+    read_manifests,
 )
 from pairalign.formats.writer import Writer
+
+
+def merge(
+    parts: Path, output: Path, *, format: str | None = None, threads: int | None = None
+) -> None:
+    """Write the whole that the parts of a run with ``--shard`` are of.
+
+    Parameters
+    ----------
+    parts : str or path
+        The folder of the parts.
+    output : str or path
+        The file appears when it is complete.
+    format : {"phylip", "tsv", "npy", "column"}, optional
+        Of distances; default: by the end of the name. Other parts have their format.
+    threads : int, optional
+        Default: the cores that this process may use.
+
+    Raises
+    ------
+    PartsError
+        Parts are missing, damaged or not of one run.
+    FormatError, OutputError
+        The name means another format, or the disk is full.
+    """
+    folder, whole = os.fspath(parts), os.fspath(output)
+    manifests = read_manifests(folder)
+    refuse_inputs(whole, map(str, pathlib.Path(folder).glob("part-*")))
+    check_writable(whole)
+    used = len(os.sched_getaffinity(0)) if threads is None else threads
+    if manifests[0].format == DISTANCES:
+        chosen = choose_format(whole, format, DISTANCE_SUFFIXES, "distances")
+        matrix = merge_distances(folder, manifests)
+        write_distances(whole, matrix, chosen, threads=used)
+        return
+    own = manifests[0].format
+    check_ending(whole, WRITERS[own].suffixes, f"the parts are {own}")
+    merge_alignments(folder, manifests, whole, used)
 
 
 def merge_alignments(

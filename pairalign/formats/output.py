@@ -18,12 +18,12 @@ import sys
 import zlib
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import IO, Any, TypeVar, Union
 
-from pairalign.base.errors import OutputError
+from pairalign.base.errors import FormatError, OutputError
 from pairalign.base.part_file import PartFile
 from pairalign.formats.zstd import check_zstd, compress_frame
 
@@ -395,3 +395,26 @@ def compress_member(text: Bytes) -> bytes:
     """Compress `text` into a gzip member without name and time: equal text gives equal bytes."""
     compressor = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
     return compressor.compress(text) + compressor.flush()
+
+
+def refuse_inputs(output: str, inputs: Iterable[str | None]) -> None:
+    """Refuse to replace a file that is read.
+
+    Parameters
+    ----------
+    output : str
+        The path of a file to write, or ``-``.
+    inputs : iterable of str or None
+        Paths that are read; names that are no files (a matrix's, ``-``) do no harm.
+
+    Raises
+    ------
+    FormatError
+        The output is one of the inputs.
+    """
+    if not os.path.exists(output):
+        return
+    for path in inputs:
+        # Not devices: /dev/stdin and /dev/stdout may well be one terminal.
+        if path is not None and os.path.isfile(path) and os.path.samefile(path, output):
+            raise FormatError(f"'{output}' is an input; choose another output")

@@ -22,13 +22,13 @@ FUNCTIONS = {
     "posterior": "posterior",
     "rotate": "rotate",
     "pack": "pack",
+    "audit": "audit",
+    "merge": "merge",
 }
 """The function of the package that does what a command does."""
 
 WITHOUT_A_FUNCTION = {
     "verify": "pairalign.jobs.verify.verify:VerifyJob",
-    "audit": "pairalign.jobs.splits.audit:audit_groups",
-    "merge": "pairalign.formats.merge:merge_alignments",
     "update": "pairalign.formats.interleave:Interleaver",
     "estimate": "pairalign.jobs.estimate.estimate:estimate_run",
     "devices": "pairalign.engines.selection:list_devices",
@@ -38,6 +38,7 @@ WITHOUT_A_FUNCTION = {
 OF_THE_PROGRAM = {
     **dict.fromkeys(["quiet", "verbose", "log", "summary"], "what is said, and where"),
     **dict.fromkeys(["output", "format"], "results are returned; their `write` makes files"),
+    "plan": "commands to run",
     "explain": "a message",
     **dict.fromkeys(["resume", "shard", "commit_every"], "parts and journals are files"),
     "dask": "`executor` of align",

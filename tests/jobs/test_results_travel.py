@@ -42,6 +42,9 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "split": lambda _: pairalign.split(GLOBINS, min_identity=0.6, folds=2),
     "posteriors": lambda _: pairalign.posterior(GLOBINS),
     "msa": lambda _: pairalign.msa(GLOBINS),
+    "violations": lambda _: pairalign.audit(
+        pairalign.read_fasta(GLOBINS)[:5], pairalign.read_fasta(GLOBINS)[5:], min_identity=0.3
+    ),
     "set": lambda _: pairalign.read_fasta(GLOBINS),
     "store": stored,
     "sequence": lambda _: pairalign.read_fasta(GLOBINS)[0],
@@ -56,8 +59,18 @@ def written(found: Any, folder: Path) -> bytes:
     if isinstance(found, pairalign.SequenceSet):
         pairalign.pack(found, path)
     elif hasattr(found, "write"):
-        formats = {"Overlaps": "gfa", "Split": None, "GuideTree": "newick", "Clusters": "uc"}
-        formats |= {"DistanceMatrix": "phylip", "MultipleAlignment": "stockholm"}
+        formats = {
+            "Overlaps": "gfa",
+            "Split": None,
+            "Violations": None,
+            "GuideTree": "newick",
+            "Clusters": "uc",
+        }
+        formats |= {
+            "GuideTree": "newick",
+            "DistanceMatrix": "phylip",
+            "MultipleAlignment": "stockholm",
+        }
         formats["Alignments"] = "paf" if getattr(found, "has_cigar", False) else "tsv"
         format = formats.get(type(found).__name__, "tsv")
         path = path if format else path.with_suffix(".csv")

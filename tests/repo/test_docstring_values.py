@@ -31,6 +31,7 @@ VALUES = {
     "names": choices.NAMES,
     "filter": choices.OVERLAP_FILTERS,
     "preset": ("auto", *PRESETS),
+    "format": choices.DISTANCE_SUFFIXES,  # of parts
     "detail": ("cigar", "stats", "score"),
     "alphabet": ("protein", "dna"),
 }
@@ -61,4 +62,4 @@ def test_functions_with_an_identity_list_it() -> None:
     ]
     assert len(with_identity) >= 3
     for name in with_identity:
-        assert 'identity_of : {"' in getattr(pairalign, name).__doc__ or name == "stream"
+        assert 'identity_of : {"' in getattr(pairalign, name).__doc__ or name in ("stream", "audit")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +14,23 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.choices import Coverage, Identity
+from pairalign.base.declaration import check, make
+from pairalign.base.errors import UsageError
+from pairalign.base.notebooks import html_table
+from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.groups import Groups
+from pairalign.formats.groups import TableColumns, read_groups
+from pairalign.formats.names import check_ending
+from pairalign.formats.splits import write_rows
+from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
+from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import evalue_filter_of
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, find_pairs
 from pairalign.pairs.lists import PairList
 from pairalign.requests.audit import AuditRequest
+from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
 
 if TYPE_CHECKING:
@@ -86,6 +99,160 @@ class Audit:
     def violations(self) -> int:
         """How many pairs break a promise."""
         return len(self.across) + (0 if self.under is None else len(self.under))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Violations:
+    """Pairs that break what folds or clusters promise; iterate over them for rows of the table.
+
+    Attributes
+    ----------
+    found : Audit
+        The pairs, by input indices.
+    queries, targets : SequenceSet
+        What they are of; one and the same set where it has groups.
+    grouping : Groups or None
+        None: each set is a group of its own.
+    identity_column : str
+        The name of the column of identities.
+    """
+
+    found: Audit
+    queries: SequenceSet
+    targets: SequenceSet
+    grouping: Groups | None
+    identity_column: str
+
+    def __len__(self) -> int:
+        return self.found.violations
+
+    def __repr__(self) -> str:
+        return (
+            f"<Violations: {len(self)} pairs, {self.found.members} sequences in "
+            f"{self.found.groups} groups>"
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of each row."""
+        return ("violation", "name", "group", "other", "other_group", self.identity_column)
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        """Yield pairs of two groups, ``across``, then members ``under`` the threshold."""
+        grouping = self.grouping
+        for kind, pairs in (("across", self.found.across), ("under", self.found.under)):
+            if pairs is None:
+                continue
+            columns = (pairs.query.tolist(), pairs.target.tolist(), pairs.identity.tolist())
+            for one, other, identity in zip(*columns, strict=True):
+                own = SETS
+                if grouping is not None:
+                    one_group, other_group = grouping.labels[one], grouping.labels[other]
+                    own = grouping.names[one_group], grouping.names[other_group]
+                names = self.queries.names[one], self.targets.names[other]
+                yield kind, names[0], own[0], names[1], own[1], f"{identity:.6f}"
+
+    def _repr_html_(self) -> str:
+        """Show the first rows, for notebooks."""
+        return html_table(self, self.columns, self)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as CSV, as ``pairalign audit`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses.
+
+        Raises
+        ------
+        FormatError, OutputError
+            The name has another ending, or the disk is full.
+        """
+        check_ending(path, (".csv",), "violations are written as CSV")
+        write_rows(path, [self.columns, *self])
+
+
+def audit(
+    groups: str | os.PathLike[str] | Sequences,
+    sequences: Sequences,
+    *,
+    min_identity: float | str | Fraction | None = None,
+    identity_of: Identity | None = None,
+    min_coverage: float | str | Fraction | None = None,
+    coverage_of: Coverage = "aligned",
+    max_length_ratio: float | str | Fraction | None = None,
+    max_evalue: float | None = None,
+    db_size: int | None = None,
+    search_space: float | None = None,
+    comp_based_stats: int | None = None,
+    name_column: str | None = None,
+    fold_column: str | None = None,
+    across: Literal["all", "none"] = "all",
+    read_as: Literal["folds", "clstr", "uc", "tsv", "fasta"] | None = None,
+    strand: Literal["plus", "both"] = "plus",
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    device: str = "auto",
+    kernel: str | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Progress = False,
+) -> Violations:
+    """List the pairs that break what folds or clusters promise.
+
+    Parameters
+    ----------
+    groups : path, or sequences
+        A file of folds or clusters; or sequences, or with ``read_as="fasta"`` their file: the
+        training set, `sequences` being the test set.
+    sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
+        As for `pairalign.align`.
+    min_identity : float, str or Fraction, optional
+        What no pair of two groups reaches, and members do with their representatives.
+    identity_of, min_coverage, coverage_of, max_length_ratio
+        As for `pairalign.split`.
+    max_evalue, db_size, search_space, comp_based_stats
+        As for `pairalign.split`.
+    name_column, fold_column : str, optional
+        The columns of a table of folds that have the names and the folds.
+    across : str
+        Pairs of two groups that are looked at; ``none``: members alone.
+    read_as : str, optional
+        How the file is read; default: by the end of its name.
+    strand, scoring, mode, device, kernel, threads, memory, progress
+        As for `pairalign.align`.
+
+    Returns
+    -------
+    Violations
+        Of length 0 where the promise holds.
+
+    Raises
+    ------
+    SplitError
+        The groups cannot be read, or name what is not among the sequences.
+    FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
+        See `pairalign.errors`.
+    """
+    asked = make(AuditRequest, dict(locals()))
+    check(asked)
+    resources = Resources(device, kernel, threads, memory, progress)
+    identity = asked.thresholds.identity_column
+    is_file = isinstance(groups, (str, os.PathLike)) and read_as != "fasta"
+    if not is_file and not asked.looks_across:
+        given = spelled("across", "none")
+        raise UsageError(f"{given} looks at members of clusters; two sets have none")
+    if not is_file:
+        problem = read_problem(ProblemRequest(groups, sequences, scoring, mode))
+        first, second = problem.queries, problem.others
+        return Violations(audit_sets(problem, asked, resources), first, second, None, identity)
+    problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
+    own = problem.queries
+    columns = TableColumns(name_column, fold_column, None)
+    grouping = read_groups(os.fspath(groups), read_as, own, columns)  # type: ignore[arg-type]
+    found = audit_groups(problem, grouping, asked, resources)
+    return Violations(found, own, own, grouping, identity)
 
 
 def audit_groups(
