@@ -91,6 +91,7 @@ SAID_OTHERWISE = {
 """Options that are arguments of another name, or of another function, and where they are."""
 
 MISSING = {
+    "sequence_column": "the sequences are given to `audit`",
     **dict.fromkeys(
         ["columns", "paf_tags", "sam_tags", "plain_cigar"], "`write` has no such choice"
     ),

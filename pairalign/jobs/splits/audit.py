@@ -246,13 +246,19 @@ def audit(
     if not is_file:
         problem = read_problem(ProblemRequest(groups, sequences, scoring, mode))
         first, second = problem.queries, problem.others
-        return Violations(audit_sets(problem, asked, resources), first, second, None, identity)
+        found = _counted(audit_sets(problem, asked, resources))
+        return Violations(found, first, second, None, identity)
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
     own = problem.queries
     columns = TableColumns(name_column, fold_column, None)
     grouping = read_groups(os.fspath(groups), read_as, own, columns)  # type: ignore[arg-type]
-    found = audit_groups(problem, grouping, asked, resources)
+    found = _counted(audit_groups(problem, grouping, asked, resources))
     return Violations(found, own, own, grouping, identity)
+
+
+def _counted(found: Audit) -> Audit:
+    """Leave out what counts steps while pairs are aligned: results go to other processes."""
+    return replace(found, across=replace(found.across, steps=None))
 
 
 def audit_groups(
