@@ -116,7 +116,15 @@ class SparseDistances:
         return indptr.astype(np.int32) if indptr[-1] <= np.iinfo(np.int32).max else indptr
 
     def csr_blocks(self) -> Iterator[tuple[npt.NDArray[Any], Int32s]]:
-        """Give data and indices of `csr_arrays`, those of some rows at a time."""
+        """Give data and indices of `csr_arrays`, those of some rows at a time.
+
+        Yields
+        ------
+        data : ndarray
+            Distances plus 1, of `dtype`.
+        indices : ndarray of int32
+            Their columns.
+        """
         indptr = self.indptr.astype(np.int64)
         size = max(_ENTRIES, int(indptr[-1]) // _BLOCKS)
         blocks = np.unique(indptr[:-1] // size, return_index=True)[1].tolist()
