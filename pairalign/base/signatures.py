@@ -94,6 +94,9 @@ SIGNATURES = {
     "count_near": "pointer -> int64",
     "find_near": "pointer*4 int32*3 text -> pointer",
     "take_near": "pointer*4 -> none",
+    # cpu/pairs/copies.cpp
+    "choose_copies": "int32*5 pointer*2 int64 pointer*3 -> int64",
+    "spread_copies": "int32*5 pointer*2 int64 pointer*2 int32 pointer*5 -> int64",
     # cpu/pairs/hits.cpp
     "add_hits": "pointer int64 pointer*4 -> none",
     "sort_hits": "pointer -> none",

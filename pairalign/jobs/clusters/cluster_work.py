@@ -22,6 +22,7 @@ from pairalign.jobs.clusters.greedy import GreedyClustering, may_be_greedy
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances
 from pairalign.jobs.run.resources import Resources
+from pairalign.pairs.copies import group_copies
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
@@ -87,6 +88,8 @@ class ClusterWork:
         kept: list[Alignments] | None = [] if self.keep_edges else None
         if count == 1:
             leaders = np.zeros(1, np.int32)
+        elif (leaders_of_copies := self._cluster_distinct()) is not None:
+            leaders = leaders_of_copies
         elif self.linkage in _TRIANGLE_METHODS:
             leaders = self._join_closest(kept)
         elif self.ranks is not None:
@@ -99,6 +102,33 @@ class ClusterWork:
         if kept is None:
             return leaders, None
         return leaders, concatenate(kept) if kept else _no_pairs(self.sequences, self.scoring)
+
+    def _cluster_distinct(self) -> Int32s | None:
+        """Cluster one of all copies each; None where a copy is no more than another sequence."""
+        is_plain = self.known is None and self.ranks is None and not self.keep_edges
+        if not is_plain or self.linkage in _TRIANGLE_METHODS:
+            return None
+        groups = group_copies(self.sequences)
+        if groups is None:
+            return None
+        firsts = np.unique(groups, return_index=True)[1].astype(np.int32)
+        work = replace(self, sequences=self.sequences.reordered(firsts))
+        leaders, _ = work.find_leaders()
+        may_stand_alone = leaders == np.arange(len(leaders))
+        if self.linkage == "single":
+            may_stand_alone &= np.bincount(leaders, minlength=len(leaders))[leaders] == 1
+        may_stand_alone[groups[self._passing_with_copies(groups)]] = False
+        self.steps, self.devices = work.steps or self.steps, work.devices or self.devices
+        found: Int32s = firsts[leaders][groups]
+        return np.where(may_stand_alone[groups], np.arange(len(groups), dtype=np.int32), found)
+
+    def _passing_with_copies(self, groups: Int32s) -> Int32s:
+        """Return the first of all copies each that is similar enough to the next one."""
+        is_second = (np.diff(groups) == 0) & (np.diff(groups[:-1], prepend=-1) > 0)
+        firsts = np.flatnonzero(is_second).astype(np.int32)
+        resources = replace(self.resources, progress=False)
+        passing = self._passing(self.thresholds, resources, pairs=PairList(firsts, firsts + 1))
+        return np.concatenate([found.query for found in passing] or [firsts[:0]])
 
     def _align_best_first(self) -> Int32s | None:
         """Cluster greedily with an index of the representatives; None where that is of no use."""

@@ -1,0 +1,112 @@
+"""Copies are aligned once: pairs of the same two sequences share one alignment.
+
+A pair's alignment depends on the codes of its two sequences and the scoring alone. Copies are
+neighbours in the sorted order, so the pairs of a window that share an alignment are a block of it.
+`CopiesEngine` wraps an engine and is one itself: it has the first pair of each block aligned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.exchange import exchange
+from pairalign.base.choices import TIES
+from pairalign.engines import Engine
+from pairalign.jobs.stages.wrapped import WrappedEngine
+from pairalign.pairs.copies import Blocks, Copies, find_copies
+from pairalign.pairs.want import Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+Mask = npt.NDArray[np.bool_]
+
+
+class CopiesEngine(WrappedEngine):
+    """Aligns one pair of each block of a window, and gives its result to all.
+
+    Parameters
+    ----------
+    engine : Engine
+        What it gives of a pair depends on codes alone.
+    copies : Copies
+    sets : two SequenceSets
+        The second is None for every pair of the first.
+
+    Attributes
+    ----------
+    worth_choosing : float
+        Share of a window's pairs up to which the first ones of blocks are aligned alone; tests set
+        another.
+    """
+
+    worth_choosing = 0.7
+
+    def __init__(
+        self, engine: Engine, copies: Copies, sets: tuple[SequenceSet, SequenceSet | None]
+    ) -> None:
+        super().__init__(engine)
+        self._copies = copies
+        self._is_one_set = sets[1] is None
+        self._positions = sets[0].positions, (sets[0] if sets[1] is None else sets[1]).positions
+
+    def align(self, window: Window, want: Want, pair_mask: Mask | None = None) -> Alignments:
+        """Align the pairs of `window`; see `pairalign.engines.Engine`."""
+        blocks = self._copies.blocks_of(window)
+        if blocks is None:
+            return self._engine.align(window, want, pair_mask)
+        if pair_mask is not None:
+            pair_mask = np.ascontiguousarray(pair_mask, np.bool_)
+        chosen, count = blocks.choose(pair_mask)
+        pairs = window.pairs if pair_mask is None else int(np.count_nonzero(pair_mask))
+        if count > self.worth_choosing * pairs:
+            return self._engine.align(window, want, pair_mask)
+        return self._spread(blocks, self._engine.align(window, want, chosen), pair_mask)
+
+    def _spread(self, blocks: Blocks, found: Alignments, pair_mask: Mask | None) -> Alignments:
+        """Give what was found of the first pairs of blocks to all pairs of these."""
+        if not len(found):
+            return found
+        rows, columns = self._positions[0][found.query], self._positions[1][found.target]
+        both = found
+        if self._is_one_set:
+            turned = rows > columns
+            rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
+            both = _both_ways(found, turned, blocks.window.strand)
+        blocks.number(rows, columns)
+        numbers, query, target = blocks.spread(pair_mask, len(found))
+        return replace(both.take(numbers), query=query, target=target)
+
+
+def _both_ways(found: Alignments, turned: Mask, strand: int) -> Alignments:
+    """Return alignments with the row sequence as the query, then with that of the column."""
+    if strand < 0:
+        found = replace(found, strand=np.full(len(found), strand, np.int8))
+    by_row = exchange(found, turned)
+    by_column = exchange(by_row, np.ones(len(found), np.bool_))
+    return replace(concatenate([by_row, by_column]), strand=None)
+
+
+def align_copies_once(
+    engines: Sequence[Engine],
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+) -> Sequence[Engine]:
+    """Wrap engines in `CopiesEngine` where a set has copies.
+
+    Not where it matters which of a pair is the query, and either may be.
+    """
+    ends = scoring.end_gaps
+    is_either_way = ends is None or (ends.is_symmetric and ends.ties == TIES[0])
+    if targets is None and not is_either_way:
+        return engines
+    copies = find_copies(queries, targets)
+    if copies is None:
+        return engines
+    return [CopiesEngine(one, copies, (queries, targets)) for one in engines]

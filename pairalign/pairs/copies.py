@@ -1,0 +1,203 @@
+"""Sequences that are the same, and the pairs of a window that are so alike (``cpu/pairs``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.native import library
+from pairalign.pairs.windows import Window
+from pairalign.sequences.block_set import BlockSet
+from pairalign.sequences.row_order import Sorted, find_row_ranks
+from pairalign.sequences.sets import SequenceSet
+
+Mask = npt.NDArray[np.bool_]
+
+_MOST_BLOCKS = 1 << 23
+"""A number is held for each pair of groups of a window."""
+
+WORTH_GROUPING = 0.95
+"""Share of distinct sequences up to which a set is made of these alone."""
+
+_choose = library.pairalign_choose_copies
+_spread = library.pairalign_spread_copies
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Which sequences of a set, or of two, are the same; they are neighbours in the sorted order.
+
+    Attributes
+    ----------
+    rows, columns : ndarray of int32, shape (sequences,)
+        A number for each sorted position, ascending: the same for the same codes.
+    row_inputs, column_inputs : ndarray of int32, shape (sequences,)
+        Input indices by sorted position.
+    """
+
+    rows: Int32s
+    columns: Int32s
+    row_inputs: Int32s
+    column_inputs: Int32s
+
+    def blocks_of(self, window: Window) -> Blocks | None:
+        """Return the groups of a window's rows and columns; None where they are too many."""
+        rows, row_count = _grouped(self.rows[window.row_start : window.row_stop])
+        columns, column_count = _grouped(self.columns[window.column_start : window.column_stop])
+        pairs = len(rows) * len(columns)
+        if row_count * column_count > min(_MOST_BLOCKS, pairs - pairs // 8):
+            return None
+        inputs = (
+            self.row_inputs[window.row_start : window.row_stop],
+            self.column_inputs[window.column_start : window.column_stop],
+        )
+        return Blocks(window, rows, columns, inputs, (row_count, column_count))
+
+
+@dataclass
+class Blocks:
+    """The pairs of a window as blocks: all pairs of two groups of sequences that are the same.
+
+    Attributes
+    ----------
+    window : Window
+    rows, columns : ndarray of int32
+        The groups of its rows and columns, from 0 on.
+    inputs : two ndarrays of int32
+        Their input indices.
+    shape : (int, int)
+        How many groups of rows and of columns there are.
+    table : ndarray of int32, shape `shape`
+        A number for each block, -1: it has no pair.
+    """
+
+    window: Window
+    rows: Int32s
+    columns: Int32s
+    inputs: tuple[Int32s, Int32s]
+    shape: tuple[int, int]
+    table: Int32s = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.table = np.full(self.shape, -1, np.int32)
+
+    def choose(self, pair_mask: Mask | None) -> tuple[Mask, int]:
+        """Return which pairs are the first of their blocks, and how many they are.
+
+        Parameters
+        ----------
+        pair_mask : ndarray of bool, shape (pairs,), or None
+            Which pairs count; None: all.
+        """
+        chosen = np.zeros(self.window.pairs, np.bool_)
+        count = _choose(*self._given(pair_mask), chosen.ctypes.data)
+        return chosen, int(count)
+
+    def number(self, rows: Int32s, columns: Int32s) -> None:
+        """Give blocks the numbers of pairs of theirs, by sorted positions; others have none."""
+        self.table.fill(-1)
+        groups = (
+            self.rows[rows - self.window.row_start],
+            self.columns[columns - self.window.column_start],
+        )
+        self.table[groups] = np.arange(len(rows), dtype=np.int32)
+
+    def spread(self, pair_mask: Mask | None, reversed_from: int) -> tuple[Int64s, Int32s, Int32s]:
+        """Return the pairs of all blocks that have a number, in the order of the window.
+
+        Parameters
+        ----------
+        pair_mask : ndarray of bool, shape (pairs,), or None
+            Which pairs count; None: all.
+        reversed_from : int
+            What is added to the number of a pair whose query is that of the column.
+
+        Returns
+        -------
+        numbers : ndarray of int64, shape (n,)
+        query, target : ndarray of int32, shape (n,)
+            Input indices.
+        """
+        most = self.window.pairs if pair_mask is None else int(np.count_nonzero(pair_mask))
+        numbers = np.empty(most, np.int64)
+        ends = np.empty(most, np.int32), np.empty(most, np.int32)
+        written = _spread(
+            *self._given(pair_mask),
+            reversed_from,
+            *(one.ctypes.data for one in (*self.inputs, numbers, *ends)),
+        )
+        return numbers[:written], ends[0][:written], ends[1][:written]
+
+    def _given(self, pair_mask: Mask | None) -> tuple[object, ...]:
+        return (
+            *self.window.bounds,
+            self.rows.ctypes.data,
+            self.columns.ctypes.data,
+            self.shape[1],
+            None if pair_mask is None else pair_mask.ctypes.data,
+            self.table.ctypes.data,
+        )
+
+
+def find_copies(queries: SequenceSet, targets: SequenceSet | None) -> Copies | None:
+    """Find the sequences of a set, or of each of two, that are the same; None: there are none."""
+    first = _sorted(queries)
+    second = first if targets is None else _sorted(targets)
+    rows, columns = find_row_ranks(first, second)
+    if not (_has_equal(rows) or _has_equal(columns)):
+        return None
+    others = queries if targets is None else targets
+    inputs = (np.ascontiguousarray(one.order, np.int32) for one in (queries, others))
+    return Copies(rows, columns, *inputs)
+
+
+def group_copies(sequences: SequenceSet) -> Int32s | None:
+    """Find the sequences of a set that are the same; None where few are.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+        A number for each sorted position, from 0 on, ascending.
+    """
+    groups, count = _grouped(find_row_ranks(sequences, sequences)[0])
+    return groups if count <= WORTH_GROUPING * len(groups) else None
+
+
+@dataclass
+class _ByLength:
+    """The codes of a set in its sorted order."""
+
+    codes: npt.NDArray[np.uint8]
+    offsets: Int64s
+    order: Int32s
+
+    @property
+    def positions(self) -> Int32s:
+        """The same places."""
+        return self.order
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+
+def _sorted(sequences: SequenceSet) -> Sorted:
+    """Return where to read codes: those of a block are there by length."""
+    if not isinstance(sequences, BlockSet):
+        return sequences
+    codes, starts = sequences.code_arrays
+    ends = np.append(starts, sequences.total_residues)
+    return _ByLength(codes, ends, np.arange(len(starts), dtype=np.int32))
+
+
+def _has_equal(numbers: Int32s) -> bool:
+    return bool((numbers[1:] == numbers[:-1]).any())
+
+
+def _grouped(numbers: Int32s) -> tuple[Int32s, int]:
+    """Return the groups of ascending numbers, from 0 on, and how many they are."""
+    is_new = numbers[1:] != numbers[:-1]
+    groups = np.concatenate((np.zeros(1, np.int32), np.cumsum(is_new, dtype=np.int32)))
+    return groups, int(groups[-1]) + 1

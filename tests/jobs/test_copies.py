@@ -1,0 +1,217 @@
+"""Copies are aligned once: the same bytes as where every pair is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from checks import assert_equal
+from overlapping import GENOME
+from strand_problems import other_strand
+
+import pairalign
+from pairalign import AlignmentJob, SequenceSet, make_scoring
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.cli.main import main
+from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.jobs.clusters import cluster_work
+from pairalign.jobs.stages.copies_engine import CopiesEngine
+from pairalign.pairs.lists import PairList
+from pairalign.pairs.want import Detail, Want
+
+MODES = ("global", "semiglobal", "local")
+EVERY = {"detail": "cigar", "threads": 2, "device": "cpu"}
+
+
+def with_copies(seed: int, *, proteins: bool = False, count: int = 40) -> SequenceSet:
+    """Relatives of equal and other lengths, their strands, short ones and ones of N, in copies."""
+    rng = np.random.default_rng(seed)
+    letters = list("ARNDCQEGHILKMFPSTWYV" if proteins else "ACGT")
+    parent = rng.choice(letters, 40)
+    kinds = ["".join(rng.choice(letters, k)) for k in (1, 3, 40)]
+    for k in range(7):
+        child = parent.copy()
+        child[rng.integers(0, 40, 5)] = rng.choice(letters, 5)
+        kinds.append("".join(child)[k % 3 : 40 - k % 2])
+    if not proteins:
+        kinds += [other_strand(kinds[3]), "ACGTNNNNNNACGU", "N" * 9, "NN", "acgtNNNNNNACGT"]
+    else:
+        kinds += ["X" * 9, "MJBZXXUO", kinds[4].lower()]
+    chosen = kinds + [kinds[k] for k in rng.integers(0, len(kinds), count - len(kinds))]
+    order = rng.permutation(count)
+    return SequenceSet.from_strings(
+        {f"s{k}": chosen[place] for k, place in enumerate(order)},
+        alphabet="protein" if proteins else "dna",
+    )
+
+
+@pytest.fixture
+def both_ways(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, Any]]:
+    """Do something with copies aligned once, and with every pair aligned."""
+
+    def do(what: Callable[..., Any], *given: Any, **asked: Any) -> tuple[Any, Any]:
+        once = what(*given, **asked)
+        with monkeypatch.context() as patch:
+            patch.setattr(CopiesEngine, "worth_choosing", -1)
+            patch.setattr(cluster_work, "group_copies", lambda _: None)
+            return once, what(*given, **asked)
+
+    return do
+
+
+@pytest.fixture
+def aligned(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Count the pairs that an engine aligns."""
+    counts: list[int] = []
+    plain = CpuEngine.align
+
+    def count(engine: CpuEngine, *given: Any) -> Alignments:
+        found = plain(engine, *given)
+        counts.append(len(found))
+        return found
+
+    monkeypatch.setattr(CpuEngine, "align", count)
+    return counts
+
+
+def test_pairs_of_copies_are_aligned_once(aligned: list[int]) -> None:
+    given = SequenceSet.from_strings(["ACGT", "ACCT", "AC"] * 8)
+    assert len(pairalign.align(given, **EVERY)) == 24 * 23 // 2
+    assert aligned == [6]  # of three sequences, and each with a copy
+
+
+def test_sets_without_copies_are_aligned_as_ever(aligned: list[int]) -> None:
+    pairalign.align(["ACGT", "ACCT", "AC"], **EVERY)
+    assert aligned == [3]
+
+
+@pytest.mark.parametrize("detail", ["score", "stats", "cigar"])
+@pytest.mark.parametrize("strand", ["plus", "both"])
+@pytest.mark.parametrize("mode", MODES)
+def test_modes_and_strands(both_ways: Any, mode: str, strand: str, detail: str) -> None:
+    for seed, window in ((1, 7), (2, None)):
+        one = with_copies(seed)
+        asked = {**EVERY, "detail": detail, "mode": mode, "strand": strand, "window": window}
+        assert_equal(*both_ways(pairalign.align, one, **asked))
+        other = with_copies(seed + 9, count=25)
+        assert_equal(*both_ways(pairalign.align, one, other, **asked))
+
+
+CHOICES: list[dict[str, Any]] = [
+    {"mode": "local", "hsps": 3},
+    {"mode": "local", "max_evalue": 1e-3, "both_ways": True},
+    {"mode": "local", "max_evalue": 1, "mask": "seg", "mask_scores": True, "db_size": 99999},
+    {"mode": "local", "max_hits": 4},
+    {"max_hits": 7, "rank": "identity"},
+    {"min_score": 20},
+    {"min_identity": "60%"},
+    {"min_identity": "30%", "min_coverage": "70%", "coverage_of": "query", "mode": "semiglobal"},
+    {"max_length_ratio": 1.5},
+    {"orient": "canonical"},
+    {"objective": "mea"},
+    {"pairs": [(f"s{i}", f"s{j}") for i in range(40) for j in range(i) if (i * j) % 3]},
+]
+
+
+@pytest.mark.parametrize("asked", CHOICES, ids=lambda one: "-".join(one))
+def test_what_else_is_asked(both_ways: Any, asked: dict[str, Any]) -> None:
+    for seed in (3, 4):
+        given = with_copies(seed, proteins=True)
+        assert_equal(*both_ways(pairalign.align, given, **{**EVERY, **asked}))
+
+
+@pytest.mark.parametrize("ties", ["usual", "vsearch"])
+@pytest.mark.parametrize("free", [(), ("query-start",), ("target-start",)])
+def test_end_gaps(both_ways: Any, free: tuple[str, ...], ties: str) -> None:
+    costs = {"end_gap_open": 2, "end_gap_extend": 1}
+    scoring = make_scoring(alphabet="dna", free_ends=free, ties=ties, **costs)
+    sets = with_copies(5), with_copies(6)
+    asked = {"scoring": scoring, "window": 9, **EVERY}
+    for given in (sets[:1], sets):
+        assert_equal(*both_ways(pairalign.align, *given, **asked))
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_shards_parts_and_little_memory(both_ways: Any, listed: bool) -> None:
+    given = with_copies(6)
+    first, second = np.triu_indices(len(given), 1)
+    kept = (first + second) % 4 > 0
+    pairs = PairList(first[kept].astype(np.int32), second[kept].astype(np.int32))
+
+    def aligned_by(done: int = 0, **more: Any) -> Alignments:
+        job = AlignmentJob(
+            given,
+            None,
+            make_scoring("dna"),
+            Want(Detail.CIGAR),
+            device="cpu",
+            window=11,
+            pair_list=pairs if listed else None,
+            **more,
+        )
+        return concatenate(list((job.after(done) if done else job).of_block()))
+
+    for k in (1, 2, 3):
+        assert_equal(*both_ways(aligned_by, shard=(k, 3)))
+    assert_equal(*both_ways(aligned_by, done=123))
+    assert_equal(*both_ways(aligned_by, memory_bytes=200_000))
+
+
+@pytest.mark.parametrize("asked", [{}, {"linkage": "single"}, {"linkage": "average"}])
+@pytest.mark.parametrize("identity", [0.3, 0.6, 0.9, 1.0])
+@pytest.mark.parametrize("mode", ["global", "local"])
+def test_clusters(both_ways: Any, asked: dict[str, Any], identity: float, mode: str) -> None:
+    for given in (with_copies(7), with_copies(8, proteins=True)):
+        for more in ({}, {"edges": True}, {"representative": "medoid"}):
+            options = {"min_identity": identity, "mode": mode, "device": "cpu", **asked, **more}
+            once, every = both_ways(pairalign.cluster, given, **options)
+            for name in ("labels", "representatives", "order"):
+                assert np.array_equal(getattr(once, name), getattr(every, name)), name
+            assert_equal(once.alignments, every.alignments)
+            if once.edges is not None:
+                assert_equal(once.edges, every.edges)
+
+
+def test_copies_that_are_not_similar_to_each_other_stand_alone() -> None:
+    found = pairalign.cluster({"a": "NNNNACGT", "b": "NNNNACGT"}, min_identity=0.9)
+    assert sorted(found) == [["a"], ["b"]]
+    joined = pairalign.cluster({"a": "N" * 30, "b": "N" * 30}, min_identity=0)
+    assert len(list(joined)) == 1
+
+
+COMMANDS = [
+    ("distance", "reads.fa", "-o", "out.tsv"),
+    ("distance", "reads.fa", "--measure", "kimura-2p", "--strand", "both", "-o", "out.phy"),
+    ("tree", "reads.fa", "-o", "out.nwk"),
+    ("split", "reads.fa", "--min-identity", "0.8", "-o", "out.csv"),
+    ("overlap", "reads.fa", "--min-overlap", "40", "-o", "out.paf"),
+    ("msa", "reads.fa", "-o", "out.fa"),
+    ("align", "reads.fq", "-o", "out.sam"),
+    ("align", "reads.fa", "--hsps", "2", "--mode", "local", "-o", "out.paf"),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: "-".join(one[:3]))
+def test_commands(
+    both_ways: Any, command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(11)
+    pieces = [GENOME[start : start + 90] for start in (0, 30, 65, 110)]
+    pieces += [other_strand(GENOME[150:240]), GENOME[180:270]]
+    reads = [pieces[k] for k in (*range(6), *rng.integers(0, 6, 14))]
+    Path("reads.fa").write_text("".join(f">r{k}\n{one}\n" for k, one in enumerate(reads)))
+    qualities = ["".join(map(chr, rng.integers(40, 70, len(one)))) for one in reads]
+    lines = zip(range(99), reads, qualities, strict=False)
+    Path("reads.fq").write_text("".join(f"@r{k}\n{one}\n+\n{two}\n" for k, one, two in lines))
+
+    def written() -> bytes:
+        Path(command[-1]).unlink(missing_ok=True)
+        assert main([*command, "--device", "cpu", "-q"]) == 0
+        return Path(command[-1]).read_bytes()
+
+    once, every = both_ways(written)
+    assert once == every
