@@ -13,11 +13,12 @@ from overlapping import GENOME
 from strand_problems import other_strand
 
 import pairalign
-from pairalign import AlignmentJob, SequenceSet, make_scoring
+from pairalign import SequenceSet, make_scoring
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.cli.main import main
 from pairalign.engines.cpu.engine import CpuEngine
 from pairalign.jobs.clusters import cluster_work
+from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.stages.copies_engine import CopiesEngine
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
