@@ -1,4 +1,4 @@
-"""GenBank, EMBL, UniProt (text and XML), Stockholm and Clustal as raw records, read by Biopython.
+"""GenBank, EMBL, UniProt (text and XML), Stockholm, Clustal and MSF as raw records, by Biopython.
 
 Its parsers see a file that ends as an error where they would wait for more lines; what a record
 says of its own length and checksum is compared with its residues.
@@ -21,10 +21,12 @@ from pairalign.sequences.records import Records, join_records
 log = logging.getLogger("pairalign")
 
 _CLUSTAL = (b"CLUSTAL", b"PROBCONS", b"MUSCLE", b"MSAPROBS", b"Kalign")
+_MSF = (b"!!AA_MULTIPLE_ALIGNMENT", b"!!NA_MULTIPLE_ALIGNMENT", b"PileUp")
 _FIRST_WORDS = {
     b"LOCUS": "genbank",
     b"ID": "embl",
     **dict.fromkeys(_CLUSTAL, "clustal"),
+    **dict.fromkeys(_MSF, "msf"),
 }
 """Biopython's names of formats, by the word that their files begin with."""
 _RELEASE = b"Genetic Sequence Data Bank"
@@ -36,6 +38,7 @@ _TITLES = {
     "uniprot-xml": "UniProt XML",
     "stockholm": "Stockholm",
     "clustal": "Clustal",
+    "msf": "MSF",
 }
 _END = b"//"
 _ENDED = ("genbank", "embl", "swiss", "stockholm")

@@ -1,9 +1,10 @@
 """Files of sequences in any format that is read: told by their first line, A3M also by its name.
 
 FASTA and FASTQ are read by `pairalign.sequences.fasta`, A3M by `pairalign.sequences.a3m`, PIR by
-`pairalign.sequences.pir`; GenBank, EMBL, UniProt (text and XML), Stockholm and Clustal by
-`pairalign.sequences.database_files`, stores by `pairalign.sequences.stored_set`. Rows of alignments
-have gaps, which are dropped where that is asked for and else are an error, as in FASTA.
+`pairalign.sequences.pir`, PHYLIP by `pairalign.sequences.phylip`; GenBank, EMBL, UniProt (text and
+XML), Stockholm, Clustal and MSF by `pairalign.sequences.database_files`, stores by
+`pairalign.sequences.stored_set`. Rows of alignments have gaps, which are dropped where that is
+asked for and else are an error, as in FASTA.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pairalign.base.errors import FastaError
 from pairalign.sequences.a3m import is_a3m, parse_a3m
 from pairalign.sequences.database_files import database_format, parse_database
 from pairalign.sequences.fasta import Source, parse_records, read_data, unify_lines
+from pairalign.sequences.phylip import is_phylip, parse_phylip
 from pairalign.sequences.pir import is_pir, parse_pir
 from pairalign.sequences.records import Records
 from pairalign.sequences.store_format import is_store
@@ -66,6 +68,8 @@ def read_file(
         return parse_a3m(text, name, degap=degap), name
     if is_pir(text):
         return parse_pir(text, name, degap=degap), name
+    if is_phylip(text):
+        return parse_phylip(text, name, degap=degap), name
     return parse_records(text, name, degap=degap, qualities=qualities, stops=True), name
 
 
