@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Container, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pairalign.base.declaration import check, make
 from pairalign.base.errors import (
@@ -38,6 +38,9 @@ from pairalign.cli.early_start import start_early
 from pairalign.cli.loading import later, no_collection
 from pairalign.cli.parser import Parser
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
+
+if TYPE_CHECKING:
+    from pairalign.requests.shared import Asked
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 _NOT_MAPPED = "failed to map segment"
@@ -219,46 +222,38 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     try:
         with no_collection():
             options = build_parser(given).parse_args(given)
+            asked: Asked = make(options.request, {**vars(options), "given": list(given)})
     except MemoryError as error:
         return _fail(error, FAILED)
-    options.given = list(given)
     from pairalign.base.part_file import forget_published  # help makes no files
 
-    with messages(
-        quiet=getattr(options, "quiet", False), verbose=getattr(options, "verbose", False)
-    ):
+    with messages(quiet=getattr(asked, "quiet", False), verbose=getattr(asked, "verbose", False)):
         forget_published()
         try:
-            stop.work_begins(lambda stopped: _give_up(stopped, options))
-            _start_log(options)
+            stop.work_begins(lambda stopped: _give_up(stopped, asked))
+            _start_log(asked)
             with options_are_spelled():
-                options.run(_asked(options))
+                check(asked)
+                start_early(asked)
+                options.run(asked)
             _say_what_it_took()
             if sys.stdout is not None:
                 sys.stdout.flush()
             stop.work_is_done()
         except BaseException as error:
-            code = _say_end(error, options, stop)
+            code = _say_end(error, asked, stop)
             if code is None:
                 raise
             return code
     return DONE
 
 
-def _asked(options: argparse.Namespace) -> Any:
-    """Return the request of a command, whose rules it keeps."""
-    asked = make(options.request, vars(options))
-    check(asked)
-    start_early(asked)
-    return asked
-
-
-def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandler) -> int | None:
+def _say_end(error: BaseException, asked: Asked, stop: StopHandler) -> int | None:
     """Say what has ended a command; return the exit code, None for what nobody has foreseen."""
     # Whatever a signal has become on its way: where it leaves a lock open it is a RuntimeError.
     stopped = stop.stopped or error
     if isinstance(stopped, KeyboardInterrupt):
-        message = _give_up(stopped, options)
+        message = _give_up(stopped, asked)
         give_up_stdout()
         stop.work_is_done()
         return _fail(message, getattr(stopped, "exit_code", SIGNAL_CODE + 2))  # as after Ctrl-C
@@ -270,11 +265,11 @@ def _say_end(error: BaseException, options: argparse.Namespace, stop: StopHandle
     if not isinstance(error, (PairalignError, OSError, MemoryError)):
         return None
     give_up_stdout()
-    if getattr(error, "errno", None) == errno.EPIPE and _output(options) == "-":
+    if getattr(error, "errno", None) == errno.EPIPE and _output(asked) == "-":
         return DONE  # the reader has what it wanted
     is_usage = isinstance(error, (FormatError, ScoringError))
     is_usage &= not isinstance(error, MatrixFileError)
-    code = WRONG_USAGE if is_usage else getattr(options.request, "FAILED", FAILED)
+    code = WRONG_USAGE if is_usage else getattr(asked, "FAILED", FAILED)
     return _fail(error, getattr(error, "exit_code", code))
 
 
@@ -351,13 +346,14 @@ class _Cite(argparse.Action):
         parser.exit(DONE)
 
 
-def _start_log(options: argparse.Namespace) -> None:
+def _start_log(asked: Asked) -> None:
     """Open the file of ``--log``, and say what runs."""
-    if getattr(options, "log", None) is not None:
+    path = getattr(asked, "log", None)
+    if path is not None:
         from pairalign.cli.files import check_log
 
-        check_log(options)
-        log_into(options.log, options.given)
+        check_log(asked)
+        log_into(path, getattr(asked, "given", ()))
     if log.isEnabledFor(logging.DEBUG):
         import platform
 
@@ -385,26 +381,26 @@ def _fail(message: object, code: int) -> int:
     return code
 
 
-def _give_up(stopped: BaseException, options: argparse.Namespace) -> str:
+def _give_up(stopped: BaseException, asked: Asked) -> str:
     """Remove what is half-written; return what is to be said of a command that was stopped."""
     from pairalign.base.part_file import remove_unfinished
 
     remove_unfinished()
-    return f"{stopped}{_left_by(options)}"
+    return f"{stopped}{_left_by(asked)}"
 
 
-def _left_by(options: argparse.Namespace) -> str:
+def _left_by(asked: Asked) -> str:
     """Say what a run that was stopped has made of its output."""
-    output = _output(options)
+    output = _output(asked)
     if output == "-":
         return ""
     from pairalign.base.part_file import was_published
 
     if was_published(output):
         return f"; '{output}' is complete"
-    goes_on = ", the same command goes on" if getattr(options, "resume", False) else ""
+    goes_on = ", the same command goes on" if getattr(asked, "resume", False) else ""
     return f"; '{output}' was not written{goes_on}"
 
 
-def _output(options: argparse.Namespace) -> str:
-    return named_output() or getattr(options, "output", None) or "-"
+def _output(asked: Asked) -> str:
+    return named_output() or getattr(asked, "output", None) or "-"
