@@ -95,23 +95,35 @@ def _read(asked: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups 
     """Read the sequences and their groups; of two sets, train comes first."""
     columns = TableColumns(asked.name_column, asked.fold_column, asked.sequence_column)
     if columns.sequence is not None:
-        said, residues = read_table(asked.groups, asked.read_as, columns)
-        request = problem_request(asked)
-        known = SequenceSet.from_strings(
-            residues,
-            [one.name for one in said],
-            alphabet=request.alphabet,
-            degap=request.rules.degap,
-            on_empty=request.rules.on_empty,
-            source=asked.groups,
-        )
-        return known, None, make_groups(known, said, asked.groups)
+        known, groups = _read_table(asked, columns)
+        return known, None, groups
     request = problem_request(asked)
     if asked.are_sets:
         first, second = read_sets_of(replace(request, sequences=asked.groups, targets=asked.input))
         return first, second, None
     first, _ = read_sets_of(request)
     return first, None, read_groups(asked.groups, asked.read_as, first, columns)
+
+
+def _read_table(asked: AuditOptions, columns: TableColumns) -> tuple[SequenceSet, Groups]:
+    """Read sequences and their groups of one table."""
+    said, residues = read_table(asked.groups, asked.read_as, columns)
+    request = problem_request(asked)
+    rules = request.rules
+    known = SequenceSet.from_strings(
+        residues,
+        [one.name for one in said],
+        alphabet=request.alphabet,
+        degap=rules.degap,
+        on_empty=rules.on_empty,
+        on_duplicate=rules.on_duplicate,
+        source=asked.groups,
+    )
+    if rules.on_empty == "skip":
+        said = [one for one, letters in zip(said, residues, strict=True) if letters.strip()]
+    if len(said) == len(known):  # repeated names may have been made unique
+        said = [replace(one, name=name) for one, name in zip(said, known.names, strict=True)]
+    return known, make_groups(known, said, asked.groups)
 
 
 def _describe(audit: Audit, lines: Lines) -> None:

@@ -252,3 +252,23 @@ def test_a_larger_database_connects_less(records) -> None:
     ]
     assert edges[0] > edges[1]
     assert np.isfinite(edges).all()
+
+
+def test_records_of_a_table_that_are_left_out_or_renamed(tmp_path: Path) -> None:
+    rows = ("name,sequence,fold", "a,MKVLAAGGTWRRPLK,x", "a,MKVLAAGGTWRRPLK,y", "b,,y", "c,WWHK,")
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n")
+    asked = (
+        "audit",
+        "t.csv",
+        "--sequence-column",
+        "sequence",
+        "--min-identity",
+        "0.9",
+        "-o",
+        "o.csv",
+    )
+    assert "record 2 'a' has the name of record 1" in said_by(tmp_path, *asked, code=2)
+    kept = ("--on-duplicate", "rename", "--on-empty", "skip")
+    assert "1 of 1 in x, 1 of 1 in y" in said_by(tmp_path, *asked, *kept, code=1)
+    (row,) = rows_of(tmp_path / "o.csv")
+    assert (row["name"], row["group"], row["other"], row["other_group"]) == ("a", "x", "a_2", "y")
