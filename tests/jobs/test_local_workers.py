@@ -188,3 +188,16 @@ def test_processes_end_with_who_waits_for_them(monkeypatch: pytest.MonkeyPatch) 
         next(made)
         assert set(family(os.getpid())) > before
     assert set(family(os.getpid())) == before
+
+
+@pytest.mark.parametrize(
+    "asked", [["--strand", "both"], ["--free-ends", "query-start,target-start"]]
+)
+def test_distances_of_parts_have_the_scoring_and_the_strands(asked: list[str]) -> None:
+    sequence = "ACGTACGTTTGACCAGTTGACACCA"
+    other = "TGGTGTCTACTGGTCAAACGTAC"  # on the other strand it is alike
+    Path("dna.fa").write_text(f">a\n{sequence}\n>b\n{other}\n>c\n{sequence[6:]}T\n")
+    command = ["distance", "dna.fa", "--quiet", "--device", "cpu", *asked]
+    assert main([*command, "-o", "whole.tsv"]) == 0
+    assert main([*command, "-o", "parts.tsv", "--dask", "local:1"]) == 0
+    assert Path("parts.tsv").read_bytes() == Path("whole.tsv").read_bytes()
