@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.run.rotate import rotate
     from pairalign.jobs.splits.audit import Violations, audit
     from pairalign.jobs.splits.split import split
+    from pairalign.jobs.verify.verification import Verification, verify
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
     from pairalign.sequences.reading import read_fasta
@@ -79,6 +80,7 @@ __all__ = [
     "SparsePosteriors",
     "Split",
     "SplitError",
+    "Verification",
     "Violations",
     "align",
     "align_families",
@@ -99,6 +101,7 @@ __all__ = [
     "split",
     "stream",
     "tree",
+    "verify",
 ]
 
 _NAMES = {
@@ -136,6 +139,7 @@ _NAMES = {
     "jobs.overlaps.overlaps": ("overlap",),
     "jobs.splits.audit": ("Violations", "audit"),
     "jobs.splits.split": ("split",),
+    "jobs.verify.verification": ("Verification", "verify"),
     "scoring.scoring": ("Scoring", "make_scoring"),
     "sequences.alphabets": ("DNA", "PROTEIN", "Alphabet"),
     "sequences.reading": ("read_fasta",),

@@ -23,12 +23,12 @@ FUNCTIONS = {
     "rotate": "rotate",
     "pack": "pack",
     "audit": "audit",
+    "verify": "verify",
     "merge": "merge",
 }
 """The function of the package that does what a command does."""
 
 WITHOUT_A_FUNCTION = {
-    "verify": "pairalign.jobs.verify.verify:VerifyJob",
     "update": "pairalign.formats.interleave:Interleaver",
     "estimate": "pairalign.jobs.estimate.estimate:estimate_run",
     "devices": "pairalign.engines.selection:list_devices",

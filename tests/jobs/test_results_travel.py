@@ -25,6 +25,11 @@ def stored(folder: Path) -> pairalign.SequenceSet:
     return pairalign.pack(GLOBINS, folder / "globins.pairset")
 
 
+def stored_paf(folder: Path) -> Path:
+    pairalign.align(GLOBINS).write(folder / "globins.paf")
+    return folder / "globins.paf"
+
+
 MAKERS: dict[str, Callable[[Path], Any]] = {
     "align": lambda _: pairalign.align(GLOBINS),
     "scores": lambda _: pairalign.align(GLOBINS, detail="score"),
@@ -42,6 +47,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "split": lambda _: pairalign.split(GLOBINS, min_identity=0.6, folds=2),
     "posteriors": lambda _: pairalign.posterior(GLOBINS),
     "msa": lambda _: pairalign.msa(GLOBINS),
+    "verification": lambda folder: pairalign.verify(stored_paf(folder), GLOBINS),
     "violations": lambda _: pairalign.audit(
         pairalign.read_fasta(GLOBINS)[:5], pairalign.read_fasta(GLOBINS)[5:], min_identity=0.3
     ),
@@ -63,6 +69,7 @@ def written(found: Any, folder: Path) -> bytes:
             "Overlaps": "gfa",
             "Split": None,
             "Violations": None,
+            "Verification": None,
             "GuideTree": "newick",
             "Clusters": "uc",
         }
@@ -73,7 +80,7 @@ def written(found: Any, folder: Path) -> bytes:
         }
         formats["Alignments"] = "paf" if getattr(found, "has_cigar", False) else "tsv"
         format = formats.get(type(found).__name__, "tsv")
-        path = path if format else path.with_suffix(".csv")
+        path = path if format else path.with_suffix(".tsv" if "Verif" in f"{found!r}" else ".csv")
         found.write(path, *([format] if format else []))
     else:
         return f"{found!r}{found}".encode()

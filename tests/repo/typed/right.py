@@ -57,6 +57,8 @@ def of_sets() -> None:
     split: pairalign.Split = pairalign.split(READS, min_identity=0.3, test=0.2)
     violations: pairalign.Violations = pairalign.audit("a.csv", READS, min_identity="30%")
     violations.write("b.csv")
+    verdicts: pairalign.Verification = pairalign.verify("a.paf", READS, optimal=True)
+    verdicts.write("a.tsv")
     pairalign.merge("parts", "whole.paf")
     overlaps.write("a.gfa")
     clusters.write("a.uc", sizeout=True)
