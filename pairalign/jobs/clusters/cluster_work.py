@@ -118,7 +118,8 @@ class ClusterWork:
         if self.linkage == "single":
             may_stand_alone &= np.bincount(leaders, minlength=len(leaders))[leaders] == 1
         may_stand_alone[groups[self._passing_with_copies(groups)]] = False
-        self.steps, self.devices = work.steps or self.steps, work.devices or self.devices
+        self.steps = _with_copies(work.steps, len(groups), len(firsts))
+        self.devices = work.devices or self.devices
         found: Int32s = firsts[leaders][groups]
         return np.where(may_stand_alone[groups], np.arange(len(groups), dtype=np.int32), found)
 
@@ -268,6 +269,17 @@ class ClusterWork:
             pair_list=pairs,
             **replace(self.resources, progress=False).of_job(),
         )
+
+
+def _with_copies(steps: Steps | None, count: int, distinct: int) -> Steps:
+    """Return the steps of distinct sequences with the pairs of others, which are of no use."""
+    from pairalign.jobs.stages.threshold_engine import Steps
+
+    steps = steps or Steps()
+    more = number_of_pairs(count) - number_of_pairs(distinct)
+    steps.pairs += more
+    steps.unwanted += more
+    return steps
 
 
 def _edges_of(labels: Int32s) -> tuple[Int32s, Int32s]:
