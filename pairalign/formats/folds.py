@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from pairalign.base.errors import FormatError
 from pairalign.base.run_files import remove_empty_folder, remove_regular
+from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.output import open_output
 from pairalign.formats.parts import prepare_folder
@@ -23,12 +24,16 @@ def fold_places(folder: str, fold_names: Sequence[str]) -> list[str]:
         The folder is a file, or has one of these: nothing is replaced.
     """
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise FormatError(f"'{folder}' is there and no folder: choose another --folds-dir")
+        raise FormatError(
+            f"'{folder}' is there and no folder: choose another {spelled('folds_dir')}"
+        )
     stems = [f"fold_{name}" if name.isdigit() else name for name in fold_names]
     places = [os.path.join(folder, f"{stem}.fasta") for stem in stems]
     there = next((place for place in places if os.path.lexists(place)), None)
     if there is not None:
-        raise FormatError(f"'{there}' is there: choose another --folds-dir, or remove it")
+        raise FormatError(
+            f"'{there}' is there: choose another {spelled('folds_dir')}, or remove it"
+        )
     return places
 
 

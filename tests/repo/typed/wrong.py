@@ -12,7 +12,7 @@ pairalign.align(["ACGT"], top=2)  # wrong
 pairalign.stream(["ACGT"], top=2)  # wrong
 pairalign.align(["ACGT"]).score.write("a.paf")  # wrong
 pairalign.distance(["ACGT"], sparse=True, max_edits=2).square()  # wrong
-pairalign.cluster(["ACGT"])  # wrong
+pairalign.cluster(min_identity=0.5)  # wrong
 pairalign.cluster(["ACGT"], min_identity=0.5, coverage_of="all")  # wrong
 pairalign.split(["ACGT"], min_identity=0.5, folds="5")  # wrong
 pairalign.guide_tree(["ACGT"])  # wrong
