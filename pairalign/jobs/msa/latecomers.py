@@ -14,7 +14,8 @@ found by scores with free end gaps, in whole numbers:
 
 All others are aligned first. Outliers among up to 100 of them stay, for these are aligned by all
 pairs (up to 50 with rounds, see the shares of `pairalign.jobs.msa.progressive`), but where without
-them there are rounds. An outlier that turns out to be aligned with confidence is none
+them there are rounds; among more than 1,000 they cost more than they spoil. An outlier that turns
+out to be aligned with confidence is none
 (`pairalign.jobs.msa.msa`).
 """
 
@@ -118,7 +119,7 @@ def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomer
     is_fragment = added.copy()
     first = count - int(added.sum())
     related_ones = count - int((added | lonely).sum())
-    if first > MOST_OF_ALL_PAIRS or first > MOST_IN_GROUP >= related_ones:
+    if MOST_IN_TREE >= first > MOST_OF_ALL_PAIRS or first > MOST_IN_GROUP >= related_ones:
         added |= lonely
     if count - int(added.sum()) < LEAST_FIRST:
         added[:] = False
