@@ -103,8 +103,8 @@ void choose_passing(pairalign_result& result, int32_t minimum) {
     result.is_whole = false;
 }
 
-// A sample, and the others if some of it paid, one by one, as far as the ways differ in what they cost; then
-// those that look similar many at a time, then what these leave, and the bands that pay.
+// Pairs of a sample are pruned one by one, and if some of them paid, so are other pairs for which that is the
+// cheapest way. Pairs that look similar follow, many at a time; then those that are left, and bands that pay.
 void prune(pairalign_engine& engine, pairalign_result& result, bool trace, PrunedWindow& window,
            Spare<OwnBatch>& spare) {
     const auto one_by_one = [&] {

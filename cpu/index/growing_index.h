@@ -7,14 +7,13 @@
 //
 // Bounds. E >= d, the edit distance, for errors are edits. n <= m letters, M matches, X mismatches, E errors:
 // - ALL_COLUMNS (seeds.h): n + m = 2M + E + X, so M / (M + E) = (n + m - E - X) / (n + m + E - X), which
-// falls
-//   with X and with E: at most (n + m - d) / (n + m + d).
+//   falls with X and with E: at most (n + m - d) / (n + m + d).
 // - MATCHES: n + m - 2M letters have no match, and at least d: M <= (n + m - d) / 2.
 // - INSIDE, not local: the ends cost nothing. An alignment that passes has a whole seed, on a diagonal where
-// it is
-//   found; from there it goes on to an end of either sequence on both sides, with the least number of errors
-//   that each side needs, at least: d is the least sum over the seeds found. Seeds in one run of equal
-//   letters have the same sum, for letters that are equal are best matched. M / (M + E) <= n / (n + d).
+//   it is found; from there it goes on to an end of either sequence on both sides, with the least number of
+//   errors that each side needs, at least: d is the least sum over the seeds found. Seeds in one run of
+//   equal letters have the same sum, for letters that are equal are best matched. M / (M + E) <= n / (n +
+//   d).
 //
 // No gaps. Two sequences of n unambiguous letters each, h of them different when laid side by side, in global
 // mode. An alignment with gaps has g >= 1 letters of each in gaps, at least one gap of each, n - g other

@@ -12,10 +12,9 @@
 // Contained. A column of n letters that are a start and an end of a row of m >= n, with nothing left out of
 // it, in global mode: side by side but for one gap it has n matches. Let all matches score the same, s > 0,
 // mismatches less, and 0 <= extend <= open. An alignment with a <= n columns without gaps and M matches has
-// m - n + 2 (n - a) letters in gaps, which cost at least one gap of so many does, and that rises with a
-// falling. So it scores at most s M + (a - M) (s - 1) - (cost of a gap of m - n + 2 (n - a)): less than n s -
-// (cost of a gap of m - n) unless a = n = M. So all that is optimal has n matches and m columns, and the
-// identity is known where coverage is not asked for: n by n of `shorter`, by m of `longer`, `columns` and
+// g = m - n + 2 (n - a) letters in gaps, which cost at least what one gap of g letters costs: the more, the
+// smaller a is. So it scores at most s M + (a - M) (s - 1) - cost(g), which is less than n s - cost(m - n)
+// unless a = n = M. So every optimal alignment has n matches and m columns, and the identity is known where coverage is not asked for: n by n of `shorter`, by m of `longer`, `columns` and
 // `full`, 2 n by n + m of `mean`.
 #pragma once
 

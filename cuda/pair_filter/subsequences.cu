@@ -1,9 +1,8 @@
 // Which pairs of those that filter_pairs has left of a window have a common subsequence as long as they need.
 //
 // Computes   what cpu/filters/subsequences.h describes: the length of the longest common subsequence of a
-// row's
-//            sequence, the pattern, and a column's, the text; or enough of it to tell. A bit of x is a
-//            residue of the pattern; it is 0 where the longest common subsequence with the pattern up to
+//            row's sequence, the pattern, and a column's, the text; or enough of it to tell. A bit of x is
+//            a residue of the pattern; it is 0 where the longest common subsequence with the pattern up to
 //            there is longer than with the pattern before (Hyyro 2004):
 //
 //                u = x & M[residue],   x = (x + u) | (x & ~M[residue])
@@ -13,8 +12,7 @@
 // Threads    A warp takes SEGMENT columns of a row. It gathers 32 of those that are left, and each lane looks
 //            at one: x in WORDS registers, the sum with the carry of the processor.
 // Shared     M of the row's sequence, a table a warp: [code][word], the last row for codes that match
-// nothing.
-//            Rows are so far apart that lanes with different codes read different banks.
+//            nothing. Rows are so far apart that lanes with different codes read different banks.
 // Ways       Whole: the pattern has up to MOST_WORDS words.
 //            Moving: matches lie on so few diagonals that WORDS words are enough which move along the
 //            pattern, a word for each 32 residues of the text (subsequences.h has the proof). Strips:

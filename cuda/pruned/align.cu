@@ -5,8 +5,7 @@
 // Out        results[], runs[]: a pair's runs in their order, pairs in any order. A pair that is not DONE is
 //            GIVEN_UP (it would not pay), has NO_ROOM in the slabs or in runs, or was LOST: an unsound bound.
 // Threads    Four warps a block, each for itself: takes pairs until there are none. Beams without flags find
-// a
-//            score to prune with, sweep() fills the band, and saves its lanes for trace(), which fills
+//            a score to prune with, sweep() fills the band, and saves its lanes for trace(), which fills
 //            what the path depends on once more.
 // Shared     with PAIRALIGN_TABLE the scores of letters.
 // After      Ukkonen 1985; Zhang et al. 2000, for the pruning.

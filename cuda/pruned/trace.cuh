@@ -5,15 +5,14 @@
 // In         what sweep() saved: where each block's lanes lie, and the lanes.
 // Out        Walk; runs written backwards from an address.
 // Threads    a warp. Flags stay in registers, a bit an antidiagonal of the block; every thread follows the
-// path
-//            and asks the lane that it is in.
+//            path and asks the lane that it is in.
 //
 //     | word of a lane | bit k: of its cell of antidiagonal k of the block                       |
 //     |----------------|-------------------------------------------------------------------------|
 //     | diagonal       | the diagonal attains H                                                  |
 //     | from_e         | E attains H                                                             |
 //     | e_next, f_next | the gap goes on to the next cell rather than opens there                |
-//     | match          | equal unambiguous letters                                                  |
+//     | match          | equal unambiguous letters                                               |
 #pragma once
 
 #include "steady.cuh"

@@ -4,9 +4,8 @@
 // In         the lanes alive before, four numbers each, in the warp's memory.
 // Out        all lanes of the window after the block, in the same form; which of them are alive.
 // Threads    a warp. A tile has 32 R lanes, R next to one another in each thread, so that an antidiagonal
-// takes
-//            one exchange between threads. A window that is wider than the widest tile is made of several,
-//            which overlap by what the cells of a block depend on.
+//            takes one exchange between threads. A window that is wider than the widest tile is made of
+//            several, which overlap by what the cells of a block depend on.
 #pragma once
 
 #include "pruned.cuh"

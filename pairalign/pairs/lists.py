@@ -144,7 +144,7 @@ def as_pair_list(pairs: Pairs, queries: SequenceSet, targets: SequenceSet | None
 
     Parameters
     ----------
-    pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos
+    pairs : PairList, path, array_like of int with shape (n, 2), or iterable of (str, str)
         Input indices or names.
     queries, targets : SequenceSet
         `targets` is None for pairs of `queries`.

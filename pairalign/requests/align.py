@@ -324,7 +324,7 @@ class AlignOptions(
         _has_no_accuracy("{kernel}", lambda asked: asked.kernel != AUTO),
         Rule(
             lambda asked: asked.orient != ORIENTS[0] and asked.input2 is not None,
-            "{orient=canonical} is of one set: of two, the first has the queries",
+            "{orient=canonical} needs one set: of two, the first has the queries",
         ),
         *(_needs_all_hits(name) for name in ("shard", "dask")),
         Rule(

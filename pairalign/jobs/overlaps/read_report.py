@@ -253,7 +253,7 @@ def _end_of(query: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> Code
 def _sides(
     found: Alignments, side: str, begins: Codes, ends: Codes
 ) -> tuple[npt.NDArray[np.integer], ...]:
-    """Read, span, and how it begins and ends, of one side of overlaps."""
+    """Return the reads of one side of overlaps, their spans, and how they begin and end there."""
     spans = found.field(f"{side}_start"), found.field(f"{side}_end")
     return getattr(found, side), *spans, begins, ends
 

@@ -127,7 +127,7 @@ def align(
         Which sequence of a pair is its query: the earlier one, or the longer one, of equals the one
         whose residues come first. Of one set; that of the result then has its sequences in the
         order of `SequenceSet.canonical_order`, and indices are of it.
-    pairs : PairList, path, array_like of int with shape (n, 2), or iterable of twos, optional
+    pairs : PairList, path, array_like of int with shape (n, 2), or iterable of (str, str), optional
         Align just these, in the order of windows: names or input indices, or a file, see
         `pairalign.pairs.lists`. With `targets`, the first is of `sequences`, the second of them.
     hsps : int
@@ -337,7 +337,7 @@ def _in_canonical_order(
 ) -> tuple[Problem, PairList | None]:
     """Sort one set, so that the query of a pair follows from its two sequences."""
     if not problem.is_one_set:
-        raise ValueError("orient 'canonical' is of one set: of two, the first has the queries")
+        raise ValueError("orient='canonical' needs one set: of two, the first has the queries")
     order = problem.queries.canonical_order()
     if pairs is not None:
         places = np.argsort(order).astype(np.int32)
