@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.msa.adding import extend_multiple
     from pairalign.jobs.msa.families import align_families
     from pairalign.jobs.msa.msa import msa, score_multiple
-    from pairalign.jobs.overlaps.found import Overlaps
+    from pairalign.jobs.overlaps.overlap_table import Overlaps
     from pairalign.jobs.overlaps.overlaps import overlap
     from pairalign.jobs.posterior.posterior import posterior
     from pairalign.jobs.run.align_all import align, align_pair, stream

@@ -14,8 +14,9 @@
 // mismatches less, and 0 <= extend <= open. An alignment with a <= n columns without gaps and M matches has
 // g = m - n + 2 (n - a) letters in gaps, which cost at least what one gap of g letters costs: the more, the
 // smaller a is. So it scores at most s M + (a - M) (s - 1) - cost(g), which is less than n s - cost(m - n)
-// unless a = n = M. So every optimal alignment has n matches and m columns, and the identity is known where coverage is not asked for: n by n of `shorter`, by m of `longer`, `columns` and
-// `full`, 2 n by n + m of `mean`.
+// unless a = n = M. So every optimal alignment has n matches and m columns, and the identity is known where
+// coverage is not asked for: n by n of `shorter`, by m of `longer`, `columns` and `full`, 2 n by n + m of
+// `mean`.
 #pragma once
 
 #include <cstdint>

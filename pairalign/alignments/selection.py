@@ -24,7 +24,7 @@ def _above() -> Any:
     It is above this one, and found by its name: results that come from another process are here
     before any job is.
     """
-    return import_module("pairalign.jobs.run.written")
+    return import_module("pairalign.jobs.run.alignment_files")
 
 
 class Selectable(Tabular):

@@ -12,10 +12,10 @@ from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.errors import FormatError
 from pairalign.cli.files import check_files
-from pairalign.cli.kept_results import kept_results
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.msa_families import add_unlike, check_partners, how_of, run_families
 from pairalign.cli.planning import read_sets_of, rules_of, sequences_request, with_output
+from pairalign.cli.resumed_steps import kept_results
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.msa import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.formats.names import choose_format

@@ -6,9 +6,9 @@ import time
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES
 from pairalign.cli.files import check_files
-from pairalign.cli.kept_results import kept_results
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import progress_of, read_sequences, with_output
+from pairalign.cli.resumed_steps import kept_results
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.posteriors import WRITERS, check_format

@@ -25,7 +25,7 @@ from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.parts import check_parts_ending, without_option
 from pairalign.cli.planning import problem_request
 from pairalign.formats import open_writer
-from pairalign.formats.held import HeldOutput
+from pairalign.formats.file_pairs import read_recorded_pairs
 from pairalign.formats.interleave import Interleaver
 from pairalign.formats.merge import merge_files
 from pairalign.formats.output import (
@@ -42,14 +42,14 @@ from pairalign.formats.parts import (
     part_path,
     read_manifests,
 )
-from pairalign.formats.recorded import read_recorded_pairs
-from pairalign.jobs.run.added import align_added
-from pairalign.jobs.run.added_hits import AddedHitsJob, KnownHits, can_add_hits
+from pairalign.formats.spill_file import HeldOutput
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.new_hits import AddedHitsJob, KnownHits, can_add_hits
+from pairalign.jobs.run.new_pairs import align_added
+from pairalign.jobs.run.query_slices import can_be_cut
 from pairalign.jobs.run.request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.run_identity import describe_run
-from pairalign.jobs.run.some_queries import can_be_cut
 from pairalign.pairs.lists import PairList
 from pairalign.requests.align import AlignOptions
 from pairalign.requests.files import UpdateOptions

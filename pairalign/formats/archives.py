@@ -9,9 +9,9 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.formats.held import HeldOutput
 from pairalign.formats.libraries import BytesSink
 from pairalign.formats.output import Output, Path
+from pairalign.formats.spill_file import HeldOutput
 
 _COPIED_BYTES = 1 << 20
 

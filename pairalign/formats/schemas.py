@@ -137,7 +137,7 @@ KEPT_RESULTS: Mapping[str, Mapping[str, str]] = {
     "joins": {"node": "int64", "first": "int32", "second": "int32", "width": "int64"},
     "added": {"first": "int64", "fits": "int32", "confident": "int64"},
 }
-"""Arrays of the results that `pairalign.formats.kept` keeps, by phase: their types."""
+"""Arrays of the results that `pairalign.formats.step_results` keeps, by phase: their types."""
 
 WRITER_LEFT: Schema = {"queries": Field(_list_of(_whole(0, 2**31 - 1)), required=False)}
 """`Commit.left`: the queries whose first record SAM has."""

@@ -12,7 +12,7 @@ from align_command import align
 
 from pairalign.cli.main import main
 from pairalign.formats import FORMATS
-from pairalign.formats.held import HeldOutput
+from pairalign.formats.spill_file import HeldOutput
 from pairalign.jobs.run.align import AlignmentJob
 
 ADDED = [name for name in FORMATS if name not in ("a3m", "gexf", "edges")]

@@ -16,7 +16,7 @@ from pairalign.engines.cpu.posterior import PosteriorEngine
 from pairalign.engines.cuda import posterior as cuda_posterior
 from pairalign.engines.cuda import selection
 from pairalign.errors import DeviceError
-from pairalign.jobs.msa.likeness import MOST_OF_ALL_PAIRS
+from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
 from pairalign.jobs.posterior import posterior as job_module
 from pairalign.sequences.sets import SequenceSet
 

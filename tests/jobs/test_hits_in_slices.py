@@ -18,18 +18,18 @@ from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.cli.main import main
 from pairalign.errors import PartsError
-from pairalign.jobs.run import hits, some_queries
+from pairalign.jobs.run import hits, query_slices
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.request import RunRequest, plan_alignment
-from pairalign.jobs.run.resources import Resources
-from pairalign.jobs.run.shards import PAIR_CELLS, cut_queries, weigh_letters
-from pairalign.jobs.run.some_queries import (
+from pairalign.jobs.run.query_slices import (
     cells_of_queries,
     in_whole,
     jobs_of_queries,
     pairs_of_queries,
 )
+from pairalign.jobs.run.request import RunRequest, plan_alignment
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.shards import PAIR_CELLS, cut_queries, weigh_letters
 from pairalign.requests.align import AlignRequest
 from pairalign.sequences import block_set
 from pairalign.sequences.block_set import PickedSet
@@ -53,7 +53,7 @@ ASKED: dict[str, dict[str, Any]] = {
 def small_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hits, "_LEAST_SLICE", 150)
     monkeypatch.setattr(hits, "_SLICES", 1 << 60)
-    monkeypatch.setattr(some_queries, "_AT_A_TIME", 7)
+    monkeypatch.setattr(query_slices, "_AT_A_TIME", 7)
     monkeypatch.setattr(block_set, "_AT_A_TIME", 8)
 
 

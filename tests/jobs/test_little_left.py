@@ -17,7 +17,7 @@ from commands import TIMEOUT_SECONDS, write_random_set
 from pairalign.cli import program
 from pairalign.cli.main import main
 from pairalign.formats.text_queue import TextQueue
-from pairalign.jobs.run import handing_out, schedule
+from pairalign.jobs.run import schedule, unordered_results
 from pairalign.pairs.want import Detail, Want
 from pairalign.trees import distance_matrix
 
@@ -237,7 +237,7 @@ def test_an_error_without_memory_to_explain_it_ends_a_run(monkeypatch: pytest.Mo
 
 def test_users_without_threads_do_not_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("threading._start_new_thread", raises(RuntimeError("refused")))
-    users = handing_out.Users(lambda _: None)
+    users = unordered_results.Consumers(lambda _: None)
     monkeypatch.undo()
     monkeypatch.setattr(users._pool, "submit", raises(RuntimeError("refused")))
 

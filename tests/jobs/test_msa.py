@@ -12,7 +12,7 @@ from pairalign.engines.cpu.msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.errors import AlignmentFileError, CapacityError
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.jobs.msa.confidence import sample_pairs
-from pairalign.jobs.msa.likeness import match_states_of
+from pairalign.jobs.msa.model_choice import match_states_of
 from pairalign.jobs.msa.progressive import tree_weights
 from pairalign.jobs.posterior.posterior import PosteriorJob
 

@@ -15,7 +15,7 @@ import pairalign
 from pairalign.base.errors import AlignmentFileError, FormatError
 from pairalign.cli.main import main
 from pairalign.engines.cpu.engine import instruction_sets
-from pairalign.jobs.msa.likeness import MOST_OF_ALL_PAIRS
+from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.reading import read_newick
 

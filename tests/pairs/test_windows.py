@@ -8,7 +8,7 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairalign.pairs.rest_of_grid import RestOfGrid
+from pairalign.pairs.remaining_windows import RestOfGrid
 from pairalign.pairs.windows import (
     Window,
     WindowGrid,

@@ -13,7 +13,7 @@ from pairalign.base.errors import AlignmentFileError
 from pairalign.engines.posterior_engines import check_device
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.aligned_fasta import read_aligned_fasta
-from pairalign.formats.kept import KeptResults
+from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.msa import score_multiple
 from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.engines.cpu.msa import Support
 from pairalign.engines.posterior_engines import Pairs
-from pairalign.formats.kept import KeptResults
-from pairalign.jobs.msa.likeness import match_states_of
+from pairalign.formats.step_results import KeptResults
+from pairalign.jobs.msa.model_choice import match_states_of
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.sets import SequenceSet

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.engines.cpu.msa import join_columns
 from pairalign.engines.posterior_engines import open_posterior_engine
-from pairalign.formats.kept import KeptResults
+from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.grouping import Indices, ScoreDistances
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.sequences.sets import SequenceSet

@@ -27,7 +27,7 @@ from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.msa import PosteriorGraph, Side, join_columns, join_profiles
 from pairalign.engines.cpu.posterior import thread_bytes
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
-from pairalign.formats.kept import Arrays, KeptResults
+from pairalign.formats.step_results import Arrays, KeptResults
 from pairalign.jobs.msa.grouping import (
     Grouping,
     Indices,

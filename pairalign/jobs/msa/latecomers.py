@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, MOST_IN_TREE, Indices, ScoreDistances
-from pairalign.jobs.msa.likeness import MOST_OF_ALL_PAIRS
+from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.joining import ordered_tree
 from pairalign.trees.tree import GuideTree

@@ -36,7 +36,7 @@ from pairalign.base.errors import CapacityError, FormatError
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.msa import PosteriorGraph, Support
 from pairalign.engines.selection import usable_cores
-from pairalign.formats.kept import KeptResults
+from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, Indices, ScoreDistances, subset
 from pairalign.jobs.msa.joining import are_sure, join_new
@@ -48,7 +48,7 @@ from pairalign.jobs.msa.latecomers import (
     find_latecomers,
     graft_latecomers,
 )
-from pairalign.jobs.msa.likeness import MOST_OF_ALL_PAIRS, match_states_of
+from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.inputs import Sequences, read_one_set

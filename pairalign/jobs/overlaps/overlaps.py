@@ -17,7 +17,7 @@ from typing import Any
 from pairalign.alignments.alignments import concatenate
 from pairalign.base.declaration import check, make
 from pairalign.base.errors import ScoringError
-from pairalign.jobs.overlaps.found import Overlaps
+from pairalign.jobs.overlaps.overlap_table import Overlaps
 from pairalign.jobs.overlaps.plan import plan_overlaps
 from pairalign.jobs.overlaps.procedure import OverlapProcedure
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates

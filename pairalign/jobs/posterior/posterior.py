@@ -30,7 +30,7 @@ from pairalign.engines.posterior_engines import (
     open_posterior_engine,
 )
 from pairalign.engines.selection import usable_cores
-from pairalign.formats.kept import KeptResults
+from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress

@@ -20,7 +20,6 @@ from pairalign.engines.selection import open_engines, usable_cores
 from pairalign.jobs.run import schedule
 from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
 from pairalign.jobs.run.blocks import Pairs
-from pairalign.jobs.run.handing_out import HandingEngine, Users
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.problem_checks import (
@@ -39,6 +38,7 @@ from pairalign.jobs.run.slabs import (
     slabs_ahead,
     waiting_bytes,
 )
+from pairalign.jobs.run.unordered_results import Consumers, HandingEngine
 from pairalign.jobs.run.work_sample import Asked, WorkSample
 from pairalign.pairs.lists import PairList, sort_pairs
 from pairalign.pairs.want import Detail, Want
@@ -307,7 +307,7 @@ class AlignmentJob:
         """
         engines = self._open_engines()
         try:
-            with Users(use) as users:
+            with Consumers(use) as users:
                 handing = [HandingEngine(engine, users) for engine in engines]
                 with closing(self._run(list(handing), in_order=False)) as results:
                     for _ in results:

@@ -17,7 +17,7 @@ from pairalign.base.arguments import Shard
 from pairalign.jobs.run.blocks import Density, LengthsBetween, Pairs, cut_shard
 from pairalign.jobs.run.seeded_slabs import cut_seeded
 from pairalign.jobs.run.slabs import cut_windows
-from pairalign.pairs.rest_of_grid import RestOfGrid, cells_of_all
+from pairalign.pairs.remaining_windows import RestOfGrid, cells_of_all
 from pairalign.pairs.windows import (
     UNLIMITED,
     Lengths,

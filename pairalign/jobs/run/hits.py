@@ -44,9 +44,7 @@ from pairalign.jobs.run.all_pairs import PlannedPairs
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.problem_checks import whole_number
 from pairalign.jobs.run.progress import show_progress
-from pairalign.jobs.run.shards import cut_queries
-from pairalign.jobs.run.slabs import result_bytes, slab_cells
-from pairalign.jobs.run.some_queries import (
+from pairalign.jobs.run.query_slices import (
     can_be_cut,
     cells_of_queries,
     in_whole,
@@ -55,6 +53,8 @@ from pairalign.jobs.run.some_queries import (
     lengths_of,
     pairs_of_queries,
 )
+from pairalign.jobs.run.shards import cut_queries
+from pairalign.jobs.run.slabs import result_bytes, slab_cells
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.statistics.significance import EvalueFilter, Significance

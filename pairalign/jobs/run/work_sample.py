@@ -27,7 +27,7 @@ from pairalign.sequences.block_set import BlockSet
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
-    from pairalign.jobs.stages.worth_looking import AnyFilter
+    from pairalign.jobs.stages.filter_choice import AnyFilter
 
 _GROUPS = 48
 """Of window rows, and of window columns, at most."""

@@ -21,8 +21,8 @@ from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
 from pairalign.engines.cpu.seed_index import LEAST_IDENTITY, LEAST_SEQUENCES, SeedIndex
+from pairalign.jobs.stages.filter_choice import WORTH_CHOOSING, AnyFilter, is_worth_looking
 from pairalign.jobs.stages.strand_engine import BothStrandsFilter
-from pairalign.jobs.stages.worth_looking import WORTH_CHOOSING, AnyFilter, is_worth_looking
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.demand import Demand
 from pairalign.pairs.want import Detail, Want

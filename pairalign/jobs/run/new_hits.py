@@ -16,8 +16,8 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.best_hits import BestHits, hit_bytes, number_pairs
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import RANKS
-from pairalign.jobs.run.added import align_added
 from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.new_pairs import align_added
 
 
 @dataclass(frozen=True)

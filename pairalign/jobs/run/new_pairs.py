@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.some_queries import can_be_cut, in_whole, job_of_sets
+from pairalign.jobs.run.query_slices import can_be_cut, in_whole, job_of_sets
 from pairalign.sequences.block_set import BlockSet
 
 

@@ -18,7 +18,7 @@ from pairalign.pairs.windows import Window
 _USERS = 2  # each takes some 50 million pairs a second
 
 
-class Users:
+class Consumers:
     """Threads that use results while engines go on; an engine waits when all of them are busy."""
 
     def __init__(self, use: Callable[[Alignments], None]) -> None:
@@ -48,7 +48,7 @@ class Users:
             del found
             self._idle.release()
 
-    def __enter__(self) -> Users:
+    def __enter__(self) -> Consumers:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
@@ -60,7 +60,7 @@ class Users:
 class HandingEngine(WrappedEngine):
     """An engine whose results go to others; what it returns is empty."""
 
-    def __init__(self, engine: Engine, users: Users) -> None:
+    def __init__(self, engine: Engine, users: Consumers) -> None:
         super().__init__(engine)
         self._users = users
 
