@@ -135,7 +135,7 @@ _NAMES = {
     "jobs.msa.adding": ("extend_multiple",),
     "jobs.msa.families": ("align_families",),
     "jobs.msa.msa": ("msa", "score_multiple"),
-    "jobs.overlaps.found": ("Overlaps",),
+    "jobs.overlaps.overlap_table": ("Overlaps",),
     "jobs.overlaps.overlaps": ("overlap",),
     "jobs.splits.audit": ("Violations", "audit"),
     "jobs.splits.split": ("split",),

@@ -9,7 +9,7 @@ from posterior_reference import (
     enumerated_posteriors,
     hmm_posteriors,
     partition_posteriors,
-    posterior,
+    posteriors,
 )
 
 from pairalign.alignments.posteriors import ARITHMETICS, ONE
@@ -57,7 +57,7 @@ def _same(one, other):
 def _assert_is_definition(sequences, found, threshold=0.01, model=None):
     model = model or MODELS[sequences.alphabet.name]
     for pair, (query, target) in enumerate(zip(found.queries, found.targets, strict=True)):
-        expected = posterior(sequences.codes_of(query), sequences.codes_of(target), model)
+        expected = posteriors(sequences.codes_of(query), sequences.codes_of(target), model)
         own = slice(found.offsets[pair], found.offsets[pair + 1])
         dense = np.zeros(expected.shape)
         dense[found.rows[own], found.columns[own]] = found.probabilities[own]
