@@ -19,7 +19,7 @@ from pairalign.pairs.want import Detail
 from pairalign.sequences.sets import SequenceSet
 
 TEXTS = ("query", "target", "cigar", "query_aligned", "target_aligned", "confidence")
-TEXTS += ("qseqid", "sseqid", "qseq", "sseq")
+TEXTS += ("qseqid", "sseqid", "qseq", "sseq", "qaln", "taln")
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ SETS = {"protein": PROTEINS, "dna": DNA}
 MODES = ("local", "global", "semiglobal")
 
 LAYOUTS = {
-    "all": ",".join(FIELDS),
+    "all": ",".join(name for name in FIELDS if name not in ("tstart", "tend")),  # sstart, send
     "rows": "query,target,query_start,query_end,target_start,target_end,qseq,sseq",
     "rows from 1": "qseqid,sseqid,qstart,qend,sstart,send,qseq,sseq",
     "spans": "query,target,qstart,qend,sstart,send,matches,columns,gaps,query_coverage,qcovs",

@@ -221,7 +221,7 @@ def test_arguments_out_of_range() -> None:
         ),
         ({"threads": 0}, ValueError, "threads 0: expected at least 1"),
         ({"window": 0}, ValueError, "window 0: expected at least 1"),
-        ({"memory_bytes": 0}, ValueError, "memory_bytes 0: expected at least 1"),
+        ({"memory": 0}, ValueError, "memory 0: expected at least 1"),
         ({"min_score": float("nan")}, ScoringError, "min_score: nan is not a finite number"),
         ({"min_score": "much"}, ScoringError, "min_score: 'much' is not a finite number"),
         ({"device": "tpu"}, DeviceError, "device 'tpu' is not known"),

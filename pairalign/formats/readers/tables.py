@@ -95,7 +95,7 @@ class TsvReader(LineReader):
 
     def _take_header(self, header: bytes) -> None:
         names = header.decode("utf-8", "replace").rstrip("\r").lstrip("#").split("\t")
-        roles = tuple(COLUMN_ROLES.get(name, "ignored") for name in names)
+        roles = _roles_of(names)
         _check_names(roles, f"{self.source}: line 1", AlignmentFileError)
         self.unknown = [one for one in names if one not in COLUMN_ROLES and one not in NOT_CHECKED]
         self.unplaced = _unplaced(roles)
@@ -121,7 +121,7 @@ class Blast6Reader(LineReader):
             if name not in COLUMN_ROLES and name not in NOT_CHECKED:
                 known = ", ".join((*COLUMN_ROLES, *NOT_CHECKED))
                 raise FormatError(f"no column '{name}': expected some of {known}")
-        roles = tuple(COLUMN_ROLES.get(name, "ignored") for name in columns or BLAST6)
+        roles = _roles_of(columns or BLAST6)
         _check_names(roles, spelled("columns"), FormatError)
         self.layout = Layout(roles, comment="#", required=int(not columns))
         RecordReader.__init__(self, path, names, columns)
@@ -129,12 +129,22 @@ class Blast6Reader(LineReader):
         self.unplaced = _unplaced(roles)
 
 
+def _roles_of(names: Sequence[str]) -> tuple[str, ...]:
+    """Return what columns hold; of two names of one thing that is held once, the first counts."""
+    roles = [COLUMN_ROLES.get(name, "ignored") for name in names]
+    first = {role: name for role, name in zip(roles[::-1], names[::-1], strict=True)}
+    return tuple(
+        "ignored" if role in _ONCE and name != first[role] else role
+        for role, name in zip(roles, names, strict=True)
+    )
+
+
 def not_checked(names: Sequence[str]) -> list[str]:
     """Return the columns of a table whose values are only looked at for what they can be.
 
     Without an alignment these are all that follow from one.
     """
-    roles = {name: COLUMN_ROLES.get(name, "ignored") for name in names}
+    roles = dict(zip(names, _roles_of(names), strict=True))
     known, never = set(roles.values()), {*_ONLY_READ, "ignored"}
     if not (_ALIGNMENTS & known or {"query_row", "target_row"} <= known):
         checked = {"says_query_length", "says_target_length"}
