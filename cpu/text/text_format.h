@@ -1,9 +1,9 @@
 // A format of text: what a C++ file defines, and the loops over pairs that are made of it.
 //
 // A format is a class, made for every run of pairs, with
-//   static constexpr bool kByPairs       pieces are cut pair by pair: pairs are numbered, or differ much
-//                                        in size; else by the offsets of the runs, with `line_bytes` for every
-//                                        pair
+//   static constexpr bool kByPairs       pieces are cut pair by pair: pairs are numbered, or differ
+//                                        much in size; else by the offsets of the runs, with
+//                                        `line_bytes` for every pair
 //   static bool shown(pair)              whether the pair is in the file
 //   static int64_t bound(text, pair)     bytes that its text needs at most
 //   explicit Format(text)
