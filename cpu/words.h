@@ -8,7 +8,8 @@ namespace pairalign {
 // Calls take(word, start) for each word of `size` letters whose codes are below `unambiguous`; a letter takes
 // `bits` of `word`, its last one the lowest.
 template <typename Take>
-inline void for_each_word(const uint8_t* codes, int32_t count, int size, int bits, int unambiguous, Take take) {
+inline void for_each_word(const uint8_t* codes, int32_t count, int size, int bits, int unambiguous,
+                          Take take) {
     const uint64_t of_word = (uint64_t{1} << (bits * size)) - 1, of_letter = (uint64_t{1} << bits) - 1;
     uint64_t word = 0;
     int letters = 0;
