@@ -268,7 +268,7 @@ def test_pairs_within_a_limit(ratio: Any, seed: int, limit: int) -> None:
         )
         fit = set(fitting(sequences, None, ratio))
         assert triples(found) == [one for one in triples(of_all) if one[:2] in fit]
-    with pytest.raises(ValueError, match="max_length_ratio is of pairs within a limit"):
+    with pytest.raises(ValueError, match="max_length_ratio needs max_drop or max_edits"):
         pairalign.distance(sequences, max_length_ratio=ratio)
 
 

@@ -129,7 +129,7 @@ def test_canonical_pairs_are_those_that_were_named() -> None:
 
 
 def test_two_sets_have_their_queries_in_the_first() -> None:
-    with pytest.raises(ValueError, match="of one set"):
+    with pytest.raises(ValueError, match="orient='canonical' needs one set: of two"):
         pairalign.align({"a": "ACGT"}, {"b": "ACGT"}, orient="canonical")
     with pytest.raises(ValueError, match="expected one of input, canonical"):
         pairalign.align({"a": "ACGT", "b": "ACGT"}, orient="other")  # type: ignore[arg-type]
