@@ -97,7 +97,7 @@ def _command_of_a_part(asked: DistanceOptions | TreeOptions, measure: Measure) -
     kinds = (StrandOptions, ScoringOptions, InputOptions, KernelResources)
     for one in (one for kind in kinds for one in options_of(kind)):
         value = getattr(asked, one.name, one.default)
-        if value == one.default:
+        if value is None or value == one.default:  # None: `names` of a tree that names no file
             continue
         several = value if one.is_several else [value]
         command += [one.flag] if one.is_flag else [f"{one.flag}={given}" for given in several]
