@@ -164,7 +164,13 @@ def test_search_finds(typed: str, browser: Any, address: str) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 820, 1400])
-@pytest.mark.parametrize("page", ["", "choosing/", "coming-from/", "measured/", "reference/"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("", "choosing/", "coming-from/", "measured/", "reference/"),
+        *("notebooks/cytochrome_p450/", "notebooks/lambda_reads/"),
+    ],
+)
 def test_pages_fit_the_screen(page: str, width: int, browser: Any, address: str) -> None:
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
@@ -189,3 +195,19 @@ def test_a_dark_screen_has_a_dark_page(browser: Any, address: str) -> None:
 
     assert lightness("light") > 600
     assert lightness("dark") < 200
+
+
+def test_pictures_follow_a_dark_screen(browser: Any, address: str) -> None:
+    def filters(scheme: str) -> set[str]:
+        media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        browser.get(address + "kernels/")
+        browser.execute_script("localStorage.clear()")
+        browser.get(address + "kernels/")
+        pictures = browser.find_elements("css selector", ".md-content img[src$='.svg']")
+        assert pictures
+        return {str(one.value_of_css_property("filter")) for one in pictures}
+
+    assert filters("light") == {"none"}
+    (dark,) = filters("dark")
+    assert dark.startswith("invert(")
