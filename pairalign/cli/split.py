@@ -18,7 +18,7 @@ from pairalign.cli.report import report_of
 from pairalign.cli.summary import describe_steps
 from pairalign.clusters.splits.labels import as_priorities, read_values
 from pairalign.clusters.splits.result import Split
-from pairalign.formats.folds import fold_places, write_folds
+from pairalign.formats.folds import fold_places, write_fold_files
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
@@ -56,7 +56,7 @@ def run_split_command(asked: SplitOptions) -> None:
     summary = _describe(split, problem, asked, seconds, outputs)
     summary.add(*describe_fragments(fragments, least, "folds"), fragments_across=fragments)
     if asked.folds_dir is not None:
-        write_folds(asked.folds_dir, split)
+        write_fold_files(asked.folds_dir, split)
     write_split(asked.output, split)
     if asked.removed is not None:
         write_removed(asked.removed, split)

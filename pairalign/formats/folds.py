@@ -37,7 +37,7 @@ def fold_places(folder: str, fold_names: Sequence[str]) -> list[str]:
     return places
 
 
-def write_folds(folder: str, split: Split) -> None:
+def write_fold_files(folder: str, split: Split) -> None:
     """Write the sequences of each fold as they were read, in the order of the input.
 
     All files appear, or none.

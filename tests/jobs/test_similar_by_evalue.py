@@ -214,7 +214,7 @@ def test_folds_that_cannot_all_be_written_leave_nothing(
 
     monkeypatch.setattr(folds, "open_output", fails_late)
     with pytest.raises(OSError, match="full"):
-        folds.write_folds(str(tmp_path / "new"), split)
+        folds.write_fold_files(str(tmp_path / "new"), split)
     assert list(tmp_path.iterdir()) == []
 
 

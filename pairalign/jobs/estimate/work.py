@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.procedure import PlainProcedure
 from pairalign.jobs.run.work_sample import Asked, FilterCosts, Left, WorkSample
 from pairalign.jobs.stages.threshold_engine import Steps
 from pairalign.pairs.lists import PairList
@@ -37,7 +36,7 @@ class Work:
 
 def filter_sample(job: AlignmentJob) -> Left | None:
     """Send pairs of a job through its filters; None: it has no filter, or pairs of a list."""
-    chooses = job.procedure.chooses(job) and type(job.procedure) is PlainProcedure
+    chooses = job.procedure.chooses(job) and job.procedure.is_by_pair
     if not chooses or job.pair_list is not None or job.only is not None:
         return None
     sample = WorkSample(job.problem, job.window)

@@ -77,7 +77,7 @@ def join_new(
     width : int
         Of the alignment.
     device, threads, memory_bytes, progress
-        As for `pairalign.align_multiple`.
+        As for `pairalign.msa`.
     kept : KeptResults, optional
         Where new sequences are that were kept is taken from there, others are kept.
     candidates : ndarray of int64, optional

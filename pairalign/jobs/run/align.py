@@ -351,7 +351,7 @@ class AlignmentJob:
 
     def _align_copies_once(self, engines: Sequence[Engine]) -> Sequence[Engine]:
         """Have engines align copies once, unless a stage does more on a device than align."""
-        is_plain = type(self.procedure) is PlainProcedure and not self.procedure.chooses(self)
+        is_plain = self.procedure.is_by_pair and not self.procedure.chooses(self)
         if not is_plain and any(one.on_device is not None for one in engines):
             return engines
         from pairalign.jobs.stages.copies_engine import align_copies_once

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pairalign.base.errors import UsageError
-from pairalign.base.notebooks import html_table
+from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.spelling import spelled
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.names import check_ending
@@ -60,8 +60,8 @@ class Verification:
 
     def _repr_html_(self) -> str:
         """Show the first records, for notebooks."""
-        lines = self.table.decode().split("\n", 20)[:-1]
-        return html_table(self, self.columns, (line.split("\t") for line in lines))
+        lines = self.table.split(b"\n", SHOWN + 1)[:-1]
+        return html_table(self, self.columns, (line.decode().split("\t") for line in lines))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the table as TSV, as ``pairalign verify`` does.
