@@ -224,7 +224,7 @@ def test_mappy_finds_overlaps_of_accurate_reads_rich_in_a_and_t() -> None:
 
 def test_mappy_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mappy")
-    monkeypatch.setattr("pairalign.jobs.overlaps.seeded_candidates._TIER", "wide")
+    monkeypatch.setattr("pairalign.jobs.overlaps.seeded_candidates._BAND", "wide")
     with pytest.raises(DeviceError, match=r"(?s)failed \(exit code 1\): .*TypeError"):
         seed_candidates(SequenceSet.from_strings(reads_of()), PRESETS["ont"], 500, 2)
 
