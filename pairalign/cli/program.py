@@ -223,6 +223,7 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
         with no_collection():
             options = build_parser(given).parse_args(given)
             asked: Asked = make(options.request, {**vars(options), "given": list(given)})
+            asked = asked.completed()
     except MemoryError as error:
         return _fail(error, FAILED)
     from pairalign.base.part_file import forget_published  # help makes no files

@@ -19,7 +19,12 @@ from pairalign.requests.shared import (
     ThresholdsOptions,
     describe_thresholds,
 )
-from pairalign.requests.similar import NEEDS_LOCAL, FoldsSimilarOptions, StatisticsOptions
+from pairalign.requests.similar import (
+    NEEDS_LOCAL,
+    USUAL,
+    FoldsSimilarOptions,
+    StatisticsOptions,
+)
 
 _ACROSS = ("all", "none")
 _FASTA = "fasta"
@@ -97,8 +102,8 @@ class AuditOptions(
 
     DESCRIPTION: ClassVar[str] = (
         "List each pair of two folds or clusters that reaches the least identity (and coverage), "
-        "and each member of a cluster that does not reach it with its representative. The exit "
-        "code is 1 if there is any, 2 where the audit itself fails."
+        f"and each member of a cluster that does not reach it with its representative. {USUAL} "
+        "The exit code is 1 if there is any, 2 where the audit itself fails."
     )
     EPILOG: ClassVar[str | None] = describe_thresholds()
     VERBATIM: ClassVar[bool] = True

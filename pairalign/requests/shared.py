@@ -77,6 +77,10 @@ class Asked:
     FAILED: ClassVar[int] = 1
     """The exit code of a command that fails."""
 
+    def completed(self) -> Asked:
+        """Return the request with what follows from what is asked."""
+        return self
+
 
 @dataclass(frozen=True)
 class SequencesOptions(Asked):

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pairalign.base.declaration import Rule, again, option
+from pairalign.base.declaration import Rule, again, option, options_of
 from pairalign.requests.kinds import DIGIT, POSITIVE, SMALL_NUMBER
-from pairalign.requests.shared import Asked, ThresholdsOptions, thresholds_of
+from pairalign.requests.shared import (
+    Asked,
+    EndGapsOptions,
+    ModeOptions,
+    ThresholdsOptions,
+    thresholds_of,
+)
 
 if TYPE_CHECKING:
     from pairalign.alignments.thresholds import PairThresholds
 
 _WHOLE, _ALIGNED = "full", "columns"
+_GLOBAL, _LOCAL = "global", "local"
+_Folds = TypeVar("_Folds", bound="FoldsSimilarOptions")
+USUAL_EVALUE = 0.001
+"""The largest of folds of proteins, where nothing is said of what is similar."""
+USUAL = (
+    f"Without --min-identity and --max-evalue, proteins are similar if they are homologous: --mode "
+    f"{_LOCAL} --max-evalue {USUAL_EVALUE:g}; of DNA one is to be given."
+)
 
 
 @dataclass(frozen=True)
@@ -48,6 +62,12 @@ def _has_parameters(asked: Any) -> bool:
     return any(one is not None for one in given)
 
 
+def _has_end_gaps(asked: Any) -> bool:
+    """Whether ends of whole sequences have costs of their own."""
+    named = (one.name for one in options_of(EndGapsOptions) if one.name != "ties")
+    return any(getattr(asked, name, None) is not None for name in named)
+
+
 @dataclass(frozen=True)
 class SimilarOptions(ThresholdsOptions, StatisticsOptions):
     """What similar pairs reach: identity and coverage, an E-value either way round, or both."""
@@ -71,6 +91,13 @@ class SimilarOptions(ThresholdsOptions, StatisticsOptions):
     )
 
 
+OF_PROTEINS = Rule(
+    lambda asked: asked.is_usual,
+    "what is similar is not said, and of DNA nothing is usual: give {min_identity=X}, or in local "
+    "mode {max_evalue=X}",
+)
+"""Of folds of DNA: genes of one kind, and repeats, connect nearly all of a set."""
+
 NEEDS_LOCAL = Rule(
     lambda asked: asked.max_evalue is not None and asked.mode != "local",
     "{max_evalue} needs {mode=local}, but the mode is {.mode}",
@@ -79,8 +106,28 @@ NEEDS_LOCAL = Rule(
 
 @dataclass(frozen=True)
 class FoldsSimilarOptions(SimilarOptions):
-    """The same of folds, whose identity is of whole sequences where no E-value is asked for."""
+    """The same of folds: homologous unless an identity is asked for, which is of whole sequences.
 
+    Attributes
+    ----------
+    is_usual : bool
+        Whether nothing was said of what is similar, see `completed`.
+    """
+
+    is_usual: bool = False
+    max_evalue: float | None = again(
+        SimilarOptions,
+        "max_evalue",
+        help="similar pairs have an E-value of at most X, whichever sequence is the query (local "
+        f"mode; {USUAL_EVALUE} for proteins without --min-identity); with --min-identity they "
+        "reach both",
+    )
+    mode: str | None = again(
+        ModeOptions,
+        "mode",
+        default=None,
+        help=f"default: {_GLOBAL}; {_LOCAL} without --min-identity and --max-evalue",
+    )
     identity_of: Any = again(
         ThresholdsOptions,
         "identity_of",
@@ -88,6 +135,13 @@ class FoldsSimilarOptions(SimilarOptions):
         help=f"what the identity is, see below (default: {_WHOLE}, with --max-evalue {_ALIGNED})",
     )
     coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
+
+    def completed(self: _Folds) -> _Folds:
+        """Return the request with a mode and, where neither is said, the usual E-value."""
+        is_said = self.min_identity is not None or self.max_evalue is not None
+        if is_said or self.mode not in (None, _LOCAL) or _has_end_gaps(self):
+            return replace(self, mode=self.mode or _GLOBAL)
+        return replace(self, max_evalue=USUAL_EVALUE, mode=_LOCAL, is_usual=True)
 
     @property
     def thresholds(self) -> PairThresholds:

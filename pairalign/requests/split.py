@@ -21,7 +21,12 @@ from pairalign.requests.shared import (
     ThresholdsOptions,
     describe_thresholds,
 )
-from pairalign.requests.similar import NEEDS_LOCAL, FoldsSimilarOptions, StatisticsOptions
+from pairalign.requests.similar import (
+    NEEDS_LOCAL,
+    USUAL,
+    FoldsSimilarOptions,
+    StatisticsOptions,
+)
 
 DEFAULT_FOLDS = 5
 TRAIN = "train"
@@ -182,7 +187,8 @@ class SplitOptions(
     DESCRIPTION: ClassVar[str] = (
         "Split the sequences of IN into folds, or into train, val and test, so that no pair across "
         "folds reaches the least identity (and coverage), or has a small E-value. A pair that just "
-        "reaches it stays together. Sequences are removed where a cluster is larger than a fold."
+        f"reaches it stays together. {USUAL} Sequences are removed where a cluster is larger than "
+        "a fold."
     )
     EPILOG: ClassVar[str | None] = describe_thresholds()
     VERBATIM: ClassVar[bool] = True

@@ -15,7 +15,7 @@ from pairalign.base.declaration import check, make, options_of, restored, stored
 from pairalign.base.spelling import options_are_spelled
 from pairalign.errors import UsageError
 from pairalign.requests.align import AlignOptions, AlignRequest
-from pairalign.requests.audit import AuditOptions
+from pairalign.requests.audit import AuditOptions, AuditRequest
 from pairalign.requests.cluster import ClusterRequest
 from pairalign.requests.distance import DistanceRequest, TreeRequest
 from pairalign.requests.msa import ConfidenceOptions
@@ -34,6 +34,7 @@ FUNCTIONS = [
     (pairalign.stream, AlignRequest, OF_THE_SCORING),
     (pairalign.cluster, ClusterRequest, {}),
     (pairalign.split, SplitRequest, {}),
+    (pairalign.audit, AuditRequest, {}),
     (pairalign.distance, DistanceRequest, {}),
     (pairalign.tree, TreeRequest, {}),
     (pairalign.overlap, OverlapRequest, {}),

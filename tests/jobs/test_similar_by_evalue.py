@@ -86,6 +86,76 @@ def test_a_quarter_stays_with_its_protein_and_others_do_not_connect(records) -> 
     assert sum(apart[f"p{k}"] != apart[f"q{k}"] for k in range(PROTEINS)) > PROTEINS // 2
 
 
+def test_homologous_is_the_usual_meaning_of_similar_in_folds_of_proteins(
+    records, tmp_path: Path
+) -> None:
+    fasta = write(tmp_path / "all.fa", records)
+    said = said_by(tmp_path, "split", fasta, "-o", "usual.csv")
+    assert "no pair across folds has an E-value of 0.001 or less" in said
+    said_by(tmp_path, "split", fasta, "-o", "said.csv", *LOCAL)
+    assert (tmp_path / "usual.csv").read_bytes() == (tmp_path / "said.csv").read_bytes()
+    folds = {row["name"]: row["fold"] for row in rows_of(tmp_path / "usual.csv")}
+    assert [k for k in range(PROTEINS) if folds[f"p{k}"] != folds[f"q{k}"]] == []
+    assert "" not in folds.values()
+    said_by(tmp_path, "audit", "usual.csv", fasta, "-o", "leaks.csv")
+    assert len(rows_of(tmp_path / "leaks.csv")) == 0
+    split = pairalign.split(dict(records))
+    assert (split.max_evalue, split.folds.tolist()) == (0.001, list(map(int, folds.values())))
+    moved = [f"{name},{int(name == 'q3')}" for name, _ in records]
+    (tmp_path / "moved.csv").write_text("\n".join(["name,fold", *moved]) + "\n")
+    said_by(tmp_path, "audit", "moved.csv", fasta, "-o", "leaks.csv", code=1)
+    (row,) = rows_of(tmp_path / "leaks.csv")
+    found = pairalign.audit(tmp_path / "moved.csv", dict(records))
+    assert list(found) == [tuple(row.values())]
+    assert (row["name"], row["other"]) == ("p3", "q3")
+
+
+@pytest.mark.parametrize("scoring", ["blosum62", "local"])
+def test_whatever_else_is_asked_for_has_the_usual_evalue(records, scoring: str) -> None:
+    some = dict(records[:20] + records[PROTEINS : PROTEINS + 20])
+    given: object = scoring
+    if scoring == "local":
+        given = pairalign.make_scoring("protein", mode="local", gap_open=12)
+    asked = {"scoring": given, "db_size": 10**60, "min_coverage": 0.2, "coverage_of": "shorter"}
+    usual = pairalign.split(some, **asked)
+    said = pairalign.split(some, mode="local", max_evalue=0.001, **asked)
+    assert usual.folds.tolist() == said.folds.tolist()
+    assert 0 < usual.edges == said.edges < pairalign.split(some).edges
+
+
+def test_with_an_identity_alignments_are_of_whole_sequences_as_before(records) -> None:
+    some = dict(records[:20] + records[PROTEINS : PROTEINS + 20])
+    usual = pairalign.split(some, min_identity=0.25)
+    said = pairalign.split(some, min_identity=0.25, mode="global", identity_of="full")
+    assert usual.max_evalue is None
+    assert usual.thresholds == said.thresholds
+    assert usual.folds.tolist() == said.folds.tolist()
+    assert usual.edges == said.edges > 0
+
+
+def test_of_dna_what_is_similar_is_to_be_given(tmp_path: Path) -> None:
+    rng = random.Random(2)
+    genes = [(f"g{k}", "".join(rng.choices("ACGT", k=200))) for k in range(6)]
+    fasta = write(tmp_path / "genes.fa", genes)
+    folds = "name,fold\n" + "".join(f"{name},{k % 2}\n" for k, (name, _) in enumerate(genes))
+    (tmp_path / "folds.csv").write_text(folds)
+    expected = "of DNA nothing is usual: give --min-identity X, or in local mode --max-evalue X"
+    for asked in (("split", fasta), ("audit", "folds.csv", fasta), ("audit", fasta, fasta)):
+        assert expected in said_by(tmp_path, *asked, "-o", "x.csv", code=2)
+        assert not (tmp_path / "x.csv").exists()
+    said_by(tmp_path, "split", fasta, "-o", "x.csv", *LOCAL)
+    with pytest.raises(UsageError, match="of DNA nothing is usual: give min_identity='X'"):
+        pairalign.split(dict(genes))
+    with pytest.raises(UsageError, match="of DNA nothing is usual"):
+        pairalign.audit(tmp_path / "folds.csv", dict(genes))
+
+
+def test_costs_without_evalues_leave_the_identity(records) -> None:
+    costs = pairalign.make_scoring("protein", mode="local", gap_open=1, gap_extend=1)
+    with pytest.raises(ScoringError, match=r"there are no E-values; .*or give min_identity='X'"):
+        pairalign.split(dict(records[:10]), scoring=costs)
+
+
 def test_edges_are_the_pairs_whose_evalue_is_small_either_way_round(records) -> None:
     some = records[:60] + records[PROTEINS : PROTEINS + 60]
     residues = sum(len(letters) for _, letters in some)
@@ -235,7 +305,11 @@ def test_dna_of_either_strand(tmp_path: Path) -> None:
 def test_what_makes_no_sense_in_python(records) -> None:
     some = dict(records[:10])
     with pytest.raises(UsageError, match="give min_identity='X', or in local mode max_evalue='X'"):
-        pairalign.split(some)
+        pairalign.split(some, mode="global")
+    with pytest.raises(UsageError, match="what is similar is not said"):
+        pairalign.split(some, scoring=pairalign.make_scoring("protein"))
+    with pytest.raises(UsageError, match="what is similar is not said"):
+        pairalign.audit(some, some, mode="semiglobal")
     with pytest.raises(UsageError, match="give min_identity='X'"):
         pairalign.cluster(some, mode="local", max_evalue=1e-3, linkage="average")
     with pytest.raises(UsageError, match="are for max_evalue"):

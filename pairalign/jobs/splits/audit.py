@@ -15,7 +15,6 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import Coverage, Identity
-from pairalign.base.declaration import check, make
 from pairalign.base.errors import UsageError
 from pairalign.base.notebooks import html_table
 from pairalign.base.spelling import spelled
@@ -25,9 +24,8 @@ from pairalign.formats.names import check_ending
 from pairalign.formats.splits import write_rows
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.request import evalue_filter_of
 from pairalign.jobs.run.resources import Resources
-from pairalign.jobs.splits.edges import Pairs, find_pairs
+from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
 from pairalign.pairs.lists import PairList
 from pairalign.requests.audit import AuditRequest
 from pairalign.sequences.sets import SequenceSet
@@ -209,7 +207,8 @@ def audit(
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         As for `pairalign.align`.
     min_identity : float, str or Fraction, optional
-        What no pair of two groups reaches, and members do with their representatives.
+        What no pair of two groups reaches, and members do with their representatives; without it
+        and `max_evalue` as for `pairalign.split`.
     identity_of, min_coverage, coverage_of, max_length_ratio
         As for `pairalign.split`.
     max_evalue, db_size, search_space, comp_based_stats
@@ -235,8 +234,7 @@ def audit(
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
         See `pairalign.errors`.
     """
-    asked = make(AuditRequest, dict(locals()))
-    check(asked)
+    asked, mode = request_of(AuditRequest, dict(locals()))
     resources = Resources(device, kernel, threads, memory, progress)
     identity = asked.thresholds.identity_column
     is_file = isinstance(groups, (str, os.PathLike)) and read_as != "fasta"
@@ -285,7 +283,7 @@ def audit_groups(
         kept: npt.NDArray[np.bool_] = (one != other) & (one >= 0) & (other >= 0)
         return kept
 
-    evalues = evalue_filter_of(request, problem, request.strand, resources)
+    evalues = evalues_of(request, problem, resources)
     found = Pairs.none()
     if request.looks_across:
         found = _find_reaching(problem, request, resources, evalues, is_across)
@@ -307,7 +305,7 @@ def audit_sets(problem: Problem, request: AuditRequest, resources: Resources) ->
     asked = request
     if asked.db_size is None and asked.max_evalue is not None:
         asked = replace(asked, db_size=sum(one.total_residues for one in problem.sets))
-    evalues = evalue_filter_of(asked, problem, asked.strand, resources)
+    evalues = evalues_of(asked, problem, resources)
     found = _find_reaching(problem, request, resources, evalues)
     ends = zip(SETS, (found.query, found.target), problem.sets, strict=True)
     leaking = (Leaking(name, len(np.unique(one)), len(known)) for name, one, known in ends)

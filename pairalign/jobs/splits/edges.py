@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +15,25 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW, STRANDS
+from pairalign.base.declaration import check, make
+from pairalign.base.errors import ScoringError
+from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.inputs import mode_of
+from pairalign.jobs.run.request import evalue_filter_of
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
+from pairalign.requests.audit import AuditRequest
+from pairalign.requests.similar import OF_PROTEINS
+from pairalign.requests.split import SplitRequest
+from pairalign.scoring.scoring import Scoring
 from pairalign.statistics.significance import EvalueFilter
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
+
+_Folds = TypeVar("_Folds", SplitRequest, AuditRequest)
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,38 @@ class Pairs:
         """Return no pairs."""
         nobody = np.zeros(0, np.int32)
         return cls(nobody, nobody, np.zeros(0), np.zeros(0, np.bool_))
+
+
+def request_of(kind: type[_Folds], given: Mapping[str, Any]) -> tuple[_Folds, str | None]:
+    """Return the request of a function's arguments, and the mode to align in."""
+    scoring, mode = given["scoring"], given["mode"]
+    is_known = mode is not None or isinstance(scoring, Scoring)
+    own = mode_of(scoring, mode) if is_known else None
+    asked = make(kind, {**given, "mode": own}).completed()
+    check(asked)
+    return asked, mode if is_known else asked.mode
+
+
+def evalues_of(
+    request: SplitRequest | AuditRequest, problem: Problem, resources: Resources
+) -> EvalueFilter | None:
+    """Return what keeps homologous pairs, if these are asked for.
+
+    Raises
+    ------
+    UsageError
+        Nothing was said of what is similar, and the sequences are DNA.
+    ScoringError
+        There are no E-values.
+    """
+    if problem.scoring.alphabet.name == "dna":
+        check(request, (OF_PROTEINS,))
+    try:
+        return evalue_filter_of(request, problem, request.strand, resources)
+    except ScoringError as error:
+        if not request.is_usual:
+            raise
+        raise ScoringError(f"{error}; or give {spelled('min_identity', 'X')}") from None
 
 
 def find_pairs(

@@ -22,7 +22,6 @@ import numpy.typing as npt
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import STRANDS, Coverage, Identity
-from pairalign.base.declaration import check, make
 from pairalign.base.errors import SplitError
 from pairalign.clusters.splits.labels import as_priorities, as_values
 from pairalign.clusters.splits.network import Network, least_removed
@@ -31,9 +30,8 @@ from pairalign.clusters.splits.result import Split
 from pairalign.clusters.splits.separators import Sizes
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.request import evalue_filter_of
 from pairalign.jobs.run.resources import Resources
-from pairalign.jobs.splits.edges import Pairs, find_pairs
+from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
 from pairalign.requests.split import SplitRequest
 
 _MOST_NAMED = 5
@@ -83,7 +81,7 @@ def run_split(
     if count < len(shares):
         raise SplitError(f"{sequences.source}: {count:,} sequences, {len(shares):,} folds")
     resources = resources or Resources()
-    evalues = evalue_filter_of(request, problem, request.strand, resources)
+    evalues = evalues_of(request, problem, resources)
     asked = request.thresholds, request.nearest_identity, resources
     pairs = find_pairs(problem, *asked, strand=request.strand, evalues=evalues)
     network = Network(count, pairs.query[pairs.reaches], pairs.target[pairs.reaches])
@@ -216,7 +214,8 @@ def split(
         As for `pairalign.align`; one is enough.
     min_identity : float, str or Fraction, optional
         From 0 to 1 or as ``"30%"``, exactly as written; with `min_coverage`, what no pair across
-        folds reaches. A pair that just reaches both stays together.
+        folds reaches. A pair that just reaches both stays together. Proteins without it and
+        `max_evalue` have ``mode="local", max_evalue=0.001``.
     identity_of : {"columns", "aligned", "shorter", "internal", "mbl", "full", "longer", "mean"}, \
 optional
         What the identity is, see `pairalign.align`. Default: full, with `max_evalue` columns.
@@ -288,8 +287,7 @@ optional
     >>> list(found)
     [['HBB', 'HBD'], ['HBZ']]
     """
-    asked = make(SplitRequest, {**locals(), "no_remove": not remove})
-    check(asked)
+    asked, mode = request_of(SplitRequest, {**locals(), "no_remove": not remove})
     problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
