@@ -68,7 +68,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     "split": (
-        ("five folds", "split proteins.fasta --min-identity 0.95 --folds 5 -o folds.csv"),
+        ("five folds without homologs across them", "split proteins.fasta -o folds.csv"),
         (
             "training, validation and test",
             "split proteins.fasta --min-identity 0.95 --test 0.2 --val 0.2 -o sets.csv",
@@ -79,7 +79,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     "audit": (
-        ("folds of split", "audit folds.csv proteins.fasta --min-identity 0.95 -o leaks.csv"),
+        ("folds of split", "audit folds.csv proteins.fasta -o leaks.csv"),
         (
             "clusters of vsearch or ours",
             "audit otus.uc amplicons.fasta --min-identity 97% --identity-of columns -o otus.csv",
