@@ -140,13 +140,17 @@ class PairComposition:
     def of_sets(self, queries: SequenceSet, targets: SequenceSet) -> PairComposition:
         """Return the same for some of the sequences, whose input indices are those of new sets."""
         some = copy(self)
-        vars(some).pop("_shares", None)
+        vars(some).pop("_known", None)
         some._sets = (queries, self._sets[0][1]), (targets, self._sets[1][1])
         return some
 
     @cached_property
-    def _shares(self) -> list[tuple[Doubles, Doubles]]:
-        return [_shares_of(*one) for one in self._sets]
+    def _known(self) -> list[_Shares]:
+        return [_Shares(*one) for one in self._sets]
+
+    def _shares_of(self, query: Numbers, target: Numbers) -> list[tuple[Doubles, Doubles]]:
+        """Return the shares of residues, and their noise, of both sets where pairs have them."""
+        return [one.of(few) for one, few in zip(self._known, (query, target), strict=True)]
 
     def ratios(self, query: Numbers, target: Numbers) -> Doubles:
         """Return lambda of pairs by that of all, from `LEAST_RATIO` to `MOST_RATIO`, float64.
@@ -198,7 +202,7 @@ class PairComposition:
         columns = np.ascontiguousarray(shorter, np.int32)
         found = np.ascontiguousarray(raw_scores, np.int32)
         nats = np.empty(len(found))
-        (first, _), (second, _) = self._shares
+        (first, _), (second, _) = self._shares_of(*sides)
         _pair_bounds(
             len(nats),
             *(one.ctypes.data for one in sides),
@@ -237,7 +241,7 @@ class PairComposition:
         """
         indices = [np.ascontiguousarray(one, np.int32) for one in (query, target)]
         lambdas, variances, thirds = np.empty((3, len(indices[0])))
-        (first, noise), (second, noise2) = self._shares
+        (first, noise), (second, noise2) = self._shares_of(*indices)
         _pair_lambdas(
             len(lambdas),
             *(one.ctypes.data for one in indices),
@@ -255,16 +259,33 @@ class PairComposition:
         return ratios, second, third
 
 
-def _shares_of(sequences: SequenceSet, usual: Doubles) -> tuple[Doubles, Doubles]:
-    """Return the shares of the residues of each sequence, shape (sequences, residues).
+class _Shares:
+    """The shares of the residues of sequences, computed when a pair first asks for them.
 
-    And what a share of one residue in n varies by, n by its square with pseudocounts, by sequence.
+    Of a database few sequences score enough with some queries. Threads that ask for the same ones
+    write the same numbers.
     """
-    counts = np.empty((len(sequences), len(usual)))
-    for index in range(len(sequences)):
-        codes = np.bincount(sequences.codes_of(index), minlength=len(usual))
-        counts[index] = codes[: len(usual)]
-    residues = counts.sum(axis=1)
-    counts += PSEUDOCOUNTS * usual
-    shares: Doubles = counts / counts.sum(axis=1, keepdims=True)
-    return shares, residues / (residues + PSEUDOCOUNTS) ** 2
+
+    def __init__(self, sequences: SequenceSet, usual: Doubles) -> None:
+        self._sequences, self._usual = sequences, usual
+        self._shares = np.empty((len(sequences), len(usual)))
+        self._noise = np.empty(len(sequences))
+        self._is_known = np.zeros(len(sequences), np.bool_)
+
+    def of(self, indices: Numbers) -> tuple[Doubles, Doubles]:
+        """Return arrays that are right for some sequences.
+
+        Shares of shape (sequences, residues), and what a share of one residue in n varies by, n by
+        its square with pseudocounts.
+        """
+        new = np.unique(indices[~self._is_known[indices]])
+        counts = np.empty((len(new), len(self._usual)))
+        for row, index in enumerate(new.tolist()):
+            codes = np.bincount(self._sequences.codes_of(index), minlength=len(self._usual))
+            counts[row] = codes[: len(self._usual)]
+        residues = counts.sum(axis=1)
+        counts += PSEUDOCOUNTS * self._usual
+        self._shares[new] = counts / counts.sum(axis=1, keepdims=True)
+        self._noise[new] = residues / (residues + PSEUDOCOUNTS) ** 2
+        self._is_known[new] = True
+        return self._shares, self._noise

@@ -44,6 +44,21 @@ def shares_of(sequences, index):
     return counts / counts.sum()
 
 
+def test_residues_are_counted_of_sequences_that_pairs_ask_for(monkeypatch):
+    queries, targets = biased(2, 200, 1, 15), biased(1000, 150, 2, 15)
+    counted = []
+    codes_of = SequenceSet.codes_of
+    monkeypatch.setattr(
+        SequenceSet, "codes_of", lambda one, k: counted.append((one, k)) or codes_of(one, k)
+    )
+    of_pairs = PairComposition(SCORING, queries, targets, USUAL_SHARES, USUAL, OF_SCORING)
+    few = of_pairs.ratios(np.array([1, 0, 1]), np.array([7, 900, 900]))
+    assert sorted(k for one, k in counted if one is targets) == [7, 900]
+    more = of_pairs.ratios(np.array([1, 0, 1, 1]), np.array([7, 900, 900, 3]))
+    assert more[:3].tolist() == few.tolist()
+    assert sorted(k for one, k in counted if one is targets) == [3, 7, 900]
+
+
 def test_ratios_are_those_of_exact_lambdas():
     queries, targets = biased(12, 200, 1, 15), biased(9, 150, 2, 15)
     query, target = (x.ravel() for x in np.meshgrid(np.arange(12), np.arange(9)))
