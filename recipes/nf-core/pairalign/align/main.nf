@@ -3,14 +3,17 @@ process PAIRALIGN_ALIGN {
     label 'process_high'
 
     conda "${moduleDir}/environment.yml"
+    container "${ workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container ?
+        'https://depot.galaxyproject.org/singularity/pairalign:0.2.0':
+        'quay.io/biocontainers/pairalign:0.2.0' }"
 
     input:
     tuple val(meta), path(fasta)
-    val format  // a text format: paf, tsv, blast6, ...
+    val format
 
     output:
-    tuple val(meta), path("${prefix}.${format}.gz"), emit: alignments
-    path "versions.yml"                            , emit: versions
+    tuple val(meta), path("${prefix}.${format}.gz")                                                   , emit: alignments
+    tuple val("${task.process}"), val('pairalign'), eval("pairalign --version | sed 's/pairalign //'"), topic: versions, emit: versions_pairalign
 
     when:
     task.ext.when == null || task.ext.when
@@ -19,22 +22,18 @@ process PAIRALIGN_ALIGN {
     def args = task.ext.args ?: ''
     prefix = task.ext.prefix ?: "${meta.id}"
     """
-    pairalign align $fasta -o ${prefix}.${format}.gz --format $format --threads $task.cpus --quiet $args
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        pairalign: \$(pairalign --version | sed 's/pairalign //')
-    END_VERSIONS
+    pairalign align \\
+        $args \\
+        --threads $task.cpus \\
+        --format $format \\
+        --quiet \\
+        -o ${prefix}.${format}.gz \\
+        $fasta
     """
 
     stub:
     prefix = task.ext.prefix ?: "${meta.id}"
     """
-    echo | gzip > ${prefix}.${format}.gz
-
-    cat <<-END_VERSIONS > versions.yml
-    "${task.process}":
-        pairalign: \$(pairalign --version | sed 's/pairalign //')
-    END_VERSIONS
+    echo "" | gzip > ${prefix}.${format}.gz
     """
 }

@@ -1,0 +1,41 @@
+process PAIRALIGN_CLUSTER {
+    tag "$meta.id"
+    label 'process_high'
+
+    conda "${moduleDir}/environment.yml"
+    container "${ workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container ?
+        'https://depot.galaxyproject.org/singularity/pairalign:0.2.0':
+        'quay.io/biocontainers/pairalign:0.2.0' }"
+
+    input:
+    tuple val(meta), path(fasta)
+
+    output:
+    tuple val(meta), path("${prefix}.tsv")                                                            , emit: clusters
+    tuple val(meta), path("${prefix}.fasta.gz")                                                       , emit: representatives
+    tuple val("${task.process}"), val('pairalign'), eval("pairalign --version | sed 's/pairalign //'"), topic: versions, emit: versions_pairalign
+
+    when:
+    task.ext.when == null || task.ext.when
+
+    script:
+    def args = task.ext.args ?: ''
+    prefix = task.ext.prefix ?: "${meta.id}"
+    """
+    pairalign cluster \\
+        $args \\
+        --threads $task.cpus \\
+        --format tsv \\
+        --representatives ${prefix}.fasta.gz \\
+        --quiet \\
+        -o ${prefix}.tsv \\
+        $fasta
+    """
+
+    stub:
+    prefix = task.ext.prefix ?: "${meta.id}"
+    """
+    touch ${prefix}.tsv
+    echo "" | gzip > ${prefix}.fasta.gz
+    """
+}
