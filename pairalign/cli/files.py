@@ -28,6 +28,7 @@ _WRITTEN = {
     "trimmed": "--trimmed",
     "removed": "--removed",
     "report": "--report",
+    "multiqc": "--multiqc",
     "log": "--log",
 }
 """Options that may name a file to write, and what they are called."""
@@ -42,6 +43,7 @@ _OF_ONE_FORMAT = {
     "trimmed": ("cut reads are written as FASTQ or FASTA", (".fastq", ".fq", *_FASTA)),
     "removed": ("what is removed is written as CSV", (".csv",)),
     "report": ("a report is written as HTML", (".html", ".htm")),
+    "multiqc": ("MultiQC finds a summary by the end of its name", ("_mqc.json",)),
 }
 """Files with one format, whatever their name: what is said of them, and the ends they may have."""
 

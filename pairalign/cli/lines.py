@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 from pairalign.alignments.problem import Problem
 from pairalign.cli.console import say
+from pairalign.formats.output import open_output
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 
@@ -95,12 +97,44 @@ class Lines:
 
         return json.dumps({"command": command, "version": __version__, **self.facts})
 
+    def multiqc(self, command: str) -> str:
+        """Return the numbers as MultiQC's custom content: a row of the command's table.
+
+        Parameters
+        ----------
+        command : str
+            Its name; runs of one command share a table.
+        """
+        first, *_ = self.facts.get("sets", [{}])
+        source = first.get("source") or self.facts.get("written_to", [command])[0]
+        row = {
+            name.replace("_", " "): value
+            for name, value in (first | self.facts).items()
+            if isinstance(value, int | float) and not isinstance(value, bool)
+        }
+        table = f"pairalign_{command}"
+        content = {
+            "id": table,
+            "section_name": f"pairalign {command}",
+            "plot_type": "table",
+            "pconfig": {"id": f"{table}_table", "title": f"pairalign {command}"},
+            "data": {os.path.basename(source).partition(".")[0]: row},
+        }
+        return json.dumps(content) + "\n"
+
 
 def say_summary(options: Any, lines: Lines) -> None:
-    """Say the lines, or with ``--summary json`` the object; with ``--quiet`` nothing."""
+    """Say the lines, or with ``--summary json`` the object; with ``--quiet`` nothing.
+
+    With ``--multiqc`` the numbers are written there in any case.
+    """
+    command = options.given[0]
+    if options.multiqc is not None:
+        with open_output(options.multiqc) as output:
+            output.write(lines.multiqc(command).encode())
     if options.quiet:
         return
-    say(lines.json(options.given[0]) if options.summary == "json" else lines.text())
+    say(lines.json(command) if options.summary == "json" else lines.text())
 
 
 def describe_promise(asked: Any, residues: int) -> str:

@@ -55,7 +55,7 @@ def check_ending(path: str | os.PathLike[str], endings: tuple[str, ...], what: s
         The name has another end.
     """
     name = _uncompressed(path)
-    if os.path.splitext(name)[1] not in ("", *endings):
+    if os.path.splitext(name)[1] and not name.endswith(endings):
         raise FormatError(
             f"{what}, which the name '{os.fspath(path)}' does not say: use {' or '.join(endings)}"
         )

@@ -456,6 +456,14 @@ class MessagesOptions(Asked):
         is_how=True,
         surface="command",
     )
+    multiqc: str | None = option(
+        help="write the numbers of the summary for MultiQC, which finds names such as x_mqc.json",
+        metavar="FILE",
+        kind=PATH,
+        group=RESOURCES,
+        is_how=True,
+        surface="command",
+    )
 
 
 @dataclass(frozen=True)

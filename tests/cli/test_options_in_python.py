@@ -36,7 +36,7 @@ WITHOUT_A_FUNCTION = {
 """Commands that only modules of the package do in Python: no public function has been made yet."""
 
 OF_THE_PROGRAM = {
-    **dict.fromkeys(["quiet", "verbose", "log", "summary"], "what is said, and where"),
+    **dict.fromkeys(["quiet", "verbose", "log", "summary", "multiqc"], "what is said, and where"),
     **dict.fromkeys(["output", "format"], "results are returned; their `write` makes files"),
     "plan": "commands to run",
     "explain": "a message",

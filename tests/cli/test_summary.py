@@ -111,3 +111,17 @@ def test_reads_have_bases(inputs: Path) -> None:
     said = done(inputs, "overlap", "reads.fa", "-o", "out.paf", "--min-overlap", "20", "-v")
     assert "2 DNA sequences of 47 bases" in said
     assert "residues" not in said
+
+
+def test_numbers_for_multiqc(inputs: Path) -> None:
+    """A row of the command's table, named for the input, even where nothing is said."""
+    command = ("align", "in.fa", "-o", "out.tsv", "--quiet", "--multiqc")
+    assert done(inputs, *command, "one_mqc.json") == ""
+    content = json.loads((inputs / "one_mqc.json").read_text())
+    assert (content["id"], content["plot_type"]) == ("pairalign_align", "table")
+    row = content["data"]["in"]
+    assert (row["sequences"], row["pairs"], row["kept"]) == (3, 3, 3)
+    assert all(isinstance(value, int | float) for value in row.values())
+    refused = run(*command, "one.json", cwd=inputs)
+    assert (refused.returncode, refused.stderr.count(b"_mqc.json")) == (1, 1)
+    assert not (inputs / "one.json").exists()

@@ -1,4 +1,4 @@
-"""Recipes for Snakemake: that of docs/scale.md, with fewer parts, and that of `recipes`."""
+"""Recipes for Snakemake: that of docs/scale.md, with fewer parts, and those of `recipes`."""
 
 from __future__ import annotations
 
@@ -121,3 +121,35 @@ def test_the_snakefile_of_the_recipes(tmp_path: Path, monkeypatch: pytest.Monkey
     one = ["align", "proteins.fa", "-o", "one.paf.zst", "-q", "--min-score", "12"]
     assert main([*one, "--device", "cpu"]) == 0
     assert Path("all.paf.zst").read_bytes() == Path("one.paf.zst").read_bytes()
+
+
+WRAPPED = """
+rule tree:
+    input: "proteins.fa"
+    output: "one tree.nwk"
+    log: "tree.log"
+    threads: 2
+    resources: mem_mb=500
+    params: command="tree", extra="--measure identity"
+    wrapper: "file:{folder}"
+"""
+
+
+@pytest.mark.slow
+def test_the_wrapper_runs_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = find_snakemake()
+    monkeypatch.chdir(tmp_path)
+    write_random_set(Path("proteins.fa"), 10, 40)
+    folder = DOCS.parents[1] / "recipes" / "snakemake" / "wrapper"
+    Path("Snakefile").write_text(WRAPPED.format(folder=folder))
+    done = subprocess.run(
+        [program, "--cores", "2", "one tree.nwk"],
+        env=variables_in(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=4 * TIMEOUT_SECONDS,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert main(["tree", "proteins.fa", "-o", "two.nwk", "-q", "--measure", "identity"]) == 0
+    assert Path("one tree.nwk").read_bytes() == Path("two.nwk").read_bytes()
+    assert "10 proteins of 40 residues" in Path("tree.log").read_text()

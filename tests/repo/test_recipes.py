@@ -16,10 +16,14 @@ from typing import Any
 import pytest
 from commands import PROTEINS, TIMEOUT_SECONDS, fasta
 
-from pairalign.cli.program import build_parser
-
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "recipes"
+MODULES = {"align": "--mode local", "msa": "", "guidetree": "", "cluster": "--min-identity 0.5"}
+"""Modules of nf-core, and what `ext.args` gives them here."""
+
+
+def module_text(module: str) -> str:
+    return (RECIPES / f"nf-core/pairalign/{module}/main.nf").read_text()
 
 
 def config() -> configparser.ConfigParser:
@@ -30,12 +34,14 @@ def config() -> configparser.ConfigParser:
 
 def test_recipes_name_the_version() -> None:
     version = config()["metadata"]["version"]
-    tool = ElementTree.parse(RECIPES / "galaxy/pairalign_align.xml").getroot()
-    assert tool.attrib["version"].partition("+")[0] == version
-    assert [needed.attrib["version"] for needed in tool.iter("requirement")] == [version]
+    assert tokens_of_galaxy()["@TOOL_VERSION@"] == version
     assert f'version = "{version}"' in (RECIPES / "conda/meta.yaml").read_text()
-    environment = RECIPES / "nf-core/pairalign/align/environment.yml"
-    assert f"pairalign={version}\n" in environment.read_text()
+    for module in MODULES:
+        environment = RECIPES / f"nf-core/pairalign/{module}/environment.yml"
+        assert f'"bioconda::pairalign={version}"\n' in environment.read_text()
+        assert f"pairalign:{version}" in module_text(module)
+    wrapper = (RECIPES / "snakemake/wrapper/environment.yaml").read_text()
+    assert f"- pairalign ={version}\n" in wrapper
 
 
 def test_the_conda_recipe_has_the_requirements() -> None:
@@ -45,19 +51,6 @@ def test_the_conda_recipe_has_the_requirements() -> None:
     needed = re.findall(r"- (\w+) (\S+)", run[1])
     required = config()["options"]["install_requires"].split()
     assert [name + bound for name, bound in needed if name != "python"] == required
-
-
-def test_commands_of_recipes_are_understood() -> None:
-    """With the values that workflow systems put in."""
-    for path in ("galaxy/pairalign_align.xml", "nf-core/pairalign/align/main.nf"):
-        text = (RECIPES / path).read_text()
-        command = re.search(r"pairalign (align .*?)(?:\$args|\]\])", text, re.DOTALL)
-        assert command is not None
-        words = command[1].replace('"\\${GALAXY_SLOTS:-1}"', "1").replace("$task.cpus", "1")
-        words = (
-            words.replace("'$format'", "tsv").replace("$format", "tsv").replace("$mode", "local")
-        )
-        build_parser().parse_args(words.replace("'", "").split())
 
 
 # ---------------------------------------------------------------------------------------------
@@ -87,48 +80,109 @@ def run_script(text: str, work: tuple[Path, dict[str, str]]) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("module", MODULES)
 @pytest.mark.parametrize("block", ["script", "stub"])
-def test_the_nextflow_module_makes_its_outputs(
-    block: str, work: tuple[Path, dict[str, str]]
+def test_a_nextflow_module_makes_its_outputs(
+    module: str, block: str, work: tuple[Path, dict[str, str]]
 ) -> None:
     """Its shell text, with the values that Nextflow puts in."""
-    text = (RECIPES / "nf-core/pairalign/align/main.nf").read_text()
+    text = module_text(module)
     found = re.search(rf'    {block}:.*?"""\n(.*?)"""', text, re.DOTALL)
     assert found is not None
     values = {
         "$fasta": "proteins.fa", "${prefix}": "sample", "${format}": "tsv", "$format": "tsv",
-        "$task.cpus": "1", "$args": "--mode local", "${task.process}": "ALIGN", "\\$": "$",
+        "$task.cpus": "1", "$args": MODULES[module], "$guide": "", "\\\\": "\\",
     }  # fmt: skip
     script = "\n".join(line.removeprefix("    ") for line in found[1].splitlines())
     for name, value in values.items():
         script = script.replace(name, value)
     run_script(script, work)
-    outputs = re.findall(r'path\("(.*?)"\)|path "(.*?)"', text.partition("output:")[2])
-    names = [(one or other).replace("${prefix}", "sample") for one, other in outputs]
-    assert [name.replace("${format}", "tsv") for name in names] == ["sample.tsv.gz", "versions.yml"]
-    version = config()["metadata"]["version"]
-    expected = f'"ALIGN":\n    pairalign: {version}\n'
-    assert (work[0] / "versions.yml").read_text() == expected
-    with gzip.open(work[0] / "sample.tsv.gz", "rt") as file:
-        assert file.read().startswith("query\ttarget\tscore" if block == "script" else "\n")
+    outputs = text.partition("output:")[2]
+    for name in re.findall(r'path\("(.*?)"\)', outputs):
+        path = work[0] / name.replace("${prefix}", "sample").replace("${format}", "tsv")
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        assert bool(data.strip()) == (block == "script")
+    version = re.search(r'eval\("(.*?)"\), topic: versions', outputs)
+    assert version is not None
+    run_script(f"{version[1]} > version", work)
+    assert (work[0] / "version").read_text() == config()["metadata"]["version"] + "\n"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_nextflow_module_describes_itself(module: str) -> None:
+    """Each input and output of the process is described under the name that it has there."""
+    yaml = pytest.importorskip("yaml")
+    text = module_text(module)
+    described = yaml.safe_load((RECIPES / f"nf-core/pairalign/{module}/meta.yml").read_text())
+    inputs, outputs = text.partition("    input:")[2].partition("    when:")[0].split("    output:")
+    named = [next(iter(one)) for row in described["input"] for one in flat(row)]
+    assert named == re.findall(r"(?:val|path)[ (](\w+)", inputs)
+    assert list(described["output"]) == re.findall(r"emit: (\w+)", outputs)
+    for name, path in re.findall(r'path\("(.*?)"\).*emit: (\w+)', outputs):
+        assert name in described["output"][path][0][1]
+
+
+def flat(row: Any) -> list[Any]:
+    return row if isinstance(row, list) else [row]
 
 
 @pytest.mark.slow
-def test_the_nextflow_module_is_groovy() -> None:
+@pytest.mark.parametrize("module", MODULES)
+def test_a_nextflow_module_is_groovy(module: str) -> None:
     parser = pytest.importorskip("groovy_parser.parser")
-    text = (RECIPES / "nf-core/pairalign/align/main.nf").read_text()
-    assert parser.parse_groovy_content(text).data == "compilation_unit"
+    assert parser.parse_groovy_content(module_text(module)).data == "compilation_unit"
 
 
-def test_the_galaxy_tool_makes_its_output(work: tuple[Path, dict[str, str]]) -> None:
-    tool = ElementTree.parse(RECIPES / "galaxy/pairalign_align.xml").getroot()
-    command = tool.findtext("command")
-    assert command is not None
-    for value in tool.findall(".//param[@name='format']/option"):
-        script = command.replace("$input", str(work[0] / "proteins.fa")).replace("\\$", "$")
-        script = script.replace("$format", value.attrib["value"]).replace("$mode", "global")
-        run_script("rm -f input.fasta;" + " ".join(script.split()), work)
-        assert (work[0] / "output").stat().st_size > 0
+GALAXY = RECIPES / "galaxy"
+
+
+def tokens_of_galaxy() -> dict[str, str]:
+    macros = ElementTree.parse(GALAXY / "macros.xml").getroot()
+    return {one.attrib["name"]: one.text or "" for one in macros.iter("token")}
+
+
+def inputs_of_galaxy(tool: ElementTree.Element) -> dict[str, str]:
+    """The values that a tool has where a user chooses none."""
+    macros = {
+        one.attrib["name"]: one for one in ElementTree.parse(GALAXY / "macros.xml").iter("xml")
+    }
+    inputs = tool.find("inputs")
+    assert inputs is not None
+    uses = [macros[one.attrib["macro"]] for one in inputs.iter("expand")]
+    given = {}
+    for one in [param for place in (inputs, *uses) for param in place.iter("param")]:
+        name = one.get("name") or one.attrib["argument"].lstrip("-").replace("-", "_")
+        chosen = one.find("option[@selected='true']")
+        given[name] = one.get("value", "") if chosen is None else chosen.attrib["value"]
+    return given
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", sorted(GALAXY.glob("pairalign_*.xml")), ids=lambda one: one.stem)
+def test_a_galaxy_tool_passes_its_tests(path: Path, work: tuple[Path, dict[str, str]]) -> None:
+    """Its command, filled in by Galaxy's template engine, makes what its own tests expect."""
+    template = pytest.importorskip("Cheetah.Template").Template
+    tool = ElementTree.parse(path).getroot()
+    command = tool.findtext("command") or ""
+    for _ in range(2):  # tokens in tokens
+        for token, text in tokens_of_galaxy().items():
+            command = command.replace(token, text)
+    for test in tool.findall("tests/test"):
+        values = inputs_of_galaxy(tool)
+        for param in test.findall("param"):
+            assert param.attrib["name"] in values
+            values[param.attrib["name"]] = param.attrib["value"]
+        values["input"] = str(GALAXY / "test-data" / values["input"])
+        script = str(template(command, searchList=[values]))
+        run_script("rm -f sequences.fasta;" + " ".join(script.split()), work)
+        places = {one.attrib["name"]: one.attrib["from_work_dir"] for one in tool.iter("data")}
+        for output in test.findall("output"):
+            text = (work[0] / places[output.attrib["name"]]).read_text()
+            for asked in output.iter("has_text"):
+                assert asked.attrib["text"] in text
+            for asked in output.iter("has_n_lines"):
+                assert text.count("\n") == int(asked.attrib["n"])
 
 
 @pytest.mark.parametrize("name", ["Dockerfile", "Dockerfile.cuda"])
