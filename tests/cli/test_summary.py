@@ -123,5 +123,5 @@ def test_numbers_for_multiqc(inputs: Path) -> None:
     assert (row["sequences"], row["pairs"], row["kept"]) == (3, 3, 3)
     assert all(isinstance(value, int | float) for value in row.values())
     refused = run(*command, "one.json", cwd=inputs)
-    assert (refused.returncode, refused.stderr.count(b"_mqc.json")) == (1, 1)
+    assert (refused.returncode, refused.stderr.count(b"_mqc.json")) == (2, 1)
     assert not (inputs / "one.json").exists()
