@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pairalign.sequences.sequence import Sequence
     from pairalign.sequences.sets import SequenceSet
     from pairalign.trees.distance_matrix import DistanceMatrix
+    from pairalign.trees.rectangular_distances import RectangularDistances
     from pairalign.trees.sparse_distances import SparseDistances
     from pairalign.trees.tree import GuideTree
 
@@ -72,6 +73,7 @@ __all__ = [
     "Overlaps",
     "PairListError",
     "PairalignError",
+    "RectangularDistances",
     "Scoring",
     "ScoringError",
     "Sequence",
@@ -110,6 +112,7 @@ _NAMES = {
     "alignments.posteriors": ("SparsePosteriors",),
     "clusters.clusters": ("Clusters",),
     "trees.distance_matrix": ("DistanceMatrix",),
+    "trees.rectangular_distances": ("RectangularDistances",),
     "trees.sparse_distances": ("SparseDistances",),
     "formats.merge": ("merge",),
     "formats.pairset": ("pack",),

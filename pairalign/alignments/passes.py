@@ -53,7 +53,7 @@ def find_differences(
     alignments: Alignments,
     own_scores: npt.NDArray[np.float64] | None = None,
 ) -> npt.NDArray[np.float64]:
-    """Return how different the pairs of a set are, float64 of shape (n,).
+    """Return how different pairs of sequences are, float64 of shape (n,).
 
     Parameters
     ----------
@@ -62,20 +62,23 @@ def find_differences(
         among all of them, or among the residues of the shorter sequence; or 1 less twice the raw
         score by the scores of both with themselves. 1 where there is nothing to divide by.
     alignments : Alignments
-        Of one set; with counts unless `difference` is ``"score"``.
+        With counts unless `difference` is ``"score"``.
     own_scores : ndarray of float64, shape (sequences,), optional
-        Raw score of each sequence with itself, for ``"score"``.
+        Raw score of each sequence with itself, for ``"score"``; of two sets those of the targets
+        follow those of the queries.
     """
-    fields = [
-        getattr(alignments, name)
-        for name in ("query", "target", "raw_score", "matches", "mismatches", "gap_letters")
-    ]
+    lengths, target = alignments.queries.lengths, alignments.target
+    if alignments.targets is not alignments.queries:  # one set after the other
+        target = target + np.int32(len(lengths))
+        lengths = np.concatenate((lengths, alignments.targets.lengths))
+    names = "raw_score", "matches", "mismatches", "gap_letters"
+    fields = [alignments.query, target, *(getattr(alignments, name) for name in names)]
     if difference == "score":
         assert own_scores is not None
         own_scores = np.ascontiguousarray(own_scores, np.float64)
     else:
         assert alignments.has_stats
-    kept = [*fields, np.ascontiguousarray(alignments.queries.lengths, np.int32), own_scores]
+    kept = [*fields, np.ascontiguousarray(lengths, np.int32), own_scores]
     addresses = (None if one is None else one.ctypes.data for one in kept)
     values = np.empty(len(alignments), np.float64)
     counts = NativeCounts(len(alignments), *addresses)

@@ -42,6 +42,12 @@ class Problem:
         """The set, or the two sets."""
         return (self.queries,) if self.targets is None else (self.queries, self.targets)
 
+    @property
+    def pairs(self) -> int:
+        """How many pairs there are."""
+        count = len(self.queries)
+        return count * (count - 1) // 2 if self.targets is None else count * len(self.targets)
+
     def in_order(self, order: npt.NDArray[np.int32]) -> Problem:
         """Return the problem of one set in another order, given by input indices."""
         assert self.is_one_set

@@ -160,6 +160,11 @@ DISTANCE_SUFFIXES = {
     "column": (".column",),
 }
 """Formats of distances, and ends of names that mean each."""
+RECTANGLE_SUFFIXES = {
+    **{name: DISTANCE_SUFFIXES[name] for name in ("tsv", "column", "npy")},
+    **{name: SPARSE_SUFFIXES[name] for name in ("npz", "parquet")},
+}
+"""Those of distances of two sets."""
 
 PICTURES = {"svg": (".svg",), "png": (".png",)}
 """Formats of pictures and the ends of names that mean them."""

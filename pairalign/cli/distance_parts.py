@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from pairalign.alignments.problem import Problem
 from pairalign.base.declaration import options_of
 from pairalign.cli.dask_cluster import Parts, make_parts, workers_of
 from pairalign.cli.destination import (
@@ -14,7 +15,6 @@ from pairalign.cli.destination import (
     replace_leftovers,
 )
 from pairalign.cli.lines import say_summary, written_pairs
-from pairalign.cli.planning import problem_of
 from pairalign.formats.distance_parts import (
     FORMAT,
     SUFFIX,
@@ -27,7 +27,7 @@ from pairalign.formats.part_places import clear_parts
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.resumable import check_resumable
 from pairalign.jobs.distances.distances import measure_in_order, plan_distances
-from pairalign.jobs.distances.measures import Measure, check_alphabet, find_measure
+from pairalign.jobs.distances.measures import Measure, check_alphabet, check_sets, find_measure
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.request import RunRequest
 from pairalign.requests.distance import DistanceOptions, TreeOptions
@@ -37,52 +37,51 @@ from pairalign.requests.shared import (
     ScoringOptions,
     StrandOptions,
 )
-from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.distance_matrix import DistanceMatrix, check_names
+from pairalign.trees.rectangular_distances import AnyDistances
 
 Forget = Callable[[], None]
 """Removes what was kept of distances, when the results are there."""
 
 
-def write_part(asked: DistanceOptions, sequences: SequenceSet, run: RunRequest) -> None:
+def write_part(asked: DistanceOptions, problem: Problem, run: RunRequest) -> None:
     """Compute the distances of a shard and write them into its folder."""
     measure = find_measure(asked.measure)
-    check_alphabet(measure, sequences)
+    check_alphabet(measure, problem.queries)
     output = output_of(asked, FORMAT, SUFFIX)
-    job = plan_distances(asked, problem_of(asked, sequences), run)
+    job = plan_distances(asked, problem, run)
     destination = Destination(output, job, of_block=True, measure=measure.name)
-    check_names(destination.job.queries.names, sequences.source)
+    check_sets(problem)
     if not destination.is_done:
         file = destination.output or open_output(output.path)
         with destination.held(), file:
-            _write(destination, file, sequences, measure)
+            _write(destination, file, problem, measure)
     destination.finish()
     say_summary(asked, written_pairs("distances", job.pairs, output.path))
 
 
 def measure_resumed(
     asked: DistanceOptions | TreeOptions, run: AlignmentJob, measure: Measure
-) -> tuple[DistanceMatrix, AlignmentJob, Forget]:
+) -> tuple[AnyDistances, AlignmentJob, Forget]:
     """Compute all distances, from where a run that was ended had got to; also return what was left.
 
     They are kept beside the output (``OUT.distances.part``) until they are forgotten.
     """
     check_resumable(asked.output)
-    check_names(run.queries.names, run.queries.source)
+    check_sets(run.problem)
     output = OutputRequest(_beside(asked.output), FORMAT, True, asked.commit_every)
     destination = Destination(output, run, measure=measure.name)
     assert destination.output is not None
     kept = destination.take_back()
     with destination.held():
-        _write(destination, destination.output, run.queries, measure)
+        _write(destination, destination.output, run.problem, measure)
     return read_values(kept.blocks(), kept.size), destination.job, kept.discard
 
 
 def measure_on_cluster(
     asked: DistanceOptions | TreeOptions, run: AlignmentJob, measure: Measure
-) -> tuple[DistanceMatrix, Forget]:
+) -> tuple[AnyDistances, Forget]:
     """Compute all distances on a cluster; parts are kept until they are forgotten."""
-    check_names(run.queries.names, run.queries.source)
+    check_sets(run.problem)
     parts = Parts(FORMAT, SUFFIX, _command_of_a_part(asked, measure))
     workers = workers_of(asked)
     assert workers is not None
@@ -93,7 +92,9 @@ def measure_on_cluster(
 
 def _command_of_a_part(asked: DistanceOptions | TreeOptions, measure: Measure) -> list[str]:
     """Return the arguments of ``distance`` that compute the same distances."""
-    command = ["distance", asked.input, f"--measure={measure.name}", "--quiet"]
+    second = getattr(asked, "input2", None)
+    files = [asked.input] if second is None else [asked.input, second]
+    command = ["distance", *files, f"--measure={measure.name}", "--quiet"]
     kinds = (StrandOptions, ScoringOptions, InputOptions, KernelResources)
     for one in (one for kind in kinds for one in options_of(kind)):
         value = getattr(asked, one.name, one.default)
@@ -113,11 +114,9 @@ def _beside(output: str) -> str:
     return f"{output}{SUFFIX}"
 
 
-def _write(
-    destination: Destination, output: Output, sequences: SequenceSet, measure: Measure
-) -> None:
+def _write(destination: Destination, output: Output, problem: Problem, measure: Measure) -> None:
     run = destination.job
-    writer = DistanceWriter(output, sequences, measure.name, run.window, destination.piece)
+    writer = DistanceWriter(output, problem, measure.name, run.window, destination.piece)
     for values in measure_in_order(run, measure):
         writer.write(values)
         destination.wrote(writer)

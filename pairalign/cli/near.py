@@ -17,7 +17,6 @@ from pairalign.formats.output import check_writable
 from pairalign.formats.sparse_distances import sparse_format, write_sparse
 from pairalign.jobs.distances.near import find_near
 from pairalign.requests.distance import DistanceOptions
-from pairalign.trees.distance_matrix import number_of_pairs
 
 
 def run_near(asked: DistanceOptions) -> None:
@@ -29,13 +28,12 @@ def run_near(asked: DistanceOptions) -> None:
         check_scoring(asked)
     check_writable(asked.output)
     resources = resources_of(asked)
-    sequences, _ = read_sequences(asked)
-    problem = problem_of(asked, sequences, None)
+    problem = problem_of(asked, *read_sequences(asked))
     started = time.perf_counter()
     found = find_near(asked, problem, resources)
     seconds = time.perf_counter() - started
     write_sparse(asked.output, found, format, threads=resources.used_threads)
-    pairs, measure, limit = number_of_pairs(len(sequences)), asked.limited, asked.limit
+    pairs, measure, limit = problem.pairs, asked.limited, asked.limit
     lines = Lines()
     lines.add_problem(problem)
     text = f"{pairs:,}, of which {len(found):,} within {measure} {limit}"

@@ -15,7 +15,7 @@ from pairalign.base.choices import (
     TREE_SUFFIXES,
 )
 from pairalign.base.declaration import check
-from pairalign.base.errors import FormatError
+from pairalign.base.errors import DistanceError, FormatError
 from pairalign.base.native import share_heap
 from pairalign.cli.console import log, name_output
 from pairalign.cli.dask_cluster import workers_of
@@ -41,13 +41,14 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.report import ReportRequest, report_distances, report_of
 from pairalign.engines.selection import usable_cores
-from pairalign.formats.distance_parts import merge_distances
+from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
 from pairalign.formats.distances import read_distances, write_distances
 from pairalign.formats.matrix_npy import read_first_npy
 from pairalign.formats.names import check_ending, choose_format, format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
+from pairalign.formats.rectangles import rectangle_format
 from pairalign.formats.results import tree_text
 from pairalign.jobs.distances.circular_distances import measure_circular
 from pairalign.jobs.distances.distances import measure_run, plan_distances
@@ -65,6 +66,7 @@ from pairalign.sequences.reading import read_set
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.newick import check_headers, check_names
+from pairalign.trees.rectangular_distances import AnyDistances
 from pairalign.trees.tree import GuideTree
 
 _Options = DistanceOptions | TreeOptions
@@ -92,13 +94,13 @@ def run_distance(asked: DistanceOptions) -> None:
         run_near(asked)
         return
     if asked.output is not None or asked.plot is None:
-        asked = with_output(asked)
+        asked = with_output(asked, default="tsv" if asked.has_two_sets else "phylip")
     if asked.plot is not None:
         _picture_format(asked.plot)
         _drawing()
     format = None
     if asked.shard is None and asked.output is not None:
-        format = choose_format(asked.output, asked.format, DISTANCE_SUFFIXES, "distances")
+        format = _distance_format(asked)
         asked = replace(asked, format=format)
         check(asked)
     check_files(asked)
@@ -109,20 +111,23 @@ def run_distance(asked: DistanceOptions) -> None:
     for path in outputs if asked.shard is None else ():
         check_writable(path)
     page = report_of(asked)
-    sequences, _ = read_sequences(asked)
+    sequences, targets = read_sequences(asked)
     if asked.extend is not None:
         asked = replace(asked, extend=_read_known(asked.extend, sequences))
     if asked.strict_names:
         check_strict_names(sequences.names, sequences.source)
-    if asked.plot is not None:
+    if asked.plot is not None and targets is None:
         check_count(len(sequences), sequences.source)
+    problem = problem_of(asked, sequences, targets)
     if asked.shard is not None:
-        write_part(asked, sequences, _run_request(asked))
+        write_part(asked, problem, _run_request(asked))
         return
     report = _Report()
-    tree_bytes = 0 if asked.plot is None else METHOD_BYTES[DEFAULT_METHOD]
-    matrix = _measure(asked, asked, sequences, tree_bytes, report)
+    has_tree = asked.plot is not None and targets is None
+    tree_bytes = METHOD_BYTES[DEFAULT_METHOD] if has_tree else 0
+    matrix = _measure(asked, asked, problem, tree_bytes, report)
     if page is not None:
+        assert isinstance(matrix, DistanceMatrix)
         _write_report(page, asked, asked, matrix, sequences, report)
     shown = matrix.similarities() if asked.similarity else matrix
     if format is not None:
@@ -130,6 +135,13 @@ def run_distance(asked: DistanceOptions) -> None:
     if asked.plot is not None:
         _write(asked.plot, _drawing().draw_distances(shown, _picture_format(asked.plot)))
     _finish(asked, report, outputs)
+
+
+def _distance_format(asked: DistanceOptions) -> str:
+    """Return the format of the distances that are asked for, of one set or two."""
+    if asked.has_two_sets:
+        return rectangle_format(asked.output, asked.format)
+    return choose_format(asked.output, asked.format, DISTANCE_SUFFIXES, "distances")
 
 
 def _run_request(asked: _Options) -> RunRequest:
@@ -155,9 +167,7 @@ def _drawing() -> ModuleType:
     return drawing
 
 
-def _write_distances(
-    asked: DistanceOptions, path: str, matrix: DistanceMatrix, format: str
-) -> None:
+def _write_distances(asked: DistanceOptions, path: str, matrix: AnyDistances, format: str) -> None:
     """Write the distances; warn of lines that a program does not read."""
     longest = write_distances(
         path,
@@ -179,10 +189,20 @@ def _write_distances(
 def _read_known(path: str, sequences: SequenceSet) -> DistanceMatrix:
     """Read distances of the first sequences: a NumPy file has no names, parts have them."""
     if os.path.isdir(path):
-        return merge_distances(path, read_manifests(path))
+        return _merged(path)
     if format_by_suffix(path, DISTANCE_SUFFIXES) != "npy":
         raise FormatError(f"'{path}': --extend takes .npy or a folder of parts; others are rounded")
     return read_first_npy(path, list(sequences.names))
+
+
+def _merged(folder: str) -> DistanceMatrix:
+    """Merge the distances of one set."""
+    manifests = read_manifests(folder)
+    if are_of_two_sets(manifests):
+        raise DistanceError(f"'{folder}': distances of two sets, expected those of one")
+    matrix = merge_distances(folder, manifests)
+    assert isinstance(matrix, DistanceMatrix)
+    return matrix
 
 
 def run_tree(asked: TreeOptions) -> None:
@@ -254,12 +274,15 @@ def _matrix_of(
         check_count(len(sequences), sequences.source)
         _check_names(asked, sequences.names, sequences, format, sequences.source)
         tree_bytes = METHOD_BYTES[asked.method]
-        return _measure(asked, asked.distances, sequences, tree_bytes, report), sequences
+        problem = problem_of(asked, sequences)
+        matrix = _measure(asked, asked.distances, problem, tree_bytes, report)
+        assert isinstance(matrix, DistanceMatrix)
+        return matrix, sequences
     named = None
     if asked.names_file is not None:
         named = read_set([asked.names_file], rules=rules_of(asked))
     if source == PARTS:
-        matrix = merge_distances(asked.input, read_manifests(asked.input))
+        matrix = _merged(asked.input)
     else:
         matrix = read_distances(asked.input, source, names=named.names if named else None)
     check_count(len(matrix), asked.input)
@@ -287,17 +310,18 @@ def _check_names(
 def _measure(
     asked: _Options,
     request: DistanceRequest,
-    sequences: SequenceSet,
+    problem: Problem,
     tree_bytes: int,
     report: _Report,
-) -> DistanceMatrix:
+) -> AnyDistances:
     """Compute the distances of all pairs, and report on it."""
     if request.circular:
-        return _measure_circles(asked, request, sequences, report)
+        return _measure_circles(asked, request, problem, report)
     measure = find_measure(request.measure)
-    run = plan_distances(request, problem_of(asked, sequences), _run_request(asked), tree_bytes)
+    run = plan_distances(request, problem, _run_request(asked), tree_bytes)
     started = time.perf_counter()
     done = run
+    matrix: AnyDistances
     if asked.dask is not None:
         matrix, report.forget = measure_on_cluster(asked, run, measure)
     elif asked.resume:
@@ -315,10 +339,10 @@ def _measure(
 
 
 def _measure_circles(
-    asked: _Options, request: DistanceRequest, sequences: SequenceSet, report: _Report
+    asked: _Options, request: DistanceRequest, problem: Problem, report: _Report
 ) -> DistanceMatrix:
     """Compute the distances of circular sequences, and report on it."""
-    problem, started = problem_of(asked, sequences), time.perf_counter()
+    started = time.perf_counter()
     measure, both = find_measure(request.measure), request.strand == "both"
     matrix, best = measure_circular(
         problem, measure, both_strands=both, resources=resources_of(asked)
@@ -332,7 +356,7 @@ def _measure_circles(
     return matrix
 
 
-def _add_distances(report: _Report, matrix: DistanceMatrix, measure: Measure) -> None:
+def _add_distances(report: _Report, matrix: AnyDistances, measure: Measure) -> None:
     low, high, mean = map(float, matrix.summary)
     report.add(
         "distances",

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.passes import place_in_triangle
+from pairalign.alignments.problem import Problem
 from pairalign.base.errors import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.parts import (
@@ -26,12 +27,13 @@ from pairalign.formats.parts import (
 from pairalign.formats.schemas import DISTANCES, DISTANCES_HEAD, SchemaError, read_object
 from pairalign.formats.writer import WHOLE, Piece
 from pairalign.pairs.windows import plan_windows
-from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
+from pairalign.trees.rectangular_distances import AnyDistances, RectangularDistances
 
 FORMAT = DISTANCES
 SUFFIX = ".distances"
 _VALUE = np.dtype("<f4")
+_NAMES, _ORDERS = ("names", "target_names"), ("order", "target_order")
 
 
 class DistanceWriter:
@@ -41,7 +43,8 @@ class DistanceWriter:
     ----------
     output : Output
         Not closed.
-    sequences : SequenceSet
+    problem : Problem
+        Of one set, or two.
     measure : str
     window : int
         Rows and columns of a window.
@@ -57,7 +60,7 @@ class DistanceWriter:
     def __init__(
         self,
         output: Output,
-        sequences: SequenceSet,
+        problem: Problem,
         measure: str,
         window: int,
         piece: Piece = WHOLE,
@@ -66,12 +69,16 @@ class DistanceWriter:
         self._number = piece.number
         self.shown = 0
         if piece.first:
+            sequences, targets = problem.queries, problem.targets
             head = {
                 "names": list(sequences.names),
                 "order": sequences.order.tolist(),
                 "measure": measure,
                 "window": window,
             }
+            if targets is not None:
+                head["target_names"] = list(targets.names)
+                head["target_order"] = targets.order.tolist()
             output.write(json.dumps(head).encode() + b"\n")
 
     def write(self, values: npt.NDArray[np.floating]) -> None:
@@ -87,8 +94,13 @@ class DistanceWriter:
         return {}
 
 
-def merge_distances(folder: str, manifests: list[Manifest]) -> DistanceMatrix:
-    """Make a matrix of all parts in a folder.
+def are_of_two_sets(manifests: list[Manifest]) -> bool:
+    """Whether parts are of the distances of two sets."""
+    return manifests[0].run.get("targets") is not None
+
+
+def merge_distances(folder: str, manifests: list[Manifest]) -> AnyDistances:
+    """Make a matrix, or a rectangle, of all parts in a folder.
 
     Raises
     ------
@@ -104,8 +116,8 @@ def merge_distances(folder: str, manifests: list[Manifest]) -> DistanceMatrix:
     return read_values(blocks, sum(one.bytes for one in manifests))
 
 
-def read_values(blocks: Iterable[bytes], size: int) -> DistanceMatrix:
-    """Make a matrix of what a `DistanceWriter` wrote, in blocks of any size, `size` in all.
+def read_values(blocks: Iterable[bytes], size: int) -> AnyDistances:
+    """Make distances of what a `DistanceWriter` wrote, in blocks of any size, `size` in all.
 
     Raises
     ------
@@ -113,31 +125,50 @@ def read_values(blocks: Iterable[bytes], size: int) -> DistanceMatrix:
         There are more or fewer values than pairs, or their head is not what was written.
     """
     source = _Source(iter(blocks))
-    names, order, head = _read_head(source.line())
-    count = len(names)
-    if size < number_of_pairs(count) * _VALUE.itemsize:  # before there is room for them
+    head = _read_head(source.line())
+    names, targets = head["names"], head.get("target_names")
+    count, others = len(names), None if targets is None else len(targets)
+    pairs = number_of_pairs(count) if others is None else count * others
+    if size < pairs * _VALUE.itemsize:  # before there is room for them
         raise PartsError("there are fewer distances than pairs")
-    condensed = np.full(number_of_pairs(count), np.nan, np.float32)
-    for window in plan_windows(count, None, head["window"]):
+    distances = np.full(pairs, np.nan, np.float32)
+    orders = [np.array(head[name], np.int32) for name in _ORDERS if name in head]
+    for window in plan_windows(count, others, head["window"]):
         values = np.frombuffer(source.take(_VALUE.itemsize * window.pairs), _VALUE)
-        rows, columns = (order[positions] for positions in window.positions())
+        rows, columns = (
+            order[positions]
+            for order, positions in zip((orders[0], orders[-1]), window.positions(), strict=True)
+        )
+        if others is not None:
+            distances[rows.astype(np.int64) * others + columns] = values
+            continue
         first, second = np.minimum(rows, columns), np.maximum(rows, columns)
-        place_in_triangle(first, second, values.astype(np.float64), count, condensed)
+        place_in_triangle(first, second, values.astype(np.float64), count, distances)
     if source.take(1, missing=True):
         raise PartsError("there are more distances than pairs")
-    return DistanceMatrix(names, condensed, head["measure"])
+    if targets is None:
+        return DistanceMatrix(names, distances, head["measure"])
+    return RectangularDistances(names, targets, distances.reshape(count, -1), head["measure"])
 
 
-def _read_head(line: bytes) -> tuple[list[str], npt.NDArray[np.int32], dict[str, Any]]:
-    """Return the names of sequences, their order by length, and all that the first line says."""
+def _read_head(line: bytes) -> dict[str, Any]:
+    """Return what the first line says: names of sequences, their order by length, and more."""
     try:
         head = read_object(line, DISTANCES_HEAD)
     except SchemaError as error:
         raise PartsError(f"the first line of the distances is damaged: {error}") from error
-    names, order = head["names"], np.array(head["order"], np.int32)
-    if len(names) < 2 or not np.array_equal(np.sort(order), np.arange(len(names))):
-        raise PartsError("the first line of the distances is damaged: 'order' is none of the names")
-    return names, order, head
+    is_one_set = "target_names" not in head and "target_order" not in head
+    for named, ordered in zip(_NAMES, _ORDERS, strict=True):
+        names, order = head.get(named, []), np.array(head.get(ordered, []), np.int32)
+        is_absent = is_one_set and ordered == _ORDERS[1]
+        if is_absent or (
+            len(names) > is_one_set and np.array_equal(np.sort(order), np.arange(len(names)))
+        ):
+            continue
+        raise PartsError(
+            f"the first line of the distances is damaged: '{ordered}' is none of the names"
+        )
+    return head
 
 
 class _Source:

@@ -21,7 +21,9 @@ from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import Path, open_output
 from pairalign.formats.phylip import read_phylip, write_phylip
+from pairalign.formats.rectangles import rectangle_format, write_rectangle
 from pairalign.trees.distance_matrix import DistanceMatrix
+from pairalign.trees.rectangular_distances import RectangularDistances
 
 _READERS = {"phylip": read_phylip, "tsv": read_matrix_tsv, "column": read_matrix_column}
 _GZIP = b"\x1f\x8b"
@@ -30,22 +32,22 @@ _GZIP_BEST = 1032  # deflate makes no more of a byte
 
 def write_distances(
     path: Path,
-    matrix: DistanceMatrix,
+    matrix: DistanceMatrix | RectangularDistances,
     format: str | None = None,
     *,
     lower: bool = False,
     strict: bool = False,
     threads: int = 1,
 ) -> int:
-    """Write a distance matrix.
+    """Write a distance matrix, or distances of two sets.
 
     Parameters
     ----------
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
-    matrix : DistanceMatrix
-    format : {"phylip", "tsv", "npy", "column"}, optional
-        Default: by the end of the file's name.
+    matrix : DistanceMatrix or RectangularDistances
+    format : {"phylip", "tsv", "npy", "column", "npz", "parquet"}, optional
+        Default: by the end of the file's name. PHYLIP is of one set, npz and Parquet of two.
     lower, strict : bool
         PHYLIP: lower triangle instead of square, names of ten characters.
     threads : int
@@ -63,6 +65,11 @@ def write_distances(
     OutputError
         The file cannot be written.
     """
+    if isinstance(matrix, RectangularDistances):
+        chosen = rectangle_format(path, format)
+        with open_output(path, threads=threads) as output:
+            write_rectangle(output, matrix, chosen)
+        return 0
     chosen = choose_format(path, format, DISTANCE_SUFFIXES, "distances")
     with open_output(path, threads=threads) as output:
         if chosen == "phylip":

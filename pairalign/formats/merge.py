@@ -11,7 +11,7 @@ from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.base.errors import PartsError
 from pairalign.formats import WRITERS
 from pairalign.formats.distance_parts import FORMAT as DISTANCES
-from pairalign.formats.distance_parts import merge_distances
+from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
 from pairalign.formats.distances import write_distances
 from pairalign.formats.names import check_ending, choose_format
 from pairalign.formats.output import (
@@ -33,6 +33,7 @@ from pairalign.formats.parts import (
     piece_blocks,
     read_manifests,
 )
+from pairalign.formats.rectangles import rectangle_format
 from pairalign.formats.writer import Writer
 
 
@@ -47,7 +48,7 @@ def merge(
         The folder of the parts.
     output : str or path
         The file appears when it is complete.
-    format : {"phylip", "tsv", "npy", "column"}, optional
+    format : {"phylip", "tsv", "npy", "column", "npz", "parquet"}, optional
         Of distances; default: by the end of the name. Other parts have their format.
     threads : int, optional
         Default: the cores that this process may use.
@@ -65,9 +66,12 @@ def merge(
     check_writable(whole)
     used = len(os.sched_getaffinity(0)) if threads is None else threads
     if manifests[0].format == DISTANCES:
-        chosen = choose_format(whole, format, DISTANCE_SUFFIXES, "distances")
+        if are_of_two_sets(manifests):
+            rectangle_format(whole, format)
+        else:
+            choose_format(whole, format, DISTANCE_SUFFIXES, "distances")
         matrix = merge_distances(folder, manifests)
-        write_distances(whole, matrix, chosen, threads=used)
+        write_distances(whole, matrix, format, threads=used)
         return
     own = manifests[0].format
     check_ending(whole, WRITERS[own].suffixes, f"the parts are {own}")

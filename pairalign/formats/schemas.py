@@ -174,6 +174,8 @@ DISTANCES_HEAD: Schema = {
     "order": Field(_list_of(_whole(0, 2**31 - 1))),
     "measure": Field(_TEXT),
     "window": Field(_whole(1, 2**31 - 1)),
+    "target_names": Field(_list_of(_TEXT), required=False),
+    "target_order": Field(_list_of(_whole(0, 2**31 - 1)), required=False),
 }
 """The first line of distances: `pairalign.formats.distance_parts`."""
 

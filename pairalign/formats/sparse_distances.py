@@ -1,7 +1,8 @@
 """Files of distances within a limit: SciPy's .npz in CSR, TSV and Parquet.
 
-The .npz is what ``scipy.sparse.load_npz`` reads: the symmetric matrix with its diagonal, in which
-an entry is the distance plus 1; ``names``, ``measure`` and ``limit`` are further arrays. TSV and
+The .npz is what ``scipy.sparse.load_npz`` reads: of one set the symmetric matrix with its diagonal,
+of two a rectangle. An entry is the distance plus 1; ``names``, of two sets ``target_names``,
+``measure`` and ``limit`` are further arrays. TSV and
 Parquet have a row a pair: ``query``, ``target``, ``distance``.
 """
 
@@ -74,9 +75,10 @@ def _write_npz(output: Output, found: SparseDistances) -> None:
         "indices": Pieces(np.dtype(np.int32), count, (one for _, one in found.csr_blocks())),
         "indptr": indptr,
         "format": np.array(b"csr"),
-        "shape": np.array((len(found.names),) * 2),
+        "shape": np.array(found.shape),
         "data": Pieces(found.dtype, count, (one for one, _ in found.csr_blocks())),
         "names": np.array(found.names),
+        **({} if found.target_names is None else {"target_names": np.array(found.target_names)}),
         "measure": np.array(found.measure),
         "limit": np.array(found.limit),
     }
@@ -84,22 +86,24 @@ def _write_npz(output: Output, found: SparseDistances) -> None:
 
 
 def _write_tsv(output: Output, found: SparseDistances) -> None:
-    names = found.names
+    names, others = found.names, found.other_names
     output.write(b"query\ttarget\tdistance\n")
     for start in range(0, len(found), _LINES_A_WRITE):
         part = slice(start, start + _LINES_A_WRITE)
         fields = (found.queries[part], found.targets[part], found.values[part])
         rows = zip(*(field.tolist() for field in fields), strict=True)
-        lines = [f"{names[query]}\t{names[target]}\t{value}\n" for query, target, value in rows]
+        lines = [f"{names[query]}\t{others[target]}\t{value}\n" for query, target, value in rows]
         output.write("".join(lines).encode())
 
 
 def _write_parquet(output: Output, found: SparseDistances) -> None:
     pa, pq = arrow()
-    names = pa.array(found.names, pa.string())
     columns = {
-        title: pa.DictionaryArray.from_arrays(pa.array(indices), names)
-        for title, indices in (("query", found.queries), ("target", found.targets))
+        title: pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(names, pa.string()))
+        for title, indices, names in (
+            ("query", found.queries, found.names),
+            ("target", found.targets, found.other_names),
+        )
     }
     about = {"pairalign.measure": found.measure, "pairalign.limit": str(found.limit)}
     table = pa.table({**columns, "distance": pa.array(found.values.astype(found.dtype))})

@@ -18,6 +18,7 @@ from pairalign.base.choices import (
     MEASURE_SUMMARIES,
     NAMES,
     NEAR_MEASURES,
+    RECTANGLE_SUFFIXES,
     SPARSE_SUFFIXES,
     STRANDS,
     TREE_METHODS,
@@ -25,7 +26,7 @@ from pairalign.base.choices import (
     TREE_SUFFIXES,
 )
 from pairalign.base.declaration import Rule, again, choice, flag, option, option_of, options_of
-from pairalign.requests.align import AlignRequest
+from pairalign.requests.align import AlignRequest, TwoSetsOptions
 from pairalign.requests.kinds import PATH, WHOLE
 from pairalign.requests.shared import (
     GROUPS,
@@ -143,6 +144,14 @@ def _limits_exclude(why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
     return tuple(rule for some in rules for rule in some)
 
 
+def _of_one_set(name: str) -> Rule:
+    """Return the rule that an option is not given with a second set."""
+    return Rule(
+        lambda asked: asked.has_two_sets and getattr(asked, name),
+        f"{{{name}}} is of one set, not of two: leave it out",
+    )
+
+
 _IN_PARTS: dict[str, Any] = {"shard": None, "resume": False, "dask": None}
 
 
@@ -150,12 +159,14 @@ _IN_PARTS: dict[str, Any] = {"shard": None, "resume": False, "dask": None}
 class DistanceRequest(
     LimitsOptions, CirclesOptions, SimilarityOptions, StrandOptions, MeasureOptions
 ):
-    """What is asked of the distances of a set.
+    """What is asked of the distances of a set, or of two.
 
     Attributes
     ----------
     extend : DistanceMatrix or None
         For jobs: distances of the first sequences, whose pairs are not aligned.
+    targets : object
+        The second set, where there is one and it is not a file.
     """
 
     RULES: ClassVar[tuple[Rule, ...]] = (
@@ -181,7 +192,15 @@ class DistanceRequest(
             "{similarity} is of identities, not of {measure=.}",
         ),
         *_excludes("extend", "is of distances in one run", {"circular": False}),
+        *(_of_one_set(name) for name in ("circular", "extend")),
     )
+
+    targets: Any = None
+
+    @property
+    def has_two_sets(self) -> bool:
+        """Whether the distances are those of one set to another."""
+        return self.targets is not None
 
     @property
     def has_limit(self) -> bool:
@@ -206,7 +225,7 @@ class DistanceRequest(
 
 @dataclass(frozen=True)
 class DistanceOptions(
-    SequencesOptions,
+    TwoSetsOptions,
     OutputOptions,
     DistanceRequest,
     PhylipOptions,
@@ -222,7 +241,8 @@ class DistanceOptions(
     """All that ``pairalign distance`` is asked."""
 
     DESCRIPTION: ClassVar[str] = (
-        "Align every pair of the sequences of IN and write how far apart they are."
+        "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2, "
+        "and write how far apart they are."
     )
     EPILOG: ClassVar[str | None] = _describe_measures()
     VERBATIM: ClassVar[bool] = True
@@ -261,13 +281,25 @@ class DistanceOptions(
             ),
             "{lower} and {strict_names} are for phylip only",
         ),
+        Rule(
+            lambda asked: asked.has_two_sets and asked.format == "phylip",
+            f"{{format=phylip}} is of one set, not of two: take {', '.join(RECTANGLE_SUFFIXES)}",
+        ),
+        *(_of_one_set(name) for name in ("report", "lower", "strict_names")),
     )
     GROUPS: ClassVar[dict[str, str | None]] = {
         **GROUPS,
         _LIMIT: "of many short sequences, as .npz (SciPy's CSR), TSV or Parquet",
     }
 
-    format: str | None = format_option(tuple({**DISTANCE_SUFFIXES, **SPARSE_SUFFIXES}), "phylip")
+    format: str | None = format_option(
+        tuple({**DISTANCE_SUFFIXES, **SPARSE_SUFFIXES}), "phylip, of two sets tsv,"
+    )
+
+    @property
+    def has_two_sets(self) -> bool:
+        """Whether the distances are those of one file to another."""
+        return self.input2 is not None
 
 
 @dataclass(frozen=True)

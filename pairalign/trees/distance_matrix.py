@@ -314,11 +314,11 @@ class TriangleBuilder:
         return DistanceMatrix(self._names, self._condensed, measure)
 
 
-def check_names(names: Sequence[str], source: str | None = None) -> None:
+def check_names(names: Sequence[str], source: str | None = None, least: int = 2) -> None:
     """Raise DistanceError for names, of the file `source`, that a matrix cannot have."""
     prefix = "" if source is None else f"{source}: "
-    if len(names) < 2:
-        raise DistanceError(f"{prefix}{len(names)} sequences, distances need at least 2")
+    if len(names) < least:
+        raise DistanceError(f"{prefix}{len(names)} sequences, distances need at least {least}")
     seen: dict[str, int] = {}
     for index, name in enumerate(names):
         if words_of(name) != [name]:

@@ -9,6 +9,7 @@ from pairalign.base.errors import cut_name
 from pairalign.base.pictures import DOTS, Axes, LineCollection, Picture, picture_bytes
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.joining import equal_rows, join_closest
+from pairalign.trees.rectangular_distances import RectangularDistances
 from pairalign.trees.tree import GuideTree
 
 _NAMED = 120
@@ -19,12 +20,12 @@ _PIXELS = 2400
 """Most pixels of a heat map's side; a larger matrix is averaged in blocks."""
 
 
-def draw_distances(matrix: DistanceMatrix, format: str = "svg") -> bytes:
+def draw_distances(matrix: DistanceMatrix | RectangularDistances, format: str = "svg") -> bytes:
     """Return `heat_map` as a file.
 
     Parameters
     ----------
-    matrix : DistanceMatrix
+    matrix : DistanceMatrix or RectangularDistances
     format : {"svg", "png"}
     """
     return picture_bytes(heat_map(matrix), format)
@@ -35,20 +36,23 @@ def draw_tree(tree: GuideTree, format: str = "svg") -> bytes:
     return picture_bytes(dendrogram(tree), format)
 
 
-def heat_map(matrix: DistanceMatrix) -> Picture:
+def heat_map(matrix: DistanceMatrix | RectangularDistances) -> Picture:
     """Draw a heat map of the distances in the order of their UPGMA tree, with the tree beside it.
 
     Of similarities the tree is that of the distances, and equal sequences have the same color.
+    Distances of two sets are in the order of the inputs, without a tree.
 
     Parameters
     ----------
-    matrix : DistanceMatrix
+    matrix : DistanceMatrix or RectangularDistances
         Of at least two sequences; distances or similarities.
 
     Returns
     -------
     Picture
     """
+    if isinstance(matrix, RectangularDistances):
+        return _rectangle_map(matrix)
     are_similarities = matrix.own == 1
     distances = matrix.distances()
     tree = join_closest(distances, equal_rows(distances), "upgma")
@@ -69,23 +73,61 @@ def heat_map(matrix: DistanceMatrix) -> Picture:
         ((0.1 + branches + side + label + 0.15) / width, bottom, 0.2 / width, side / height / 2)
     )
     _draw_branches(left, tree, 72 * side / count)
-    picture = map_axes.imshow(
-        _blocks(matrix, order),
+    _draw_map(map_axes, bar, _blocks(matrix, order), (count, count), are_similarities, larger)
+    title = f"{count:,} sequences, {matrix.measure or 'distances'}"
+    map_axes.set_title(title, loc="left", fontsize=10 * larger)
+    names = [cut_name(matrix.names[index]) for index in order] if named else []
+    _label(map_axes, names, names)
+    return figure
+
+
+def _rectangle_map(found: RectangularDistances) -> Picture:
+    """Draw a heat map of the distances of two sets."""
+    sides = [
+        [cut_name(name) for name in names] if len(names) <= _NAMED else []
+        for names in (found.query_names, found.target_names)
+    ]
+    high, wide = (
+        max(2.0, 0.14 * size) if size <= _NAMED else max(10.0, min(size, _PIXELS) / DOTS)
+        for size in found.shape
+    )
+    right, below = (0.075 * max(map(len, names), default=0) + 0.1 for names in sides)
+    width, height = 0.1 + wide + right + 1.1, 0.45 + high + below
+    figure = Picture(figsize=(width, height), dpi=DOTS)
+    bottom = below / height
+    map_axes = figure.add_axes((0.1 / width, bottom, wide / width, high / height))
+    bar_left = (0.1 + wide + right + 0.15) / width
+    bar = figure.add_axes((bar_left, bottom, 0.2 / width, high / height / 2))
+    _draw_map(map_axes, bar, _averaged(found.values), found.shape, found.are_similarities, 1.0)
+    rows, columns = found.shape
+    title = f"{rows:,} by {columns:,} sequences, {found.measure or 'distances'}"
+    map_axes.set_title(title, loc="left", fontsize=10)
+    _label(map_axes, *sides)
+    return figure
+
+
+def _draw_map(
+    axes: Axes,
+    bar: Axes,
+    values: npt.NDArray[np.float32],
+    shape: tuple[int, int],
+    are_similarities: bool,
+    larger: float,
+) -> None:
+    """Draw values as colors, and what these mean."""
+    picture = axes.imshow(
+        values,
         cmap="viridis" if are_similarities else "viridis_r",
         vmin=None if are_similarities else 0,
         vmax=1 if are_similarities else None,
         aspect="auto",
         interpolation="nearest",
-        extent=(-0.5, count - 0.5, count - 0.5, -0.5),
+        extent=(-0.5, shape[1] - 0.5, shape[0] - 0.5, -0.5),
     )
     kind = "similarity" if are_similarities else "distance"
-    title = f"{count:,} sequences, {matrix.measure or 'distances'}"
-    map_axes.set_title(title, loc="left", fontsize=10 * larger)
-    names = [cut_name(matrix.names[index]) for index in order] if named else []
-    _label(map_axes, names)
-    figure.colorbar(picture, cax=bar).set_label(kind, fontsize=8 * larger)
+    assert axes.figure is not None
+    axes.figure.colorbar(picture, cax=bar).set_label(kind, fontsize=8 * larger)
     bar.tick_params(labelsize=7 * larger)
-    return figure
 
 
 def dendrogram(tree: GuideTree) -> Picture:
@@ -182,10 +224,21 @@ def _blocks(matrix: DistanceMatrix, order: npt.NDArray[np.int64]) -> npt.NDArray
     return blocks
 
 
-def _label(axes: Axes, names: list[str]) -> None:
-    axes.set_xticks(range(len(names)))
+def _averaged(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Values of two sets, averaged over blocks if there are more than fit into the picture."""
+    for axis, count in enumerate(values.shape):
+        starts = np.arange(0, count, -(-count // _PIXELS))
+        sizes = np.diff(np.append(starts, count)).astype(np.float32)
+        values = (np.add.reduceat(values, starts, axis) / np.expand_dims(sizes, 1 - axis)).astype(
+            np.float32
+        )
+    return values
+
+
+def _label(axes: Axes, names: list[str], columns: list[str]) -> None:
+    axes.set_xticks(range(len(columns)))
     axes.set_yticks(range(len(names)))
     axes.yaxis.tick_right()
-    axes.set_xticklabels(names, rotation=90, fontsize=_NAME_POINTS, parse_math=False)
+    axes.set_xticklabels(columns, rotation=90, fontsize=_NAME_POINTS, parse_math=False)
     axes.set_yticklabels(names, fontsize=_NAME_POINTS, parse_math=False)
     axes.tick_params(length=0)

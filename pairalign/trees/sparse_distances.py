@@ -1,4 +1,4 @@
-"""Distances of the pairs of a set that are within a limit, and nothing of all others."""
+"""Distances of the pairs, of a set or of two, within a limit, and nothing of all others."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ _ENTRIES, _BLOCKS = 1 << 20, 64
 
 @dataclass(frozen=True, eq=False)
 class SparseDistances:
-    """Distances of pairs of a set that are at most a limit.
+    """Distances of pairs of a set, or of two, that are at most a limit.
 
     Attributes
     ----------
     names : list of str
         In the order of the input.
     queries, targets : ndarray of int32, shape (pairs,)
-        Input indices, ``query < target``, sorted by query, then by target; each pair once.
+        Input indices, of one set ``query < target``, sorted by query, then by target; each pair
+        once.
     values : ndarray of int32, shape (pairs,)
         Their distances, 0 or more.
     limit : int
@@ -37,6 +38,8 @@ class SparseDistances:
     measure : str
         ``"drop"``: ``min(S(a,a), S(b,b)) - S(a,b)`` of global scores, or 0 if that is more;
         ``"edits"``: Levenshtein's.
+    target_names : list of str or None
+        Of the second set; None: there is one set.
     """
 
     names: list[str]
@@ -45,6 +48,17 @@ class SparseDistances:
     values: Int32s
     limit: int
     measure: str
+    target_names: list[str] | None = None
+
+    @property
+    def other_names(self) -> list[str]:
+        """Names of the targets."""
+        return self.names if self.target_names is None else self.target_names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the matrix: how many queries and targets there are."""
+        return len(self.names), len(self.other_names)
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -71,12 +85,13 @@ class SparseDistances:
         """Show the first pairs as a table, for notebooks."""
         columns = self.queries, self.targets, self.values
         rows = zip(*(column[: SHOWN + 1].tolist() for column in columns), strict=True)
-        named = ((self.names[one], self.names[other], value) for one, other, value in rows)
+        named = ((self.names[one], self.other_names[other], value) for one, other, value in rows)
         return html_table(self, ["query", "target", "distance"], named)
 
     def __repr__(self) -> str:
+        of = " by ".join(f"{size:,}" for size in self.shape[: 1 + (self.target_names is not None)])
         return (
-            f"<SparseDistances: {len(self):,} pairs of {len(self.names):,} sequences, "
+            f"<SparseDistances: {len(self):,} pairs of {of} sequences, "
             f"{self.measure} of at most {self.limit}>"
         )
 
@@ -86,7 +101,7 @@ class SparseDistances:
         return np.dtype(np.min_scalar_type(self.limit + 1))
 
     def csr_arrays(self) -> tuple[npt.NDArray[Any], Int32s, npt.NDArray[np.signedinteger[Any]]]:
-        """Return the symmetric matrix in CSR, with its diagonal.
+        """Return the matrix in CSR: of one set symmetric, with its diagonal.
 
         What is stored of a distance d is d + 1: a pair without an entry is beyond the limit.
 
@@ -111,8 +126,10 @@ class SparseDistances:
         """Where the rows of `csr_arrays` begin, and the last one ends."""
         count = len(self.names)
         indptr = np.zeros(count + 1, np.int64)
-        entries = (np.bincount(one, minlength=count) for one in (self.queries, self.targets))
-        np.cumsum(sum(entries, np.ones(count, np.int64)), out=indptr[1:])
+        entries = np.bincount(self.queries, minlength=count)
+        if self.target_names is None:
+            entries += 1 + np.bincount(self.targets, minlength=count)
+        np.cumsum(entries, out=indptr[1:])
         return indptr.astype(np.int32) if indptr[-1] <= np.iinfo(np.int32).max else indptr
 
     def csr_blocks(self) -> Iterator[tuple[npt.NDArray[Any], Int32s]]:
@@ -125,6 +142,11 @@ class SparseDistances:
         indices : ndarray of int32
             Their columns.
         """
+        if self.target_names is not None:  # the pairs are in order
+            for first in range(0, len(self), _ENTRIES):
+                part = slice(first, first + _ENTRIES)
+                yield self.values[part].astype(self.dtype) + self.dtype.type(1), self.targets[part]
+            return
         indptr = self.indptr.astype(np.int64)
         size = max(_ENTRIES, int(indptr[-1]) // _BLOCKS)
         blocks = np.unique(indptr[:-1] // size, return_index=True)[1].tolist()
@@ -158,5 +180,4 @@ class SparseDistances:
         except ImportError:
             raise MissingPackageError("a CSR matrix needs SciPy: pip install scipy") from None
         data, indices, indptr = self.csr_arrays()
-        count = len(self.names)
-        return csr_matrix((data, indices, indptr), shape=(count, count))
+        return csr_matrix((data, indices, indptr), shape=self.shape)

@@ -1,7 +1,8 @@
-"""Distances of all pairs of a set, from exact alignments: the input of guide trees.
+"""Distances of all pairs of a set, or of two, from exact alignments: the input of guide trees.
 
 The alignments themselves are never kept: each batch of results becomes distances in one float32
-triangle, which is all that is held. `pairalign.jobs.distances.measures` has the measures.
+triangle or rectangle, which is all that is held. The measures are in
+`pairalign.jobs.distances.measures`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ from pairalign.base.choices import DEFAULT_MEASURE, STRANDS
 from pairalign.base.declaration import check, make
 from pairalign.base.errors import DistanceError, UsageError
 from pairalign.jobs.distances.circular_distances import measure_circular
-from pairalign.jobs.distances.measures import Measure, check_alphabet, find_measure, self_scores
+from pairalign.jobs.distances.measures import (
+    Measure,
+    check_alphabet,
+    check_sets,
+    find_measure,
+    own_scores_of,
+)
 from pairalign.jobs.distances.near import find_near
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
@@ -33,7 +40,8 @@ from pairalign.jobs.run.request import WHOLE_RUN, RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.requests.distance import DistanceRequest
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.distance_matrix import DistanceMatrix, check_names, number_of_pairs
+from pairalign.trees.distance_matrix import DistanceMatrix
+from pairalign.trees.rectangular_distances import AnyDistances, RectangularDistances
 from pairalign.trees.sparse_distances import SparseDistances
 
 Doubles = npt.NDArray[np.float64]
@@ -44,7 +52,7 @@ _PART_PAIRS = 1 << 16  # pairs at a time: measures make many doubles of a pair
 def plan_distances(
     request: DistanceRequest, problem: Problem, run: RunRequest = WHOLE_RUN, tree_bytes: int = 0
 ) -> AlignmentJob:
-    """Plan the alignment of all pairs of a set for their distances.
+    """Plan the alignment of all pairs of a set, or of two, for their distances.
 
     Parameters
     ----------
@@ -73,7 +81,8 @@ def plan_distances(
     check_alphabet(measure, sequences)
     if run.shard is None:
         limit = run.resources.memory_bytes
-        left = bytes_beside_distances(len(sequences), limit, PAIR_BYTES + tree_bytes)
+        others = None if problem.targets is None else len(problem.targets)
+        left = bytes_beside_distances(len(sequences), limit, PAIR_BYTES + tree_bytes, others)
         run = replace(run, resources=replace(run.resources, memory_bytes=left))
     return plan_alignment(request.align_request, problem, run).job
 
@@ -101,6 +110,7 @@ def check_known(known: DistanceMatrix, measure: Measure, sequences: SequenceSet)
 @overload
 def distance(
     sequences: Sequences,
+    targets: None = None,
     *,
     measure: str = DEFAULT_MEASURE,
     scoring: AnyScoring | None = None,
@@ -121,6 +131,26 @@ def distance(
 @overload
 def distance(
     sequences: Sequences,
+    targets: Sequences,
+    *,
+    measure: str = DEFAULT_MEASURE,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    strand: str = STRANDS[0],
+    similarity: bool = False,
+    sparse: Literal[False] = False,
+    device: str = "auto",
+    kernel: str | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Progress = False,
+) -> RectangularDistances: ...
+
+
+@overload
+def distance(
+    sequences: Sequences,
+    targets: Sequences | None = None,
     *,
     sparse: Literal[True],
     max_drop: int | None = None,
@@ -134,6 +164,7 @@ def distance(
 
 def distance(
     sequences: Sequences,
+    targets: Sequences | None = None,
     *,
     measure: str = DEFAULT_MEASURE,
     scoring: AnyScoring | None = None,
@@ -151,13 +182,16 @@ def distance(
     threads: int | None = None,
     memory: int | None = None,
     progress: Progress = False,
-) -> DistanceMatrix | SparseDistances:
-    """Align every pair of a set and return how far apart they are.
+) -> DistanceMatrix | RectangularDistances | SparseDistances:
+    """Align every pair of a set, or of two, and return how far apart they are.
 
     Parameters
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
-        As for `pairalign.align`; at least two.
+        As for `pairalign.align`; at least two without `targets`.
+    targets : the same, optional
+        A second set: every one of `sequences` is aligned with every one of these. Without
+        `circular` and `extend`.
     measure : str
         One of `MEASURES`.
     scoring : Scoring, or matrix as `make_scoring` takes it, optional
@@ -187,7 +221,8 @@ def distance(
     Returns
     -------
     DistanceMatrix
-        Or `SparseDistances` with `sparse`, whose `csr` is a matrix of SciPy.
+        Of two sets `RectangularDistances`; with `sparse` `SparseDistances`, whose `csr` is a matrix
+        of SciPy.
 
     Raises
     ------
@@ -221,12 +256,13 @@ def distance(
     if sparse != asked.has_limit:
         raise UsageError("sparse=True goes with one limit, max_drop or max_edits, and they with it")
     resources = Resources(device, kernel, threads, memory, progress)
-    problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
+    problem = read_problem(ProblemRequest(sequences, targets, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
     if sparse:
         return find_near(asked, problem, resources)
     chosen = find_measure(measure)
+    found: AnyDistances
     if circular:
         both = strand == "both"
         found, _ = measure_circular(problem, chosen, both_strands=both, resources=resources)
@@ -238,16 +274,16 @@ def distance(
 
 def measure_run(
     run: AlignmentJob, measure: Measure, known: DistanceMatrix | None = None
-) -> DistanceMatrix:
-    """Carry out a run over all pairs of a set and keep nothing but the distances.
+) -> AnyDistances:
+    """Carry out a run over all pairs and keep nothing but the distances.
 
     Parameters
     ----------
     run : AlignmentJob
-        Of one set; wants at least ``measure.detail`` and all pairs.
+        Wants at least ``measure.detail`` and all pairs.
     measure : Measure
     known : DistanceMatrix, optional
-        Of the first sequences, whose pairs the run leaves out.
+        Of the first sequences of one set, whose pairs the run leaves out.
 
     Raises
     ------
@@ -258,29 +294,34 @@ def measure_run(
     CapacityError
         There is not enough memory for the distances.
     """
-    assert run.targets is None
     assert run.want.detail >= measure.detail
-    sequences = run.queries
-    count = len(sequences)
+    sequences, targets = run.queries, run.targets
+    count, others = len(sequences), None if targets is None else len(targets)
     check_alphabet(measure, sequences)
-    check_names(sequences.names, sequences.source)
-    check_memory(count, PAIR_BYTES)
-    own_scores = self_scores(sequences, run.scoring)
-    condensed = np.empty(number_of_pairs(count), np.float32)
+    check_sets(run.problem)
+    check_memory(count, PAIR_BYTES, others)
+    own_scores = own_scores_of(run.problem)
+    distances = np.empty(run.problem.pairs, np.float32)
 
     def place(found: Alignments) -> None:
         filled.result()
         for start in range(0, len(found), _PART_PAIRS):
             part = found[start : start + _PART_PAIRS]
             values = measure.compute(part, own_scores)
-            place_in_triangle(part.query, part.target, values, count, condensed)
+            if others is None:
+                place_in_triangle(part.query, part.target, values, count, distances)
+            else:
+                distances[part.query.astype(np.int64) * others + part.target] = values
 
-    with ThreadPoolExecutor(1) as beside:  # a large triangle takes a while, as engines do to open
-        filled = beside.submit(condensed.fill, np.nan)
+    with ThreadPoolExecutor(1) as beside:  # much memory takes a while, as engines do to open
+        filled = beside.submit(distances.fill, np.nan)
         run.hand_out(place)
+    if targets is not None:
+        names = list(sequences.names), list(targets.names)
+        return RectangularDistances(*names, distances.reshape(count, -1), measure.name)
     if known is not None:
-        _place_known(known, count, condensed)
-    return DistanceMatrix(list(sequences.names), condensed, measure.name)
+        _place_known(known, count, distances)
+    return DistanceMatrix(list(sequences.names), distances, measure.name)
 
 
 def _place_known(known: DistanceMatrix, count: int, condensed: npt.NDArray[np.float32]) -> None:
@@ -297,12 +338,12 @@ def _place_known(known: DistanceMatrix, count: int, condensed: npt.NDArray[np.fl
 def measure_in_order(
     run: AlignmentJob, measure: Measure
 ) -> Generator[npt.NDArray[np.float32], None, None]:
-    """Carry out a run over pairs of a set; yield their distances in the order of windows.
+    """Carry out a run over pairs; yield their distances in the order of windows.
 
     Parameters
     ----------
     run : AlignmentJob
-        Of one set; may be a shard.
+        May be a shard.
     measure : Measure
 
     Yields
@@ -310,7 +351,7 @@ def measure_in_order(
     ndarray of float32, shape (n,)
         Those of the next ``n`` pairs; ``run.pairs_done`` counts all of them.
     """
-    own_scores = self_scores(run.queries, run.scoring)
+    own_scores = own_scores_of(run.problem)
     with run.open() as results:
         for found in results:
             parts = (found[at : at + _PART_PAIRS] for at in range(0, len(found), _PART_PAIRS))

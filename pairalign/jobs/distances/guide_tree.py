@@ -34,6 +34,7 @@ from pairalign.requests.distance import TreeRequest
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.joining import Doubles, Firsts, equal_rows, join_closest, ordered_tree
+from pairalign.trees.rectangular_distances import RectangularDistances
 from pairalign.trees.tree import GuideTree
 
 Parts = dict[int, list[tuple[int, float]]]
@@ -104,6 +105,8 @@ def tree(
     resources = Resources(device, kernel, threads, memory, progress)
     asked = make(TreeRequest, locals())
     check(asked)
+    if isinstance(source, RectangularDistances):
+        raise DistanceError("distances of two sets have no tree: give those of one")
     if isinstance(source, np.ndarray):
         raise TypeError(
             f"an array of shape {source.shape} has no names: make distances of it first, with "
@@ -117,6 +120,7 @@ def tree(
     run, tree_bytes = RunRequest(resources=resources), METHOD_BYTES[method]
     job = plan_distances(asked.distances, problem, run, tree_bytes)
     matrix = measure_run(job, find_measure(measure))
+    assert isinstance(matrix, DistanceMatrix)
     return build_tree(matrix, method, problem.queries)
 
 

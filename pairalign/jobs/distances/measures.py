@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import find_differences
+from pairalign.alignments.problem import Problem
 from pairalign.base.choices import IDENTITY_MEASURES, MEASURE_SUMMARIES
 from pairalign.base.errors import AlphabetError
 from pairalign.jobs.stages.transitions import count_ambiguous, count_transitions
@@ -37,6 +38,7 @@ from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
 from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.distance_matrix import check_names
 
 Doubles = npt.NDArray[np.float64]
 
@@ -90,6 +92,13 @@ def check_alphabet(measure: Measure, sequences: SequenceSet) -> None:
         )
 
 
+def check_sets(problem: Problem) -> None:
+    """Raise DistanceError for sets, of one or two, whose names a matrix cannot have."""
+    least = 2 if problem.is_one_set else 1
+    for one in problem.sets:
+        check_names(one.names, one.source, least)
+
+
 def self_scores(sequences: SequenceSet, scoring: Scoring) -> Doubles:
     """Raw score of each sequence aligned with itself without gaps, float64 of shape (n,).
 
@@ -103,6 +112,14 @@ def self_scores(sequences: SequenceSet, scoring: Scoring) -> Doubles:
     """
     own = np.diagonal(scoring.matrix).astype(np.int64)
     return np.add.reduceat(own[sequences.codes], sequences.offsets[:-1]).astype(np.float64)
+
+
+def own_scores_of(problem: Problem) -> Doubles:
+    """Return `self_scores` of the queries; then, of two sets, those of the targets."""
+    own = self_scores(problem.queries, problem.scoring)
+    if problem.others is problem.queries:
+        return own
+    return np.concatenate((own, self_scores(problem.others, problem.scoring)))
 
 
 def _divide(part: Doubles, whole: Doubles) -> Doubles:

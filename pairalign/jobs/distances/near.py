@@ -8,10 +8,10 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.errors import DeviceError, ScoringError
 from pairalign.engines.cpu.near import pairs_within_drop, pairs_within_edits
+from pairalign.jobs.distances.measures import check_sets
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.requests.distance import DistanceRequest
-from pairalign.trees.distance_matrix import check_names, number_of_pairs
 from pairalign.trees.sparse_distances import SparseDistances
 
 _DEVICES = ("auto", "cpu")
@@ -19,14 +19,13 @@ _KERNELS = (None, "auto")
 
 
 def find_near(request: DistanceRequest, problem: Problem, resources: Resources) -> SparseDistances:
-    """Find the pairs of a set whose distance is within the limit.
+    """Find the pairs of a set, or of two, whose distance is within the limit.
 
     Parameters
     ----------
     request : DistanceRequest
         With a limit.
     problem : Problem
-        Of one set.
     resources : Resources
         Threads and progress; it is this machine's cores that compare.
 
@@ -39,16 +38,14 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
     CapacityError
         Out of memory.
     """
-    assert problem.is_one_set
-    sequences, measure = problem.queries, request.limited
+    sequences, targets, measure = problem.queries, problem.targets, request.limited
     if resources.device not in _DEVICES or resources.kernel not in _KERNELS:
         raise DeviceError("distances within a limit are found on the CPU: leave device out")
     problem.scoring.check_sets(*problem.sets)
-    check_names(sequences.names, sequences.source)
+    check_sets(problem)
     if measure == "drop" and problem.scoring.scale != 1:
         raise ScoringError("a drop is a whole number: take scores and costs without decimals")
-    pairs = number_of_pairs(len(sequences))
-    with show_progress(pairs, resources.progress, "pairs", "comparing") as meter:
+    with show_progress(problem.pairs, resources.progress, "pairs", "comparing") as meter:
 
         def advance(done: int) -> None:
             meter.update(done)
@@ -60,9 +57,12 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
             "memory_bytes": resources.memory_bytes,
         }
         if measure == "drop":
-            found = pairs_within_drop(sequences, None, problem.scoring, request.limit, **how)
+            found = pairs_within_drop(sequences, targets, problem.scoring, request.limit, **how)
         else:
-            found = pairs_within_edits(sequences, None, request.limit, **how)
+            found = pairs_within_edits(sequences, targets, request.limit, **how)
     return SparseDistances(
-        list(sequences.names), found.rows, found.columns, found.values, request.limit, measure
+        list(sequences.names),
+        *(found.rows, found.columns, found.values),
+        *(request.limit, measure),
+        None if targets is None else list(targets.names),
     )

@@ -33,9 +33,12 @@ def default_bytes() -> int:
 
 
 def bytes_beside_distances(
-    count: int, memory_bytes: int | None, pair_bytes: int = PAIR_BYTES
+    count: int,
+    memory_bytes: int | None,
+    pair_bytes: int = PAIR_BYTES,
+    targets: int | None = None,
 ) -> int:
-    """Memory for aligning all pairs of a set when the distances of all of them are kept.
+    """Memory for aligning all pairs when the distances of all of them are kept.
 
     Parameters
     ----------
@@ -46,37 +49,47 @@ def bytes_beside_distances(
         is free, of which aligning gets half of what the distances leave.
     pair_bytes : int
         What a pair takes at most: `PAIR_BYTES`, and what is made of the distances in the end.
+    targets : int, optional
+        Sequences of a second set.
 
     Raises
     ------
     CapacityError
         The limit, or what is free, is too small; the message has what is needed.
     """
-    check_memory(count, pair_bytes)
-    held = PAIR_BYTES * number_of_pairs(count)
+    check_memory(count, pair_bytes, targets)
+    pairs = _pairs_of(count, targets)
+    held = PAIR_BYTES * pairs
     if memory_bytes is None:
         return max((free_bytes() - held) // 2, _LEAST_DEFAULT)
-    needed = pair_bytes * number_of_pairs(count) + _LEAST_WORK
+    needed = pair_bytes * pairs + _LEAST_WORK
     if pair_bytes > PAIR_BYTES:
         needed += _KEPT_BY_HEAPS
     if needed > memory_bytes:
-        raise _too_many_pairs(
-            count, needed, f"{_mebibytes(memory_bytes)} are allowed", memory_bytes
-        )
+        found = f"{_mebibytes(memory_bytes)} are allowed"
+        raise _too_many_pairs(count, targets, needed, found, memory_bytes)
     return memory_bytes - held
 
 
-def check_memory(count: int, pair_bytes: int) -> None:
-    """Raise CapacityError unless `pair_bytes` for each pair of a set are free."""
-    needed, available = number_of_pairs(count) * pair_bytes, free_bytes()
+def check_memory(count: int, pair_bytes: int, targets: int | None = None) -> None:
+    """Raise CapacityError unless `pair_bytes` for each pair, of a set or of two, are free."""
+    needed, available = _pairs_of(count, targets) * pair_bytes, free_bytes()
     if needed > available:
-        raise _too_many_pairs(count, needed, f"{_mebibytes(available)} are free", available)
+        found = f"{_mebibytes(available)} are free"
+        raise _too_many_pairs(count, targets, needed, found, available)
 
 
-def _too_many_pairs(count: int, needed: int, found: str, available: int) -> CapacityError:
+def _pairs_of(count: int, targets: int | None) -> int:
+    return number_of_pairs(count) if targets is None else count * targets
+
+
+def _too_many_pairs(
+    count: int, targets: int | None, needed: int, found: str, available: int
+) -> CapacityError:
+    others = "" if targets is None else f" and {targets:,} others"
     return CapacityError(
-        f"{count:,} sequences have {number_of_pairs(count):,} pairs, whose distances need "
-        f"{_mebibytes(needed)} of memory in all; {found}",
+        f"{count:,} sequences{others} have {_pairs_of(count, targets):,} pairs, whose distances "
+        f"need {_mebibytes(needed)} of memory in all; {found}",
         needed_bytes=needed,
         available_bytes=available,
     )

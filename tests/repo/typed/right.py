@@ -40,6 +40,8 @@ def of_pairs() -> None:
 
 def of_distances() -> None:
     matrix: pairalign.DistanceMatrix = pairalign.distance(READS, measure="kimura-2p")
+    block: pairalign.RectangularDistances = pairalign.distance(READS, READS, strand="both")
+    block.write("a.npz")
     near: pairalign.SparseDistances = pairalign.distance(READS, sparse=True, max_edits=3)
     tree: pairalign.GuideTree = pairalign.tree(matrix, method="mixed")
     square: npt.NDArray[np.floating] = matrix.square()

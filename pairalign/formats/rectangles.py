@@ -1,0 +1,110 @@
+"""Files of distances of two sets: a table, a list, arrays of NumPy, and Parquet.
+
+TSV has a line a query, with the targets' names in the first line; ``column`` and Parquet have a row
+a pair, as they have of one set and within a limit. In .npz the arrays are ``distances``,
+``names``, ``target_names`` and ``measure``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pairalign.base.choices import COMPRESSED_SUFFIXES, RECTANGLE_SUFFIXES
+from pairalign.base.errors import FormatError
+from pairalign.base.texts import quoted
+from pairalign.formats.libraries import BytesSink, arrow
+from pairalign.formats.matrix_text import RowText
+from pairalign.formats.names import choose_format
+from pairalign.formats.npz import write_npz
+from pairalign.formats.output import Output, Path
+from pairalign.trees.rectangular_distances import RectangularDistances
+
+_PAIRS_A_WRITE = 1 << 20
+
+
+def rectangle_format(path: Path, format: str | None) -> str:
+    """Return the format that is meant, and refuse what cannot be written.
+
+    Raises
+    ------
+    FormatError
+        There is no such format, it has its own compression, or PyArrow is not installed.
+    """
+    chosen = choose_format(path, format, RECTANGLE_SUFFIXES, "distances of two sets")
+    if chosen in ("npz", "parquet") and str(path).endswith(COMPRESSED_SUFFIXES):
+        raise FormatError(f"{chosen} is binary and not compressed again: leave .gz or .zst out")
+    if chosen == "parquet":
+        arrow()
+    return chosen
+
+
+def write_rectangle(output: Output, found: RectangularDistances, format: str) -> None:
+    """Write distances of two sets in a format that `rectangle_format` has returned."""
+    _WRITERS[format](output, found)
+
+
+def _write_tsv(output: Output, found: RectangularDistances) -> None:
+    text = RowText(found.summary[1], b"\t")
+    output.write(("\t".join(["", *map(quoted, found.target_names)]) + "\n").encode())
+    for name, values in zip(found.query_names, found.values, strict=True):
+        output.write(quoted(name).encode() + text.format(values) + b"\n")
+
+
+def _write_column(output: Output, found: RectangularDistances) -> None:
+    text = RowText(found.summary[1], b" ")
+    for name, values in zip(found.query_names, found.values, strict=True):
+        numbers = text.format(values).decode().split()
+        rows = zip(found.target_names, numbers, strict=True)
+        output.write("".join(f"{name} {other} {number}\n" for other, number in rows).encode())
+
+
+def _write_npy(output: Output, found: RectangularDistances) -> None:
+    np.lib.format.write_array(BytesSink(output), found.values, allow_pickle=False)
+
+
+def _write_npz(output: Output, found: RectangularDistances) -> None:
+    arrays = {
+        "distances": found.values,
+        "names": np.array(found.query_names),
+        "target_names": np.array(found.target_names),
+        "measure": np.array(found.measure),
+    }
+    write_npz(output, arrays)
+
+
+def _write_parquet(output: Output, found: RectangularDistances) -> None:
+    pa, pq = arrow()
+    queries, targets = (pa.array(names, pa.string()) for names in _sides(found))
+    columns = found.shape[1]
+    rows_a_write = max(1, _PAIRS_A_WRITE // columns)
+    named = pa.dictionary(pa.int32(), pa.string())
+    fields = [("query", named), ("target", named), ("distance", pa.float32())]
+    schema = pa.schema(fields, {"pairalign.measure": found.measure})
+    with pq.ParquetWriter(BytesSink(output), schema, compression="zstd") as writer:
+        for start in range(0, len(found), rows_a_write):
+            values = found.values[start : start + rows_a_write]
+            rows = np.arange(start, start + len(values), dtype=np.int32)
+            indices = (
+                np.repeat(rows, columns),
+                np.tile(np.arange(columns, dtype=np.int32), len(rows)),
+            )
+            sides = (
+                pa.DictionaryArray.from_arrays(pa.array(some), names)
+                for some, names in zip(indices, (queries, targets), strict=True)
+            )
+            writer.write_table(pa.table([*sides, pa.array(values.ravel())], schema=schema))
+
+
+def _sides(found: RectangularDistances) -> tuple[list[str], list[str]]:
+    return found.query_names, found.target_names
+
+
+_WRITERS: dict[str, Callable[[Output, RectangularDistances], None]] = {
+    "tsv": _write_tsv,
+    "column": _write_column,
+    "npy": _write_npy,
+    "npz": _write_npz,
+    "parquet": _write_parquet,
+}
