@@ -115,7 +115,12 @@ class RectangularDistances:
         return self.values
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Convert to a ``pandas.DataFrame``: queries are its index, targets its columns.
+        """Convert to a ``pandas.DataFrame``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Its index are the queries, its columns the targets.
 
         Raises
         ------
