@@ -138,7 +138,6 @@ def test_only_the_pairs_to_keep_are_aligned(
         engine.close()
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("family", "mode"),
     [

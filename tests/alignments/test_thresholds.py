@@ -155,7 +155,6 @@ def test_the_bytes_of_all_pairs(problem: Problem, data: st.DataObject) -> None:
         check(problem, every, PairThresholds(alike, identity_of, cover, "aligned"))
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("alphabet", ["dna", "protein"])
 @pytest.mark.parametrize(("rate", "share"), [(0.003, "90%"), (0.3, "90%"), (0.1, "70%")])

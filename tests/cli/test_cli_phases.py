@@ -137,7 +137,6 @@ def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("command", "phase"), [(command, one) for command, all in PHASES.items() for one in all]
 )

@@ -70,7 +70,6 @@ def parts() -> list[str]:
     return [name for name in os.listdir() if name.endswith(".part")]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", SAID, ids=lambda number: number.name)
 @pytest.mark.parametrize("name", ["out.paf", "out.tsv.gz", "out.parquet"])
 def test_signals(

@@ -123,7 +123,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("run", RUNS)
 def test_what_a_run_did_not_make_stays(run, kind, folder, capfd):

@@ -205,7 +205,6 @@ def test_only_new_pairs_are_aligned(format: str, monkeypatch: pytest.MonkeyPatch
     assert sum(cells) == sum(lengths) * sum(new) + pairs
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "options",
     [

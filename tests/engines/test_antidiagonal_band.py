@@ -95,7 +95,6 @@ def hard_cases() -> Iterator[Any]:
         yield pytest.param(case, name, use, marks=[pytest.mark.slow] if slow else [])
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("case", "name", "use"), list(hard_cases()))
 def test_hard_cases(case: str, name: str, use: str) -> None:
     problems = list(CASES[case]("global"))

@@ -39,7 +39,6 @@ def test_instruction_sets_agree(problem: Problem) -> None:
         assert_same(run(open_cpu, problem, instruction_set=other), found, note=(other, problem))
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("detail", [Detail.SCORE, Detail.CIGAR])
 @pytest.mark.parametrize("case", CASES)
 def test_instruction_sets_agree_on_hard_cases(case: str, detail: Detail) -> None:

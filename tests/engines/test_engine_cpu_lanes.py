@@ -67,7 +67,6 @@ def test_widths_agree(problem: Problem, detail: Detail) -> None:
     assert_lanes_agree(problem, detail, instruction_sets())
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES)
 def test_widths_agree_on_hard_cases(case: str) -> None:
     for mode in MODES:
@@ -88,7 +87,6 @@ def test_widths_agree_on_end_gaps(
     assert_lanes_agree(ends(problem, seed), detail, instruction_sets())
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES)
 def test_widths_agree_on_end_gaps_of_hard_cases(case: str) -> None:
     for seed, problem in enumerate(CASES[case]("global")):
@@ -162,7 +160,6 @@ def scores_at(limit: int, highest: int) -> Iterator[str]:
         yield "A" * (score // highest) + "C" * (score % highest)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", instruction_sets())
 @pytest.mark.parametrize("mode", [*MODES, "end-gaps"])
 @pytest.mark.parametrize(
@@ -189,7 +186,6 @@ def test_scores_at_the_limits_of_lanes(limit: int, highest: int, mode: str, name
             assert scores[k, k] == limit - 2 + k
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("highest", "gap_open", "gap_extend"),
     [(55, 68, 4), (56, 68, 4), (54, 69, 4), (126, 1, 0), (127, 1, 0), (62, 64, 1), (47, 40, 40)],

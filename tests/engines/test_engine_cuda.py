@@ -69,7 +69,6 @@ def test_any_problem(device: Any, problem: Problem) -> None:
     assert_as_reference(problem, found, at_most=20)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("case", QUICK_CASES)
 def test_hard_cases(device: Any, case: str, mode: str) -> None:
@@ -101,7 +100,6 @@ def test_windows_that_nothing_divides(device: Any, window: int, two_sets: bool) 
     assert_same(run(open_cpu, problem, window=window), found)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("detail", list(Detail))
 @pytest.mark.parametrize("mode", MODES)
 def test_small_batches(device: Any, mode: str, detail: Detail) -> None:

@@ -122,7 +122,6 @@ def test_equally_good_alignments_everywhere(device: Any, mode: str) -> None:
         assert_like_cpu(device, Problem(sequences, None, scoring))
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("length", [150, pytest.param(400, marks=pytest.mark.gpu)])
 def test_tandem_repeats(device: Any, mode: str, length: int) -> None:

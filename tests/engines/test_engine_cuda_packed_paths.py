@@ -124,7 +124,6 @@ def test_halves_that_differ(device: Any, mode: str) -> None:
     assert_like_cpu(device, Problem((long, "W", *columns), None, protein_scoring(mode, 20)))
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", MODES)
 def test_scores_at_the_limit_of_16_bits(device: Any, mode: str) -> None:
     """Just below and above it, as first and second of a word, beside a pair that scores little."""

@@ -80,7 +80,6 @@ def test_sets_of_all_shapes(
     assert_same(found, run(open_cpu, problem, window=window), detail, problem)
 
 
-@pytest.mark.sampled(3)
 @MODES
 @SETS
 @pytest.mark.parametrize("case", CASES)

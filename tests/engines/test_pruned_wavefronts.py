@@ -50,7 +50,6 @@ def test_a_few_letters(problem: Problem, name: str) -> None:
     assert_as_reference(problem, run(open_cpu, problem, instruction_set=name, pruning=WAVEFRONTS))
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES)
 def test_hard_cases(case: str) -> None:
     # Fronts of such scores reach far: a problem takes 0.1 s, and there are 165 that are alike.

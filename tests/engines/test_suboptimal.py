@@ -61,7 +61,6 @@ def every(reads: SequenceSet, scoring: pairalign.Scoring, isa: str, most: int) -
     return [pairalign.alignments.alignments.concatenate(chain) for chain in chains.values()]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("isa", instruction_sets())
 @pytest.mark.parametrize("mode", ["local", "semiglobal"])
 @pytest.mark.parametrize("name", SCORINGS)

@@ -38,7 +38,6 @@ from pairalign.pairs.want import Detail
 # ---- bytes do not depend on threads, nor on how pairs come in ----------------------------------
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("format", [*TEXT, "paf.gz", "srspair.gz", "paf.zst", "parquet"])
 @pytest.mark.parametrize("mode", MODES)
 def test_bytes_do_not_depend_on_threads_or_cuts(format, mode, tmp_path, monkeypatch):

@@ -153,7 +153,6 @@ def check_reads(reads: Reads, store: Path, *, has_letters: bool) -> None:
         assert reads.bytes["letters"] <= 8 * CHUNK_BYTES  # of four sequences that the summary names
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "small", "large"),
     [

@@ -30,7 +30,6 @@ def partition(found: Clusters) -> Partition:
     return {frozenset(names) for names in found}
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("linkage", ["greedy", "single", "complete"])
 @pytest.mark.parametrize("identity", list(IDENTITIES))
 @pytest.mark.parametrize("mode", MODES)

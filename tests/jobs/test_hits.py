@@ -296,7 +296,6 @@ OPTIONS = ("--mode", "local", "-k", "3", "-q", "--device", "cpu", "--gap-open", 
 ONCE = [name for name, writer in FORMATS.items() if writer.pairs_once]
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("inputs", [["one.fa"], ["one.fa", "two.fa"]])
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "a3m"])
 def test_formats_and_parts(

@@ -134,7 +134,6 @@ def whole_runs(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]
 BRIEF = ("--window", "9", "--mode", "local", "--min-score", "12")
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("format", ["fasta", "tsv.gz", "parquet"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("step", range(len(STEPS)), ids=[name for _, name in STEPS])

@@ -66,7 +66,6 @@ def test_parts_of_other_columns_do_not_fit_together() -> None:
     merge("parts", "-o", "all.tsv", code=1)
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("format", SEVERAL)
 @pytest.mark.parametrize(
     "options",

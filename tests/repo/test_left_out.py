@@ -26,9 +26,8 @@ def test_on_a_gpu(number):
 def test_slow():
     pass
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", ["a", "b", "c"])
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(4))
 def test_many(mode, number):
     pass
 """
@@ -36,9 +35,9 @@ def test_many(mode, number):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Tests: one as any other, two that need a GPU, one slow one, nine of which some are drawn."""
+    """Tests: a plain one, two that need a GPU, a slow one, a dozen of which some are drawn."""
     (tmp_path / "test_some.py").write_text(TESTS)
-    markers = "gpu\n    slow\n    sampled(every)"
+    markers = "gpu\n    slow"
     (tmp_path / "pytest.ini").write_text(f"[pytest]\nmarkers =\n    {markers}\n")
     return tmp_path
 
@@ -85,11 +84,11 @@ def test_what_is_not_installed_is_a_line(folder: Path, workers: list[str]) -> No
 def test_each_kind_is_a_line(folder: Path, workers: list[str]) -> None:
     code, said = run_tests(folder, *workers, "-m", "not slow", profile="few")
     assert code == 0, said
-    assert "4 passed" in said
+    assert "5 passed" in said
     assert "skipped" not in said
     assert "Left out: 2 tests that need a GPU (" in said
     assert "make test-gpu\n" in said
-    line = "Left out: 1 slow tests and 6 cases of others; to run everything: make test-all\n"
+    line = "Left out: 1 slow tests and 8 cases of others; to run everything: make test-all\n"
     assert line in said
 
 
@@ -98,15 +97,15 @@ def test_cases_are_drawn_that_differ_and_are_always_the_same(folder: Path) -> No
     first, again = (run_tests(folder, *options, profile="few")[1] for _ in range(2))
     drawn = re.findall(r"test_many\[(\d)-(\w)\]", first)
     assert drawn == re.findall(r"test_many\[(\d)-(\w)\]", again)
-    assert len(drawn) == 3
-    assert len({number for number, _ in drawn}) > 1
-    assert len({mode for _, mode in drawn}) > 1
+    assert len(drawn) == 4
+    assert {number for number, _ in drawn} == {*"0123"}
+    assert {mode for _, mode in drawn} == {*"abc"}
 
 
 def test_slow_tests_run_unless_deselected(folder: Path) -> None:
     code, said = run_tests(folder)
     assert code == 0, said
-    assert "11 passed" in said
+    assert "14 passed" in said
     assert "Left out: 2 tests that need a GPU (" in said
     assert "slow tests" not in said
 

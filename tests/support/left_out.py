@@ -39,6 +39,9 @@ LONG_FILES = (
 )
 """They take long, or would be the last; the others begin in the order of their names."""
 
+LEAST_CASES = 4
+"""Of a test that has more, `make test` runs a third, at least so many."""
+
 
 @functools.cache
 def why_no_gpu() -> str | None:
@@ -85,19 +88,30 @@ def leave_out(kind: str, left: Sequence[pytest.Item], items: list[pytest.Item]) 
 
 
 def beyond_the_sample(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Cases of ``sampled(every)`` tests beyond one of so many, always the same ones.
-
-    They are drawn by their names: each Nth of a product of parameters could be of one mode.
-    """
+    """Cases of tests that have many, beyond a third of them, always the same ones."""
     cases = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sampled"):
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             cases[item.nodeid.partition("[")[0]].append(item)
     left = []
-    for drawn in cases.values():
-        every = drawn[0].get_closest_marker("sampled").args[0]
-        drawn.sort(key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())
-        left += drawn[-(-len(drawn) // every) :]
+    for all_cases in cases.values():
+        most = max(LEAST_CASES, -(-len(all_cases) // 3))
+        if len(all_cases) > most:
+            left += all_but_varied(most, all_cases)
+    return left
+
+
+def all_but_varied(count: int, items: Sequence[pytest.Function]) -> list[pytest.Function]:
+    """All cases but some that have as many values of each parameter as can be.
+
+    Else they are drawn by their names: each Nth of a product of parameters could be of one mode.
+    """
+    left = sorted(items, key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())
+    seen: set[tuple[str, int]] = set()
+    for _ in range(count):
+        best = max(left, key=lambda item: len(item.callspec.indices.items() - seen))
+        left.remove(best)
+        seen |= best.callspec.indices.items()
     return left
 
 
