@@ -136,6 +136,10 @@ class RectangularDistances:
     def similarities(self) -> RectangularDistances:
         """Return the identities of a measure that is 1 less an identity.
 
+        Returns
+        -------
+        RectangularDistances
+
         Raises
         ------
         DistanceError
