@@ -50,6 +50,7 @@ struct pairalign_layout {
     int32_t program;   // whose SAM it is, of pairalign_program
     int32_t required;  // 1: all counts are known, as in formats whose columns are always the same; 2: and all
                        // other numbers
+    int32_t along_query;  // on strand - columns run along the query, as BLAST has them, not along the target
 };
 
 // Programs whose SAM differs from what the specification says; the order is that of PROGRAMS in

@@ -34,7 +34,7 @@ public:
         clear(record);
         is_sam_ = is_mapped_ = false;
         part_first_ = 1;
-        target_strand_ = flag_ = 0;
+        strand_ = target_strand_ = flag_ = counts_down_ = 0;
         next_name_ = Text("*");
         quality_bytes_ = -1;
         for (int64_t& one : from_one_) one = -1;
@@ -76,11 +76,8 @@ private:
             case PAIRALIGN_ROLE_TARGET:
                 return take_name(word, 1, record);
             case PAIRALIGN_ROLE_STRAND:
-                if (word == "-") {
-                    record.turned = 1;
-                } else if (word != "+") {
-                    stop_at(PAIRALIGN_FAULT_STRAND, record);
-                }
+                strand_ = word == "-" ? -1 : 1;
+                if (word != "-" && word != "+") stop_at(PAIRALIGN_FAULT_STRAND, record);
                 return;
             case PAIRALIGN_ROLE_QUERY_START:
                 return take_place(word, record.spans[0], record);
@@ -336,10 +333,25 @@ private:
                        static_cast<double>(record.letter_bytes));
         }
         for (int side = 0; side < 2 && !is_sam_; ++side) place_from_one(side, record);
-        if (target_strand_ != 0 && (record.turned == 2) != (target_strand_ < 0))
-            stop_at(PAIRALIGN_FAULT_STRAND, record);
+        if (!is_sam_) turn(record);
         blame_names(record);
         return true;
+    }
+
+    // Which sequence is turned: that whose coordinates count down, else that which the columns of the layout
+    // do not run along. All that says the strand must say the same.
+    void turn(pairalign_record& record) {
+        int32_t& turned = record.turned;
+        turned = counts_down_;
+        if (turned == 0 && target_strand_ < 0 && !is_long(2)) turned = 2;
+        if (turned == 0 && strand_ < 0) turned = layout_.along_query && target_strand_ == 0 ? 2 : 1;
+        const bool is_other_target = target_strand_ != 0 && (turned == 2) != (target_strand_ < 0);
+        if (is_other_target || (strand_ > 0 && turned != 0)) stop_at(PAIRALIGN_FAULT_STRAND, record);
+    }
+
+    // Whether the coordinates of a sequence are said from 1, and could count down.
+    bool is_long(int first) const {
+        return from_one_[first] >= 0 && from_one_[first + 1] >= 0 && from_one_[first] < from_one_[first + 1];
     }
 
     // Where the query's letters lie is said by what is clipped, in the order of the strand.
@@ -374,7 +386,7 @@ private:
         const bool is_empty = first == 1 && last == 0;
         if (first >= 0 && last >= 0 && first > last && !is_empty) {
             std::swap(first, last);
-            record.turned ^= side + 1;
+            counts_down_ ^= side + 1;
         }
         const int64_t found[2] = {first < 0 ? -1 : first - 1, last};
         for (int end = 0; end < 2; ++end) {
@@ -400,7 +412,8 @@ private:
     char tags_[MOST_TAGS][2];  // that the record has
     int32_t tag_count_ = 0;
     int64_t flag_ = 0, quality_bytes_ = -1, part_first_ = 1;
-    int32_t target_strand_ = 0;
+    int32_t strand_ = 0, target_strand_ = 0;
+    int32_t counts_down_ = 0;  // the sequence whose coordinates from 1 do: 1 the query, 2 the target, 3 both
     Text next_name_;
     std::string bare_;  // the last name that was between quotes
     bool is_sam_ = false, is_mapped_ = false;

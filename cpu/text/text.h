@@ -65,7 +65,7 @@ enum pairalign_field : int32_t {
     PAIRALIGN_TARGET_ALIGNED,
     PAIRALIGN_PERCENT_IDENTITY,   // BLAST's: per cent with 3 decimals,
     PAIRALIGN_PERCENT_POSITIVES,  // with 2,
-    PAIRALIGN_PERCENT_COVERAGE,   // and whole, of the query
+    PAIRALIGN_PERCENT_COVERAGE,   // and whole, of the query by this alignment
     PAIRALIGN_QUERY_FIRST,        // from 1, inclusive
     PAIRALIGN_TARGET_FIRST,
     PAIRALIGN_IDENTITY_INTERNAL,  // by columns that are not in a gap at an end
@@ -73,6 +73,14 @@ enum pairalign_field : int32_t {
     PAIRALIGN_IDENTITY_FULL,      // by columns, one for each letter that is not aligned, anywhere
     PAIRALIGN_IDENTITY_MEAN,      // by the mean of both lengths
     PAIRALIGN_CONFIDENCE,         // how sure each column is, a mark each
+    PAIRALIGN_QUERY_LAST,         // from 1, inclusive; on strand - one of the two sequences counts down
+    PAIRALIGN_TARGET_LAST,
+    PAIRALIGN_STRAND,         // + or -
+    PAIRALIGN_TARGET_STRAND,  // plus or minus
+    PAIRALIGN_QUERY_TITLE,    // whole headers
+    PAIRALIGN_TARGET_TITLE,
+    PAIRALIGN_BTOP,                   // BLAST's traceback
+    PAIRALIGN_PERCENT_COVERAGE_PAIR,  // of the query by all alignments of the pair
     PAIRALIGN_FIELDS,
 };
 
@@ -85,6 +93,8 @@ struct pairalign_text_set {
     const uint8_t* codes;         // alphabet codes, beside `letters`
     const int64_t* offsets;       // [n + 1] of both
     int64_t most_name_bytes;      // of the longest first token
+    const char* titles;           // whole headers, likewise; null: not shown
+    const int64_t* title_offsets;
 };
 
 // The columns of an Alignments object. n = pairs.
@@ -105,10 +115,11 @@ struct pairalign_text {
     const int32_t* gap_letters;    // [n]
     const uint32_t* cigar;         // [total] length << 4 | op; null without CIGARs
     const int64_t* cigar_offsets;  // [n + 1]
-    const int8_t* strand;      // [n] -1: the query is reverse-complemented; null: none is. PAF, GFA and SAM
-    const uint8_t* kind;       // [n] pairalign_overlap_kind; null: not known
-    const int32_t* matrix;     // [32][32] by code; for srspair
-    const char* block_header;  // srspair: lines of the pair's header that are equal for all pairs
+    const int8_t* strand;          // [n] -1: the query is reverse-complemented; null: none is
+    const uint8_t* kind;           // [n] pairalign_overlap_kind; null: not known
+    const int32_t* matrix;         // [32][32] by code; for srspair
+    const uint8_t* complement;     // [32] of codes; null: there is one strand
+    const char* block_header;      // srspair: lines of the pair's header that are equal for all pairs
     int64_t block_header_bytes;
     const pairalign_text_format* format;
     const uint8_t* secondary;  // [n] SAM: not the first alignment of its query in the file; null: all are
@@ -118,9 +129,13 @@ struct pairalign_text {
     const double* log_evalue_exchanged;  // [n] the same with the target as the query; null: not written
     const char* confidence;              // [columns of all] marks; null: not known
     const int64_t* confidence_offsets;   // [n + 1]
+    const int32_t* query_covered;   // [n] residues in the spans of all alignments of the pair; null: there is
+    const int32_t* target_covered;  // one alignment of each
     int32_t field_count;
     int32_t decimals;  // 0..6
     int32_t whole;     // rows show whole sequences (free end gaps as gaps): not local
     int32_t dual;      // PAF: each pair a second time with query and target exchanged
     int32_t tags;      // bits of pairalign_tag
+    int32_t
+        along_query;  // tables: on strand - columns run along the query, as BLAST has them, not the target
 };

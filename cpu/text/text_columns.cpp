@@ -13,12 +13,12 @@ char* put_line(char* out, const Row& row, bool quotes) {
     for (int32_t f = 0; f < row.text.field_count; ++f) {
         if (f > 0) *out++ = '\t';
         const int32_t field = row.text.fields[f];
-        if (const Side* named = row.named(field); named == nullptr) {
+        if (const Words words = row.words(field); words.bytes == nullptr) {
             out = row.put_value(out, field);
         } else if (quotes) {
-            out = put_quoted(out, named->name, named->name_bytes);
+            out = put_quoted(out, words.bytes, words.size);
         } else {
-            out = put(out, named->name, named->name_bytes);
+            out = put(out, words.bytes, words.size);
         }
         if (out == nullptr) return nullptr;
     }

@@ -8,6 +8,7 @@
 
 #include "text_cigar.h"
 #include "text_rows.h"
+#include "text_tags.h"
 
 namespace pairalign::text {
 
@@ -58,35 +59,57 @@ inline char* put_evalue(char* out, const double* log_evalue, const Pair& pair) {
     return put_unsigned(out, static_cast<uint64_t>(exponent));
 }
 
+// A sequence in the order of the columns: its codes, of the other strand where it is turned.
+struct Codes {
+    const uint8_t* at;
+    const uint8_t* complement;  // null: it is not turned
+
+    Codes(const Side& side, const uint8_t* complement_of)
+        : at(side.codes + (complement_of == nullptr ? side.start : side.end - 1)),
+          complement(complement_of) {}
+    int next() { return (complement == nullptr ? *at++ : complement[*at-- & 31]) & 31; }
+    void skip(int64_t count) { at += complement == nullptr ? count : -count; }
+};
+
+// Of a pair whose runs are those of its sides: on strand - they go along the target.
 inline int64_t count_positives(const pairalign_text& text, const Pair& pair) {
-    const uint8_t* query = pair.query.codes + pair.query.start;
-    const uint8_t* target = pair.target.codes + pair.target.start;
+    Codes query(pair.query, pair.minus ? text.complement : nullptr), target(pair.target, nullptr);
     int64_t positives = 0;
     for (int64_t r = 0; r < pair.run_count; ++r) {
         const uint32_t op = pair.runs[r] & 15, length = pair.runs[r] >> 4;
-        if (op == kMatch || op == kMismatch)
+        if (op == kMatch || op == kMismatch) {
             for (uint32_t i = 0; i < length; ++i)
-                positives += text.matrix[32 * (query[i] & 31) + (target[i] & 31)] > 0;
-        query += op == kDeletion ? 0 : length;
-        target += op == kInsertion ? 0 : length;
+                positives += text.matrix[32 * query.next() + target.next()] > 0;
+        } else {
+            (op == kInsertion ? query : target).skip(length);
+        }
     }
     return positives;
 }
 
-// Letters in gaps before the first or after the last letter of both sequences.
+// Letters in gaps before the first or after the last letter of both sequences, of such a pair.
 inline int64_t gaps_at_ends(const Pair& pair) {
     const auto letters = [&](int64_t run) {
         const uint32_t op = pair.runs[run] & 15;
         return op == kInsertion || op == kDeletion ? int64_t{pair.runs[run] >> 4} : 0;
     };
+    const bool reaches[2] = {pair.query.start == 0, pair.query.end == pair.query.length};
     int64_t count = 0;
-    if (pair.run_count > 0 && pair.query.start == 0 && pair.target.start == 0) count += letters(0);
-    if (pair.run_count > 1 && pair.query.end == pair.query.length && pair.target.end == pair.target.length)
+    if (pair.run_count > 0 && reaches[pair.minus] && pair.target.start == 0) count += letters(0);
+    if (pair.run_count > 1 && reaches[!pair.minus] && pair.target.end == pair.target.length)
         count += letters(pair.run_count - 1);
     return count;
 }
 
-// `exchanged`: query and target have changed places in `pair`, but neither in its runs nor in `text`.
+// Text of a set: a name or a header.
+struct Words {
+    const char* bytes;
+    int64_t size;
+};
+
+// `exchanged`: query and target have changed places in `pair`, but neither in its runs nor in `text`. On
+// strand
+// - the columns of a row run along its target, whose query is turned, or along its query (`along_query`).
 struct Row {
     const pairalign_text& text;
     const Pair& pair;
@@ -112,7 +135,7 @@ struct Row {
             case PAIRALIGN_PERCENT_IDENTITY:
                 return put_percent(out, pair.matches, pair.columns, 3);
             case PAIRALIGN_IDENTITY_INTERNAL:
-                return put_fraction(out, pair.matches, pair.columns - gaps_at_ends(pair));
+                return put_fraction(out, pair.matches, pair.columns - gaps_at_ends(straight()));
             case PAIRALIGN_IDENTITY_MBL: {
                 const int64_t longer = std::max(query.length, target.length);
                 const int64_t same = longer - pair.mismatches - pair.gap_openings;
@@ -129,10 +152,20 @@ struct Row {
         }
     }
 
-    // Whose name the field is; null: it is a value.
-    const Side* named(int32_t field) const {
-        if (field == PAIRALIGN_QUERY) return &pair.query;
-        return field == PAIRALIGN_TARGET ? &pair.target : nullptr;
+    // The name or header that the field is; without bytes: it is a value.
+    Words words(int32_t field) const {
+        switch (field) {
+            case PAIRALIGN_QUERY:
+                return {pair.query.name, pair.query.name_bytes};
+            case PAIRALIGN_TARGET:
+                return {pair.target.name, pair.target.name_bytes};
+            case PAIRALIGN_QUERY_TITLE:
+                return {pair.query.title, pair.query.title_bytes};
+            case PAIRALIGN_TARGET_TITLE:
+                return {pair.target.title, pair.target.title_bytes};
+            default:
+                return {nullptr, 0};
+        }
     }
 
     // Whether the value is known; tables have `nan` where it is not.
@@ -189,31 +222,108 @@ struct Row {
                 return put_fraction(out, target.end - target.start, target.length);
             case PAIRALIGN_CIGAR:
                 if (pair.run_count == 0) *out++ = '*';
-                return exchanged ? put_cigar_turned(out, pair, false, true) : put_cigar(out, pair);
+                return exchanged || pair.minus ? put_cigar_turned(out, pair, is_backwards(), exchanged)
+                                               : put_cigar(out, pair);
             case PAIRALIGN_QUERY_ALIGNED:
-                return put_row(out, pair, query, exchanged ? kInsertion : kDeletion, false);
+                return put_side(out, query, turns_query(), kDeletion);
             case PAIRALIGN_TARGET_ALIGNED:
-                return put_row(out, pair, target, exchanged ? kDeletion : kInsertion, false);
-            case PAIRALIGN_PERCENT_COVERAGE:
-                return put_percent(out, query.end - query.start, query.length, 0);
-            case PAIRALIGN_QUERY_FIRST:
-                return put_number(out, query.start + 1);
-            case PAIRALIGN_TARGET_FIRST:
-                return put_number(out, target.start + 1);
+                return put_side(out, target, turns_target(), kInsertion);
             case PAIRALIGN_CONFIDENCE:
                 if (!knows(field)) return put(out, "nan");
                 return has_confidence(text, pair) ? put_confidence(out, text, pair) : nullptr;
+            default:
+                return put_of_blast(out, field);
+        }
+    }
+
+    // What BLAST's and MMseqs2's tables have in ways of their own.
+    char* put_of_blast(char* out, int32_t field) const {
+        const Side &query = pair.query, &target = pair.target;
+        switch (field) {
+            case PAIRALIGN_QUERY_FIRST:
+            case PAIRALIGN_QUERY_LAST:
+                return put_place(out, query, (field == PAIRALIGN_QUERY_FIRST) != turns_query());
+            case PAIRALIGN_TARGET_FIRST:
+            case PAIRALIGN_TARGET_LAST:
+                return put_place(out, target, (field == PAIRALIGN_TARGET_FIRST) != turns_target());
+            case PAIRALIGN_STRAND:
+                *out++ = pair.minus ? '-' : '+';
+                return out;
+            case PAIRALIGN_TARGET_STRAND:
+                return pair.minus ? put(out, "minus") : put(out, "plus");
+            case PAIRALIGN_BTOP:
+                return put_btop(out);
+            case PAIRALIGN_PERCENT_COVERAGE:
+                return put_percent(out, query.end - query.start, query.length, 0);
+            case PAIRALIGN_PERCENT_COVERAGE_PAIR: {
+                const int32_t* const covered = exchanged ? text.target_covered : text.query_covered;
+                const int64_t own = query.end - query.start;
+                return put_percent(out, covered == nullptr ? own : covered[pair.place], query.length, 0);
+            }
             default:
                 return put_identity(out, field);
         }
     }
 
-    int64_t positives() const {
-        if (!exchanged) return count_positives(text, pair);
-        Pair straight = pair;
-        std::swap(straight.query, straight.target);
-        return count_positives(text, straight);
+    // From 1, inclusive: where a span begins, or ends.
+    char* put_place(char* out, const Side& side, bool is_start) const {
+        return put_number(out, is_start ? side.start + 1 : side.end);
     }
+
+    bool turns_query() const { return pair.minus && text.along_query == 0; }
+    bool turns_target() const { return pair.minus && text.along_query != 0; }
+    bool is_backwards() const { return pair.minus && (text.along_query != 0) != exchanged; }
+
+    // Call visit(op, length) for each run in the order of the columns, as they are of this row.
+    template <typename Visit>
+    void for_each_own_run(Visit visit) const {
+        for (int64_t r = 0; r < pair.run_count; ++r) {
+            const uint32_t run = pair.runs[is_backwards() ? pair.run_count - 1 - r : r];
+            const uint32_t op = run & 15;
+            const bool is_other = exchanged && (op == kInsertion || op == kDeletion);
+            visit(is_other ? op ^ kInsertion ^ kDeletion : op, run >> 4);
+        }
+    }
+
+    char* put_side(char* out, const Side& side, bool turned, uint32_t gap_op) const {
+        if (!pair.minus) {
+            const uint32_t own_gap = exchanged ? gap_op ^ kInsertion ^ kDeletion : gap_op;
+            return put_row(out, pair, side, own_gap, false);
+        }
+        Letters letters(side, turned);
+        for_each_own_run([&](uint32_t op, int64_t length) {
+            for (int64_t k = 0; k < length; ++k) *out++ = op == gap_op ? '-' : letters.next();
+        });
+        return out;
+    }
+
+    // Matches as their number, other columns as the letters of query and target.
+    char* put_btop(char* out) const {
+        Letters query(pair.query, turns_query()), target(pair.target, turns_target());
+        uint64_t equal = 0;
+        for_each_own_run([&](uint32_t op, int64_t length) {
+            for (int64_t k = 0; k < length; ++k) {
+                const char letters[2] = {op == kDeletion ? '-' : in_capital(query.next()),
+                                         op == kInsertion ? '-' : in_capital(target.next())};
+                if (op == kMatch) {
+                    ++equal;
+                    continue;
+                }
+                if (equal > 0) out = put_unsigned(out, equal);
+                equal = 0;
+                out = put(out, letters, 2);
+            }
+        });
+        return equal > 0 ? put_unsigned(out, equal) : out;
+    }
+
+    // As its runs have it.
+    Pair straight() const {
+        Pair found = pair;
+        if (exchanged) std::swap(found.query, found.target);
+        return found;
+    }
+    int64_t positives() const { return count_positives(text, straight()); }
 
     const double* log_evalue() const { return exchanged ? text.log_evalue_exchanged : text.log_evalue; }
 };
@@ -224,6 +334,11 @@ inline int64_t field_bytes(const Pair& pair, int32_t field) {
         case PAIRALIGN_QUERY:
         case PAIRALIGN_TARGET:
             return 2 * std::max(pair.query.name_bytes, pair.target.name_bytes) + 2;
+        case PAIRALIGN_QUERY_TITLE:
+        case PAIRALIGN_TARGET_TITLE:
+            return 2 * std::max(pair.query.title_bytes, pair.target.title_bytes) + 2;
+        case PAIRALIGN_BTOP:
+            return 2 * pair.columns + kSlack;
         case PAIRALIGN_CIGAR:
             return 4 * pair.run_count + 6 * (pair.columns / kTableLength) + kSlack;
         case PAIRALIGN_QUERY_ALIGNED:

@@ -48,12 +48,14 @@ char* put_string(char* out, const char* bytes, int64_t size) {
 
 bool is_text(int32_t field) {
     return field == PAIRALIGN_CIGAR || field == PAIRALIGN_QUERY_ALIGNED ||
-           field == PAIRALIGN_TARGET_ALIGNED || field == PAIRALIGN_CONFIDENCE;
+           field == PAIRALIGN_TARGET_ALIGNED || field == PAIRALIGN_CONFIDENCE || field == PAIRALIGN_STRAND ||
+           field == PAIRALIGN_TARGET_STRAND || field == PAIRALIGN_BTOP;
 }
 
 // Numbers and texts of tables need no escapes; null when the pair contradicts itself.
 char* put_json(char* out, const Row& row, int32_t field) {
-    if (const Side* named = row.named(field)) return put_string(out, named->name, named->name_bytes);
+    if (const Words words = row.words(field); words.bytes != nullptr)
+        return put_string(out, words.bytes, words.size);
     if (!row.knows(field)) return put(out, "null");
     if (!is_text(field)) return row.put_value(out, field);
     *out++ = '"';
@@ -85,8 +87,11 @@ struct Jsonl : LineFormat {
     static int64_t bound(const pairalign_text& text, const Pair& pair) {
         int64_t bytes = text.block_header_bytes + kSlack;
         for (int32_t f = 0; f < text.field_count; ++f) bytes += field_bytes(pair, text.fields[f]) + kEscape;
-        bytes += (kEscape - 2) * (names_of(text, PAIRALIGN_QUERY) + names_of(text, PAIRALIGN_TARGET)) *
+        bytes += (kEscape - 2) * (count_of(text, PAIRALIGN_QUERY) + count_of(text, PAIRALIGN_TARGET)) *
                  std::max(pair.query.name_bytes, pair.target.name_bytes);
+        bytes += (kEscape - 2) *
+                 (count_of(text, PAIRALIGN_QUERY_TITLE) + count_of(text, PAIRALIGN_TARGET_TITLE)) *
+                 std::max(pair.query.title_bytes, pair.target.title_bytes);
         return (text.dual ? 2 : 1) * bytes + kSlack;
     }
     char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t) const {
@@ -99,7 +104,7 @@ struct Jsonl : LineFormat {
     }
 
 private:
-    static int64_t names_of(const pairalign_text& text, int32_t field) {
+    static int64_t count_of(const pairalign_text& text, int32_t field) {
         return std::count(text.fields, text.fields + text.field_count, field);
     }
 };

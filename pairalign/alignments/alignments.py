@@ -430,13 +430,14 @@ def concatenate(parts: Sequence[Alignments]) -> Alignments:
         if field.name not in _NOT_JOINED and getattr(first, field.name) is not None
     }
     if any(part.strand is not None for part in parts):
-        joined["strand"] = np.concatenate([_strands(part) for part in parts])
+        joined["strand"] = np.concatenate([strands_of(part) for part in parts])
     if first.has_cigar:
         joined.update(_join_cigars(parts))
     return replace(first, **joined)
 
 
-def _strands(part: Alignments) -> npt.NDArray[np.int8]:
+def strands_of(part: Alignments) -> npt.NDArray[np.int8]:
+    """Return the strand of each alignment, 1 where strands were not looked at."""
     return np.ones(len(part), np.int8) if part.strand is None else part.strand
 
 

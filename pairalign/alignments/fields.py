@@ -1,11 +1,14 @@
 """Columns that tables of alignments can have, by our names, BLAST's and MMseqs2's.
 
 ``--columns`` of the TSV and `blast6` formats chooses among them; cpu/text/text_fields.h writes
-them. Spans are 0-based and half-open by our names, 1-based and inclusive by others.
+them. Spans are 0-based and half-open by our names, 1-based and inclusive by others. On strand ``-``
+columns run along the target and ``qstart`` is the larger, as MMseqs2 has it; where a column is
+BLAST's (`run_along_query`), they run along the query and ``sstart`` is the larger.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pairalign.base.errors import FormatError
@@ -21,20 +24,34 @@ _CODES = {
             *("query_length", "query_start", "query_end", "query_coverage"),
             *("target_length", "target_start", "target_end", "target_coverage"),
             *("cigar", "query_aligned", "target_aligned"),
-            *("pident", "ppos", "qcovs", "qstart", "sstart"),
+            *("pident", "ppos", "qcovhsp", "qstart", "sstart"),
             *("identity_internal", "identity_mbl", "identity_full", "identity_mean"),
-            "confidence",
+            *("confidence", "qend", "send", "strand", "sstrand", "qtitle", "stitle", "btop"),
+            "qcovs",
         )
     )
 }
 """The order is that of `pairalign_field` in cpu/text/text.h."""
 
 STATISTICS_CODES = frozenset((_CODES["bits"], _CODES["evalue"]))
+TITLE_CODES = frozenset((_CODES["qtitle"], _CODES["stitle"]))
+TEXT_CODES = TITLE_CODES | {
+    _CODES[name]
+    for name in (
+        *("query", "target", "cigar", "query_aligned", "target_aligned", "confidence"),
+        *("strand", "sstrand", "btop"),
+    )
+}
+"""Those whose values are no numbers."""
+COVERAGE_OF_PAIR = _CODES["qcovs"]
 
-_SCORE_FIELDS = ("query", "target", "score", "bits", "evalue", "query_length", "target_length")
+_SCORE_FIELDS = (
+    *("query", "target", "score", "bits", "evalue", "query_length", "target_length"),
+    *("strand", "sstrand", "qtitle", "stitle"),
+)
 _CIGAR_FIELDS = (
     *("positives", "ppos", "cigar", "query_aligned", "target_aligned"),
-    *("identity_internal", "confidence"),
+    *("identity_internal", "confidence", "btop"),
 )
 
 _BLAST_NAMES = {
@@ -48,10 +65,8 @@ _BLAST_NAMES = {
     "gaps": "gap_letters",
     "positive": "positives",
     "qlen": "query_length",
-    "qend": "query_end",
     "slen": "target_length",
-    "send": "target_end",
-    "qcovhsp": "qcovs",
+    "salltitles": "stitle",
     "qseq": "query_aligned",
     "sseq": "target_aligned",
 }
@@ -65,7 +80,9 @@ _MMSEQS_NAMES = {
     "tcov": "target_coverage",
     "tlen": "target_length",
     "tstart": "sstart",
-    "tend": "target_end",
+    "tend": "send",
+    "qheader": "qtitle",
+    "theader": "stitle",
     "qaln": "query_aligned",
     "taln": "target_aligned",
 }
@@ -76,6 +93,14 @@ BLAST6 = (
     *("qstart", "qend", "sstart", "send", "evalue", "bitscore"),
 )
 """The columns of BLAST's ``-outfmt 6``."""
+
+
+_ALONG_QUERY = frozenset(("sstart", "send", "sstrand", "qseq", "sseq", "btop"))
+
+
+def run_along_query(names: Iterable[str]) -> bool:
+    """Whether the columns of these names run along the query on strand ``-``, as BLAST has them."""
+    return not _ALONG_QUERY.isdisjoint(names)
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,8 @@ def _edge_fields(found: PairColumns, best: npt.NDArray[np.int64]) -> dict[str, l
     if found.has_stats:
         fields["identity"] = found.identity[best].tolist()
         fields["columns"] = found.columns[best].tolist()
+    if found.strand is not None:
+        fields["strand"] = ["-" if strand < 0 else "+" for strand in found.strand[best].tolist()]
     return fields
 
 

@@ -128,7 +128,10 @@ class NativeLayout(Structure):
         ("roles", c_void_p),
         *(
             (name, c_int32)
-            for name in ("columns", "quotes", "tags", "comment", "program", "required")
+            for name in (
+                *("columns", "quotes", "tags", "comment", "program", "required"),
+                "along_query",
+            )
         ),
     )
 
@@ -248,6 +251,9 @@ class Layout:
         Of `PROGRAMS`, whose habits the file has.
     required : int
         1: all counts are known, ``*`` is none; 2: and all other numbers.
+    along_query : bool
+        Whether columns run along the query on strand ``-``, see
+        `pairalign.alignments.fields.run_along_query`.
     """
 
     roles: tuple[str, ...]
@@ -256,6 +262,7 @@ class Layout:
     comment: str = ""
     program: str = ""
     required: int = 0
+    along_query: bool = False
 
 
 def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) -> AlignmentRecords:
@@ -277,7 +284,9 @@ def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) ->
     comment = ord(layout.comment) if layout.comment else -1
     program = PROGRAMS.index(layout.program)
     native = NativeLayout(
-        roles.ctypes.data, len(roles), layout.quotes, layout.tags, comment, program, layout.required
+        roles.ctypes.data,
+        *(len(roles), layout.quotes, layout.tags, comment, program, layout.required),
+        layout.along_query,
     )
     count = library.pairalign_read_records(
         text,

@@ -44,6 +44,15 @@ COLUMNS = {
 }
 """Names of the columns of a pair, by what was computed."""
 
+STRAND_COLUMN = "strand"
+"""That after them where pairs may be on either strand."""
+
+
+def column_names(detail: Detail, strands: bool = False) -> tuple[str, ...]:
+    """Return the names of the columns of a pair, with its strand where that is asked for."""
+    return (*COLUMNS[detail], *((STRAND_COLUMN,) if strands else ()))
+
+
 STATISTICS_COLUMNS = ("bits", "evalue")
 """Those after the scores, where bits and E-values are known."""
 
@@ -144,7 +153,7 @@ def make_table(alignments: PairColumns) -> pa.Table:
         pyarrow is not installed.
     """
     try:
-        import pyarrow as pa
+        import pyarrow  # noqa: F401
     except ImportError as error:
         raise _missing("pyarrow") from error
     detail = Detail.STATS if alignments.has_stats else Detail.SCORE
@@ -152,12 +161,11 @@ def make_table(alignments: PairColumns) -> pa.Table:
     if alignments.cigar is not None:
         detail, runs = Detail.CIGAR, len(alignments.cigar)
     statistics = alignments.significance is not None
-    schema = arrow_schema(alignments.scoring, detail, statistics, large=runs > _MOST_RUNS)
+    strands = alignments.strand is not None
+    large = runs > _MOST_RUNS
+    schema = arrow_schema(alignments.scoring, detail, statistics, strands=strands, large=large)
     names = [arrow_names(alignments.queries), arrow_names(alignments.targets)]
-    table = arrow_table(alignments, names, schema)
-    if alignments.strand is not None:
-        table = table.append_column("strand", pa.array(alignments.strand))
-    return table
+    return arrow_table(alignments, names, schema)
 
 
 def arrow_names(sequences: SequenceSet) -> pa.Array:
@@ -192,7 +200,12 @@ def with_text_cigars(table: pa.Table) -> pa.Table:
 
 
 def arrow_schema(
-    scoring: Scoring, detail: Detail, statistics: bool = False, *, large: bool = False
+    scoring: Scoring,
+    detail: Detail,
+    statistics: bool = False,
+    *,
+    strands: bool = False,
+    large: bool = False,
 ) -> pa.Schema:
     """Return names and types of the columns; what the scores mean is in the metadata.
 
@@ -203,6 +216,8 @@ def arrow_schema(
         What was computed.
     statistics : bool
         Whether bits and E-values are known.
+    strands : bool
+        Whether there is a column ``strand``: 1, or -1 where the query is reverse-complemented.
     large : bool
         Whether there may be more than 2^31 runs of CIGARs.
     """
@@ -214,6 +229,7 @@ def arrow_schema(
     types["query"] = types["target"] = pa.dictionary(pa.int32(), pa.string())
     types["score"] = pa.int64() if scoring.scale == 1 else pa.float64()
     types |= dict.fromkeys(("identity", *STATISTICS_COLUMNS), pa.float64())
+    types[STRAND_COLUMN] = pa.int8()
     types["cigar"] = (pa.large_list if large else pa.list_)(pa.uint32())
     metadata = {
         "version": __version__,
@@ -226,7 +242,7 @@ def arrow_schema(
     }
     if scoring.end_gaps is not None:
         metadata["end_gaps"] = scoring.end_gaps.describe(scoring.format_score)
-    names = [*COLUMNS[detail]]
+    names = [*column_names(detail, strands)]
     if statistics:
         names[len(SCORE_COLUMNS) : len(SCORE_COLUMNS)] = STATISTICS_COLUMNS
     return pa.schema(
@@ -271,6 +287,9 @@ def arrow_table(group: PairColumns, names: list[pa.Array], schema: pa.Schema) ->
             columns["cigar"] = pa.LargeListArray.from_arrays(pa.array(offsets), runs)
         else:
             columns["cigar"] = pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), runs)
+    if STRAND_COLUMN in schema.names:
+        strand = np.ones(len(group.query), np.int8) if group.strand is None else group.strand
+        columns[STRAND_COLUMN] = pa.array(strand)
     for name in schema.names:
         if name not in columns:
             columns[name] = pa.array(group.field(name))

@@ -40,6 +40,8 @@ class Table:
     tags : frozenset of str
     weight : str
         Of the edges of networks.
+    strands : bool
+        Whether pairs may be on either strand.
     """
 
     writer_type: type[Writer]
@@ -48,6 +50,7 @@ class Table:
     both_ways: bool
     tags: frozenset[str]
     weight: str
+    strands: bool
 
     @property
     def shows_statistics(self) -> bool:
@@ -62,7 +65,7 @@ class Table:
 
     def shown(self) -> dict[str, Any]:
         """Return what `pairalign.formats.open_writer` is told besides."""
-        names = ("fields", "both_ways", "tags", "weight")
+        names = ("fields", "both_ways", "tags", "weight", "strands")
         return {name: getattr(self, name) for name in names}
 
 
@@ -82,7 +85,8 @@ def table_of(asked: AlignOptions) -> Table:
     fields = _shown_fields(asked, writer_type, fields)
     detail = _detail(asked, writer_type, fields)
     tags = _shown_tags(asked, writer_type, tags_of(asked), detail)
-    table = Table(writer_type, detail, fields, asked.both_ways, tags, asked.weight)
+    strands = asked.strand != STRANDS[0]
+    table = Table(writer_type, detail, fields, asked.both_ways, tags, asked.weight, strands)
     check_shown(
         writer_type,
         table.detail,

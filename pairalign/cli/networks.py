@@ -23,6 +23,7 @@ def write_network(path: str, format: str, clusters: Clusters) -> None:
         sequences,
         edges.scoring,
         Detail.STATS,
+        strands=edges.strand is not None,
         labels=clusters.labels,
         significance=known.significance,
     ) as writer:

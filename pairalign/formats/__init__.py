@@ -85,6 +85,7 @@ def open_writer(
     *,
     fields: tuple[Field, ...] = (),
     both_ways: bool = False,
+    strands: bool = False,
     significance: Significance | None = None,
     tags: frozenset[str] = frozenset(),
     weight: str = WEIGHTS[0],
@@ -117,6 +118,8 @@ def open_writer(
         format.
     both_ways : bool
         Write each pair a second time with query and target exchanged: PAF and tables.
+    strands : bool
+        Pairs may be on either strand.
     significance : Significance, optional
         What bit scores and E-values are made of.
     tags : frozenset of str
@@ -146,6 +149,7 @@ def open_writer(
         scoring,
         Detail(detail),
         piece=piece,
+        strands=strands,
         labels=labels,
         both_ways=both_ways,
         fields=fields,
@@ -208,6 +212,7 @@ def open_overlap_writer(
         reads,
         scoring,
         Detail.CIGAR if cigars else Detail.STATS,
+        strands=True,
         max_overhang=max_overhang,
         both_ways=dual,
         piece=piece,

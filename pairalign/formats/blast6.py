@@ -18,7 +18,7 @@ class Blast6Writer(TextWriter):
     positions count from 1 and include the last residue; ``pident`` is 100 matches by columns, with
     3 decimals; ``evalue`` has three digits, and is 0.0 where a double holds fewer, ``bitscore`` one
     decimal; both are ``nan`` where statistics are not known, as in modes other than local.
-    Pairs of which nothing is aligned are left out. One line a pair: there is one alignment of each.
+    Pairs of which nothing is aligned are left out. On strand - ``sstart`` is larger than ``send``.
     """
 
     name = "blast6"
@@ -28,5 +28,6 @@ class Blast6Writer(TextWriter):
     needs = Detail.STATS
     of_block = True
     takes_both_ways = True
+    either_strand = True
     name_rules = (NO_COMMENT, NO_COMMENT)
     default_fields = tuple(FIELDS[name] for name in BLAST6)

@@ -31,17 +31,20 @@ _LABELS = {
         ("gaps", "gaps"),
         ("qstart", "q. start"),
         ("qend", "q. end"),
+        ("query_end", "q. end"),
         ("sstart", "s. start"),
         ("send", "s. end"),
+        ("target_end", "s. end"),
+        ("sstrand", "subject strand"),
+        ("stitle", "subject title"),
+        ("qtitle", "query title"),
+        ("btop", "BTOP"),
+        ("qcovs", "% query coverage per subject"),
+        ("qcovhsp", "% query coverage per hsp"),
         ("qseq", "query seq"),
         ("sseq", "subject seq"),
     )
 }
-_COVERAGES = {
-    "qcovs": "% query coverage per subject",
-    "qcovhsp": "% query coverage per hsp",
-}
-"""Two names of one column here, as there is one alignment of a pair."""
 
 
 class Blast7Writer(Blast6Writer):
@@ -84,9 +87,7 @@ class Blast7Writer(Blast6Writer):
 
     def _labels(self) -> list[str]:
         fields = self._content.fields or self.default_fields
-        return [
-            _COVERAGES.get(field.name) or _LABELS.get(field.code, field.name) for field in fields
-        ]
+        return [_LABELS.get(field.code, field.name) for field in fields]
 
 
 def _file_name(source: str) -> str:

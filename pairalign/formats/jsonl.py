@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from pairalign.alignments.fields import FIELDS
+from pairalign.alignments.fields import FIELDS, TEXT_CODES, run_along_query
 from pairalign.alignments.records import AlignmentRecords, read_lines
-from pairalign.alignments.tables import COLUMNS
+from pairalign.alignments.tables import column_names
 from pairalign.base.errors import AlignmentFileError, FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.pair_lines import PairLines
@@ -19,10 +19,6 @@ from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
 
 _SUFFIXES = (".jsonl", ".ndjson")
-_TEXTS = frozenset(
-    FIELDS[name].code
-    for name in ("query", "target", "cigar", "query_aligned", "target_aligned", "confidence")
-)
 _NO_OBJECT = "?"
 
 
@@ -47,11 +43,12 @@ class JsonlWriter(TextWriter):
     """JSON Lines: an object a line, a line a pair.
 
     Keys, their order and what values say are those of the columns of `tsv`: with the columns that
-    were computed, or those that were chosen. Names, CIGARs, rows and ``confidence`` are strings,
-    all others numbers, with the digits of `tsv`. What `tsv` has as ``nan`` is null: bits and
-    E-values where statistics are not known, confidence where it is not. Pairs of which nothing is
-    aligned are there: identity 0, spans 0, CIGAR ``*``. The file is UTF-8; quotes, backslashes,
-    control characters and the line ends of Unicode in names are escaped.
+    were computed, or those that were chosen. Names, headers, strands, CIGARs, tracebacks, rows and
+    ``confidence`` are strings, all others numbers, with the digits of `tsv`. What `tsv` has as
+    ``nan`` is null: bits and E-values where statistics are not known, confidence where it is not.
+    Pairs of which nothing is aligned are there: identity 0, spans 0, CIGAR ``*``. The file is
+    UTF-8; quotes, backslashes, control characters and the line ends of Unicode in names are
+    escaped.
 
     Raises
     ------
@@ -67,15 +64,19 @@ class JsonlWriter(TextWriter):
     needs = Detail.SCORE
     of_block = True
     takes_both_ways = True
+    either_strand = True
     default_fields = ()
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
-        names = [field.name for field in content.fields] or COLUMNS[content.detail]
+        names = [field.name for field in content.fields] or [
+            *column_names(content.detail, content.strands)
+        ]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise FormatError(f"jsonl has each key once: column '{twice[0]}' was chosen twice")
         super().__init__(output, content, threads)
         self._fields = np.array([FIELDS[name].code for name in names], np.int32)
+        self._along_query = run_along_query(names)
         before = (f'{"," if place else "{"}"{name}":\n' for place, name in enumerate(names))
         self._before_values = "".join(before).encode()
 
@@ -134,7 +135,7 @@ def _kind_of(key: str) -> type[str] | None:
     field = FIELDS.get(key)
     if field is None:
         return None
-    return str if field.code in _TEXTS else _Number
+    return str if field.code in TEXT_CODES else _Number
 
 
 def _row_of(line: bytes, keys: tuple[str, ...], kinds: list[type[str] | None]) -> str:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.alignments import Alignments, strands_of
 from pairalign.alignments.identities import count_coverage, count_identity
 from pairalign.base.errors import FormatError, shown_name
 from pairalign.formats.output import Output
@@ -36,6 +36,7 @@ _EDGE_FIELDS = (
     ("columns", "int"),
 )
 _STATISTICS = (("bits", "double"), ("evalue", "double"), ("alignment_score", "double"))
+_STRAND = (("strand", "string"),)
 _NOT_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"  # compiled when it is used
 _PAIRS = 1 << 14  # formatted at a time
 _LINES = 1 << 12  # written at a time
@@ -48,12 +49,13 @@ class NetworkWriter(Writer):
     and ``cluster`` where there are clusters. An edge has ``identity`` (matches by columns),
     ``score``, ``coverage`` (aligned residues by those of the longer sequence), ``columns`` and,
     where they are known, ``bits``, the bit score, ``evalue`` of the first sequence as query, and
-    ``alignment_score``, EFI's: -log10 of the lengths' product by 2 to the power of the bits.
+    ``alignment_score``, EFI's: -log10 of the lengths' product by 2 to the power of the bits; and
+    ``strand``, ``+`` or ``-``, where pairs may be on either.
     """
 
     needs = Detail.STATS
     pairs_once = True
-    either_strand = True  # an edge is the same on both
+    either_strand = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
@@ -132,7 +134,7 @@ class NetworkWriter(Writer):
         """Text between nodes and edges."""
         return iter(())
 
-    def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:
+    def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[Any]) -> str:
         """Text of an edge; `values` are those of its fields, in order."""
         raise NotImplementedError
 
@@ -204,7 +206,7 @@ def edge_fields(format: str, content: Content) -> list[tuple[str, str]]:
     fields = [*_EDGE_FIELDS, *(() if content.significance is None else _STATISTICS)]
     if content.weight not in dict(fields):
         raise FormatError(f"{format}: {content.weight} of these scores is not known")
-    return fields
+    return [*fields, *(_STRAND if content.strands else ())]
 
 
 def edge_values(
@@ -216,6 +218,8 @@ def edge_values(
         if name == "coverage":
             aligned, longer = count_coverage(part)
             found[name] = aligned / longer
+        elif name == "strand":
+            found[name] = np.array(list("-+"))[(strands_of(part) > 0).astype(np.int8)]
         elif significance is None or name not in dict(_STATISTICS):
             found[name] = getattr(part, name)
         elif name == "evalue":
@@ -279,10 +283,10 @@ class GraphmlWriter(NetworkWriter):
         data = "".join(f'<data key="{key}">{_text(value)}</data>' for key, value in values.items())
         return f'<node id="{identifier}">{data}</node>\n'
 
-    def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:
+    def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[Any]) -> str:
         """Text of an edge."""
         data = "".join(
-            f'<data key="{key}">{value:.10g}</data>'
+            f'<data key="{key}">{_value(value)}</data>'
             for (key, _), value in zip(self._edge_fields, values, strict=True)
         )
         return f'<edge source="{ids[0]}" target="{ids[1]}">{data}</edge>\n'
@@ -322,16 +326,20 @@ class GexfWriter(NetworkWriter):
         """Text between nodes and edges."""
         yield "</nodes>\n<edges>\n"
 
-    def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[float]) -> str:
+    def edge(self, ids: tuple[str, str], names: tuple[str, str], values: list[Any]) -> str:
         """Text of an edge."""
         ends = f'source="{ids[0]}" target="{ids[1]}" weight="{values[self._weight]:.10g}"'
         fields = (name for name, _ in self._edge_fields)
-        shown = dict(zip(fields, (f"{value:.10g}" for value in values), strict=True))
+        shown = dict(zip(fields, map(_value, values), strict=True))
         return f'<edge id="{ids[0]}-{ids[1]}" {ends}>{_gexf_values(shown)}</edge>\n'
 
     def after(self) -> Iterator[str]:
         """Text after the edges."""
         yield "</edges>\n</graph>\n</gexf>\n"
+
+
+def _value(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.10g}"
 
 
 def _gexf_values(values: dict[str, object] | dict[str, str]) -> str:

@@ -45,8 +45,9 @@ class ParquetWriter(Writer):
     ``.version``; where bits and E-values of the scores are known, what they are made of is in
     ``.lambda``, ``.k``, ``.statistics`` (where these come from), ``.database_letters``,
     ``.database_sequences``, ``.search_space`` (how it is found), ``.comp_based_stats`` and
-    ``.mask``. Alignments by expected accuracy have a column ``confidence`` at the end, a large
-    string: a mark for each of their columns, as TSV has it.
+    ``.mask``. Where pairs may be on either strand, ``strand`` (int8) is 1 or -1. Alignments by
+    expected accuracy have a column ``confidence`` at the end, a large string: a mark for each of
+    their columns, as TSV has it.
 
     A row group, with the dictionaries of its names (in the order in which they come), follows from
     the pairs and their place in the table alone: what was written in parts, or before and after
@@ -55,6 +56,7 @@ class ParquetWriter(Writer):
 
     name = "parquet"
     shows_statistics = True
+    either_strand = True
     suffixes = (".parquet", ".pq")
     needs = Detail.SCORE
     of_block = True
@@ -69,7 +71,9 @@ class ParquetWriter(Writer):
         self._groups = _Groups()
         self._names = [arrow_names(content.queries), arrow_names(content.targets)]
         has_statistics = content.significance is not None
-        schema = arrow_schema(content.scoring, content.detail, has_statistics)
+        schema = arrow_schema(
+            content.scoring, content.detail, has_statistics, strands=content.strands
+        )
         self._schema = _with_confidence(_with_statistics(schema, content), content)
         self._file: _TableFile | None = _TableFile(output, self._schema, threads)
 

@@ -84,7 +84,7 @@ class SamWriter(TextWriter):
             for lines in self._rest_of_header(sets[1]):
                 self._output.write(lines.encode())
 
-    def set_text(self, sequences: SequenceSet, residues: bool) -> SetText:
+    def set_text(self, sequences: SequenceSet, residues: bool, titles: bool) -> SetText:
         """Return what native code writes of a set: T for U of DNA."""
         counts = sequences.byte_counts
         is_rna = sequences.alphabet.name == "dna" and bool(counts[ord("U")] + counts[ord("u")])

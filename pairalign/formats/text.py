@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import SCORE_FIELDS, STATS_FIELDS, Alignments
-from pairalign.alignments.fields import STATISTICS_CODES
+from pairalign.alignments.fields import COVERAGE_OF_PAIR, STATISTICS_CODES
 from pairalign.base.native import library
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.native_arrays import TextArrays, join_texts
@@ -31,6 +31,8 @@ class NativeSet(ctypes.Structure):
         ("codes", ctypes.c_void_p),
         ("offsets", ctypes.c_void_p),
         ("most_name_bytes", ctypes.c_int64),
+        ("titles", ctypes.c_void_p),
+        ("title_offsets", ctypes.c_void_p),
     )
 
 
@@ -44,6 +46,7 @@ class NativeText(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in _FIELDS),
         ("kind", ctypes.c_void_p),
         ("matrix", ctypes.c_void_p),
+        ("complement", ctypes.c_void_p),
         ("block_header", ctypes.c_char_p),
         ("block_header_bytes", ctypes.c_int64),
         ("format", ctypes.c_void_p),
@@ -54,11 +57,14 @@ class NativeText(ctypes.Structure):
         ("log_evalue_exchanged", ctypes.c_void_p),
         ("confidence", ctypes.c_void_p),
         ("confidence_offsets", ctypes.c_void_p),
+        ("query_covered", ctypes.c_void_p),
+        ("target_covered", ctypes.c_void_p),
         ("field_count", ctypes.c_int32),
         ("decimals", ctypes.c_int32),
         ("whole", ctypes.c_int32),
         ("dual", ctypes.c_int32),
         ("tags", ctypes.c_int32),
+        ("along_query", ctypes.c_int32),
     )
 
 
@@ -74,6 +80,8 @@ class SetText:
         Whether the file shows residues, or what is made of them.
     shown_as : ndarray of uint8, shape (256,), optional
         What the file has for each byte of the residues.
+    titles : bool
+        Whether the file shows whole headers; a tab in them is a blank there.
     """
 
     def __init__(
@@ -83,6 +91,7 @@ class SetText:
         *,
         residues: bool = True,
         shown_as: npt.NDArray[np.uint8] | None = None,
+        titles: bool = False,
     ) -> None:
         text = sequences.text_arrays(residues=residues)
         if shown_as is not None:
@@ -92,9 +101,13 @@ class SetText:
             shown, offsets = join_texts(names)
             longest = int(np.diff(offsets).max(initial=0))
             text = TextArrays(shown, offsets, text.letters, text.codes, text.offsets, longest)
-        self._keep = (sequences, text)
+        headers: tuple[npt.NDArray[Any], ...] = ()
+        if titles:
+            headers = join_texts(one.replace("\t", " ") for one in sequences.descriptions)
+        self._keep = (sequences, text, headers)
         addresses = (array.ctypes.data for array in text[:-1])
-        self.native = NativeSet(len(sequences), *addresses, text.longest_name)
+        shown_titles = (array.ctypes.data for array in headers)
+        self.native = NativeSet(len(sequences), *addresses, text.longest_name, *shown_titles)
 
     def check(self, indices: npt.NDArray[np.int32]) -> None:
         """Make sure that the names that native code reads are as they were written."""
@@ -122,6 +135,8 @@ class PairText:
         For SAM: pairs that are not the first of their query in the file.
     fields : ndarray of int32, optional
         For tables of chosen columns: codes of `pairalign.alignments.fields`.
+    along_query : bool
+        For tables: how columns run on strand -1, see `pairalign.alignments.fields.run_along_query`.
     significance : Significance, optional
         For tables with bit scores and E-values.
     tags : int
@@ -144,6 +159,7 @@ class PairText:
         significance: Significance | None = None,
         tags: int = 0,
         marks: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None = None,
+        along_query: bool = False,
     ) -> None:
         scoring = alignments.scoring
         values = [getattr(alignments, name) for name in _FIELDS]
@@ -151,9 +167,11 @@ class PairText:
         targets.check(alignments.target)
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         assert matrix.shape == (32, 32)
-        self._keep = (alignments, queries, targets, values, matrix, block_header)
+        complement = scoring.alphabet.complement
+        self._keep = (alignments, queries, targets, values, matrix, block_header, complement)
         statistics = _statistics(alignments, fields, significance, dual)
-        self._optional = (kinds, secondary, fields, statistics, marks)
+        covered = _covered(alignments, fields)
+        self._optional = (kinds, secondary, fields, statistics, marks, covered)
         self.native = NativeText(
             queries.native,
             targets.native,
@@ -161,6 +179,7 @@ class PairText:
             *map(_address, values),
             _address(kinds),
             matrix.ctypes.data,
+            _address(complement),
             block_header,
             len(block_header),
             native_format(format),
@@ -168,11 +187,13 @@ class PairText:
             _address(fields),
             *map(_address, statistics),
             *map(_address, marks or (None, None)),
+            *map(_address, covered),
             0 if fields is None else len(fields),
             decimals_of(scoring),
             scoring.mode != "local",
             dual,
             tags,
+            along_query,
         )
 
 
@@ -189,6 +210,35 @@ def _statistics(
     one_way = significance.log_evalues(alignments)
     other_way = significance.log_evalues(alignments, exchanged=True) if dual else None
     return significance.bits(alignments), one_way, other_way
+
+
+def _covered(
+    alignments: Alignments, fields: npt.NDArray[np.int32] | None
+) -> tuple[npt.NDArray[np.int32] | None, ...]:
+    """Return how many residues of query and target the alignments of each pair cover together.
+
+    Nothing where that is not shown, or each pair has one alignment.
+    """
+    if fields is None or COVERAGE_OF_PAIR not in fields or len(alignments) == 0:
+        return None, None
+    pairs = np.stack([alignments.query, alignments.target])
+    group = np.cumsum(np.append(False, (pairs[:, 1:] != pairs[:, :-1]).any(axis=0)))
+    if group[-1] == len(alignments) - 1:
+        return None, None
+    return tuple(_covered_side(alignments, side, group) for side in ("query", "target"))
+
+
+def _covered_side(
+    alignments: Alignments, side: str, group: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int32]:
+    """Return the size of the union of the spans of each group, which are numbered ascending."""
+    before = (int(alignments.field(f"{side}_end").max()) + 1) * group
+    start = before + alignments.field(f"{side}_start")
+    order = np.argsort(start)
+    starts, ends = start[order], (before + alignments.field(f"{side}_end"))[order]
+    known = np.append(np.int64(0), np.maximum.accumulate(ends)[:-1])
+    new = np.maximum(ends - np.maximum(starts, known), 0)
+    return np.bincount(group[order], new)[group].astype(np.int32)
 
 
 def _address(array: npt.NDArray[Any] | None) -> int | None:

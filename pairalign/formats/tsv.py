@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pairalign.alignments.fields import FIELDS
-from pairalign.alignments.tables import COLUMNS
+from pairalign.alignments.tables import COLUMNS, column_names
 from pairalign.formats.output import Output
 from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.writer import Content, TextWriter
@@ -19,7 +19,8 @@ class TsvWriter(TextWriter):
     nothing is aligned are there too: identity 0.000000, spans 0, CIGAR ``*``.
 
     Columns can be chosen, see `pairalign.alignments.fields`. ``bits`` and ``evalue`` are ``nan``
-    where statistics are not known.
+    where statistics are not known. Where pairs may be on either strand, a column ``strand``, ``+``
+    or ``-``, is the last; on ``-`` CIGARs run along the target, as in PAF.
     """
 
     name = "tsv"
@@ -30,11 +31,12 @@ class TsvWriter(TextWriter):
     needs = Detail.SCORE
     of_block = True
     takes_both_ways = True
+    either_strand = True
     default_fields = ()
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
-        if content.both_ways and not content.fields:
-            names = COLUMNS[content.detail]
+        if (content.both_ways or content.strands) and not content.fields:
+            names = column_names(content.detail, content.strands)
             content = replace(content, fields=tuple(FIELDS[name] for name in names))
         super().__init__(output, content, threads)
 

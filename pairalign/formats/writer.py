@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.fields import Field
+from pairalign.alignments.fields import TITLE_CODES, Field, run_along_query
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import WEIGHTS
 from pairalign.base.errors import FormatError
@@ -84,6 +84,8 @@ class Content:
     both_ways : bool
         Whether each pair comes a second time with query and target exchanged.
     piece : Piece
+    strands : bool
+        Whether pairs may be on either strand, which tables then say.
     labels : ndarray of int32, or None
         Number of each query's cluster, for networks.
     fields : tuple of Field
@@ -106,6 +108,7 @@ class Content:
     detail: Detail
     max_overhang: int | None = None
     both_ways: bool = False
+    strands: bool = False
     piece: Piece = WHOLE
     labels: npt.NDArray[np.int32] | None = None
     fields: tuple[Field, ...] = ()
@@ -240,9 +243,10 @@ class Writer(Abortable):
             If they cannot be written; then call `abort` (leaving the ``with`` block does).
         """
         content = self._content
-        strand = alignments.strand
-        if not self.either_strand and strand is not None and (strand < 0).any():
-            raise FormatError(f"{self.name} has no strands: write PAF, SAM or GFA instead")
+        if alignments.strand is not None and (alignments.strand < 0).any():
+            if not self.either_strand:
+                raise FormatError(f"{self.name} has no strands: write PAF, SAM or TSV instead")
+            assert content.strands, "opened for pairs of one strand"
         assert alignments.queries is content.queries
         assert alignments.targets is content.targets
         assert alignments.has_stats >= (content.detail >= Detail.STATS)
@@ -320,12 +324,17 @@ class TextWriter(Writer):
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
+        fields = content.fields or self.default_fields or ()
         shown = bool(self.shows_residues or content.tags or content.fields)
-        sets = {one: self.set_text(one, shown) for one in {content.queries, content.targets}}
-        self._sets = sets[content.queries], sets[content.targets]
+        titles = any(field.code in TITLE_CODES for field in fields)
+        made = {
+            one: self.set_text(one, shown, titles) for one in {content.queries, content.targets}
+        }
+        self._sets = made[content.queries], made[content.targets]
         self._fields: npt.NDArray[np.int32] | None = None
-        if fields := content.fields or self.default_fields:
+        if fields:
             self._fields = np.array([field.code for field in fields], np.int32)
+        self._along_query = run_along_query(field.name for field in fields)
         if content.piece.first:
             self._output.write(self.header())
         self._queue = TextQueue(min(threads, MOST_FORMATTERS), CHUNK_BYTES, content.piece.number)
@@ -337,9 +346,9 @@ class TextWriter(Writer):
         else:  # only the main thread can be interrupted while it waits for a reader
             self._carrier = Carrier(self._queue, output)
 
-    def set_text(self, sequences: SequenceSet, residues: bool) -> SetText:
+    def set_text(self, sequences: SequenceSet, residues: bool, titles: bool) -> SetText:
         """Return what native code writes of a set, without `residues` names alone."""
-        return SetText(sequences, residues=residues)
+        return SetText(sequences, residues=residues, titles=titles)
 
     def header(self) -> bytes:
         """Text before the first pair."""
@@ -389,6 +398,7 @@ class TextWriter(Writer):
             significance=self._content.significance,
             tags=sum(TAGS[tag] for tag in self._content.tags),
             marks=None if confidence is None else confidence.marks(alignments),
+            along_query=self._along_query,
         )
 
     def flush(self) -> int:

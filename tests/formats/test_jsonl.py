@@ -19,7 +19,8 @@ from pairalign.pairs.want import Detail
 from pairalign.sequences.sets import SequenceSet
 
 TEXTS = ("query", "target", "cigar", "query_aligned", "target_aligned", "confidence")
-TEXTS += ("qseqid", "sseqid", "qseq", "sseq", "qaln", "taln")
+TEXTS += ("qseqid", "sseqid", "qseq", "sseq", "qaln", "taln", "strand", "sstrand", "btop")
+TEXTS += ("stitle", "salltitles", "theader", "qtitle", "qheader")
 
 
 @pytest.fixture(autouse=True)

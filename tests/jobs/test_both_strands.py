@@ -314,7 +314,7 @@ def test_formats_without_a_strand(
     command = ["align", "in.fa", "-o", "out", "--format", format, "--strand", "both"]
     assert main(command) == 2
     said = capsys.readouterr().err
-    assert f"{format} has no strands: leave --strand both out, or write paf, sam" in said
+    assert f"{format} has no strands: leave --strand both out, or write paf, tsv" in said
     assert not Path("out").exists()
 
 

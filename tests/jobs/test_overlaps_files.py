@@ -169,9 +169,9 @@ def test_formats_without_strands_refuse_them(tmp_path: Path) -> None:
     from pairalign.formats import open_writer
 
     with (
-        pytest.raises(FormatError, match="tsv has no strands"),
+        pytest.raises(FormatError, match="fasta has no strands"),
         open_writer(
-            tmp_path / "o.tsv", None, found.queries, found.targets, found.scoring, Detail.CIGAR
+            tmp_path / "o.fasta", None, found.queries, found.targets, found.scoring, Detail.CIGAR
         ) as writer,
     ):
         writer.write(found)

@@ -151,7 +151,9 @@ class NetworkReader(RecordReader):
     name = "graphml"
     suffixes = (".graphml", ".gexf")
     never_checked = ("values of edges, but for what they can be",)
-    layout = Layout(("query", "target", "says_query_length", "says_target_length", "says_score"))
+    layout = Layout(
+        (*("query", "target", "says_query_length", "says_target_length", "says_score"), "strand")
+    )
 
     def pieces(self) -> Iterator[list[tuple[str, ...]]]:
         """Yield some edges.
@@ -267,7 +269,7 @@ def _edge_columns(
     names, lengths = zip(*ends, strict=True)
     score = values.get("score", "").replace("*", "?") if "score" in values else "*"
     lengths = tuple(one.replace("*", "?") for one in lengths)
-    return (*names, *lengths, wrong or score)
+    return (*names, *lengths, wrong or score, values.get("strand", "") or "+")
 
 
 def _wrong_value(values: dict[str, str], lengths: list[int]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pairalign.alignments.fields import BLAST6
+from pairalign.alignments.fields import BLAST6, run_along_query
 from pairalign.alignments.records import CLAIMS, Layout, SetNames
 from pairalign.base.errors import AlignmentFileError, FormatError
 from pairalign.base.spelling import spelled
@@ -100,7 +100,7 @@ class TsvReader(LineReader):
         self.unknown = [one for one in names if one not in COLUMN_ROLES and one not in NOT_CHECKED]
         self.unplaced = _unplaced(roles)
         self.not_checked = not_checked(names)
-        self.layout = Layout(roles, quotes=True)
+        self.layout = Layout(roles, quotes=True, along_query=run_along_query(names))
 
 
 class Blast6Reader(LineReader):
@@ -123,7 +123,9 @@ class Blast6Reader(LineReader):
                 raise FormatError(f"no column '{name}': expected some of {known}")
         roles = _roles_of(columns or BLAST6)
         _check_names(roles, spelled("columns"), FormatError)
-        self.layout = Layout(roles, comment="#", required=int(not columns))
+        along_query = run_along_query(columns or BLAST6)
+        required = int(not columns)
+        self.layout = Layout(roles, comment="#", required=required, along_query=along_query)
         RecordReader.__init__(self, path, names, columns)
         self.not_checked = not_checked(columns or BLAST6)
         self.unplaced = _unplaced(roles)

@@ -18,7 +18,8 @@ def write_alignments(
 
     detail = Detail.CIGAR if found.has_cigar else Detail.STATS if found.has_stats else Detail.SCORE
     format_ = find_format(os.fspath(path), format)
-    check_shown(format_, detail, strand="plus" if found.strand is None else "both")
+    strands = found.strand is not None
+    check_shown(format_, detail, strand="both" if strands else "plus")
     significance: Any = found.significance
     with open_writer(
         os.fspath(path),
@@ -27,6 +28,7 @@ def write_alignments(
         found.targets,
         found.scoring,
         detail,
+        strands=strands,
         significance=significance,
     ) as writer:
         writer.write(found)
