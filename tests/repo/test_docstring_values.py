@@ -31,7 +31,7 @@ VALUES = {
     "names": choices.NAMES,
     "filter": choices.OVERLAP_FILTERS,
     "preset": ("auto", *PRESETS),
-    "format": choices.DISTANCE_SUFFIXES,  # of parts
+    "format": {**choices.DISTANCE_SUFFIXES, **choices.RECTANGLE_SUFFIXES},  # of parts
     "detail": ("cigar", "stats", "score"),
     "alphabet": ("protein", "dna"),
 }
