@@ -287,7 +287,9 @@ def test_edges_of_networks_have_a_strand(ending: str) -> None:
     assert main([*asked, "-o", "x.tsv"]) == 0
     rows = [line.split("\t") for line in Path("x.tsv").read_text().splitlines()[1:]]
     names = networkx.get_node_attributes(read, "name")
-    strands = {frozenset((names[a], names[b])): strand for a, b, strand in read.edges(data="strand")}
+    strands = {
+        frozenset((names[a], names[b])): strand for a, b, strand in read.edges(data="strand")
+    }
     assert strands == {frozenset(row[:2]): row[-1] for row in rows}
     assert set(strands.values()) == {"+", "-"}
     verify = ["verify", f"x.{ending}", "q.fa", "--mode", "local", "--optimal", *SCORING, "-q"]
