@@ -252,13 +252,13 @@ SHARES = (0.1, 0.2, 0.2, 0.2, 0.2, 0.1)
 
 
 @pytest.mark.slow
-def test_hundreds_of_thousands_of_pairs() -> None:
+def test_tens_of_thousands_of_pairs() -> None:
     """What lanes do is what 16-bit lanes find in full."""
     done = 0
-    for seed in range(50):
+    for seed in range(20):
         problem, pruning, options = many_lanes(seed)
         found, did = align(problem, pruning, **options)
         assert_same(found, run(open_cpu, problem, lane_bits=16), note=seed)
         assert did.lost == 0, seed
         done += did.done
-    assert done > 100_000
+    assert done > 40_000

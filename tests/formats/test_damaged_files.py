@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from mutants import NUMBER, check_mutants
+from mutants import check_mutants
 
 from pairalign.base.choices import FORMAT_NAMES, READER_NAMES
 from pairalign.cli.main import main
@@ -25,7 +25,6 @@ KVLWCGGHYTRRSTPQEELKNHCWVAYGGGMFPLLKERDNQS
 KVLWCGGHYTRRSTPQEELKNHCWVA
 """
 ALIGNMENTS = list(FORMAT_NAMES)
-SOME = 40
 
 
 @pytest.fixture
@@ -44,13 +43,6 @@ def made(folder, *arguments):
     return (folder / "o").read_bytes()
 
 
-def numbers():
-    """A few mutants in each run of the tests, all of them in `make test-all`."""
-    return pytest.mark.parametrize(
-        "number", [SOME, pytest.param(NUMBER, marks=pytest.mark.slow)], ids=["some", "all"]
-    )
-
-
 def verify(format, sets, mode):
     scoring = make_scoring("protein", mode=mode)
 
@@ -66,19 +58,17 @@ def verify(format, sets, mode):
     return read
 
 
-@numbers()
 @pytest.mark.parametrize("mode", ["global", "local"])
 @pytest.mark.parametrize("format", [one for one in ALIGNMENTS if one not in ("edges", "npz")])
-def test_alignments(folder, format, mode, number):
+def test_alignments(folder, format, mode):
     given = ["q.fa", "t.fa"] if format == "a3m" else ["s.fa"]
     data = made(folder, "align", *given, "--format", format, "--mode", mode)
     sets = [read_fasta(name) for name in given] + [None] * (2 - len(given))
     read_as = {"blast7": "blast6", "gexf": "graphml"}.get(format, format)
-    check_mutants(data, verify(read_as, sets, mode), number=number)
+    check_mutants(data, verify(read_as, sets, mode))
 
 
-@numbers()
-def test_graphs_of_overlaps(folder, number):
+def test_graphs_of_overlaps(folder):
     (folder / "s.fa").write_text(">a\n" + "ACGTTGCA" * 20 + "\n>b\n" + "ACGTTGCA" * 15 + "\n")
     data = made(folder, "overlap", "s.fa", "--format", "gfa")
     sets = [read_fasta("s.fa"), None]
@@ -90,12 +80,11 @@ def test_graphs_of_overlaps(folder, number):
         with VerifyJob("x", *sets, scoring, format="gfa").open() as results:
             list(results)
 
-    check_mutants(data, read, number=number)
+    check_mutants(data, read)
 
 
-@numbers()
 @pytest.mark.parametrize("format", ["phylip", "tsv", "column", "npy"])
-def test_distances(folder, format, number):
+def test_distances(folder, format):
     data = made(folder, "distance", "s.fa", "--format", format)
     names = read_fasta("s.fa").names
 
@@ -103,12 +92,11 @@ def test_distances(folder, format, number):
         (folder / "x").write_bytes(text)
         read_distances("x", format, names=names)
 
-    check_mutants(data, read, number=number)
+    check_mutants(data, read)
 
 
-@numbers()
 @pytest.mark.parametrize("format", ["tsv", "uc", "clstr", "folds"])
-def test_clusters_and_folds(folder, format, number):
+def test_clusters_and_folds(folder, format):
     sequences = read_fasta("s.fa")
     if format == "folds":
         data = b"name,label,fold\na;size=3,x,1\n" + b'"b",y,2\nc,y,1\n'
@@ -119,22 +107,20 @@ def test_clusters_and_folds(folder, format, number):
         (folder / "x").write_bytes(text)
         read_groups("x", format, sequences)
 
-    check_mutants(data, read, number=number)
+    check_mutants(data, read)
 
 
-@numbers()
-def test_tables_of_labels(folder, number):
+def test_tables_of_labels(folder):
     sequences = read_fasta("s.fa")
 
     def read(text):
         (folder / "x.csv").write_bytes(text)
         read_values(sequences, "label", "x.csv")
 
-    check_mutants(b'name,label\na;size=3,x\n"b",y\nc,y\n', read, number=number)
+    check_mutants(b'name,label\na;size=3,x\n"b",y\nc,y\n', read)
 
 
-@numbers()
-def test_trees(folder, number):
+def test_trees(folder):
     (folder / "s.fa").write_text(SEQUENCES.replace(";size=3", ""))
     data = made(folder, "tree", "s.fa", "--format", "newick")
 
@@ -142,7 +128,7 @@ def test_trees(folder, number):
         (folder / "x").write_bytes(text)
         read_newick("x", ["a", "b", "c"])
 
-    check_mutants(data, read, number=number)
+    check_mutants(data, read)
 
 
 # ---- numbers of any size -------------------------------------------------------------------------

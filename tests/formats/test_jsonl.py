@@ -67,7 +67,9 @@ def test_values_are_those_of_tsv(mode, more):
 
 @pytest.mark.parametrize("costs", [(), ("--gap-open", "10.25", "--gap-extend", "0.5")])
 def test_every_column_can_be_chosen(costs):
-    chosen = ["--columns", ",".join(FIELDS), "--mode", "local", *costs]
+    unknown = {"evalue", "bits", "bitscore"} if costs else set()  # an estimate takes seconds
+    columns = ",".join(name for name in FIELDS if name not in unknown)
+    chosen = ["--columns", columns, "--mode", "local", *costs]
     for ending in ("tsv", "jsonl"):
         align("p.fa", "-o", f"x.{ending}", *chosen)
     found = objects("x.jsonl")

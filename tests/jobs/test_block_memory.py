@@ -177,7 +177,7 @@ def test_memory_does_not_grow_with_the_set(
         run(stores[4000], COMMANDS[name], small)
     for count, shard in ((4000, small), (32_000, large)):
         found = []
-        for _ in range(3):  # the least: how much of the work threads have at a time varies
+        for _ in range(2):  # the least: how much of the work threads have at a time varies
             gc.collect()  # which is then due at the same moments of both runs
             tracemalloc.start()
             try:

@@ -16,13 +16,13 @@ from commands import TIMEOUT_SECONDS, start
 from resuming import OPTIONS, Killed, md5, run, write_set
 
 from pairalign.cli.main import main
-from pairalign.formats import FORMATS
 from pairalign.formats import journal as journal_module
 from pairalign.formats import resumable as resumable_module
 from pairalign.formats.journal import Journal
 from pairalign.formats.parquet import ParquetWriter
 
-ENDINGS = ("parquet", "tsv.gz", "sam")  # of those that go on in other ways
+ENDINGS = ("parquet", "tsv.gz", "sam", "gexf", "npz", "a3m", "phylip", "newick")
+"""Of those that go on in other ways."""
 
 
 @pytest.fixture(autouse=True)
@@ -64,23 +64,13 @@ def kill_and_resume(chance: random.Random, command: list[str], output: str, kill
     return done
 
 
+KILLS = int(os.environ.get("PAIRALIGN_KILLS", "4"))
+"""In each format."""
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("format", ENDINGS)
 def test_killed_at_random_moments(format: str) -> None:
-    write_set("in.fa", 160, 300)
-    command = ["align", "in.fa", "-o", f"out.{format}", "--window", "20", *OPTIONS, "-t", "1"]
-    run("align", "in.fa", "-o", f"one.{format}", "--window", "20", "-q", "--device", "cpu")
-    assert kill_and_resume(random.Random(format), command, f"out.{format}", 3) == 3
-    assert md5(f"out.{format}") == md5(f"one.{format}")
-
-
-KILLS = int(os.environ.get("PAIRALIGN_KILLS", "4"))
-"""In each format, of which there are more than a dozen."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("format", [*FORMATS, "paf.gz", "phylip", "newick"])
-def test_killed_very_often(format: str) -> None:
     name = {"phylip": "distance", "newick": "tree"}.get(format, "align")
     inputs = ["in.fa"]
     options = ["--mode", "local", "--format", format.removesuffix(".gz")]

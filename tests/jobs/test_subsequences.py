@@ -89,7 +89,7 @@ def test_what_is_dropped(isa: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("isa", instruction_sets())
-@settings(max_examples=examples(15), deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 @given(
     seed=st.integers(0, 1 << 30),
     length=st.integers(64, 330),

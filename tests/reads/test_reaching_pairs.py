@@ -104,8 +104,7 @@ def overlaps_of(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("memory_bytes", [None, 300 << 10])
-@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize(("memory_bytes", "both"), [(None, False), (300 << 10, True)])
 def test_the_device_leaves_out_what_cannot_pass(
     device: Any, memory_bytes: int | None, both: bool
 ) -> None:

@@ -19,6 +19,8 @@ from urllib.parse import unquote
 import pytest
 from commands import TIMEOUT_SECONDS
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 BROWSER = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -68,7 +70,6 @@ def commands_of(page: Path) -> list[str]:
     return found
 
 
-@pytest.mark.slow
 def test_the_landing_page_is_enough_for_six_jobs(site: Path, tmp_path: Path) -> None:
     commands = commands_of(site / "index.html")
     assert len(commands) == 7

@@ -7,6 +7,7 @@ A reader passes if each mutant gives a result or a `PairalignError` within secon
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 
 from pairalign.base.errors import PairalignError
 
-NUMBER = 1000
+NUMBER = 40 if os.environ.get("HYPOTHESIS_PROFILE") == "few" else 400
 SECONDS = 5
 _MOST_AT_ONCE = 3
 _ODD = (
