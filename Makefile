@@ -1,6 +1,6 @@
 # Everything happens in a virtual environment of its own, .venv.
 #   make demo     set up, then align every pair of a small real set
-#   make test     set up, then run the tests, less those that are slow, on a third of the examples
+#   make test     set up, then run the tests, less those that are slow, on a quarter of cases and examples
 #   make test-all all tests, as CI does
 #   make check    formatting, lint, types, which module imports which, words, licences, CITATION.cff
 #   make build    the native library, after a change in cpu/

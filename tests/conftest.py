@@ -32,7 +32,7 @@ pytest_plugins = ["left_out"]
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # The default profile always draws the same examples: a test that passed yesterday passes today.
-# HYPOTHESIS_PROFILE=search looks for new ones, twenty times as many; with "few" a third are drawn.
+# HYPOTHESIS_PROFILE=search looks for new ones, twenty times as many; with "few" a quarter.
 COMMON = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -75,7 +75,7 @@ def examples(number: int, open_engine: OpenEngine | None = None) -> int:
     if open_engine is open_opencl:
         number //= 6  # it takes its time to open
     profile = os.environ.get("HYPOTHESIS_PROFILE")
-    return {"search": 20 * number, "few": max(1, number // 3)}.get(profile or "", number)
+    return {"search": 20 * number, "few": max(1, number // 4)}.get(profile or "", number)
 
 
 def open_cpu(sets: Sequence[SequenceSet], scoring: Scoring, **options: object) -> Engine:

@@ -42,7 +42,7 @@ from pairalign.sequences.alphabets import DNA, PROTEIN
 
 
 def test_small_sets(open_engine: OpenEngine) -> None:
-    @settings(max_examples=examples(1500, open_engine))
+    @settings(max_examples=examples(900, open_engine))
     @given(problem=small_problems())
     def check(problem: Problem) -> None:
         found = run(open_engine, problem)

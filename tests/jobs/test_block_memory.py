@@ -153,6 +153,7 @@ def check_reads(reads: Reads, store: Path, *, has_letters: bool) -> None:
         assert reads.bytes["letters"] <= 8 * CHUNK_BYTES  # of four sequences that the summary names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "small", "large"),
     [

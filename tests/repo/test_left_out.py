@@ -84,11 +84,11 @@ def test_what_is_not_installed_is_a_line(folder: Path, workers: list[str]) -> No
 def test_each_kind_is_a_line(folder: Path, workers: list[str]) -> None:
     code, said = run_tests(folder, *workers, "-m", "not slow", profile="few")
     assert code == 0, said
-    assert "5 passed" in said
+    assert "4 passed" in said
     assert "skipped" not in said
     assert "Left out: 2 tests that need a GPU (" in said
     assert "make test-gpu\n" in said
-    line = "Left out: 1 slow tests and 8 cases of others; to run everything: make test-all\n"
+    line = "Left out: 1 slow tests and 9 cases of others; to run everything: make test-all\n"
     assert line in said
 
 
@@ -97,8 +97,8 @@ def test_cases_are_drawn_that_differ_and_are_always_the_same(folder: Path) -> No
     first, again = (run_tests(folder, *options, profile="few")[1] for _ in range(2))
     drawn = re.findall(r"test_many\[(\d)-(\w)\]", first)
     assert drawn == re.findall(r"test_many\[(\d)-(\w)\]", again)
-    assert len(drawn) == 4
-    assert {number for number, _ in drawn} == {*"0123"}
+    assert len(drawn) == 3
+    assert len({number for number, _ in drawn}) == 3
     assert {mode for _, mode in drawn} == {*"abc"}
 
 

@@ -39,8 +39,8 @@ LONG_FILES = (
 )
 """They take long, or would be the last; the others begin in the order of their names."""
 
-LEAST_CASES = 4
-"""Of a test that has more, `make test` runs a third, at least so many."""
+LEAST_CASES = 3
+"""Of a test that has more, `make test` runs a quarter, at least so many."""
 
 
 @functools.cache
@@ -88,14 +88,14 @@ def leave_out(kind: str, left: Sequence[pytest.Item], items: list[pytest.Item]) 
 
 
 def beyond_the_sample(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Cases of tests that have many, beyond a third of them, always the same ones."""
+    """Cases of tests that have many, beyond a quarter of them, always the same ones."""
     cases = defaultdict(list)
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             cases[item.nodeid.partition("[")[0]].append(item)
     left = []
     for all_cases in cases.values():
-        most = max(LEAST_CASES, -(-len(all_cases) // 3))
+        most = max(LEAST_CASES, -(-len(all_cases) // 4))
         if len(all_cases) > most:
             left += all_but_varied(most, all_cases)
     return left
@@ -107,11 +107,14 @@ def all_but_varied(count: int, items: Sequence[pytest.Function]) -> list[pytest.
     Else they are drawn by their names: each Nth of a product of parameters could be of one mode.
     """
     left = sorted(items, key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())
+    values = {
+        item: {(name, id(one)) for name, one in item.callspec.params.items()} for item in left
+    }
     seen: set[tuple[str, int]] = set()
     for _ in range(count):
-        best = max(left, key=lambda item: len(item.callspec.indices.items() - seen))
+        best = max(left, key=lambda item: len(values[item] - seen))
         left.remove(best)
-        seen |= best.callspec.indices.items()
+        seen |= values[best]
     return left
 
 
