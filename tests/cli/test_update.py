@@ -93,8 +93,7 @@ def test_lines_of_tables(options: tuple[str, ...]) -> None:
     assert Path("updated").read_bytes() == fresh(*options)
 
 
-@pytest.mark.parametrize("shards", [1, 3])
-@pytest.mark.parametrize("more", [False, True], ids=["none", "new ones"])
+@pytest.mark.parametrize(("more", "shards"), [(False, 3), (True, 1)], ids=["none", "new ones"])
 @pytest.mark.parametrize("format", ADDED)
 def test_a_run_of_which_no_pair_passed(format: str, more: bool, shards: int) -> None:
     """What an update adds to such a run, whether new pairs pass or not."""
@@ -223,7 +222,7 @@ def test_only_new_pairs_are_aligned(format: str, monkeypatch: pytest.MonkeyPatch
     ],
     ids=lambda options: " ".join(options),
 )
-@pytest.mark.parametrize("hits", ["1", "3", "100"])
+@pytest.mark.parametrize("hits", ["2", "100"])
 @pytest.mark.parametrize("format", ["tsv", "paf", "sam"])
 def test_lines_of_hits(format: str, hits: str, options: tuple[str, ...]) -> None:
     if format != "tsv" and {"--columns", "--score-only"} & {*options}:

@@ -151,12 +151,12 @@ def test_chosen_pairs(device: Any, mode: str) -> None:
         cpu = open_cpu(sets, scoring)
         columns = len(second) if len(sets) > 1 else None
         for window in plan_windows(len(first), columns, 100):
-            for share in (0.0, 0.1, 0.5, 1.0):
+            for share in (0.0, 0.2, 1.0):
                 pair_mask = rng.random(window.pairs) < share
                 for want in (Want(), Want(min_raw_score=60), Want(Detail.SCORE, 60)):
                     expected = cpu.align(window, want, pair_mask)
                     assert_same(expected, gpu.align(window, want, pair_mask), want.detail)
-            for least in (-50, 0, 60, 10**6):
+            for least in (-50, 60, 10**6):
                 want = Want(Detail.STATS, least)
                 assert_same(cpu.align(window, want), gpu.align(window, want), want.detail)
         gpu.close()

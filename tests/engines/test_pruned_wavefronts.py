@@ -78,7 +78,7 @@ def test_ties_everywhere(letters: str, costs: tuple[int, int, int, int]) -> None
 @pytest.mark.parametrize("name", instruction_sets())
 def test_many_pairs(name: str) -> None:
     done = 0
-    for seed in (0, 2, 3):
+    for seed in (0, 2):
         problem, _ = many_pairs(seed)
         found, did = align(problem, WAVEFRONTS, instruction_set=name)
         assert_same(found, run(open_cpu, problem), note=seed)

@@ -45,6 +45,7 @@ def run(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 @needs_program("hmmbuild")
 @pytest.mark.parametrize("mode", MODES)
 def test_hmmbuild_reads_all_alignments(folder, mode):

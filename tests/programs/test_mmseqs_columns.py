@@ -42,6 +42,7 @@ def ours(*options: str) -> list[list[str]]:
     return [line.split("\t") for line in Path("ours.m8").read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_columns_are_those_of_mmseqs() -> None:
     if shutil.which("mmseqs") is None:
         pytest.skip("MMseqs2 is not installed")

@@ -29,6 +29,7 @@ def genomes(count: int, length: int) -> dict[str, str]:
     return {f"virus{k}": "".join(text) for k, text in enumerate(made)}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("mafft") is None, reason="install mafft")
 def test_aligned_identities_are_sdts_of_mafft() -> None:
     sequences = genomes(5, 900)

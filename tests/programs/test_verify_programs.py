@@ -185,6 +185,7 @@ def test_vsearch(folder):
     assert "edits_internal" in {row["verdict"] for row in verify("y.sam", "d.fa", code=1)}
 
 
+@pytest.mark.slow
 @needs_program("mmseqs")
 def test_mmseqs(folder):
     columns = "query,target,fident,alnlen,mismatch,gapopen,qstart,qend,tstart,tend,evalue,bits"
