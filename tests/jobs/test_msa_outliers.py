@@ -10,6 +10,7 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.jobs.msa.grouping import ScoreDistances
 from pairalign.jobs.msa.latecomers import find_latecomers
+from pairalign.jobs.msa.model_choice import match_states_of
 
 AMINO_ACIDS = "ACDEFGHIKLMNPQRSTVWY"
 
@@ -117,6 +118,46 @@ def test_fragments_are_where_their_sequences_are():
         right += (columns[name] == columns[whole][start : start + len(text)]).sum()
         total += len(text)
     assert right > 0.9 * total
+
+
+def test_fragments_are_found_though_the_long_ones_are_not_related():
+    """Each long sequence has fragments of relatives of its own alone."""
+    clades = [_relatives(6, 200, 0.3, seed) for seed in range(20, 26)]
+    texts = {f"w{k}": clade["r0"][0] for k, clade in enumerate(clades)}
+    for k, clade in enumerate(clades):
+        others = {name: clade[name] for name in clade if name != "r0"}
+        texts |= {f"{k}{name}": text for name, text in _fragments(others, 15, k).items()}
+    both = pairalign.SequenceSet.from_strings(texts)
+    late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
+    assert {both.names[index][0] for index in late.usual} == {"w"}
+    assert len(late.added) == 90
+
+
+def test_a_few_long_sequences_do_not_make_fragments_of_the_others():
+    relatives = _relatives(12, 100, 0.3, 14)
+    names = list(relatives)
+    texts = {name: text for name, (text, _) in relatives.items()} | _fragments(relatives, 60, 15)
+    for k in range(3):
+        texts[names[k]] += "".join(random.Random(k).choices(AMINO_ACIDS, k=170))
+    both = pairalign.SequenceSet.from_strings(texts)
+    late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
+    assert {both.names[index] for index in late.usual} == set(names)
+
+
+def test_the_lengths_of_fragments_and_outliers_do_not_choose_the_model():
+    relatives = _relatives(8, 90, 0.4, 16)
+    others = _fragments(relatives, 5, 17) | _unrelated(4, 18, (200, 300))
+    both = _among(relatives, others, 19)
+    assert match_states_of(both) == 1
+    late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
+    assert match_states_of(both, late.usual) > 1
+    made = pairalign.msa(both)
+    again = pairalign.score_multiple(both, made.columns, made.width)
+    assert np.array_equal(again.support, made.support)
+    along = pairalign.msa(both, tree_in=made.tree)
+    assert np.array_equal(along.columns, made.columns)
+    assert along.unlike == made.unlike
+    assert {name[0] for name, _ in made.named_unlike} == {"u"}
 
 
 def test_the_order_of_the_input_changes_nothing():

@@ -16,7 +16,6 @@ from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.engines.cpu.msa import Support
 from pairalign.engines.posterior_engines import Pairs
 from pairalign.formats.step_results import KeptResults
-from pairalign.jobs.msa.model_choice import match_states_of
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.sets import SequenceSet
@@ -59,6 +58,7 @@ def find_confidence(
     sequences: SequenceSet,
     columns: npt.NDArray[np.int32],
     *,
+    match_states: int,
     partners: int | None = None,
     seed: int = 0,
     device: str = "auto",
@@ -74,6 +74,8 @@ def find_confidence(
     sequences : SequenceSet
         Two or more.
     columns : ndarray of int32, shape (total_residues,)
+    match_states : int
+        See `pairalign.jobs.msa.model_choice`.
     partners : int, optional
         See `sample_pairs`. Default: all of up to `MOST_ALL` sequences, `PARTNERS` of more.
     seed : int
@@ -96,7 +98,7 @@ def find_confidence(
         pairs=sample_pairs(len(sequences), partners, seed),
         kept=kept,
         phase="confidence",
-        match_states=match_states_of(sequences),
+        match_states=match_states,
     )
     return confidence_by(job, sequences, columns)
 

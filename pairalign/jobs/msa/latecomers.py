@@ -5,12 +5,12 @@ tree has a place for them. An outlier is like nothing, and breaks what it is ali
 found by scores with free end gaps, in whole numbers:
 
 1. Two sequences are related if their score is above chance (`ScoreDistances.above_chance`). What is
-   related to nothing is an outlier. Relations make clans.
-2. A sequence is short if it has less than half of the longest of its clan (one of 64, or the
-   fourth).
+   related to nothing is an outlier.
+2. The family has the length that the most residues speak for, but no number of sequences for more
+   than ten, or one in 64, do. What has less than half of it is short.
 3. Short ones are fragments if two that have a long relative in common are often not related to each
    other. Domains that are alone in some sequences and a part of others mostly are; they stay.
-4. Where there are fragments, or many short outliers, what is short beside the main clan is one.
+4. Where there are fragments, or many short outliers, all that is short is one.
 
 All others are aligned first. Outliers among up to 100 of them stay, for these are aligned by all
 pairs (up to 50 with rounds, see the shares of `pairalign.jobs.msa.progressive`), but where without
@@ -20,7 +20,7 @@ out to be aligned with confidence is none (`pairalign.jobs.msa.msa`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -38,11 +38,8 @@ _LEAST_PAIRS = 20
 _LEAST_SHORT = 6
 """What shows that there are fragments: such pairs, in both directions; short outliers."""
 
-_LONGEST = (4, 64)
-"""Which of the longest of a clan is what others are compared with: by its place, or one in 64."""
-
-_LEAST_CLAN = 4
-"""Sequences of the main clan."""
+_SPEAKERS = (10, 64)
+"""How many sequences speak for a length, at most: some, or one in 64."""
 
 LEAST_FIRST = 3
 """Sequences that others are added to, at least."""
@@ -67,16 +64,19 @@ class Latecomers:
     doubtful : ndarray of int64
         Of the added ones those that are no fragments: relatives may be among them that are too far
         for scores.
+    usual : ndarray of int64
+        Those that have relatives, and are not short.
     """
 
     added: Indices
     lonely: Indices
     doubtful: Indices
+    usual: Indices
 
     def without(self, indices: Indices) -> Latecomers:
         """Return latecomers without some, none of which is in doubt any more."""
         kept = np.setdiff1d(self.added, indices)
-        return Latecomers(kept, self.lonely, np.zeros(0, np.int64))
+        return replace(self, added=kept, doubtful=np.zeros(0, np.int64))
 
     def compared_with(self, first: SequenceSet) -> Indices:
         """Return which of the others the added ones may be compared with: of large families some.
@@ -88,7 +88,7 @@ class Latecomers:
         return evenly(first.canonical_order().astype(np.int64), most)
 
 
-NOBODY = Latecomers(*[np.zeros(0, np.int64)] * 3)
+NOBODY = Latecomers(*[np.zeros(0, np.int64)] * 4)
 
 
 def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomers:
@@ -108,13 +108,12 @@ def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomer
     count = len(sequences)
     related, columns, lonely = _relatives(sequences, scores)
     lengths = sequences.lengths.astype(np.int64)
-    clans = _clans(related, columns)
-    short = _short(clans, lengths)
-    is_small = 2 * lengths < _main_length(clans, short, lengths)
+    lengths = sequences.lengths.astype(np.int64)
+    short = 2 * lengths < _usual_length(lengths[~lonely])
     added = np.zeros(count, bool)
-    are_many = int((lonely & is_small).sum()) >= _LEAST_SHORT
+    are_many = int((lonely & short).sum()) >= _LEAST_SHORT
     if are_many or _are_fragments(related, columns, short):
-        added = short | is_small
+        added = short.copy()
     is_fragment = added.copy()
     first = count - int(added.sum())
     related_ones = count - int((added | lonely).sum())
@@ -123,7 +122,7 @@ def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomer
     if count - int(added.sum()) < LEAST_FIRST:
         added[:] = False
     doubtful = added & ~is_fragment
-    return Latecomers(*map(np.flatnonzero, (added, lonely, doubtful)))
+    return Latecomers(*map(np.flatnonzero, (added, lonely, doubtful, ~(lonely | short))))
 
 
 def _relatives(sequences: SequenceSet, scores: ScoreDistances) -> tuple[Flags, Indices, Flags]:
@@ -160,45 +159,18 @@ def evenly(indices: Indices, most: int) -> Indices:
     return indices[np.arange(taken, dtype=np.int64) * len(indices) // taken]
 
 
-def _clans(related: Flags, columns: Indices) -> Indices:
-    """Return a number for each sequence that is the same for all that relations connect."""
-    clans = np.arange(len(related))
-    while True:
-        of_columns = np.where(related, clans[:, np.newaxis], len(clans)).min(axis=0)
-        found = clans.copy()
-        found[columns] = np.minimum(found[columns], of_columns)
-        found = np.minimum(found, np.where(related, found[columns], len(clans)).min(axis=1))
-        if np.array_equal(found, clans):
-            return clans
-        clans = found
+def _usual_length(lengths: Indices) -> int:
+    """Return the length for which the most residues speak; 0 for no sequences.
 
-
-def _short(clans: Indices, lengths: Indices) -> Flags:
-    """Return what is short beside the longest of its clan."""
-    short = np.zeros(len(clans), bool)
-    for clan in np.unique(clans).tolist():
-        members = np.flatnonzero(clans == clan)
-        short[members] = 2 * lengths[members] < _longest(lengths[members])
-    return short
-
-
-def _longest(lengths: Indices) -> int:
-    least, one_in = _LONGEST
-    place = min(len(lengths), max(least, -(-len(lengths) // one_in)))
-    return int(np.sort(lengths)[-place])
-
-
-def _main_length(clans: Indices, short: Flags, lengths: Indices) -> int:
-    """Return how long the long sequences are of the clan that has the most.
-
-    What counts is the square of a length: a clan of fragments alone may have more members.
+    A sequence speaks for its length and all shorter ones. That no more than some do keeps many
+    fragments from it; that they are some, a few sequences of several domains.
     """
-    sizes = np.bincount(clans)
-    squares = np.zeros(len(sizes), np.int64)
-    np.add.at(squares, clans, lengths**2 * ~short)
-    squares[sizes < _LEAST_CLAN] = 0
-    long = np.sort(lengths[(clans == squares.argmax()) & ~short])
-    return int(long[len(long) // 2]) if squares.any() else 0
+    if not len(lengths):
+        return 0
+    some, one_in = _SPEAKERS
+    longest = np.sort(lengths)[::-1]
+    speakers = np.minimum(np.arange(1, len(lengths) + 1), max(some, -(-len(lengths) // one_in)))
+    return int(longest[(longest * speakers).argmax()])
 
 
 def _are_fragments(related: Flags, columns: Indices, short: Flags) -> bool:

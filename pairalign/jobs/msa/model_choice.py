@@ -8,6 +8,7 @@ counterpart in others, it aligns worse. Lengths tell the two apart to some degre
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.scoring.posterior_models import MOST_MATCH_STATES
 from pairalign.sequences.alphabets import DNA
@@ -22,13 +23,15 @@ _ALIKE = 0.9
 _ONE = 1 << 20
 
 
-def match_states_of(sequences: SequenceSet) -> int:
+def match_states_of(sequences: SequenceSet, usual: npt.NDArray[np.int64] | None = None) -> int:
     """Return how many match states the pair HMM of a family has.
 
     Parameters
     ----------
     sequences : SequenceSet
         Two or more.
+    usual : ndarray of int64, optional
+        Those whose lengths count: not fragments and outliers. Default: all, as for fewer than two.
 
     Returns
     -------
@@ -43,6 +46,8 @@ def match_states_of(sequences: SequenceSet) -> int:
     if sequences.alphabet == DNA or count > MOST_OF_ALL_PAIRS:
         return 1
     lengths = sequences.lengths.astype(np.int64)
-    one, other = (lengths[index] for index in np.triu_indices(count, 1))
+    if usual is not None and len(usual) > 1:
+        lengths = lengths[usual]
+    one, other = (lengths[index] for index in np.triu_indices(len(lengths), 1))
     alike = np.minimum(one, other) * _ONE // np.maximum(one, other)
     return MOST_MATCH_STATES if int(alike.sum()) >= int(_ALIKE * _ONE) * len(alike) else 1

@@ -131,20 +131,40 @@ def msa(
     memory_bytes = default_bytes() if memory is None else memory
     computed = _Computed(device, threads, memory_bytes, progress, kept)
     scores = ScoreDistances(sequences, threads, memory_bytes)
-    late = NOBODY if given is not None else find_latecomers(sequences, scores)
+    late = _latecomers(sequences, scores, given)
     if len(late.added):
         made, columns, width, unlike = _align_in_turn(sequences, late, computed)
         posteriors = None
     else:
-        made, columns, width, posteriors = _align_at_once(sequences, given, scores, computed)
+        aligned = _align_at_once(sequences, given, scores, late.usual, computed)
+        made, columns, width, posteriors = aligned
         unlike = _unlike(sequences, columns, late.lonely, posteriors)
     if posteriors is not None:
         known = confidence_by([posteriors], sequences, columns)
     elif confidence:
-        known = find_confidence(sequences, columns, partners=partners, seed=seed, **vars(computed))
+        known = find_confidence(
+            sequences,
+            columns,
+            match_states=match_states_of(sequences, late.usual),
+            partners=partners,
+            seed=seed,
+            **vars(computed),
+        )
     else:
         known = _nothing(sequences)
     return MultipleAlignment(sequences, columns, width, *known, made, unlike)
+
+
+def _latecomers(
+    sequences: SequenceSet, scores: ScoreDistances, tree: GuideTree | None
+) -> Latecomers:
+    """Find fragments and outliers; along a tree that is given none is added later."""
+    if tree is None:
+        return find_latecomers(sequences, scores)
+    if len(sequences) > MOST_OF_ALL_PAIRS:
+        return NOBODY
+    late = find_latecomers(sequences, scores)
+    return late.without(late.added)
 
 
 @dataclass(frozen=True)
@@ -159,12 +179,16 @@ class _Computed:
 
 
 def _align_at_once(
-    sequences: SequenceSet, tree: GuideTree | None, scores: ScoreDistances, computed: _Computed
+    sequences: SequenceSet,
+    tree: GuideTree | None,
+    scores: ScoreDistances,
+    usual: Indices,
+    computed: _Computed,
 ) -> tuple[GuideTree, npt.NDArray[np.int32], int, SparsePosteriors | None]:
     """Align a family, in groups if it is large; of all pairs return the posteriors as well."""
     if not _by_all_pairs(sequences):
         return *align_large(sequences, tree=tree, scores=scores, **vars(computed)), None
-    posteriors = _posteriors(sequences, **vars(computed))
+    posteriors = _posteriors(sequences, match_states_of(sequences, usual), **vars(computed))
     rounds, refinements = (ROUNDS, REFINEMENTS) if len(sequences) <= MOST_IN_GROUP else (0, 0)
     with closing(PosteriorGraph(sequences.lengths, posteriors, computed.threads)) as graph:
         aligned = align_graph(graph, sequences, rounds=rounds, refinements=refinements, tree=tree)
@@ -187,7 +211,7 @@ def _align_in_turn(
         late = late.without(related)
         if not len(late.added):
             scores = ScoreDistances(sequences, computed.threads, computed.memory_bytes)
-            return *_align_at_once(sequences, None, scores, computed)[:3], ()
+            return *_align_at_once(sequences, None, scores, late.usual, computed)[:3], ()
     return _join_latecomers(sequences, late, computed)
 
 
@@ -198,7 +222,8 @@ def _join_latecomers(
     count = len(sequences) - len(late.added)
     first, both = subset(sequences, order[:count]), subset(sequences, order)
     scores = ScoreDistances(first, computed.threads, computed.memory_bytes)
-    tree, columns, width, _ = _align_at_once(first, None, scores, computed)
+    usual = np.flatnonzero(np.isin(order[:count], late.usual))
+    tree, columns, width, _ = _align_at_once(first, None, scores, usual, computed)
     joined = join_new(both, columns, width, candidates=late.compared_with(first), **vars(computed))
     whole = np.empty(sequences.total_residues, np.int32)
     whole[residues_of(sequences, order)] = joined.columns
@@ -297,6 +322,7 @@ def score_multiple(
         known = find_confidence(
             sequences,
             columns,
+            match_states=_match_states(sequences, threads, memory),
             partners=partners,
             seed=seed,
             device=device,
@@ -308,6 +334,16 @@ def score_multiple(
     return MultipleAlignment(sequences, columns, width, *known, None)
 
 
+def _match_states(sequences: SequenceSet, threads: int | None, memory: int | None) -> int:
+    """Return how many match states `msa` would take."""
+    if len(sequences) > MOST_OF_ALL_PAIRS:
+        return match_states_of(sequences)
+    threads = usable_cores() if threads is None else threads
+    memory_bytes = default_bytes() if memory is None else memory
+    scores = ScoreDistances(sequences, threads, memory_bytes)
+    return match_states_of(sequences, find_latecomers(sequences, scores).usual)
+
+
 def _nothing(sequences: SequenceSet) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
     """Return the confidence of residues that are compared with none."""
     count = sequences.total_residues
@@ -316,6 +352,7 @@ def _nothing(sequences: SequenceSet) -> tuple[npt.NDArray[np.float64], npt.NDArr
 
 def _posteriors(
     sequences: SequenceSet,
+    match_states: int,
     device: str,
     threads: int,
     memory_bytes: int,
@@ -330,7 +367,7 @@ def _posteriors(
         memory_bytes=memory_bytes,
         progress=progress,
         kept=kept,
-        match_states=match_states_of(sequences),
+        match_states=match_states,
     )
     pieces, held = [], 0
     for piece in job:
