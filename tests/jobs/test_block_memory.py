@@ -193,6 +193,7 @@ def test_memory_does_not_grow_with_the_set(
     assert peaks[1] <= peaks[0] + 350 * windows + (1 << 19)
 
 
+@pytest.mark.slow
 def test_a_search_for_hits_holds_a_slice(
     stores: dict[int, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

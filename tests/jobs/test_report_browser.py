@@ -15,6 +15,7 @@ from report_page import cells, fill, make_page, saved, show, texts, until
 import pairalign
 
 pytest.importorskip("jinja2")
+pytestmark = pytest.mark.slow
 
 ODD = '<img/src=x/onerror="document.title=1">'
 HEADERS = {
@@ -413,7 +414,6 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "r.html"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("tab", ["overview", "pairs", "sequences", "map"])
 def test_thousands_of_sequences_open_in_time(opened, large: Path, tab: str) -> None:
     """The goal of the page is a time; all of its scripts have run when it has been loaded."""

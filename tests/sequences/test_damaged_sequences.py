@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from fasta_texts import contents
-from mutants import NUMBER, check_mutants
+from mutants import check_mutants
 
 from pairalign.errors import FastaError
 from pairalign.formats.pairset import pack
@@ -18,6 +18,7 @@ from pairalign.sequences.reading import read_fasta
 
 DATA = Path(__file__).parents[1] / "data" / "sequences"
 FILES = sorted(path.name for path in DATA.iterdir() if path.name != "SOURCE.txt")
+NUMBER = 1000
 NEVER_READ = ("genbank_without_residues.gb",)
 A3M = b"#A3M#\n>ss_pred of HH-suite\nCCHH\n>one\nMK-V\n>two\nMKagV-\n>three\n--LV\n"
 COMPRESS = {".gz": lambda data: gzip.compress(data, mtime=0), ".bz2": bz2.compress}
@@ -46,7 +47,7 @@ def test_mutants(name, caplog):
         data = COMPRESS[Path(name).suffix]((DATA / "comments.fa").read_bytes())
     else:
         data = (DATA / name).read_bytes()
-    read = check_mutants(data, lambda mutant: read_both_ways(mutant, name))
+    read = check_mutants(data, lambda mutant: read_both_ways(mutant, name), number=NUMBER)
     assert (read > 0) == (name not in NEVER_READ)
     assert read < NUMBER  # some are harmless, others are not
 
@@ -66,5 +67,6 @@ def test_mutants_of_a_store(tmp_path, caplog):
         assert found.qualities is None or len(found.qualities) == len(found.codes)
 
     data = path.read_bytes()
-    assert 0 < check_mutants(data, read) < NUMBER
-    assert 0 < check_mutants(data, lambda mutant: read_both_ways(mutant, "in"), seed=2) < NUMBER
+    assert 0 < check_mutants(data, read, number=NUMBER) < NUMBER
+    read_ways = check_mutants(data, lambda one: read_both_ways(one, "in"), number=NUMBER, seed=2)
+    assert 0 < read_ways < NUMBER

@@ -225,6 +225,8 @@ def expected_hits(significance, most):
     for score in range(1000, 0, -1):
         scores = np.full(len(query), float(score))
         values = np.exp(significance.log_evalues_of(scores, query, target))
+        if values.min() > most:
+            break
         of_pair = np.where(values <= most, values, of_pair)
     # Of each pair by its share of the database.
     return (of_pair * significance.lengths[1][target] / significance.database[0]).sum()
