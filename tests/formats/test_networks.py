@@ -1,4 +1,4 @@
-"""Networks come back as they were from other people's readers; the best edges of each node."""
+"""Networks come back as they were from other people's readers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 from commands import fasta, rows_of, run
 from verifying import align, family
@@ -16,7 +15,6 @@ from written_files import write
 
 import pairalign
 from pairalign.base.choices import WEIGHTS
-from pairalign.clusters.best_edges import BestEdges
 from pairalign.errors import FormatError
 
 ODD = {
@@ -133,37 +131,6 @@ def test_scores_alone_are_no_network(tmp_path: Path) -> None:
     found = pairalign.align(ODD, detail="score", device="cpu")
     with pytest.raises(FormatError, match="graphml needs spans"):
         write(found, tmp_path / "x.graphml")
-
-
-def plain_best(found: pairalign.Alignments, best: int, rank: str) -> set[tuple[int, int]]:
-    ends: dict[tuple[int, int], list[tuple[float, int, int, int]]] = {}
-    second = int(found.targets is not found.queries)
-    for k, pair in enumerate(found):
-        value = -pair.identity if rank == "identity" else 0.0
-        one, other = pair.query_index, pair.target_index
-        for node, partner in (((0, one), other), ((second, other), one)):
-            ends.setdefault(node, []).append((value, -pair.raw_score, partner, k))
-    kept = {k for ranked in ends.values() for *_, k in sorted(ranked)[:best]}
-    return {(found[k].query_index, found[k].target_index) for k in kept}
-
-
-@pytest.mark.parametrize("rank", ["score", "identity"])
-@pytest.mark.parametrize("two_sets", [False, True])
-def test_the_best_of_each_node(two_sets: bool, rank: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pairalign.clusters.best_edges._LEAST_HELD", 10)
-    rng = np.random.default_rng(1)
-    made = ["".join(rng.choice(list("ACG"), 9)) for _ in range(20)]
-    found = pairalign.align(made, made[:7] if two_sets else None, device="cpu")
-    for best in (1, 3, 100):
-        kept = BestEdges(best, rank)
-        for start in range(0, len(found), 7):
-            kept.add(found[start : start + 7])
-        result = kept.kept()
-        assert result is not None
-        pairs = list(zip(result.query.tolist(), result.target.tolist(), strict=True))
-        assert set(pairs) == plain_best(found, best, rank)
-        every = list(zip(found.query.tolist(), found.target.tolist(), strict=True))
-        assert pairs == [pair for pair in every if pair in set(pairs)]
 
 
 def test_python_graphs(found: pairalign.Alignments) -> None:

@@ -1,0 +1,82 @@
+"""Networks in folds: pieces, the fewest sequences whose removal cuts them, separators."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pairalign.clusters.splits.network import Network, least_removed
+from pairalign.clusters.splits.separators import Sizes, find_separator
+
+Edges = set[tuple[int, int]]
+
+
+def make_network(count: int, edges: Edges) -> Network:
+    ends = np.array(sorted(edges), np.int32).reshape(-1, 2)
+    return Network(count, ends[:, 0].copy(), ends[:, 1].copy())
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> tuple[int, Edges]:
+    count = draw(st.integers(2, 9))
+    pairs = list(itertools.combinations(range(count), 2))
+    return count, set(draw(st.lists(st.sampled_from(pairs), unique=True)))
+
+
+@given(networks(), st.integers(1, 6))
+def test_no_fewer_than_the_bound_can_be_removed(network: tuple[int, Edges], most: int) -> None:
+    count, edges = network
+    made = make_network(count, edges)
+    pieces = [piece for piece in made.pieces(range(count)) if len(piece) > most]
+    bound = least_removed(made, pieces, most)
+    fewest = next(
+        size
+        for size in range(count + 1)
+        if any(
+            _largest(made, set(gone)) <= most for gone in itertools.combinations(range(count), size)
+        )
+    )
+    assert bound <= fewest
+    assert (bound > 0) == (fewest > 0)
+
+
+def _largest(network: Network, gone: set[int]) -> int:
+    return max(map(len, network.pieces(set(range(len(network))) - gone)), default=0)
+
+
+def test_the_bound_of_dense_networks_is_sharp() -> None:
+    clique = set(itertools.combinations(range(12), 2))
+    assert least_removed(make_network(12, clique), [list(range(12))], 5) == 7
+    star = {(0, k) for k in range(1, 30)}
+    assert least_removed(make_network(30, star), [list(range(30))], 3) == 1
+
+
+@given(networks(), st.integers(0, 3))
+def test_a_separator_makes_parts_that_are_less_full(network: tuple[int, Edges], seed: int) -> None:
+    count, edges = network
+    made = make_network(count, edges)
+    piece = max(made.pieces(range(count)), key=len)
+    if len(piece) < 2:
+        return
+    sizes = Sizes([(0,)] * count, [len(piece) - 1.0])
+    separator = find_separator(made, piece, sizes, [1.0] * count, seed)
+    assert separator
+    assert all(len(part) < len(piece) for part in made.pieces(set(piece) - set(separator)))
+
+
+def test_the_cheapest_separator_is_found() -> None:
+    # two cliques of five with a path between them: one sequence of the path is enough
+    edges = set(itertools.combinations(range(5), 2)) | set(itertools.combinations(range(7, 12), 2))
+    edges |= {(4, 5), (5, 6), (6, 7)}
+    made = make_network(12, edges)
+    sizes = Sizes([(0,)] * 12, [6.0])
+    prices = [1.0] * 12
+    found = find_separator(made, list(range(12)), sizes, prices, 0)
+    assert len(found) == 1
+    assert found[0] in (4, 5, 6, 7)
+    for dear in (4, 5, 6):
+        prices[dear] = 3.0
+    assert find_separator(made, list(range(12)), sizes, prices, 0) == [7]
