@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from pairalign.base.choices import (
@@ -19,7 +19,7 @@ from pairalign.base.choices import (
     WEIGHTS,
     WEIGHTS_OF_STATISTICS,
 )
-from pairalign.base.declaration import Rule, again, choice, flag, option, place
+from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
 from pairalign.engines.kernels import AUTO
 from pairalign.requests.kinds import NUMBER, PATH, POSITIVE
 from pairalign.requests.shared import (
@@ -49,7 +49,7 @@ from pairalign.requests.shared import (
 from pairalign.requests.similar import StatisticsOptions
 
 
-@dataclass(frozen=True)
+@request
 class TwoSetsOptions(SequencesOptions):
     """One set, or two."""
 
@@ -58,7 +58,7 @@ class TwoSetsOptions(SequencesOptions):
     )
 
 
-@dataclass(frozen=True)
+@request
 class TableOptions(Asked):
     """What tables of alignments show."""
 
@@ -70,14 +70,14 @@ class TableOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class BothWaysOptions(Asked):
     """Which sequence of a pair is shown as the query."""
 
     both_ways: bool = flag("each pair a second time with query and target exchanged (paf, tables)")
 
 
-@dataclass(frozen=True)
+@request
 class KindOfAlignment(Asked):
     """What an alignment is the best by, and which sequence is the query."""
 
@@ -96,7 +96,7 @@ class KindOfAlignment(Asked):
     min_score: Any = option(help="leave out lower scores", metavar="N", kind=NUMBER, decides=False)
 
 
-@dataclass(frozen=True)
+@request
 class SuboptimalOptions(Asked):
     """Several alignments of a pair."""
 
@@ -110,7 +110,7 @@ class SuboptimalOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class PairsOptions(Asked):
     """Which pairs, and in which order."""
 
@@ -130,14 +130,14 @@ class PairsOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class ScoreOnlyOptions(Asked):
     """How much is computed of each pair."""
 
     score_only: bool = flag("scores without alignments", decides=False, surface="command")
 
 
-@dataclass(frozen=True)
+@request
 class WeightOptions(Asked):
     """What the edges of a network weigh."""
 
@@ -167,7 +167,7 @@ def _has_no_accuracy(name: str, is_given: Callable[[Any], bool]) -> Rule:
     )
 
 
-@dataclass(frozen=True)
+@request
 class AlignRequest(
     ModeOptions,
     BothWaysOptions,
@@ -276,7 +276,7 @@ def _needs_all_hits(name: str) -> Rule:
     )
 
 
-@dataclass(frozen=True)
+@request
 class AlignOptions(
     TwoSetsOptions,
     OutputOptions,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pairalign.base.choices import GROUP_SUFFIXES
-from pairalign.base.declaration import Rule, again, choice, option, place
+from pairalign.base.declaration import Rule, again, choice, option, place, request
 from pairalign.requests.kinds import PATH
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
@@ -31,7 +30,7 @@ _FASTA = "fasta"
 _PROMISED = "what is promised"
 
 
-@dataclass(frozen=True)
+@request
 class GroupsOptions(Asked):
     """The groups, their sequences, and where violations go."""
 
@@ -64,7 +63,7 @@ class GroupsOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class AcrossOptions(Asked):
     """Which pairs are looked at."""
 
@@ -74,7 +73,7 @@ class AcrossOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions):
     """What is asked of an audit."""
 
@@ -90,7 +89,7 @@ class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions):
         return self.across == _ACROSS[0]
 
 
-@dataclass(frozen=True)
+@request
 class AuditOptions(
     GroupsOptions,
     AuditRequest,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pairalign.base.choices import (
@@ -13,7 +12,7 @@ from pairalign.base.choices import (
     NETWORK_NAMES,
     REPRESENTATIVES,
 )
-from pairalign.base.declaration import Rule, again, choice, flag, option
+from pairalign.base.declaration import Rule, again, choice, flag, option, request
 from pairalign.requests.kinds import PATH
 from pairalign.requests.shared import (
     RANK_NEEDS_HITS,
@@ -35,7 +34,7 @@ from pairalign.requests.similar import NEEDS_LOCAL, SimilarOptions, StatisticsOp
 _CLUSTERS = "clusters"
 
 
-@dataclass(frozen=True)
+@request
 class RepresentativesOptions(Asked):
     """A second file."""
 
@@ -48,7 +47,7 @@ class RepresentativesOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class LinkageOptions(Asked):
     """What clusters are."""
 
@@ -75,7 +74,7 @@ class LinkageOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class SizesOptions(Asked):
     """How often sequences were seen, in what is written."""
 
@@ -97,7 +96,7 @@ class SizesOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions):
     """What is asked of the clusters of a set.
 
@@ -160,7 +159,7 @@ EDGES_IN_PYTHON = (
 """What functions need of edges, which commands have by the format."""
 
 
-@dataclass(frozen=True)
+@request
 class ClusterOptions(
     SequencesOptions,
     OutputOptions,

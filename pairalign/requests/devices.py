@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from pairalign.base.declaration import flag
+from pairalign.base.declaration import flag, request
 from pairalign.requests.shared import Asked
 
 
-@dataclass(frozen=True)
+@request
 class DevicesOptions(Asked):
     """All that ``pairalign devices`` is asked."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -25,7 +24,16 @@ from pairalign.base.choices import (
     TREE_PROGRAMS,
     TREE_SUFFIXES,
 )
-from pairalign.base.declaration import Rule, again, choice, flag, option, option_of, options_of
+from pairalign.base.declaration import (
+    Rule,
+    again,
+    choice,
+    flag,
+    option,
+    option_of,
+    options_of,
+    request,
+)
 from pairalign.requests.align import AlignRequest, TwoSetsOptions
 from pairalign.requests.kinds import PATH, WHOLE
 from pairalign.requests.shared import (
@@ -53,7 +61,7 @@ def _describe_measures() -> str:
     return "measures:\n" + "\n".join(lines)
 
 
-@dataclass(frozen=True)
+@request
 class LimitsOptions(Asked):
     """Pairs of short sequences within a limit."""
 
@@ -71,7 +79,7 @@ class LimitsOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class CirclesOptions(Asked):
     """Sequences that begin anywhere."""
 
@@ -81,7 +89,7 @@ class CirclesOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class SimilarityOptions(Asked):
     """What is said of pairs, and of which that is known."""
 
@@ -94,7 +102,7 @@ class SimilarityOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class PhylipOptions(Asked):
     """How distances are written."""
 
@@ -102,7 +110,7 @@ class PhylipOptions(Asked):
     strict_names: bool = flag("PHYLIP: names of ten characters", surface="command")
 
 
-@dataclass(frozen=True)
+@request
 class PlotOptions(Asked):
     """A picture."""
 
@@ -115,7 +123,7 @@ class PlotOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class MeasureOptions(Asked):
     """How far apart two sequences are."""
 
@@ -155,7 +163,7 @@ def _of_one_set(name: str) -> Rule:
 _IN_PARTS: dict[str, Any] = {"shard": None, "resume": False, "dask": None}
 
 
-@dataclass(frozen=True)
+@request
 class DistanceRequest(
     LimitsOptions, CirclesOptions, SimilarityOptions, StrandOptions, MeasureOptions
 ):
@@ -223,7 +231,7 @@ class DistanceRequest(
         return AlignRequest(strand=self.strand, window=DEFAULT_WINDOW)
 
 
-@dataclass(frozen=True)
+@request
 class DistanceOptions(
     TwoSetsOptions,
     OutputOptions,
@@ -302,7 +310,7 @@ class DistanceOptions(
         return self.input2 is not None
 
 
-@dataclass(frozen=True)
+@request
 class TreeRequest(MeasureOptions):
     """What is asked of a guide tree."""
 
@@ -315,7 +323,7 @@ class TreeRequest(MeasureOptions):
         return DistanceRequest(measure=self.measure)
 
 
-@dataclass(frozen=True)
+@request
 class TreeTable(Asked):
     """How a tree is written, and of what it is made."""
 
@@ -348,7 +356,7 @@ class TreeTable(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class TreeOptions(
     SequencesOptions,
     OutputOptions,

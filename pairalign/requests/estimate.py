@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pairalign.base.declaration import option
+from pairalign.base.declaration import option, request
 from pairalign.requests.align import AlignOptions
 from pairalign.requests.kinds import NUMBER, POSITIVE
 
 _ESTIMATE = "estimate"
 
 
-@dataclass(frozen=True)
+@request
 class EstimateOptions(AlignOptions):
     """All that ``pairalign estimate`` is asked: what ``align`` is, and more."""
 

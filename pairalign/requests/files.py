@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
-from pairalign.base.declaration import Rule, again, flag, option, place
+from pairalign.base.declaration import Rule, again, flag, option, place, request
 from pairalign.requests.kinds import PATH
 from pairalign.requests.shared import (
     Asked,
@@ -22,14 +21,14 @@ from pairalign.requests.shared import (
 )
 
 
-@dataclass(frozen=True)
+@request
 class PartsOptions(Asked):
     """Parts of a result."""
 
     parts: str = place("PARTS", "the folder with the parts", kind=PATH)
 
 
-@dataclass(frozen=True)
+@request
 class MergeOptions(PartsOptions, OutputOptions, ThreadsOptions, MessagesOptions):
     """All that ``pairalign merge`` is asked."""
 
@@ -54,7 +53,7 @@ class MergeOptions(PartsOptions, OutputOptions, ThreadsOptions, MessagesOptions)
     plan: bool = flag("only print the commands that make missing parts")
 
 
-@dataclass(frozen=True)
+@request
 class UpdateOptions(PartsOptions, ResourcesOptions):
     """All that ``pairalign update`` is asked."""
 
@@ -76,7 +75,7 @@ class UpdateOptions(PartsOptions, ResourcesOptions):
     )
 
 
-@dataclass(frozen=True)
+@request
 class PackOptions(SequencesOptions, OutputOptions, InputOptions, MessagesOptions):
     """All that ``pairalign pack`` is asked."""
 
@@ -89,7 +88,7 @@ class PackOptions(SequencesOptions, OutputOptions, InputOptions, MessagesOptions
     format: str | None = format_option(("pairset",), "pairset")
 
 
-@dataclass(frozen=True)
+@request
 class StartOptions(Asked):
     """Where circles begin."""
 
@@ -100,7 +99,7 @@ class StartOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class RotateOptions(
     SequencesOptions,
     OutputOptions,

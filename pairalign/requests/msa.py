@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from pairalign.base.choices import MSA_ORDERS, MSA_SUFFIXES
-from pairalign.base.declaration import Rule, choice, option, place
+from pairalign.base.declaration import Rule, choice, option, place, request
 from pairalign.requests.kinds import PATH, POSITIVE, SEED_OF_CHANCE
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
@@ -25,7 +24,7 @@ _OF_ONE = ("add", "to", "confidence_of", "tree_in", "tree_out", "also")
 _OF_A_TREE = ("tree_in", "tree_out", "order")
 
 
-@dataclass(frozen=True)
+@request
 class FamiliesOptions(Asked):
     """One family, or several."""
 
@@ -39,7 +38,7 @@ class FamiliesOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class RowsOptions(Asked):
     """Rows, trees, and what is known already."""
 
@@ -76,7 +75,7 @@ class RowsOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class ConfidenceOptions(Asked):
     """What is drawn to find how sure columns are."""
 
@@ -115,7 +114,7 @@ def _needs_a_tree(name: str, other: str, why: str) -> Rule:
     )
 
 
-@dataclass(frozen=True)
+@request
 class MsaOptions(
     FamiliesOptions,
     OutputOptions,

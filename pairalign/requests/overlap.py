@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from pairalign.base.choices import MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
-from pairalign.base.declaration import Rule, again, choice, flag, option
+from pairalign.base.declaration import Rule, again, choice, flag, option, request
 from pairalign.reads.presets import AUTO, PRESETS
 from pairalign.requests.kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
 from pairalign.requests.shared import (
@@ -36,7 +35,7 @@ _MODES = ("semiglobal", "local")
 _OVERLAPS, _TOGETHER = "overlaps", "all overlaps together"
 
 
-@dataclass(frozen=True)
+@request
 class LinesOptions(Asked):
     """What lines of PAF have."""
 
@@ -44,7 +43,7 @@ class LinesOptions(Asked):
     no_cigar: bool = flag("PAF without CIGARs, and GFA with each overlap as one nM")
 
 
-@dataclass(frozen=True)
+@request
 class PresetOptions(Asked):
     """Scoring and thresholds for a kind of reads."""
 
@@ -58,7 +57,7 @@ class PresetOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class OverlapThresholdsOptions(Asked):
     """What an overlap must reach, instead of what the preset says."""
 
@@ -92,7 +91,7 @@ class OverlapThresholdsOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class StrandsOptions(Asked):
     """Which overlaps of a pair are kept, and what finds them."""
 
@@ -104,7 +103,7 @@ class StrandsOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class GraphOptions(Asked):
     """What removes reads and overlaps, and what is said of each read."""
 
@@ -178,7 +177,7 @@ def _needs_all(needing: str, other: str) -> Rule:
     )
 
 
-@dataclass(frozen=True)
+@request
 class OverlapRequest(PresetOptions, CostsOptions, OverlapThresholdsOptions, StrandsOptions):
     """What is asked of the overlaps of a set of reads, on the command line and in Python.
 
@@ -208,7 +207,7 @@ class OverlapRequest(PresetOptions, CostsOptions, OverlapThresholdsOptions, Stra
         return {name: one for name, one in given.items() if one is not None}
 
 
-@dataclass(frozen=True)
+@request
 class OverlapOptions(
     SequencesOptions,
     OutputOptions,

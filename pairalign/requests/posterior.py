@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES, POSTERIOR_THRESHOLD
-from pairalign.base.declaration import option
+from pairalign.base.declaration import option, request
 from pairalign.requests.kinds import ABOVE_ZERO
 from pairalign.requests.shared import (
     Asked,
@@ -19,7 +18,7 @@ from pairalign.requests.shared import (
 )
 
 
-@dataclass(frozen=True)
+@request
 class ThresholdOptions(Asked):
     """Which posteriors are kept."""
 
@@ -31,7 +30,7 @@ class ThresholdOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class PosteriorOptions(
     SequencesOptions, OutputOptions, ThresholdOptions, InputOptions, CoreOptions, ResumeOptions
 ):

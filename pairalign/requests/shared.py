@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,7 +20,7 @@ from pairalign.base.choices import (
     SUMMARIES,
     TIES,
 )
-from pairalign.base.declaration import Rule, again, choice, flag, option, place
+from pairalign.base.declaration import Request, Rule, again, choice, flag, option, place, request
 from pairalign.engines.kernels import AUTO, kernel_names
 from pairalign.requests.kinds import (
     CLUSTER,
@@ -60,8 +60,8 @@ GROUPS: dict[str, str | None] = {
 """Groups of options that several commands have, and what help says under the title."""
 
 
-@dataclass(frozen=True)
-class Asked:
+@request
+class Asked(Request):
     """What every request has: the rules on its options, and how help describes the command."""
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
@@ -82,14 +82,14 @@ class Asked:
         return self
 
 
-@dataclass(frozen=True)
+@request
 class SequencesOptions(Asked):
     """One set of sequences."""
 
     input: str = place("IN", SEQUENCE_FILE, kind=PATH, decides=False, surface="command")
 
 
-@dataclass(frozen=True)
+@request
 class InputOptions(Asked):
     """How sequences are read."""
 
@@ -121,7 +121,7 @@ class InputOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class OutputOptions(Asked):
     """Where results go, and in which format; `pairalign.cli.planning.with_output` sees to it."""
 
@@ -147,7 +147,7 @@ def format_option(values: Any, default: str) -> Any:
     )
 
 
-@dataclass(frozen=True)
+@request
 class CostsOptions(Asked):
     """What residues score, and what gaps cost."""
 
@@ -163,7 +163,7 @@ class CostsOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class EndGapsOptions(Asked):
     """What gaps at the ends of sequences cost, and the rule for ties."""
 
@@ -191,14 +191,14 @@ class EndGapsOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class ModeOptions(Asked):
     """What is aligned: whole sequences, their overlap, or their most similar parts."""
 
     mode: str | None = choice(MODES, "default: %(default)s", group=SCORING, decides=False)
 
 
-@dataclass(frozen=True)
+@request
 class MatrixOptions(ModeOptions):
     """The mode and the substitution matrix."""
 
@@ -211,12 +211,12 @@ class MatrixOptions(ModeOptions):
     )
 
 
-@dataclass(frozen=True)
+@request
 class ScoringOptions(MatrixOptions, CostsOptions, EndGapsOptions):
     """All of a scoring."""
 
 
-@dataclass(frozen=True)
+@request
 class StrandOptions(Asked):
     """Which strands of DNA are looked at."""
 
@@ -228,7 +228,7 @@ class StrandOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class ThresholdsOptions(Asked):
     """The lengths, identity and coverage that pairs must reach."""
 
@@ -285,7 +285,7 @@ def describe_thresholds() -> str:
     return "\n".join(lines)
 
 
-@dataclass(frozen=True)
+@request
 class HitsOptions(Asked):
     """The best hits of each sequence alone."""
 
@@ -301,7 +301,7 @@ RANK_NEEDS_HITS = Rule(
 )
 
 
-@dataclass(frozen=True)
+@request
 class MaskOptions(Asked):
     """Residues of low complexity."""
 
@@ -317,7 +317,7 @@ MASK_SCORES_NEED_A_MASK = Rule(
 )
 
 
-@dataclass(frozen=True)
+@request
 class TagsOptions(Asked):
     """What lines of PAF and SAM have besides."""
 
@@ -342,7 +342,7 @@ def names_in(text: str | None) -> list[str]:
     return (text or "").replace(",", " ").split()
 
 
-@dataclass(frozen=True)
+@request
 class ReportOptions(Asked):
     """A page to look at."""
 
@@ -355,7 +355,7 @@ class ReportOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class ShardOptions(Asked):
     """A part of the work."""
 
@@ -370,7 +370,7 @@ class ShardOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class ResumeOptions(Asked):
     """Results that are kept when a run is ended."""
 
@@ -391,7 +391,7 @@ class ResumeOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class ClusterOfMachinesOptions(Asked):
     """Workers of a Dask cluster."""
 
@@ -406,7 +406,7 @@ class ClusterOfMachinesOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class ThreadsOptions(Asked):
     """Cores of this machine."""
 
@@ -420,7 +420,7 @@ class ThreadsOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class MessagesOptions(Asked):
     """What is said about a run."""
 
@@ -466,7 +466,7 @@ class MessagesOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class CoreResources(Asked):
     """What may be used for work that has one kernel."""
 
@@ -487,14 +487,14 @@ class CoreResources(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class CoreOptions(CoreResources, MessagesOptions):
     """What may be used for work that has one kernel, and what is said about it."""
 
     quiet: bool = again(MessagesOptions, "quiet", help="no progress, no summary")
 
 
-@dataclass(frozen=True)
+@request
 class KernelResources(Asked):
     """What may be used for the work."""
 
@@ -511,7 +511,7 @@ class KernelResources(Asked):
     memory: int | None = again(CoreResources, "memory")
 
 
-@dataclass(frozen=True)
+@request
 class ResourcesOptions(KernelResources, MessagesOptions):
     """What may be used for the work, and what is said about it."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pairalign.base.declaration import Rule, again, option, options_of
+from pairalign.base.declaration import Rule, again, option, options_of, request
 from pairalign.requests.kinds import DIGIT, POSITIVE, SMALL_NUMBER
 from pairalign.requests.shared import (
     Asked,
@@ -29,7 +29,7 @@ USUAL = (
 )
 
 
-@dataclass(frozen=True)
+@request
 class StatisticsOptions(Asked):
     """What E-values are worked out with, and the largest."""
 
@@ -68,7 +68,7 @@ def _has_end_gaps(asked: Any) -> bool:
     return any(getattr(asked, name, None) is not None for name in named)
 
 
-@dataclass(frozen=True)
+@request
 class SimilarOptions(ThresholdsOptions, StatisticsOptions):
     """What similar pairs reach: identity and coverage, an E-value either way round, or both."""
 
@@ -104,7 +104,7 @@ NEEDS_LOCAL = Rule(
 )
 
 
-@dataclass(frozen=True)
+@request
 class FoldsSimilarOptions(SimilarOptions):
     """The same of folds: homologous unless an identity is asked for, which is of whole sequences.
 

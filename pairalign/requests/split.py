@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from pairalign.base.arguments import parse_share
-from pairalign.base.declaration import Rule, again, flag, option
+from pairalign.base.declaration import Rule, again, flag, option, request
 from pairalign.requests.kinds import PATH, POSITIVE, SEED, SHARE
 from pairalign.requests.shared import (
     Asked,
@@ -36,7 +35,7 @@ _NEAREST_BELOW = Fraction(1, 10)
 """How far below the threshold nearest sequences are looked for unless it is said."""
 
 
-@dataclass(frozen=True)
+@request
 class FoldsOutput(Asked):
     """Where folds go, and what was removed."""
 
@@ -61,7 +60,7 @@ class FoldsOutput(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class FoldsOptions(Asked):
     """How large folds are, and what may be removed for them."""
 
@@ -93,7 +92,7 @@ def _equal_folds(asked: SplitRequest) -> int:
     return DEFAULT_FOLDS if asked.folds is None else asked.folds
 
 
-@dataclass(frozen=True)
+@request
 class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions):
     """What is asked of the folds of a set."""
 
@@ -149,7 +148,7 @@ class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions):
         return min(least, parse_share(self.nearest_from, "nearest_from"))
 
 
-@dataclass(frozen=True)
+@request
 class LabelsOptions(Asked):
     """What is known of the sequences beside their residues."""
 
@@ -171,7 +170,7 @@ class LabelsOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class SplitOptions(
     SequencesOptions,
     FoldsOutput,

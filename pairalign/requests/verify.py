@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from pairalign.base.choices import MODES, READER_NAMES
-from pairalign.base.declaration import Rule, again, flag, option, place
+from pairalign.base.declaration import Rule, again, flag, option, place, request
 from pairalign.requests.kinds import PATH
 from pairalign.requests.shared import (
     MASK_SCORES_NEED_A_MASK,
@@ -26,7 +25,7 @@ from pairalign.requests.shared import (
 _CHECKED = "what is checked"
 
 
-@dataclass(frozen=True)
+@request
 class CheckedFiles(Asked):
     """The file, and the sequences of its records."""
 
@@ -37,7 +36,7 @@ class CheckedFiles(Asked):
     input2: str | None = place("SEQUENCES2", "the targets, if not in there", kind=PATH, nargs="?")
 
 
-@dataclass(frozen=True)
+@request
 class CheckedOptions(Asked):
     """How the file is read, and what is checked."""
 
@@ -62,7 +61,7 @@ class CheckedOptions(Asked):
     )
 
 
-@dataclass(frozen=True)
+@request
 class VerifyOptions(
     CheckedFiles,
     OutputOptions,
