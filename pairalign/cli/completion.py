@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pairalign.base.declaration import place
+from pairalign.base.declaration import place, request
 from pairalign.base.errors import MissingPackageError
 from pairalign.cli.program import build_parser
 from pairalign.requests.shared import Asked
@@ -18,7 +17,7 @@ _MATRICES = {
 """Names of matrices, or files."""
 
 
-@dataclass(frozen=True)
+@request
 class CompletionOptions(Asked):
     """All that ``pairalign completion`` is asked."""
 

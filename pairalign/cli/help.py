@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
-from pairalign.base.declaration import place
+from pairalign.base.declaration import place, request
 from pairalign.cli.program import COMMANDS, build_parser
 from pairalign.requests.shared import Asked
 
 
-@dataclass(frozen=True)
+@request
 class HelpOptions(Asked):
     """All that ``pairalign help`` is asked."""
 
