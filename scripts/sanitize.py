@@ -55,7 +55,8 @@ UNDEFINED = Sanitizer(
     BY_FILE,
     (
         *("tests/engines", "tests/formats", "tests/sequences", "tests/alignments", "tests/pairs"),
-        *("tests/scoring", "tests/reads", "tests/statistics", "tests/jobs/test_verify.py"),
+        *("tests/base", "tests/scoring", "tests/reads", "tests/statistics"),
+        "tests/jobs/test_verify.py",
     ),
 )
 RACES = Sanitizer(

@@ -68,24 +68,3 @@ def test_no_driver_is_started_where_there_is_no_gpu(
 ) -> None:
     monkeypatch.setattr(early_start, "_DEVICE_FILE", Path("no such file"))
     assert early_start.start_early(request_of("align x.fa --device cuda")) is None
-
-
-def test_a_missing_driver_is_left_to_the_engines_to_report() -> None:
-    early_start._start_driver("cuda", is_small=False)
-
-
-@pytest.mark.parametrize(
-    ("device", "is_small", "expected"),
-    [
-        ("cuda", False, [0, 1, 2]),
-        ("cuda", True, [0]),
-        ("cuda:1", True, [1]),
-        ("cuda:0,2,7,x", False, [0, 2]),
-        ("cuda:0,2", True, [0, 2]),
-        ("auto", False, [0, 1, 2]),
-    ],
-)
-def test_the_devices_that_a_run_uses_are_started(
-    device: str, is_small: bool, expected: list[int]
-) -> None:
-    assert early_start._indices(device, 3, is_small) == expected

@@ -35,7 +35,6 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.engines.cuda import router
 from pairalign.engines.cuda.engine import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.engines.cuda.reverse_complement import SOURCE as STRAND_SOURCE
@@ -245,32 +244,6 @@ def test_what_traces_is_compiled_while_pairs_are_scored(family: str, source: str
         ahead = {request.source for request in device.ahead}
         assert (source in ahead) == (detail == Detail.CIGAR)
         assert STRAND_SOURCE in ahead
-
-
-def test_kernels_for_pairs_of_other_kernels_are_not_compiled(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A few short sequences among long ones: only pairs with those are for the packed kernels."""
-    rng = np.random.default_rng(3)
-    letters = ["".join(rng.choice(list("ACGT"), size)) for size in (1400, 1300, 1200, 300)]
-    sequences = SequenceSet.from_strings(letters)
-    scoring = make_scoring(DNA, "local", 5, 2, match_matrix(DNA, 2, -3))
-    device = host_device()
-    monkeypatch.setattr(device, "multiprocessors", 132)
-    engine = CudaEngine(device, sequences, None, scoring)
-    (window,) = windows_of(4, None, 4)
-    long = engine._router._long_pairs(window, None)
-    assert long is not None
-    assert long.tolist() == [True, True, False, True, False, False]
-    monkeypatch.setattr(type(engine._router), "align_long", lambda *_: None)
-    monkeypatch.setattr(type(engine.family), "align", lambda *_: None)
-    monkeypatch.setattr(router, "merge", lambda *_: None)
-    engine._router.align(window, Want(Detail.SCORE))
-    engine.close()
-    names = [str((one.part or one.defines).get("PAIRALIGN_ENTRIES")) for one in device.ahead]
-    assert any("score_g" in name for name in names)
-    assert any("traceback_k" in name for name in names)  # at the same time
-    assert not any("strips" in name or "far" in name for name in names)
 
 
 def test_several_engines_on_a_device(device: Any) -> None:

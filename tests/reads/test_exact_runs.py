@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from checks import assert_same
@@ -12,10 +10,8 @@ from strand_problems import other_strand
 
 from pairalign.errors import ScoringError
 from pairalign.jobs.overlaps import procedure
-from pairalign.jobs.overlaps.overlaps import align_overlaps
 from pairalign.reads import exact_runs
 from pairalign.reads.exact_runs import count_hits, pairs_of, shared_by_chance, words_of
-from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -115,19 +111,6 @@ def test_auto_takes_it_for_many_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(procedure, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
     assert find(reads, **options).stages["filter"].alignments == 2 * 28
     assert find(reads, **{**options, "min_identity": 0.6}).stages["filter"].alignments == 0
-
-
-def test_auto_takes_it_on_gpus_for_long_reads_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(procedure, "_CELLS_WORTH_RUNS", {True: 1, False: 1})
-    reads = SequenceSet.from_strings(short_reads(1), alphabet="dna")
-    limits = procedure.OverlapThresholds(min_overlap=40, min_identity=Fraction(95, 100))
-    scoring = make_scoring("dna", mode="semiglobal")
-    asked = procedure.OverlapProcedure(limits)
-    job = align_overlaps(reads, scoring, asked)
-    assert asked.runs_are_worth(job, on_cores=True)
-    assert not asked.runs_are_worth(job, on_cores=False)
-    monkeypatch.setattr(procedure, "_PAIR_WORTH_RUNS", {True: 1, False: 8000})
-    assert asked.runs_are_worth(job, on_cores=False)
 
 
 def test_auto_leaves_it_where_reads_repeat_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
