@@ -141,7 +141,8 @@ def test_a_few_long_sequences_do_not_make_fragments_of_the_others():
         texts[names[k]] += "".join(random.Random(k).choices(AMINO_ACIDS, k=170))
     both = pairalign.SequenceSet.from_strings(texts)
     late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
-    assert {both.names[index] for index in late.usual} == set(names)
+    assert {both.names[index] for index in late.added} == {f"f{k}" for k in range(60)}
+    assert {both.names[index] for index in late.usual} == set(names[3:])
 
 
 def test_the_lengths_of_fragments_and_outliers_do_not_choose_the_model():
@@ -158,6 +159,20 @@ def test_the_lengths_of_fragments_and_outliers_do_not_choose_the_model():
     assert np.array_equal(along.columns, made.columns)
     assert along.unlike == made.unlike
     assert {name[0] for name, _ in made.named_unlike} == {"u"}
+
+
+@pytest.mark.parametrize(("relatives", "fragments"), [(12, 60), (1010, 0)])
+def test_what_is_like_no_other_is_said_wherever_it_is_aligned(relatives, fragments):
+    """Among those that fragments are added to, and in groups, along a given tree as well."""
+    family = _relatives(relatives, 80, 0.4, 21)
+    others = _fragments(family, fragments, 22) | _unrelated(4, 23, (70, 100))
+    both = _among(family, others, 24)
+    made = pairalign.msa(both, confidence=False)
+    said = {name for name, _ in made.named_unlike if name[0] != "f"}
+    assert said == {"u0", "u1", "u2", "u3"}
+    if not fragments:
+        along = pairalign.msa(both, tree_in=made.tree, confidence=False)
+        assert along.unlike == made.unlike
 
 
 def test_the_order_of_the_input_changes_nothing():

@@ -65,7 +65,7 @@ class Latecomers:
         Of the added ones those that are no fragments: relatives may be among them that are too far
         for scores.
     usual : ndarray of int64
-        Those that have relatives, and are not short.
+        Those that have relatives, and are neither short nor too long.
     """
 
     added: Indices
@@ -78,6 +78,12 @@ class Latecomers:
         kept = np.setdiff1d(self.added, indices)
         return replace(self, added=kept, doubtful=np.zeros(0, np.int64))
 
+    def among(self, indices: Indices) -> Latecomers:
+        """Return what is known of some sequences that are aligned without the others."""
+        found = [np.flatnonzero(np.isin(indices, one)) for one in (self.lonely, self.usual)]
+        nothing = np.zeros(0, np.int64)
+        return Latecomers(nothing, found[0], nothing, found[1])
+
     def compared_with(self, first: SequenceSet) -> Indices:
         """Return which of the others the added ones may be compared with: of large families some.
 
@@ -86,9 +92,6 @@ class Latecomers:
         count = len(first)
         most = count if count <= MOST_IN_TREE else _COMPARED * count // len(self.added)
         return evenly(first.canonical_order().astype(np.int64), most)
-
-
-NOBODY = Latecomers(*[np.zeros(0, np.int64)] * 4)
 
 
 def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomers:
@@ -109,7 +112,8 @@ def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomer
     related, columns, lonely = _relatives(sequences, scores)
     lengths = sequences.lengths.astype(np.int64)
     lengths = sequences.lengths.astype(np.int64)
-    short = 2 * lengths < _usual_length(lengths[~lonely])
+    length = _usual_length(lengths[~lonely])
+    short, long = 2 * lengths < length, 2 * lengths > 3 * length
     added = np.zeros(count, bool)
     are_many = int((lonely & short).sum()) >= _LEAST_SHORT
     if are_many or _are_fragments(related, columns, short):
@@ -122,7 +126,7 @@ def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomer
     if count - int(added.sum()) < LEAST_FIRST:
         added[:] = False
     doubtful = added & ~is_fragment
-    return Latecomers(*map(np.flatnonzero, (added, lonely, doubtful, ~(lonely | short))))
+    return Latecomers(*map(np.flatnonzero, (added, lonely, doubtful, ~(lonely | short | long))))
 
 
 def _relatives(sequences: SequenceSet, scores: ScoreDistances) -> tuple[Flags, Indices, Flags]:

@@ -25,30 +25,26 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment, Unlike, unlike_of
-from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, pairs_where
+from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.errors import CapacityError, FormatError
 from pairalign.base.spelling import spelled
-from pairalign.engines.cpu.msa import PosteriorGraph, Support
+from pairalign.engines.cpu.msa import PosteriorGraph
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP, Indices, ScoreDistances, subset
-from pairalign.jobs.msa.joining import are_sure, join_new
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, ScoreDistances, subset
+from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.large import align_large, residues_of
-from pairalign.jobs.msa.latecomers import (
-    LEAST_FIRST,
-    NOBODY,
-    Latecomers,
-    find_latecomers,
-    graft_latecomers,
-)
+from pairalign.jobs.msa.latecomers import Latecomers, find_latecomers, graft_latecomers
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
+from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.inputs import Sequences, read_one_set
@@ -133,12 +129,10 @@ def msa(
     scores = ScoreDistances(sequences, threads, memory_bytes)
     late = _latecomers(sequences, scores, given)
     if len(late.added):
-        made, columns, width, unlike = _align_in_turn(sequences, late, computed)
-        posteriors = None
+        aligned = _align_in_turn(sequences, late, computed)
     else:
-        aligned = _align_at_once(sequences, given, scores, late.usual, computed)
-        made, columns, width, posteriors = aligned
-        unlike = _unlike(sequences, columns, late.lonely, posteriors)
+        aligned = _align_at_once(sequences, given, scores, late, computed)
+    columns, posteriors = aligned.columns, aligned.posteriors
     if posteriors is not None:
         known = confidence_by([posteriors], sequences, columns)
     elif confidence:
@@ -152,19 +146,17 @@ def msa(
         )
     else:
         known = _nothing(sequences)
-    return MultipleAlignment(sequences, columns, width, *known, made, unlike)
+    return MultipleAlignment(
+        sequences, columns, aligned.width, *known, aligned.tree, aligned.unlike
+    )
 
 
 def _latecomers(
     sequences: SequenceSet, scores: ScoreDistances, tree: GuideTree | None
 ) -> Latecomers:
     """Find fragments and outliers; along a tree that is given none is added later."""
-    if tree is None:
-        return find_latecomers(sequences, scores)
-    if len(sequences) > MOST_OF_ALL_PAIRS:
-        return NOBODY
     late = find_latecomers(sequences, scores)
-    return late.without(late.added)
+    return late if tree is None else late.without(late.added)
 
 
 @dataclass(frozen=True)
@@ -178,81 +170,76 @@ class _Computed:
     kept: KeptResults | None
 
 
+class _Aligned(NamedTuple):
+    """A family that is aligned; posteriors of all pairs, if it took them."""
+
+    tree: GuideTree
+    columns: npt.NDArray[np.int32]
+    width: int
+    unlike: tuple[Unlike, ...]
+    posteriors: SparsePosteriors | None
+
+
 def _align_at_once(
     sequences: SequenceSet,
     tree: GuideTree | None,
     scores: ScoreDistances,
-    usual: Indices,
+    late: Latecomers,
     computed: _Computed,
-) -> tuple[GuideTree, npt.NDArray[np.int32], int, SparsePosteriors | None]:
-    """Align a family, in groups if it is large; of all pairs return the posteriors as well."""
-    if not _by_all_pairs(sequences):
-        return *align_large(sequences, tree=tree, scores=scores, **vars(computed)), None
-    posteriors = _posteriors(sequences, match_states_of(sequences, usual), **vars(computed))
-    rounds, refinements = (ROUNDS, REFINEMENTS) if len(sequences) <= MOST_IN_GROUP else (0, 0)
-    with closing(PosteriorGraph(sequences.lengths, posteriors, computed.threads)) as graph:
-        aligned = align_graph(graph, sequences, rounds=rounds, refinements=refinements, tree=tree)
-    return *aligned, posteriors
+) -> _Aligned:
+    """Align a family, in groups if it is large."""
+    how, posteriors = vars(computed), None
+    if _by_all_pairs(sequences):
+        posteriors = _posteriors(sequences, match_states_of(sequences, late.usual), **how)
+        rounds, refinements = (ROUNDS, REFINEMENTS) if len(sequences) <= MOST_IN_GROUP else (0, 0)
+        with closing(PosteriorGraph(sequences.lengths, posteriors, computed.threads)) as graph:
+            made = align_graph(graph, sequences, rounds=rounds, refinements=refinements, tree=tree)
+    else:
+        made = align_large(sequences, tree=tree, scores=scores, **how)
+    unlike = find_unlike(sequences, made[1], late.lonely, posteriors, scores, **how)
+    return _Aligned(*made, unlike, posteriors)
 
 
-def _align_in_turn(
-    sequences: SequenceSet, late: Latecomers, computed: _Computed
-) -> tuple[GuideTree, npt.NDArray[np.int32], int, tuple[Unlike, ...]]:
+def _align_in_turn(sequences: SequenceSet, late: Latecomers, computed: _Computed) -> _Aligned:
     """Align a family without its latecomers, then join these to the alignment.
 
     Outliers that are aligned with confidence are none: it is made again with them among the first.
     """
     if len(late.doubtful):
-        found = _join_latecomers(sequences, late, replace(computed, kept=None))
-        unlike = [one.sequence for one in found[3]]
+        found = _join_latecomers(sequences, late, computed)
+        unlike = [one.sequence for one in found.unlike]
         related = np.setdiff1d(late.doubtful, np.array(unlike, np.int64))
         if not len(related):
             return found
+        if computed.kept is not None:
+            computed.kept.begin_pass()
         late = late.without(related)
         if not len(late.added):
             scores = ScoreDistances(sequences, computed.threads, computed.memory_bytes)
-            return *_align_at_once(sequences, None, scores, late.usual, computed)[:3], ()
+            return _align_at_once(sequences, None, scores, late, computed)
     return _join_latecomers(sequences, late, computed)
 
 
-def _join_latecomers(
-    sequences: SequenceSet, late: Latecomers, computed: _Computed
-) -> tuple[GuideTree, npt.NDArray[np.int32], int, tuple[Unlike, ...]]:
+def _join_latecomers(sequences: SequenceSet, late: Latecomers, computed: _Computed) -> _Aligned:
     order = np.concatenate((np.setdiff1d(np.arange(len(sequences)), late.added), late.added))
     count = len(sequences) - len(late.added)
     first, both = subset(sequences, order[:count]), subset(sequences, order)
     scores = ScoreDistances(first, computed.threads, computed.memory_bytes)
-    usual = np.flatnonzero(np.isin(order[:count], late.usual))
-    tree, columns, width, _ = _align_at_once(first, None, scores, usual, computed)
-    joined = join_new(both, columns, width, candidates=late.compared_with(first), **vars(computed))
-    whole = np.empty(sequences.total_residues, np.int32)
-    whole[residues_of(sequences, order)] = joined.columns
+    aligned = _align_at_once(first, None, scores, late.among(order[:count]), computed)
+    joined = join_new(
+        both,
+        aligned.columns,
+        aligned.width,
+        candidates=late.compared_with(first),
+        **vars(computed),
+    )
+    columns = np.empty(sequences.total_residues, np.int32)
+    columns[residues_of(sequences, order)] = joined.columns
     is_lonely = np.isin(late.added, late.lonely)
-    unlike = unlike_of(sequences, late.added[is_lonely], joined.confident[is_lonely])
-    return graft_latecomers(tree, sequences, order), whole, joined.width, unlike
-
-
-def _unlike(
-    sequences: SequenceSet,
-    columns: npt.NDArray[np.int32],
-    lonely: Indices,
-    posteriors: SparsePosteriors | None,
-) -> tuple[Unlike, ...]:
-    """Return what is like no other, among what is related to nothing by scores.
-
-    What counts are pairs with the others, if there are some.
-    """
-    if posteriors is None or not len(lonely):
-        return ()
-    is_lonely = np.zeros(len(sequences), bool)
-    is_lonely[lonely] = True
-    one, other = is_lonely[posteriors.queries], is_lonely[posteriors.targets]
-    few = len(sequences) - len(lonely) < LEAST_FIRST
-    support = Support(sequences.offsets, columns)
-    support.add(pairs_where(posteriors, one | other if few else one ^ other))
-    sure = np.concatenate(([0], np.cumsum(are_sure(support.sums, support.compared))))
-    confident = sure[sequences.offsets[lonely + 1]] - sure[sequences.offsets[lonely]]
-    return unlike_of(sequences, lonely, confident)
+    unlike = [Unlike(int(order[index]), share) for index, share in aligned.unlike]
+    unlike += unlike_of(sequences, late.added[is_lonely], joined.confident[is_lonely])
+    tree = graft_latecomers(aligned.tree, sequences, order)
+    return _Aligned(tree, columns, joined.width, tuple(sorted(unlike)), None)
 
 
 def _by_all_pairs(sequences: SequenceSet) -> bool:
