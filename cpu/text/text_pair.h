@@ -116,6 +116,7 @@ struct Side {
     int64_t name_bytes;
     const char* title;
     int64_t title_bytes;
+    const char* qualities;   // of the whole sequence; null: not known
     const uint8_t* letters;  // of the whole sequence
     const uint8_t* codes;
     const uint8_t* blob_end;   // end of all letters of the set: short copies may read up to here
@@ -141,6 +142,7 @@ inline bool resolve_side(const pairalign_text_set& set, int32_t index, Side& sid
     side.name_bytes = set.name_offsets[index + 1] - set.name_offsets[index];
     side.title = set.titles == nullptr ? nullptr : set.titles + set.title_offsets[index];
     side.title_bytes = set.titles == nullptr ? 0 : set.title_offsets[index + 1] - set.title_offsets[index];
+    side.qualities = set.qualities == nullptr ? nullptr : set.qualities + set.offsets[index];
     side.letters = set.letters + set.offsets[index];
     side.codes = set.codes + set.offsets[index];
     side.blob_end = set.letters + set.offsets[set.count];

@@ -1,8 +1,8 @@
 // SAM records. The contract is in text.h.
 //
-// Columns:  query  flag  target  position  255  CIGAR  *  0  0  letters  *  NM:i:  AS:i:, MD:Z:, pp:Z: where
-// asked The query's letters outside the alignment are clipped (S), so that all of them are there. On strand -
-// they are those of the other strand (flag 16).
+// Columns:  query  flag  target  position  255  CIGAR  *  0  0  letters  qualities  NM:i:  AS:i:, and MD:Z:,
+// pp:Z: where asked. The query's letters outside the alignment are clipped (S), so that all of them are there.
+// On strand - they are those of the other strand (flag 16). Qualities are * where they are not known.
 
 #include "text_format.h"
 #include "text_tags.h"
@@ -25,6 +25,13 @@ char* put_other_strand(char* out, const uint8_t* letters, int64_t count) {
     return out;
 }
 
+char* put_qualities(char* out, const Side& query, bool turned) {
+    if (query.qualities == nullptr) return pairalign::text::put(out, "*");
+    if (!turned) return pairalign::text::put(out, query.qualities, query.length);
+    for (int64_t k = query.length - 1; k >= 0; --k) *out++ = query.qualities[k];
+    return out;
+}
+
 // Needs CIGARs; pairs without an aligned pair of letters are left out.
 struct Sam {
     static constexpr bool kByPairs = true;
@@ -34,7 +41,7 @@ struct Sam {
     static int64_t bound(const pairalign_text& text, const Pair& pair) {
         return (text.tags & PAIRALIGN_TAG_MD ? letters_bound(pair) : 0) +
                (text.tags & PAIRALIGN_TAG_PP ? pair.columns : 0) + pair.query.name_bytes +
-               pair.target.name_bytes + pair.query.length + 4 * pair.run_count +
+               pair.target.name_bytes + 2 * pair.query.length + 4 * pair.run_count +
                6 * (pair.columns / kTableLength) + kTags + kSlack;
     }
     [[gnu::noinline]] char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t) const {
@@ -57,7 +64,9 @@ struct Sam {
         const char* letters = reinterpret_cast<const char*>(pair.query.letters);
         out = pair.minus ? put_other_strand(out, pair.query.letters, pair.query.length)
                          : pairalign::text::put(out, letters, pair.query.length);
-        out = pairalign::text::put(out, "\t*\tNM:i:");
+        *out++ = '\t';
+        out = put_qualities(out, pair.query, pair.minus);
+        out = pairalign::text::put(out, "\tNM:i:");
         out = put_unsigned(out, static_cast<uint64_t>(pair.mismatches + pair.gap_letters));
         out =
             text.decimals == 0 ? pairalign::text::put(out, "\tAS:i:") : pairalign::text::put(out, "\tAS:f:");

@@ -73,7 +73,7 @@ def run_align(asked: AlignOptions) -> None:
     writer = table.writer_type
     command = _Command(
         asked,
-        problem_request(asked),
+        problem_request(asked, qualities=writer.shows_qualities),
         run_request(asked, table),
         table,
         output_of(asked, writer.name, writer.suffixes[0], table.join),

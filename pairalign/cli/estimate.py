@@ -24,7 +24,8 @@ def run_estimate(asked: EstimateOptions) -> None:
     table = table_of(asked)
     check_scoring(asked)
     run = run_request(asked, table)
-    plan = plan_of(problem_request(asked), asked, run, quiet=asked.quiet)
+    requested = problem_request(asked, qualities=table.writer_type.shows_qualities)
+    plan = plan_of(requested, asked, run, quiet=asked.quiet)
     found = estimate_run(
         plan,
         devices,

@@ -21,6 +21,7 @@ from pairalign.cli.planning import (
     read_sequences,
     resources_of,
     result_seconds,
+    rules_of,
     with_output,
 )
 from pairalign.cli.report import ReportRequest, finish_report, report_of
@@ -112,7 +113,8 @@ def _carry_out(command: _Command) -> Lines:
     asked, output = command.asked, command.output
     if asked.candidates == MAPPY:
         import_mappy()
-    reads, _ = read_sequences(asked)
+    rules = replace(rules_of(asked), qualities=command.writer_type.shows_qualities)
+    reads, _ = read_sequences(asked, rules)
     started = time.perf_counter()
     run = _plan(asked, reads, command.run)
     overhang = run.preset.max_overhang

@@ -94,9 +94,13 @@ def sequences_request(
     )
 
 
-def problem_request(options: Any) -> ProblemRequest:
-    """Return what the options say of the sequences, and of how they are scored."""
-    return replace(sequences_request(options), scoring=scoring_request(options))
+def problem_request(options: Any, *, qualities: bool = False) -> ProblemRequest:
+    """Return what the options say of the sequences, and of how they are scored.
+
+    With `qualities` those of FASTQ are kept.
+    """
+    rules = replace(rules_of(options), qualities=qualities)
+    return replace(sequences_request(options, rules), scoring=scoring_request(options))
 
 
 def read_sequences(

@@ -191,6 +191,7 @@ def _plan_update(
     suffix = table.writer_type.suffixes[0]
     check_parts(folder, manifests, suffix)
     run = replace(run_request(align, table), shard=None)
+    qualities = table.writer_type.shows_qualities
     old = plan_of(problem_request(before), align, run, quiet=True)
     described = describe_run(old.job, format=manifests[0].format, **decided_by(align))
     differences = find_differences(manifests[0].run, described)
@@ -199,7 +200,8 @@ def _plan_update(
             f"'{folder}' was made of other sequences or by another version: "
             + "; ".join(differences[:_SHOWN])
         )
-    plan = plan_of(problem_request(align), align, run, quiet=align.quiet)
+    requested = problem_request(align, qualities=qualities)
+    plan = plan_of(requested, align, run, quiet=align.quiet)
     _check_statistics(table, old, plan)
     parts = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
     return _Update(align, output, table, plan, len(old.job.queries), parts, manifests)

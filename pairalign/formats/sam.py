@@ -48,6 +48,8 @@ class SamWriter(TextWriter):
     the target. Pairs without an aligned pair of residues are left out. ``DS`` of ``@PG`` names
     the scoring and, where bits and E-values of its scores are known, lambda, K and the search
     space: Biopython reads no file with ``@CO`` lines. ``MD:Z:`` is written where it is asked for.
+    Qualities are those of the queries' FASTQ, as it has them, in the order of the residues; ``*``
+    where they are not known.
 
     htslib knows the residues of DNA alone: samtools and pysam show those of proteins as N, and keep
     all else. The file itself has all residues. U of DNA is written as T, as minimap2 does.
@@ -55,7 +57,7 @@ class SamWriter(TextWriter):
     Raises
     ------
     FormatError
-        By the constructor, if a name or a residue cannot stand in a SAM file.
+        By the constructor, if a name, a residue or a quality cannot stand in a SAM file.
     """
 
     name = "sam"
@@ -66,6 +68,7 @@ class SamWriter(TextWriter):
     either_strand = True
     of_block = True
     name_rules = (_QUERY, _TARGET)
+    shows_qualities = True
     known_tags = ("MD", "pp", PLAIN_CIGAR)
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
@@ -85,10 +88,14 @@ class SamWriter(TextWriter):
                 self._output.write(lines.encode())
 
     def set_text(self, sequences: SequenceSet, residues: bool, titles: bool) -> SetText:
-        """Return what native code writes of a set: T for U of DNA."""
+        """Return what native code writes of a set: T for U of DNA, qualities of queries."""
         counts = sequences.byte_counts
         is_rna = sequences.alphabet.name == "dna" and bool(counts[ord("U")] + counts[ord("u")])
-        return SetText(sequences, residues=residues, shown_as=_T_FOR_U if is_rna else None)
+        shown_as = _T_FOR_U if is_rna else None
+        qualities = sequences.qualities if sequences is self._content.queries else None
+        if qualities is not None:
+            _check_qualities(sequences, qualities)
+        return SetText(sequences, residues=residues, shown_as=shown_as, qualities=qualities)
 
     def header(self) -> bytes:
         """Return the line that names the version."""
@@ -134,6 +141,17 @@ class SamWriter(TextWriter):
         """Return the queries that got their first record."""
         queries, self._new = self._new, []
         return {"queries": queries} if queries else {}
+
+
+def _check_qualities(sequences: SequenceSet, qualities: npt.NDArray[np.uint8]) -> None:
+    """Raise FormatError for a quality that is no printable character."""
+    wrong = np.flatnonzero((qualities < ord("!")) | (qualities > ord("~")))
+    if len(wrong):
+        index, place = sequences.locate(int(wrong[0]))
+        raise FormatError(
+            f"{sequences.source}: {sequences.record(index)}: the quality of base {place + 1} is "
+            "none that a SAM file can hold, expected characters from ! to ~; write PAF"
+        )
 
 
 def _check_letters(sequences: SequenceSet) -> None:

@@ -33,6 +33,7 @@ class NativeSet(ctypes.Structure):
         ("most_name_bytes", ctypes.c_int64),
         ("titles", ctypes.c_void_p),
         ("title_offsets", ctypes.c_void_p),
+        ("qualities", ctypes.c_void_p),
     )
 
 
@@ -82,6 +83,8 @@ class SetText:
         What the file has for each byte of the residues.
     titles : bool
         Whether the file shows whole headers; a tab in them is a blank there.
+    qualities : ndarray of uint8, shape (residues,), optional
+        Where the file shows them.
     """
 
     def __init__(
@@ -92,6 +95,7 @@ class SetText:
         residues: bool = True,
         shown_as: npt.NDArray[np.uint8] | None = None,
         titles: bool = False,
+        qualities: npt.NDArray[np.uint8] | None = None,
     ) -> None:
         text = sequences.text_arrays(residues=residues)
         if shown_as is not None:
@@ -101,13 +105,13 @@ class SetText:
             shown, offsets = join_texts(names)
             longest = int(np.diff(offsets).max(initial=0))
             text = TextArrays(shown, offsets, text.letters, text.codes, text.offsets, longest)
-        headers: tuple[npt.NDArray[Any], ...] = ()
+        headers: tuple[npt.NDArray[Any] | None, ...] = (None, None)
         if titles:
             headers = join_texts(one.replace("\t", " ") for one in sequences.descriptions)
-        self._keep = (sequences, text, headers)
+        self._keep = (sequences, text, headers, qualities)
         addresses = (array.ctypes.data for array in text[:-1])
-        shown_titles = (array.ctypes.data for array in headers)
-        self.native = NativeSet(len(sequences), *addresses, text.longest_name, *shown_titles)
+        more = map(_address, (*headers, qualities))
+        self.native = NativeSet(len(sequences), *addresses, text.longest_name, *more)
 
     def check(self, indices: npt.NDArray[np.int32]) -> None:
         """Make sure that the names that native code reads are as they were written."""

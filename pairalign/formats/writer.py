@@ -159,6 +159,8 @@ class Writer(Abortable):
         Whether alignments by expected accuracy come with that of their columns.
     thread_bytes : int
         What a thread holds at most, where that is much.
+    shows_qualities : bool
+        Whether it has the qualities of queries, where they are known.
     shown : int
         How many it has shown; 0 where it does not number them.
     kind_counts : ndarray of int64, shape (5,)
@@ -194,6 +196,7 @@ class Writer(Abortable):
     shows_statistics: ClassVar[bool] = False
     adds_confidence: ClassVar[bool] = False
     shows_confidence: ClassVar[bool] = False
+    shows_qualities: ClassVar[bool] = False
     thread_bytes: ClassVar[int] = 0
     of_block: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None

@@ -49,7 +49,6 @@ class BlockSet(SequenceSet):
         self.source, self.origins = whole.source, whole.origins
         self.alphabet, self.byte_counts = whole.alphabet, whole.byte_counts
         self.replaced = whole.replaced
-        self.qualities = None
         by_length = self._read(whole.indices_between)
         self.indices = np.sort(by_length)
         self.order = np.searchsorted(self.indices, by_length).astype(np.int32)
@@ -114,6 +113,11 @@ class BlockSet(SequenceSet):
     def letters(self) -> npt.NDArray[np.uint8]:  # type: ignore[override]
         """As `SequenceSet.letters`."""
         return self._whole.letters_at(self.indices)
+
+    @cached_property
+    def qualities(self) -> npt.NDArray[np.uint8] | None:  # type: ignore[override]
+        """As `SequenceSet.qualities`."""
+        return self._whole.qualities_at(self.indices)
 
     @cached_property
     def codes(self) -> npt.NDArray[np.uint8]:  # type: ignore[override]

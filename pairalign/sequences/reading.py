@@ -84,7 +84,7 @@ def read_fasta(
     >>> pairalign.read_fasta(io.BytesIO(bytes([10]).join(lines)))
     <SequenceSet <input>: 2 dna sequences, 7 residues>
     """
-    rules = InputRules(degap, on_empty, on_duplicate, names=names)
+    rules = InputRules(degap, on_empty, on_duplicate, qualities=True, names=names)
     return read_set([source, *also], alphabet=alphabet, rules=rules)
 
 

@@ -309,6 +309,13 @@ class SequenceSet:
         ends = self.offsets[1:]
         return np.concatenate([self.letters[self.offsets[k] : ends[k]] for k in indices.tolist()])
 
+    def qualities_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8] | None:
+        """Return the qualities of some sequences, as `letters_at`; None: they are not known."""
+        if self.qualities is None:
+            return None
+        spans = zip(self.offsets[indices].tolist(), self.offsets[indices + 1].tolist(), strict=True)
+        return np.concatenate([self.qualities[start:stop] for start, stop in spans])
+
     def text_arrays(self, *, residues: bool = True) -> TextArrays:
         """Return names and residues for native code; without `residues` it reads names alone."""
         names, offsets = join_texts(self.names)
@@ -345,6 +352,9 @@ class SequenceSet:
             [self.descriptions[index] for index in places],
             [letters[offsets[index] : offsets[index + 1]] for index in places],
         )
+        if self.qualities is not None:
+            spans = (self.qualities[offsets[index] : offsets[index + 1]] for index in places)
+            records = records._replace(qualities=b"".join(span.tobytes() for span in spans))
         return SequenceSet(records, alphabet=self.alphabet, source=self.source)
 
     def masked(self, is_masked: npt.NDArray[np.bool_]) -> SequenceSet:
@@ -363,6 +373,8 @@ class SequenceSet:
         records = Records(
             self.names, self.descriptions, letters.tobytes(), self.offsets, self.origins
         )
+        if self.qualities is not None:
+            records = records._replace(qualities=self.qualities.tobytes())
         return SequenceSet(records, alphabet=self.alphabet, source=self.source)
 
     def codes_of(self, index: int) -> npt.NDArray[np.uint8]:

@@ -237,6 +237,12 @@ class StoredSet(SequenceSet):
             raise damaged(self.source, "a residue is none of its alphabet")
         return letters
 
+    def qualities_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8] | None:
+        """As `SequenceSet.qualities_at`, and keep no others."""
+        if "qualities" not in self._header.sections:
+            return None
+        return np.frombuffer(b"".join(self._gather("qualities", indices)), np.uint8)
+
     def records(self, *, qualities: bool = False) -> Records:
         """Return all that is stored as raw records."""
         kept = self.qualities.tobytes() if qualities and self.qualities is not None else None
@@ -364,7 +370,7 @@ class StoredSet(SequenceSet):
 
     def _gather(self, name: str, indices: npt.NDArray[np.int32]) -> Iterator[bytes]:
         """Yield what a section has of some sequences, in ascending order, 1 MiB at a time."""
-        offsets = {"letters": "offsets"}.get(name, f"{name[:-1]}_offsets")
+        offsets = {"letters": "offsets", "qualities": "offsets"}.get(name, f"{name[:-1]}_offsets")
         for group in _groups(indices, BLOCK // SECTIONS[offsets].itemsize):
             found = self._values(offsets, int(group[0]), int(group[-1]) + 2)
             starts, stops = (found[group - group[0] + k] for k in (0, 1))

@@ -62,7 +62,7 @@ class InputRules:
                 raise ValueError(f"{name} {value!r}: expected {' or '.join(map(repr, known))}")
 
 
-DEFAULT_RULES = InputRules()
+DEFAULT_RULES = InputRules(qualities=True)
 
 
 def tidy(records: Records, source: str, rules: InputRules, *, are_proteins: bool) -> Records:

@@ -134,13 +134,16 @@ def candidates_of(found: Alignments) -> Candidates:
 
 def _cut(reads: SequenceSet, starts: Int64s, stops: Int64s) -> SequenceSet:
     """Return a set of a piece of each read."""
-    letters = reads.letters
-    pieces = [
-        letters[offset + start : offset + stop].tobytes()
+    spans = [
+        slice(offset + start, offset + stop)
         for offset, start, stop in zip(reads.offsets[:-1], starts, stops, strict=True)
     ]
     offsets: npt.NDArray[np.int64] = np.concatenate(([0], np.cumsum(stops - starts)))
-    records = Records(reads.names, reads.descriptions, b"".join(pieces), offsets)
+    letters = b"".join(reads.letters[span].tobytes() for span in spans)
+    qualities = None
+    if reads.qualities is not None:
+        qualities = b"".join(reads.qualities[span].tobytes() for span in spans)
+    records = Records(reads.names, reads.descriptions, letters, offsets, (), qualities)
     return SequenceSet(records, alphabet=reads.alphabet, source=reads.source)
 
 
