@@ -354,7 +354,7 @@ class SequenceSet:
         )
         if self.qualities is not None:
             spans = (self.qualities[offsets[index] : offsets[index + 1]] for index in places)
-            records = records._replace(qualities=b"".join(span.tobytes() for span in spans))
+            records = Records(*records[:-1], b"".join(span.tobytes() for span in spans))
         return SequenceSet(records, alphabet=self.alphabet, source=self.source)
 
     def masked(self, is_masked: npt.NDArray[np.bool_]) -> SequenceSet:
@@ -374,7 +374,7 @@ class SequenceSet:
             self.names, self.descriptions, letters.tobytes(), self.offsets, self.origins
         )
         if self.qualities is not None:
-            records = records._replace(qualities=self.qualities.tobytes())
+            records = Records(*records[:-1], self.qualities.tobytes())
         return SequenceSet(records, alphabet=self.alphabet, source=self.source)
 
     def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
