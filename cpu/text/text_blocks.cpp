@@ -45,8 +45,27 @@ char* put_marks(char* out, const pairalign_text& text, const Pair& pair) {
     return out;
 }
 
+// What follows the name in a header, as the description of a row; headers that are but a name have none.
+char* put_description(char* out, const pairalign_text& text, const Side& side) {
+    int64_t at = side.name_bytes;
+    if (side.title_bytes < at || std::memcmp(side.title, side.name, static_cast<size_t>(at)) != 0) return out;
+    while (at < side.title_bytes && side.title[at] == ' ') ++at;
+    if (at == side.title_bytes) return out;
+    out = put_span_name(put(out, "#=GS "), text, side);
+    out = put(out, "DE ");
+    out = put(out, side.title + at, side.title_bytes - at);
+    *out++ = '\n';
+    return out;
+}
+
 struct Stockholm : BlockFormat {
     using BlockFormat::BlockFormat;
+
+    static int64_t bound(const pairalign_text& text, const Pair& pair) {
+        const int64_t titles = pair.query.title_bytes + pair.target.title_bytes;
+        return BlockFormat::bound(text, pair) + titles + 2 * kNumbers +
+               (pair.query.name_bytes + pair.target.name_bytes);
+    }
 
     [[gnu::noinline]] char* put(char* out, const pairalign_text& text, const Pair& pair,
                                 int64_t number) const {
@@ -56,6 +75,8 @@ struct Stockholm : BlockFormat {
         out = pairalign::text::put(out, "\n#=GF SC ");
         out = put_score(out, pair.raw_score, text.decimals, 0);
         *out++ = '\n';
+        out = put_description(out, text, pair.query);
+        out = put_description(out, text, pair.target);
         out = put_span_name(out, text, pair.query);
         out = put_row(out, pair, pair.query, kDeletion, text.whole);
         *out++ = '\n';

@@ -1,8 +1,8 @@
 // SAM records. The contract is in text.h.
 //
 // Columns:  query  flag  target  position  255  CIGAR  *  0  0  letters  qualities  NM:i:  AS:i:, and MD:Z:,
-// pp:Z: where asked. The query's letters outside the alignment are clipped (S), so that all of them are there.
-// On strand - they are those of the other strand (flag 16). Qualities are * where they are not known.
+// pp:Z: where asked. The query's letters outside the alignment are clipped (S), so that all of them are
+// there. On strand - they are those of the other strand (flag 16). Qualities are * where they are not known.
 
 #include "text_format.h"
 #include "text_tags.h"

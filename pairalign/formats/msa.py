@@ -61,11 +61,15 @@ def clustal_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterato
 def stockholm_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
     """Stockholm: a row a sequence, ``#=GR PP`` and ``#=GC PP_cons``, and ``#=GF ID``.
 
-    What is like no other has a comment, ``#=GS NAME CC``.
+    What follows the name in a header is ``#=GS NAME DE``. What is like no other has a comment,
+    ``#=GS NAME CC``.
     """
     names = alignment.sequences.names
     margin = max(len("#=GC PP_cons"), len("#=GR  PP") + padded_width(names))
     yield "# STOCKHOLM 1.0\n#=GF ID pairalign\n"
+    for index in order:
+        if text := _description(alignment.sequences, index):
+            yield f"#=GS {names[index]} DE {text}\n"
     for name, share in alignment.named_unlike:
         yield f"#=GS {name} CC {describe_unlike(share)}\n"
     for index in order:
@@ -74,6 +78,12 @@ def stockholm_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Itera
         yield f"{f'#=GR {names[index]} PP':<{margin}}  {marks}\n"
     columns = confidence_marks(alignment.column_confidence).tobytes().decode()
     yield f"{'#=GC PP_cons':<{margin}}  {columns}\n//\n"
+
+
+def _description(sequences: SequenceSet, index: int) -> str:
+    """Return what follows the name in a header."""
+    name, header = sequences.names[index], sequences.descriptions[index]
+    return header[len(name) :].replace("\t", " ").strip(" ") if header.startswith(name) else ""
 
 
 def table_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from pairalign.base.errors import FormatError
 from pairalign.formats.name_rules import STOCKHOLM
 from pairalign.formats.output import Output
+from pairalign.formats.text import SetText
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
 from pairalign.sequences.block_set import slices, whole_of
@@ -21,8 +22,8 @@ class StockholmWriter(TextWriter):
 
     Rows are named ``NAME/FIRST-LAST``, positions from 1 and inclusive. Modes global and semiglobal
     show whole sequences, free end gaps as gap columns; mode local the aligned parts. ``#=GF ID`` is
-    ``pair`` and the number of the pair in the file, ``#=GF SC`` the score. Pairs of which nothing
-    is aligned are left out.
+    ``pair`` and the number of the pair in the file, ``#=GF SC`` the score, ``#=GS ROW DE`` what
+    follows the name in a header. Pairs of which nothing is aligned are left out.
 
     Raises
     ------
@@ -42,6 +43,10 @@ class StockholmWriter(TextWriter):
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         check_distinct_names(content, "Stockholm", "tell rows apart by name")
         super().__init__(output, content, threads)
+
+    def set_text(self, sequences: SequenceSet, residues: bool, titles: bool) -> SetText:
+        """Return what native code writes of a set: headers, too."""
+        return super().set_text(sequences, residues, True)
 
 
 def check_distinct_names(content: Content, format: str, why: str) -> None:

@@ -203,7 +203,7 @@ class MatrixOptions(ModeOptions):
     """The mode and the substitution matrix."""
 
     matrix: Any = option(
-        help="substitution matrix: Biopython's name, or NCBI format",
+        help="substitution matrix: a name of Biopython's or NCBI's, or a file in NCBI's format",
         metavar="NAME|FILE",
         kind=MATRIX,
         group=SCORING,

@@ -1,4 +1,4 @@
-"""Substitution matrices as tables of exact decimals: by name from Biopython, or from a file.
+"""Substitution matrices as tables of exact decimals: by name or from a file.
 
 A file is in NCBI's format: comments start with ``#``, the first other line gives the residues of
 the columns, each further line a residue and its scores. Nothing is guessed: a table must be square,
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,7 @@ MAX_VALUE = 10**9
 
 _DNA_NAMES = ("EDNAFULL", "DNAFULL", "NUC44", "NUC4.4")
 _REQUIRED = {"protein": "ARNDCQEGHILKMFPSTWYV", "dna": "ACGT"}
+_NCBI_LETTERS = "ARNDCQEGHILKMFPSTWYVBZX*"
 _STAND_INS = {"U": "C", "O": "K", "J": "IL"}
 
 
@@ -54,9 +56,10 @@ def load_table(matrix: str | os.PathLike[str]) -> Table:
     Parameters
     ----------
     matrix : str or path
-        A name that Biopython knows, in any case, or EMBOSS's name for one (``EBLOSUM62``,
-        ``EDNAFULL``); else a file in NCBI's format. A name wins over a file of the same name; to
-        say that a file is meant, write ``./BLOSUM62`` or pass a path object.
+        A name that Biopython knows, in any case, one of NCBI's PAM10 to PAM500 and BLOSUM30 to
+        BLOSUM100, or EMBOSS's name for one (``EBLOSUM62``, ``EDNAFULL``); else a file in NCBI's
+        format. A name wins over a file of the same name; to say that a file is meant, write
+        ``./BLOSUM62`` or pass a path object.
 
     Raises
     ------
@@ -193,19 +196,31 @@ def _folder() -> Path:
     return Path(found.origin).parent / "Align" / "substitution_matrices" / "data"
 
 
-def known_names() -> list[str]:
-    """Return Biopython's names of the matrices over single letters."""
+@cache
+def _ncbi_matrices() -> dict[str, list[str]]:
+    """Return the lines of the matrices that NCBI publishes and Biopython lacks."""
+    text = (Path(__file__).parent / "ncbi_matrices.txt").read_text()
+    return {name: rows for name, *rows in (one.split("\n") for one in text.split(">")[1:])}
+
+
+def _biopython_names() -> list[str]:
     # SCHNEIDER scores codons.
-    return sorted(path.name for path in _folder().iterdir() if path.name != "SCHNEIDER")
+    return [path.name for path in _folder().iterdir() if path.name != "SCHNEIDER"]
+
+
+def known_names() -> list[str]:
+    """Return the names of the matrices over single letters: Biopython's, and NCBI's others."""
+    return sorted({*_biopython_names(), *_ncbi_matrices()})
 
 
 def name_of_scores(scores: Mapping[tuple[str, str], Decimal]) -> str | None:
-    """Return Biopython's name of the matrix with just these scores; None: there is none."""
-    return next((name for name in known_names() if _load_named(name).scores == scores), None)
+    """Return the name of the matrix with just these scores; None: there is none."""
+    names = sorted(_biopython_names()), _ncbi_matrices()
+    return next((name for name in chain(*names) if _load_named(name).scores == scores), None)
 
 
 def _find_name(matrix: str) -> str | None:
-    """Return Biopython's name of a matrix, or None when it has none of that name."""
+    """Return the name of a known matrix, or None when there is none of that name."""
     wanted = matrix.upper()
     if wanted in _DNA_NAMES:
         wanted = "NUC.4.4"
@@ -215,7 +230,14 @@ def _find_name(matrix: str) -> str | None:
 
 @cache
 def _load_named(name: str) -> Table:
-    return _load_file(_folder() / name)
+    if name not in _ncbi_matrices():
+        return _load_file(_folder() / name)
+    scores = {}
+    for row, line in zip(_NCBI_LETTERS, _ncbi_matrices()[name], strict=False):
+        for column, word in zip(_NCBI_LETTERS, line.split(), strict=False):
+            scores[row, column] = scores[column, row] = Decimal(word)
+    pairs = ((row, column) for row in _NCBI_LETTERS for column in _NCBI_LETTERS)
+    return Table(name, {pair: scores[pair] for pair in pairs})
 
 
 def _load_file(path: Path) -> Table:

@@ -15,7 +15,7 @@ from readable import needs_program, plain_sample, rows_of_pair
 from strategies import MODES
 from written_files import shown, write, written
 
-from pairalign import align, read_fasta
+from pairalign import align, msa, read_fasta
 from pairalign.alignments.fields import BLAST6, FIELDS, parse_fields
 from pairalign.alignments.identities import count_identity
 from pairalign.base.choices import IDENTITIES
@@ -219,6 +219,27 @@ def test_stockholm_by_biopython(tmp_path, mode):
         ends = (len(a.query), len(a.target)) if whole else (a.query_end, a.target_end)
         assert tuple(r.annotations["start"] for r in block) == tuple(s + 1 for s in starts)
         assert tuple(r.annotations["end"] for r in block) == ends
+
+
+def test_stockholm_has_what_follows_the_name_by_biopython(tmp_path):
+    """As the description of a row, of pairs and of `msa`; read as sequences they have it, too."""
+    headers = {"a": "a first  of all", "b": "b", "c": "c\tof a tab", "d": "d   after blanks"}
+    path = tmp_path / "in.fa"
+    path.write_text("".join(f">{one}\nMKVLAWEEF{name.upper()}\n" for name, one in headers.items()))
+    expected = {"a": "first  of all", "b": "", "c": "of a tab", "d": "after blanks"}
+    found = align(path, device="cpu")
+    assert len(found) == 6
+    (tmp_path / "pairs").mkdir()
+    pairs = AlignIO.parse(io.StringIO(written(found, "stockholm", tmp_path / "pairs")), "stockholm")
+    for row in (row for block in pairs for row in block):
+        described = "" if row.description == row.id else row.description
+        assert described == expected[row.name]
+    msa(path, device="cpu").write(tmp_path / "out.sto")
+    (block,) = AlignIO.parse(tmp_path / "out.sto", "stockholm")
+    for row in block:
+        assert ("" if row.description == row.id else row.description) == expected[row.id]
+    again = read_fasta(tmp_path / "out.sto", degap=True)
+    assert again.descriptions[0] == "a first  of all"
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scorings import code, score, scorings
 
 from pairalign.errors import AlphabetError, ScoringError
-from pairalign.scoring.matrices import common_scale, load_table, to_decimal
+from pairalign.scoring.matrices import common_scale, known_names, load_table, to_decimal
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN
 from pairalign.sequences.sets import SequenceSet
@@ -228,7 +228,7 @@ def test_matrices_that_cannot_be_read(tmp_path, monkeypatch):
     ]:
         with pytest.raises(ScoringError, match=message):
             load_table(path)
-    with pytest.raises(ScoringError, match=r"'BLOSUM63': neither a file nor .* BLOSUM62, BLOSUM80"):
+    with pytest.raises(ScoringError, match=r"'BLOSUM63': neither a file nor .* BLOSUM62, BLOSUM65"):
         load_table("BLOSUM63")
     with pytest.raises(ScoringError, match="neither a file nor a known name"):
         load_table("SCHNEIDER")
@@ -237,3 +237,29 @@ def test_matrices_that_cannot_be_read(tmp_path, monkeypatch):
 def test_to_decimal_names_what_is_wrong():
     with pytest.raises(ScoringError, match=r"^match: '1,5' is not a number$"):
         to_decimal("1,5", "match")
+
+
+# NCBI's matrices that Biopython lacks
+
+NCBI_NAMES = [f"PAM{k}" for k in range(10, 501, 10) if k not in (30, 70, 250)]
+NCBI_NAMES += [f"BLOSUM{k}" for k in (30, 35, 40, 55, 60, 65, 70, 75, 85, 100)]
+
+
+def test_those_that_biopython_lacks_are_known():
+    assert set(NCBI_NAMES) == set(known_names()) - set(substitution_matrices.load())
+    assert make_scoring(PROTEIN, matrix="epam120").matrix_name == "PAM120"
+
+
+@pytest.mark.parametrize("name", NCBI_NAMES)
+def test_ncbis_matrices_are_those_of_other_programs(name):
+    """parasail and biotite have them each from NCBI."""
+    parasail = pytest.importorskip("parasail")
+    align = pytest.importorskip("biotite.sequence.align")
+    biotite = align.SubstitutionMatrix.dict_from_db(name)
+    table = load_table(name)
+    assert "".join(table.letters) == "ARNDCQEGHILKMFPSTWYVBZX*"
+    theirs = getattr(parasail, name.lower()).matrix
+    for row, one in enumerate(table.letters):
+        for column, other in enumerate(table.letters):
+            assert table.scores[one, other] == int(theirs[row, column])
+            assert table.scores[one, other] == int(biotite[one, other])
