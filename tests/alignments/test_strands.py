@@ -153,15 +153,15 @@ def test_devices_align_the_minus_strand(device: Any, family: str, mode: str) -> 
 
     rng = np.random.default_rng(3)
     scoring = make_scoring(DNA, mode, 5, 2, match_matrix(DNA, 2, -3))
-    first = tuple(random_sequences(rng, "ACGTRN", 16, 90, "mixed"))
-    second = tuple(random_sequences(rng, "AC", 9, 60, "near"))  # whose complements are others
+    first = tuple(random_sequences(rng, "ACGTRN", 10, 70, "mixed"))
+    second = tuple(random_sequences(rng, "AC", 7, 60, "near"))  # whose complements are others
     for problem in (Problem(first, None, scoring), Problem(first, second, scoring)):
-        expected = run_minus(open_cpu, problem, window=12)
-        found = run_minus(open_device, problem, window=12)
+        expected = run_minus(open_cpu, problem, window=8)
+        found = run_minus(open_device, problem, window=8)
         assert_same(expected, found, note=problem)
         assert (found.strand == -1).all()
         pair_mask = rng.random(len(expected)) < 0.3
-        kept = run_minus(open_device, problem, window=12, pair_mask=pair_mask)
+        kept = run_minus(open_device, problem, window=8, pair_mask=pair_mask)
         assert_same(expected.take(pair_mask), kept, note=problem)
 
 

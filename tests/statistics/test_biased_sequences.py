@@ -10,16 +10,15 @@ from commands import fasta
 
 from pairalign import align
 from pairalign.alignments.problem import Problem
-from pairalign.jobs.run import statistics
 from pairalign.jobs.run.request import find_statistics
-from pairalign.jobs.run.statistics import find_or_estimate_gumbel
+from pairalign.jobs.run.statistics import estimate_gumbel
 from pairalign.requests.align import AlignRequest
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import MOST_RATIO
 from pairalign.statistics.significance import find_gumbel, find_significance
-from pairalign.statistics.usual import pair_composition
+from pairalign.statistics.usual import composition, pair_composition
 
 SCORING = make_scoring("protein", mode="local", gap_open=12)
 BIASED = {
@@ -168,10 +167,8 @@ DNA = [
 
 
 @pytest.mark.parametrize(("costs", "gc"), DNA)
-def test_as_many_chance_hits_of_dna_as_expected(costs, gc, tmp_path, monkeypatch):
+def test_as_many_chance_hits_of_dna_as_expected(costs, gc):
     """In the mean over limits: scores are far apart, so at one limit the number is not 1."""
-    monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path))
-    monkeypatch.setattr(statistics, "CELLS", 4 * 10**9)
     rng = np.random.default_rng(9)
     shares = [(1 - gc) / 2, gc / 2, gc / 2, (1 - gc) / 2]
     queries, targets = (
@@ -183,7 +180,8 @@ def test_as_many_chance_hits_of_dna_as_expected(costs, gc, tmp_path, monkeypatch
     )
     names = ("match", "mismatch", "gap_open", "gap_extend")
     scoring = make_scoring("dna", mode="local", **dict(zip(names, costs, strict=True)))
-    gumbel = find_gumbel(scoring) or find_or_estimate_gumbel(scoring, queries, targets)
+    both = composition(queries), composition(targets)
+    gumbel = find_gumbel(scoring) or estimate_gumbel(scoring, both, cells=4 * 10**9)
     known, found = found_with(scoring, queries, targets, gumbel=gumbel)
     evalues = known.evalues(found)
     limits = np.geomspace(0.25, 4, 25)

@@ -33,6 +33,8 @@ LONG_FILES = (
     "test_resume_killed.py",
     "test_workflows.py",
     "test_spread.py",
+    "test_statistics.py",
+    "test_cli_phases.py",
     "test_tree_programs.py",
     "test_assemble.py",
     "test_slurm.py",
