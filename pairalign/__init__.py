@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from pairalign.sequences.sequence import Sequence
     from pairalign.sequences.sets import SequenceSet
     from pairalign.trees.distance_matrix import DistanceMatrix
+    from pairalign.trees.group_distances import GroupDistances
     from pairalign.trees.rectangular_distances import RectangularDistances
     from pairalign.trees.sparse_distances import SparseDistances
     from pairalign.trees.tree import GuideTree
@@ -66,6 +67,7 @@ __all__ = [
     "DistanceError",
     "DistanceMatrix",
     "FastaError",
+    "GroupDistances",
     "GuideTree",
     "KernelBuildError",
     "MultipleAlignment",
@@ -112,6 +114,7 @@ _NAMES = {
     "alignments.posteriors": ("SparsePosteriors",),
     "clusters.clusters": ("Clusters",),
     "trees.distance_matrix": ("DistanceMatrix",),
+    "trees.group_distances": ("GroupDistances",),
     "trees.rectangular_distances": ("RectangularDistances",),
     "trees.sparse_distances": ("SparseDistances",),
     "formats.merge": ("merge",),

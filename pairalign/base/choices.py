@@ -115,6 +115,11 @@ READER_NAMES = tuple(name for name, one in REGISTRY.items() if one.reader)
 
 COMPRESSED_SUFFIXES = (".gz", ".zst")
 """Ends of names of outputs that are compressed."""
+COMPRESSED_INPUTS = (".gz", ".bgz", ".bz2", ".xz", ".zst")
+"""Ends of names of inputs that are."""
+
+BY_FILE, BY_PREFIX = "file", "name-prefix"
+"""What the group of a sequence is told by, where there is no table of groups."""
 
 ON_EMPTY = ("error", "skip")
 ON_DUPLICATE = ("error", "rename", "drop")

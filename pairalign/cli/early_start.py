@@ -15,13 +15,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from pairalign.base.choices import COMPRESSED_INPUTS
+
 _WORTH_A_GPU = 300_000
 """Bytes of input from which ``--device auto`` is likely to take a GPU."""
 
 _WORTH_SEVERAL_GPUS = 1_700_000
 """Bytes of input from which a second GPU is likely to be used where none is named."""
 
-_COMPRESSED = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 _PACKED = 4
 """Residues a byte of a compressed file, about."""
 
@@ -67,7 +68,7 @@ def _size(text: str) -> int:
         size = Path(text).stat().st_size
     except (OSError, ValueError):
         return 0
-    return size * _PACKED if text.endswith(_COMPRESSED) else size
+    return size * _PACKED if text.endswith(COMPRESSED_INPUTS) else size
 
 
 def _start_driver(device: str, is_small: bool) -> None:

@@ -14,7 +14,7 @@ from pairalign.formats.output import refuse_inputs
 
 _READ = (
     *("alignments", "input", "input2", "names", "matrix", "pairs", "candidates"),
-    *("table", "groups", "confidence_of", "tree_in", "add", "to", "extend"),
+    *("table", "groups", "confidence_of", "tree_in", "add", "to", "extend", "group_by"),
 )
 """Options that may name a file that is read."""
 
@@ -28,6 +28,8 @@ _WRITTEN = {
     "trimmed": "--trimmed",
     "removed": "--removed",
     "report": "--report",
+    "matches": "--matches",
+    "clusters": "--clusters",
     "multiqc": "--multiqc",
     "log": "--log",
 }
@@ -41,6 +43,8 @@ _OF_ONE_FORMAT = {
     "representatives": ("representatives are written as FASTA", _FASTA),
     "read_report": ("reads are reported in a table", _TABLE),
     "trimmed": ("cut reads are written as FASTQ or FASTA", (".fastq", ".fq", *_FASTA)),
+    "matches": ("what is matched is written as a table", _TABLE),
+    "clusters": ("clusters of groups are written as a table", _TABLE),
     "removed": ("what is removed is written as CSV", (".csv",)),
     "report": ("a report is written as HTML", (".html", ".htm")),
     "multiqc": ("MultiQC finds a summary by the end of its name", ("_mqc.json",)),

@@ -27,6 +27,7 @@ from pairalign.cli.distance_parts import (
     write_part,
 )
 from pairalign.cli.files import check_files
+from pairalign.cli.group_distances import measure_grouped
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.near import run_near
 from pairalign.cli.planning import (
@@ -43,6 +44,7 @@ from pairalign.cli.report import ReportRequest, report_distances, report_of
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
 from pairalign.formats.distances import read_distances, write_distances
+from pairalign.formats.group_table import write_group_clusters, write_group_table
 from pairalign.formats.matrix_npy import read_first_npy
 from pairalign.formats.names import check_ending, choose_format, format_by_suffix
 from pairalign.formats.output import check_writable, open_output
@@ -104,37 +106,57 @@ def run_distance(asked: DistanceOptions) -> None:
         asked = replace(asked, format=format)
         check(asked)
     check_files(asked)
-    outputs = [path for path in (asked.output, asked.plot) if path is not None]
+    places = asked.output, asked.plot, asked.matches, asked.clusters
+    outputs = [path for path in places if path is not None]
     asked = replace(asked, output=name_output(outputs[0]))
     workers_of(asked)  # says what cannot be
     check_scoring(asked)
     for path in outputs if asked.shard is None else ():
         check_writable(path)
     page = report_of(asked)
-    sequences, targets = read_sequences(asked)
-    if asked.extend is not None:
-        asked = replace(asked, extend=_read_known(asked.extend, sequences))
-    if asked.strict_names:
-        check_strict_names(sequences.names, sequences.source)
-    if asked.plot is not None and targets is None:
-        check_count(len(sequences), sequences.source)
-    problem = problem_of(asked, sequences, targets)
-    if asked.shard is not None:
-        write_part(asked, problem, _run_request(asked))
-        return
     report = _Report()
-    has_tree = asked.plot is not None and targets is None
-    tree_bytes = METHOD_BYTES[DEFAULT_METHOD] if has_tree else 0
-    matrix = _measure(asked, asked, problem, tree_bytes, report)
-    if page is not None:
-        assert isinstance(matrix, DistanceMatrix)
-        _write_report(page, asked, asked, matrix, sequences, report)
+    matrix: AnyDistances | None
+    if asked.group_by is not None:
+        matrix, report.devices = measure_grouped(asked, report)
+        _add_distances(report, matrix, find_measure(asked.measure))
+        if asked.matches is not None:
+            write_group_table(asked.matches, matrix)
+        if asked.clusters is not None:
+            write_group_clusters(asked.clusters, matrix.clusters(float(asked.max_distance or 0)))
+    else:
+        matrix = _measure_files(asked, page, report)
+    if matrix is None:  # a part is written
+        return
     shown = matrix.similarities() if asked.similarity else matrix
     if format is not None:
         _write_distances(asked, outputs[0], shown, format)
     if asked.plot is not None:
         _write(asked.plot, _drawing().draw_distances(shown, _picture_format(asked.plot)))
     _finish(asked, report, outputs)
+
+
+def _measure_files(
+    asked: DistanceOptions, page: ReportRequest | None, report: _Report
+) -> AnyDistances | None:
+    """Read one set, or two, and compute the distances; None: those of a shard are written."""
+    sequences, targets = read_sequences(asked)
+    if asked.extend is not None:
+        asked = replace(asked, extend=_read_known(asked.extend, sequences))
+    if asked.strict_names:
+        check_strict_names(sequences.names, sequences.source)
+    has_tree = asked.plot is not None and targets is None
+    if has_tree:
+        check_count(len(sequences), sequences.source)
+    problem = problem_of(asked, sequences, targets)
+    if asked.shard is not None:
+        write_part(asked, problem, _run_request(asked))
+        return None
+    tree_bytes = METHOD_BYTES[DEFAULT_METHOD] if has_tree else 0
+    matrix = _measure(asked, asked, problem, tree_bytes, report)
+    if page is not None:
+        assert isinstance(matrix, DistanceMatrix)
+        _write_report(page, asked, asked, matrix, sequences, report)
+    return matrix
 
 
 def _distance_format(asked: DistanceOptions) -> str:

@@ -122,6 +122,38 @@ def read_table(
     return [one for one, _ in rows], [residues for _, residues in rows]
 
 
+def read_group_table(path: str, sequences: SequenceSet) -> Groups:
+    """Read the group of each sequence: its name and that of its group a line, a tab between.
+
+    Parameters
+    ----------
+    path : str
+        Compressed or not; ``"-"`` is standard input.
+    sequences : SequenceSet
+
+    Raises
+    ------
+    SplitError
+        The file cannot be read, names what is not among the sequences, or a sequence in two groups.
+    """
+    said: dict[str, Membership] = {}
+    for number, line in enumerate(lines_of(_text_of(path)), 1):
+        if not line.strip():
+            continue
+        where = f"{path}: line {number}"
+        fields = [unquoted(field) for field in line.split("\t")]
+        if len(fields) != 2 or not all(fields):
+            raise SplitError(f"{where}: expected a name and a group, with a tab between")
+        one = Membership(fields[0], fields[1], None, number)
+        before = said.setdefault(one.name, one)
+        if before.group != one.group:
+            raise SplitError(
+                f"{where}: {shown_name(one.name)} is in {shown_name(one.group)}, and by line "
+                f"{before.line} in {shown_name(before.group)}; each sequence is in one group"
+            )
+    return make_groups(sequences, list(said.values()), path)
+
+
 def _chosen(path: str, format: str | None, columns: TableColumns) -> str:
     """Return the format; a file whose columns are named is a table of folds."""
     if not columns:

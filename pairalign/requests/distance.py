@@ -7,6 +7,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from pairalign.base.choices import (
+    BY_FILE,
+    BY_PREFIX,
     COMMIT_SECONDS,
     DEFAULT_MEASURE,
     DEFAULT_METHOD,
@@ -32,10 +34,11 @@ from pairalign.base.declaration import (
     option,
     option_of,
     options_of,
+    place,
     request,
 )
 from pairalign.requests.align import AlignRequest, TwoSetsOptions
-from pairalign.requests.kinds import PATH, WHOLE
+from pairalign.requests.kinds import PATH, SHARE, WHOLE
 from pairalign.requests.shared import (
     GROUPS,
     Asked,
@@ -52,8 +55,10 @@ from pairalign.requests.shared import (
     ThresholdsOptions,
     format_option,
 )
+from pairalign.requests.similar import StatisticsOptions
 
 _LIMIT = "pairs within a limit"
+_GROUPED = "groups of proteins, as proteomes"
 
 
 def _describe_measures() -> str:
@@ -103,6 +108,37 @@ class SimilarityOptions(Asked):
 
 
 @request
+class GroupsOptions(Asked):
+    """Groups of proteins, and what matched ones reach."""
+
+    group_by: Any = option(
+        help="the groups: the files of IN, names up to the first |, or FILE with a name and its "
+        "group a line, a tab between",
+        metavar=f"{BY_FILE}|{BY_PREFIX}|FILE",
+        kind=PATH,
+        group=_GROUPED,
+    )
+    min_identity: Fraction | None = again(
+        ThresholdsOptions,
+        "min_identity",
+        help="match no proteins with a lower identity, such as 0.3",
+        group=_GROUPED,
+    )
+    min_coverage: Fraction | None = again(
+        ThresholdsOptions,
+        "min_coverage",
+        help="nor with a smaller aligned part of either",
+        group=_GROUPED,
+    )
+    max_evalue: float | None = again(
+        StatisticsOptions,
+        "max_evalue",
+        help="nor with a larger E-value, in a database of all groups (local mode)",
+        group=_GROUPED,
+    )
+
+
+@request
 class PhylipOptions(Asked):
     """How distances are written."""
 
@@ -118,6 +154,57 @@ class PlotOptions(Asked):
         help="heat map with a tree, .svg or .png",
         metavar="FILE",
         kind=PATH,
+        decides=False,
+        surface="command",
+    )
+
+
+@request
+class MoreSetsOptions(Asked):
+    """Further files."""
+
+    inputs: tuple[str, ...] = place(
+        "IN3",
+        "more files of one set, with --group-by",
+        kind=PATH,
+        nargs="*",
+        is_several=True,
+        decides=False,
+        surface="command",
+    )
+
+
+@request
+class MatchesOptions(Asked):
+    """What is matched between groups."""
+
+    matches: str | None = option(
+        help="write a table of each two groups: identity, matched proteins, and their shares",
+        metavar="TSV",
+        kind=PATH,
+        group=_GROUPED,
+        decides=False,
+        surface="command",
+    )
+
+
+@request
+class GroupClustersOptions(Asked):
+    """Clusters of groups."""
+
+    clusters: str | None = option(
+        help="write clusters of groups: the subtrees of their UPGMA tree within --max-distance",
+        metavar="TSV",
+        kind=PATH,
+        group=_GROUPED,
+        decides=False,
+        surface="command",
+    )
+    max_distance: Fraction | None = option(
+        help="the largest distance of clusters, such as 0.05",
+        metavar="X",
+        kind=SHARE,
+        group=_GROUPED,
         decides=False,
         surface="command",
     )
@@ -160,12 +247,27 @@ def _of_one_set(name: str) -> Rule:
     )
 
 
+def _of_groups(name: str) -> Rule:
+    """Return the rule that an option is given with groups alone."""
+    return Rule(
+        lambda asked: asked.group_by is None and _is_given(name)(asked),
+        f"{{{name}}} needs {{group_by}}",
+    )
+
+
+_NOT_OF_GROUPS: dict[str, Any] = {**{"circular": False, "extend": None, "strand": STRANDS[0]}}
+_OF_MATCHES = ("min_identity", "min_coverage", "max_evalue")
 _IN_PARTS: dict[str, Any] = {"shard": None, "resume": False, "dask": None}
 
 
 @request
 class DistanceRequest(
-    LimitsOptions, CirclesOptions, SimilarityOptions, StrandOptions, MeasureOptions
+    LimitsOptions,
+    GroupsOptions,
+    CirclesOptions,
+    SimilarityOptions,
+    StrandOptions,
+    MeasureOptions,
 ):
     """What is asked of the distances of a set, or of two.
 
@@ -201,6 +303,13 @@ class DistanceRequest(
         ),
         *_excludes("extend", "is of distances in one run", {"circular": False}),
         *(_of_one_set(name) for name in ("circular", "extend")),
+        *_limits_exclude("keeps some pairs of sequences", {"group_by": None}),
+        *_excludes("group_by", "is of one set of proteins", _NOT_OF_GROUPS),
+        Rule(
+            lambda asked: asked.group_by is not None and asked.has_two_sets,
+            "{group_by} is of one set of proteins: leave targets out",
+        ),
+        *(_of_groups(name) for name in _OF_MATCHES),
     )
 
     targets: Any = None
@@ -235,7 +344,10 @@ class DistanceRequest(
 class DistanceOptions(
     TwoSetsOptions,
     OutputOptions,
+    MoreSetsOptions,
     DistanceRequest,
+    MatchesOptions,
+    GroupClustersOptions,
     PhylipOptions,
     PlotOptions,
     ShardOptions,
@@ -294,6 +406,21 @@ class DistanceOptions(
             f"{{format=phylip}} is of one set, not of two: take {', '.join(RECTANGLE_SUFFIXES)}",
         ),
         *(_of_one_set(name) for name in ("report", "lower", "strict_names")),
+        *_excludes("group_by", "is of a run as a whole", {**_IN_PARTS, "report": None}),
+        *(_of_groups(name) for name in ("matches", "clusters", "max_distance")),
+        Rule(
+            lambda asked: (asked.clusters is None) != (asked.max_distance is None),
+            "{clusters} and {max_distance} go together",
+        ),
+        Rule(
+            lambda asked: bool(asked.inputs) and asked.group_by is None,
+            "three files or more are those of groups, with {group_by=file}; of one set add them "
+            "with {also}",
+        ),
+        Rule(
+            lambda asked: asked.max_evalue is not None and asked.mode != "local",
+            "{max_evalue} needs {mode=local}, but the mode is {.mode}",
+        ),
     )
     GROUPS: ClassVar[dict[str, str | None]] = {
         **GROUPS,
@@ -307,7 +434,13 @@ class DistanceOptions(
     @property
     def has_two_sets(self) -> bool:
         """Whether the distances are those of one file to another."""
-        return self.input2 is not None
+        return self.input2 is not None and self.group_by is None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of one set, where there are groups."""
+        second = () if self.input2 is None else (self.input2,)
+        return (self.input, *second, *self.inputs)
 
 
 @request

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pairalign.base.choices import DISTANCE_SUFFIXES
+from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES
 from pairalign.base.declaration import Rule, again, flag, option, place, request
 from pairalign.requests.kinds import PATH
 from pairalign.requests.shared import (
@@ -41,7 +41,7 @@ class MergeOptions(PartsOptions, OutputOptions, ThreadsOptions, MessagesOptions)
     output: str = again(OutputOptions, "output", help="file, or - for stdout; .gz compresses")
     format: str | None = option(
         help="of distances; default: by the ending of OUT's name",
-        values=tuple(DISTANCE_SUFFIXES),
+        values=tuple({**DISTANCE_SUFFIXES, **RECTANGLE_SUFFIXES}),
     )
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(

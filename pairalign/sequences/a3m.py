@@ -12,13 +12,13 @@ import logging
 
 import numpy as np
 
+from pairalign.base.choices import COMPRESSED_INPUTS
 from pairalign.base.errors import FastaError, shown_name
 from pairalign.sequences.fasta import parse_records
 from pairalign.sequences.records import Origin, Records, join_records
 
 log = logging.getLogger("pairalign")
 
-_ENDINGS = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 _MARK = b"#A3M#"
 _BETWEEN = bytes(range(ord("a"), ord("z") + 1)) + b"."
 _NO_SEQUENCES = ("ss_dssp", "sa_dssp", "ss_pred", "ss_conf", "aa_dssp", "aa_pred")
@@ -34,7 +34,7 @@ def is_a3m(text: bytes, name: str) -> bool:
     name : str
     """
     bare = name.lower()
-    for ending in _ENDINGS:
+    for ending in COMPRESSED_INPUTS:
         bare = bare.removesuffix(ending)
     return bare.endswith(".a3m") or text.startswith(_MARK)
 

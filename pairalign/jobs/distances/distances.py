@@ -7,12 +7,13 @@ triangle or rectangle, which is all that is held. The measures are in
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
-from typing import Literal, overload
+from typing import Literal, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +21,12 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import DEFAULT_MEASURE, STRANDS
+from pairalign.base.choices import BY_FILE, DEFAULT_MEASURE, STRANDS
 from pairalign.base.declaration import check, make
 from pairalign.base.errors import DistanceError, UsageError
 from pairalign.jobs.distances.circular_distances import measure_circular
+from pairalign.jobs.distances.group_distances import measure_groups
+from pairalign.jobs.distances.grouping import BY_FILE_RULES, GroupBy, find_groups
 from pairalign.jobs.distances.measures import (
     Measure,
     check_alphabet,
@@ -41,6 +44,7 @@ from pairalign.jobs.run.resources import Resources
 from pairalign.requests.distance import DistanceRequest
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
+from pairalign.trees.group_distances import GroupDistances
 from pairalign.trees.rectangular_distances import AnyDistances, RectangularDistances
 from pairalign.trees.sparse_distances import SparseDistances
 
@@ -131,6 +135,26 @@ def distance(
 @overload
 def distance(
     sequences: Sequences,
+    targets: None = None,
+    *,
+    group_by: GroupBy,
+    measure: str = DEFAULT_MEASURE,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    min_identity: float | str | Fraction | None = None,
+    min_coverage: float | str | Fraction | None = None,
+    max_evalue: float | None = None,
+    device: str = "auto",
+    kernel: str | None = None,
+    threads: int | None = None,
+    memory: int | None = None,
+    progress: Progress = False,
+) -> GroupDistances: ...
+
+
+@overload
+def distance(
+    sequences: Sequences,
     targets: Sequences,
     *,
     measure: str = DEFAULT_MEASURE,
@@ -170,6 +194,10 @@ def distance(
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     strand: str = STRANDS[0],
+    group_by: GroupBy | None = None,
+    min_identity: float | str | Fraction | None = None,
+    min_coverage: float | str | Fraction | None = None,
+    max_evalue: float | None = None,
     circular: bool = False,
     similarity: bool = False,
     max_drop: int | None = None,
@@ -200,6 +228,14 @@ def distance(
         Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
     strand : {"plus", "both"}
         As for `pairalign.align`.
+    group_by : {"file", "name-prefix"}, path, or mapping of names to groups, optional
+        Distances of groups of proteins, see `pairalign.jobs.distances.group_distances`:
+        `sequences` are paths of files, each a group; names begin with their group and ``|``; or
+        a file has a name and its group a line, with a tab between.
+    min_identity, min_coverage : float, str or Fraction, optional
+        With `group_by`: what matched proteins reach, by alignment columns and of either span.
+    max_evalue : float, optional
+        With `group_by`: their largest E-value, in a database of all sequences.
     circular : bool
         The sequences are circles: each pair is aligned, in mode global, with one of the two rotated
         to where it scores most (`pairalign.jobs.run.circular`).
@@ -221,8 +257,8 @@ def distance(
     Returns
     -------
     DistanceMatrix
-        Of two sets `RectangularDistances`; with `sparse` `SparseDistances`, whose `csr` is a matrix
-        of SciPy.
+        Of groups one with more, `GroupDistances`; of two sets `RectangularDistances`; with `sparse`
+        `SparseDistances`, whose `csr` is a matrix of SciPy.
 
     Raises
     ------
@@ -256,6 +292,9 @@ def distance(
     if sparse != asked.has_limit:
         raise UsageError("sparse=True goes with one limit, max_drop or max_edits, and they with it")
     resources = Resources(device, kernel, threads, memory, progress)
+    if group_by is not None:
+        found_of_groups = _measure_grouped(asked, sequences, scoring, mode, resources)
+        return found_of_groups.similarities() if similarity else found_of_groups
     problem = read_problem(ProblemRequest(sequences, targets, scoring, mode))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
@@ -270,6 +309,25 @@ def distance(
         run = plan_distances(asked, problem, RunRequest(resources=resources))
         found = measure_run(run, chosen, extend)
     return found.similarities() if similarity else found
+
+
+def _measure_grouped(
+    asked: DistanceRequest,
+    sequences: Sequences,
+    scoring: AnyScoring | None,
+    mode: str | None,
+    resources: Resources,
+) -> GroupDistances:
+    """Read the groups, and measure how far apart they are."""
+    wanted = ProblemRequest(sequences, None, scoring, mode)
+    if asked.group_by == BY_FILE and not isinstance(sequences, (str, os.PathLike, SequenceSet)):
+        first, *others = (cast(str, path) for path in sequences)
+        wanted = replace(wanted, sequences=first, also=tuple(others), rules=BY_FILE_RULES)
+    problem = read_problem(wanted)
+    groups = find_groups(asked.group_by, problem.queries)
+    if problem.replaced_message:
+        warnings.warn(problem.replaced_message, stacklevel=3)
+    return measure_groups(asked, problem, groups, resources)[0]
 
 
 def measure_run(

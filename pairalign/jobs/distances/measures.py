@@ -69,6 +69,11 @@ class Measure:
     compute: Callable[[Alignments, Doubles], Doubles]
 
     @property
+    def farthest(self) -> float:
+        """The distance where nothing is aligned."""
+        return 1.0 if self.is_identity or self.name == "score" else SATURATED
+
+    @property
     def is_identity(self) -> bool:
         """Whether it is 1 less an identity."""
         return self.name in IDENTITY_MEASURES

@@ -42,6 +42,8 @@ def of_distances() -> None:
     matrix: pairalign.DistanceMatrix = pairalign.distance(READS, measure="kimura-2p")
     block: pairalign.RectangularDistances = pairalign.distance(READS, READS, strand="both")
     block.write("a.npz")
+    groups: pairalign.GroupDistances = pairalign.distance(["a.faa", "b.faa"], group_by="file")
+    clusters: list[list[str]] = groups.clusters(0.05)
     near: pairalign.SparseDistances = pairalign.distance(READS, sparse=True, max_edits=3)
     tree: pairalign.GuideTree = pairalign.tree(matrix, method="mixed")
     square: npt.NDArray[np.floating] = matrix.square()

@@ -1,0 +1,56 @@
+"""``pairalign distance --group-by``: how far apart groups of proteins are."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from pairalign.base.choices import BY_FILE, ON_DUPLICATE
+from pairalign.cli.lines import Lines
+from pairalign.cli.planning import (
+    problem_of,
+    read_sets_of,
+    resources_of,
+    rules_of,
+    sequences_request,
+)
+from pairalign.formats.phylip import check_strict_names
+from pairalign.jobs.distances.group_distances import measure_groups
+from pairalign.jobs.distances.grouping import BY_FILE_RULES, find_groups
+from pairalign.jobs.distances.guide_tree import check_count
+from pairalign.requests.distance import DistanceOptions
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.group_distances import GroupDistances
+
+
+def measure_grouped(
+    asked: DistanceOptions, report: Lines
+) -> tuple[GroupDistances, tuple[str, ...]]:
+    """Compute the distances of groups, and report on it; also return the devices."""
+    sequences = _read(asked)
+    groups = find_groups(asked.group_by, sequences)
+    if asked.strict_names:
+        check_strict_names(groups.names)
+    if asked.plot is not None:
+        check_count(len(groups.names), sequences.source)
+    problem, started = problem_of(asked, sequences), time.perf_counter()
+    found, aligned = measure_groups(asked, problem, groups, resources_of(asked))
+    seconds = time.perf_counter() - started
+    report.add_problem(problem)
+    matched = int(found.matched.sum())
+    text = f"{len(found):,} of {found.sizes.min():,} to {found.sizes.max():,} proteins"
+    report.add("groups", text, groups=len(found))
+    text = f"{aligned.pairs:,}, of which {matched:,} are each other's best hits"
+    report.add("pairs", text, pairs=aligned.pairs, matched=matched)
+    report.add_time(seconds, aligned.cells)
+    return found, aligned.devices
+
+
+def _read(asked: DistanceOptions) -> SequenceSet:
+    """Read all files as one set."""
+    rules = rules_of(asked)
+    if asked.group_by == BY_FILE and rules.on_duplicate == ON_DUPLICATE[0]:
+        rules = replace(rules, on_duplicate=BY_FILE_RULES.on_duplicate)
+    first, *others = asked.files
+    request = sequences_request(asked, rules, first)
+    return read_sets_of(replace(request, targets=None, also=(*others, *asked.also)))[0]

@@ -1,0 +1,55 @@
+"""Tables of groups: how far apart each two are, how much of them is matched, their clusters."""
+
+from __future__ import annotations
+
+from pairalign.base.choices import IDENTITY_MEASURES
+from pairalign.base.texts import quoted
+from pairalign.formats.output import Path, open_output
+from pairalign.trees.group_distances import GroupDistances
+
+
+def write_group_table(path: Path, found: GroupDistances) -> None:
+    """Write a line for each two groups: names, distance, matched sequences, shares of both.
+
+    Of a measure of identity the third column is the identity.
+
+    Parameters
+    ----------
+    path : str or path
+        ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
+    found : GroupDistances
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written.
+    """
+    is_identity = found.measure in IDENTITY_MEASURES
+    what = "identity" if is_identity else "distance"
+    heads = ("query", "target", what, "matched", "query_share", "target_share")
+    with open_output(path) as output:
+        output.write(("\t".join(heads) + "\n").encode())
+        for query, target, distance, matched, *shares in found.rows():
+            value = 1 - distance if is_identity else distance
+            numbers = (f"{value:.6f}", str(matched), *(f"{share:.6f}" for share in shares))
+            output.write(("\t".join((quoted(query), quoted(target), *numbers)) + "\n").encode())
+
+
+def write_group_clusters(path: Path, clusters: list[list[str]]) -> None:
+    """Write the number of its cluster and the name of each group, a line each.
+
+    Parameters
+    ----------
+    path : str or path
+    clusters : list of list of str
+
+    Raises
+    ------
+    OutputError
+        The file cannot be written.
+    """
+    lines = [
+        f"{number}\t{quoted(name)}\n" for number, names in enumerate(clusters, 1) for name in names
+    ]
+    with open_output(path) as output:
+        output.write(("cluster\tgroup\n" + "".join(lines)).encode())

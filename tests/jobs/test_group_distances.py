@@ -1,0 +1,241 @@
+"""Distances of groups: the mean of reciprocal best hits, as a plain loop finds them."""
+
+from __future__ import annotations
+
+import gzip
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pairalign
+from pairalign.cli.main import main
+from pairalign.errors import AlphabetError, CapacityError, DistanceError, SplitError, UsageError
+from pairalign.trees.group_distances import GroupDistances
+
+LETTERS = list("ARNDCQEGHILKMFPSTWYV")
+
+
+def proteomes(seed: int = 1) -> dict[str, dict[str, str]]:
+    """Three groups of relatives, with copies, paralogs and proteins that are like no other."""
+    rng = np.random.default_rng(seed)
+
+    def changed(text: str, rate: float) -> str:
+        return "".join(rng.choice(LETTERS) if rng.random() < rate else one for one in text)
+
+    genes = ["".join(rng.choice(LETTERS, int(rng.integers(30, 90)))) for _ in range(6)]
+    groups = {}
+    for name, rate in (("one", 0.1), ("two", 0.3), ("three", 0.5)):
+        texts = [changed(gene, rate) for gene in genes[: 6 - len(groups)]]
+        texts += [texts[0], changed(texts[1], 0.05), "".join(rng.choice(LETTERS, 40))]
+        order = rng.permutation(len(texts))
+        groups[name] = {f"{name}|p{k}": texts[place] for k, place in enumerate(order)}
+    return groups
+
+
+GROUPS = proteomes()
+ALL = {name: text for group in GROUPS.values() for name, text in group.items()}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file a group, in which names are those of no other group's, or not."""
+    monkeypatch.chdir(tmp_path)
+    Path("all.fa").write_text("".join(f">{n}\n{s}\n" for n, s in ALL.items()))
+    for name, group in GROUPS.items():
+        records = "".join(f">{n.partition('|')[2]}\n{s}\n" for n, s in group.items())
+        Path(f"{name}.faa").write_text(records)
+    Path("groups.tsv").write_text("".join(f"{n}\t{n.partition('|')[0]}\n" for n in ALL))
+    return tmp_path
+
+
+def plain_loop(
+    found: pairalign.Alignments, measure: str, least_identity: float = 0.0
+) -> dict[tuple[str, str], tuple[float, int]]:
+    """Mean distance and number of reciprocal best hits of each two groups, pair by pair."""
+    scores, distances = {}, {}
+    for one in found:
+        ends = one.query.name, one.target.name
+        matches, columns = one.matches, one.columns
+        if columns and matches / columns < least_identity:
+            continue
+        aligned = one.matches + one.mismatches
+        by = columns if measure == "identity" else aligned
+        distances[ends] = distances[ends[::-1]] = 1 - matches / by if by else 1.0
+        scores[ends] = scores[ends[::-1]] = one.raw_score
+    names = list(ALL)
+
+    def best(name: str, group: str) -> str | None:
+        hits = [
+            (-scores.get((name, other), 0), k, other)
+            for k, other in enumerate(names)
+            if other.startswith(f"{group}|") and scores.get((name, other), 0) > 0
+        ]
+        return min(hits)[2] if hits else None
+
+    expected = {}
+    for one, other in combinations(GROUPS, 2):
+        pairs = [(a, best(a, other)) for a in GROUPS[one]]
+        values = [distances[a, b] for a, b in pairs if b is not None and best(b, one) == a]
+        expected[one, other] = float(np.mean(values)) if values else 1.0, len(values)
+    return expected
+
+
+@pytest.mark.parametrize("mode", ["global", "semiglobal", "local"])
+@pytest.mark.parametrize("measure", ["identity", "identity-aligned"])
+def test_groups_are_those_of_a_plain_loop(mode: str, measure: str) -> None:
+    found = pairalign.distance(ALL, group_by="name-prefix", measure=measure, mode=mode)
+    expected = plain_loop(pairalign.align(ALL, mode=mode), measure)
+    assert found.names == list(GROUPS)
+    assert found.sizes.tolist() == [len(group) for group in GROUPS.values()]
+    for one, other, distance, matched, *shares in found.rows():
+        assert (distance, matched) == (
+            pytest.approx(expected[one, other][0]),
+            expected[one, other][1],
+        )
+        assert shares == [matched / len(GROUPS[one]), matched / len(GROUPS[other])]
+        assert 3 <= matched <= 8
+
+
+def test_of_equal_hits_the_first_is_matched() -> None:
+    text = "MKTAYIAKQRQISFVKSHFSRQ"
+    given = {"a|1": text, "a|2": text, "b|1": text[:-1] + "A", "b|2": text, "b|3": text}
+    found = pairalign.distance(given, group_by="name-prefix")
+    assert (found.condensed.tolist(), found.matched.tolist()) == ([0.0], [1])
+    # Without the first copy the second is matched: the other one of its group stays alone.
+    del given["a|1"]
+    assert pairalign.distance(given, group_by="name-prefix").matched.tolist() == [1]
+
+
+def test_thresholds_leave_hits_out() -> None:
+    asked = {"group_by": "name-prefix", "mode": "local", "measure": "identity"}
+    found = pairalign.distance(ALL, **asked, min_identity=0.6)
+    expected = plain_loop(pairalign.align(ALL, mode="local"), "identity", 0.6)
+    assert [(row[2], row[3]) for row in found.rows()] == [
+        (pytest.approx(distance), matched) for distance, matched in expected.values()
+    ]
+    residues = sum(map(len, ALL.values()))
+    kept = pairalign.align(
+        ALL, mode="local", max_evalue=1e-4, min_coverage=0.8, db_size=residues, both_ways=True
+    )
+    found = pairalign.distance(ALL, **asked, max_evalue=1e-4, min_coverage="80%")
+    expected = plain_loop(kept, "identity")
+    assert [(row[2], row[3]) for row in found.rows()] == [
+        (pytest.approx(distance), matched) for distance, matched in expected.values()
+    ]
+    assert 0 < found.matched.sum() < pairalign.distance(ALL, **asked).matched.sum()
+
+
+def test_groups_without_a_match_are_far_apart() -> None:
+    given = {"a|1": "WWWW", "b|1": "CCCC", "b|2": "WWWA"}
+    far = pairalign.distance(given, group_by={"a|1": "x", "b|1": "y", "b|2": "x"}, mode="local")
+    assert (far.condensed.tolist(), far.matched.tolist()) == ([1.0], [0])
+    kimura = pairalign.distance(
+        given, group_by={"a|1": "x", "b|1": "y", "b|2": "x"}, measure="kimura", mode="local"
+    )
+    assert kimura.condensed.tolist() == [5.0]
+
+
+@pytest.mark.parametrize("ending", ["phy", "tsv", "npy", "column"])
+def test_files_tables_and_names_say_the_same(ending: str, folder: Path) -> None:
+    asked = ["--mode", "local", "--measure", "identity", "-q"]
+    ways = {
+        "prefix": ["all.fa", "--group-by", "name-prefix"],
+        "table": ["all.fa", "--group-by", "groups.tsv"],
+        "files": ["one.faa", "two.faa", "three.faa", "--group-by", "file"],
+        "also": ["one.faa", "--also", "two.faa", "--also", "three.faa", "--group-by", "file"],
+    }
+    for name, way in ways.items():
+        out = ["-o", f"{name}.{ending}", "--matches", f"{name}.matches.tsv"]
+        assert main(["distance", *way, *asked, *out]) == 0
+        assert Path(f"{name}.{ending}").read_bytes() == Path(f"prefix.{ending}").read_bytes()
+    lines = Path("files.matches.tsv").read_text().splitlines()
+    assert lines[0] == "query\ttarget\tidentity\tmatched\tquery_share\ttarget_share"
+    found = pairalign.distance(
+        ["one.faa", "two.faa", "three.faa"], group_by="file", mode="local", measure="identity"
+    )
+    found.write(f"python.{ending}")
+    assert Path(f"python.{ending}").read_bytes() == Path(f"prefix.{ending}").read_bytes()
+    one, other, distance, matched, *shares = next(found.rows())
+    expected = [one, other, f"{1 - distance:.6f}", str(matched), *(f"{x:.6f}" for x in shares)]
+    assert lines[1].split("\t") == expected
+    found.write_table("python.matches.tsv")
+    for name in ("prefix", "table", "also", "python"):
+        assert Path(f"{name}.matches.tsv").read_text() == Path("files.matches.tsv").read_text()
+
+
+def test_trees_and_pictures_of_groups(folder: Path) -> None:
+    found = pairalign.distance("all.fa", group_by="groups.tsv", mode="local")
+    assert isinstance(found, GroupDistances)
+    assert pairalign.tree(found).names == list(GROUPS)
+    assert repr(found) == "<GroupDistances: 3 groups of 24 sequences, identity-aligned>"
+    near = float(found.condensed.min())
+    one, other = found.names[:2]
+    assert found[0, 1] == pytest.approx(near)
+    assert found.clusters(near + 1e-6) == [[one, other], ["three"]]
+    assert found.clusters(near - 1e-6) == [[name] for name in GROUPS]
+    assert found.clusters(1) == [list(GROUPS)]
+    command = ["distance", "all.fa", "--group-by", "groups.tsv", "--mode", "local", "-o", "x.phy"]
+    assert main([*command, "--clusters", "c.tsv", "--max-distance", f"{near + 1e-3}", "-q"]) == 0
+    assert Path("c.tsv").read_text() == "cluster\tgroup\n1\tone\n1\ttwo\n2\tthree\n"
+    same = pairalign.distance("all.fa", group_by="groups.tsv", mode="local", similarity=True)
+    np.testing.assert_array_equal(same.condensed, 1 - found.condensed)
+    pytest.importorskip("matplotlib")
+    command = ["distance", "all.fa", "--group-by", "groups.tsv", "--plot", "x.svg", "-q"]
+    assert main(command) == 0
+    assert "3 sequences" in Path("x.svg").read_text()
+
+
+def test_names_of_files(folder: Path) -> None:
+    Path("b").mkdir()
+    Path("b/one.faa.gz").write_bytes(gzip.compress(Path("two.faa").read_bytes()))
+    Path("b/one.faa").write_bytes(Path("two.faa").read_bytes())
+    first = pairalign.distance(["one.faa", "b/one.faa.gz"], group_by="file")
+    assert first.names == ["one.faa", "one.faa.gz"]
+    assert pairalign.distance(["one.faa", "b/one.faa"], group_by="file").names == [
+        "one.faa",
+        "b/one.faa",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("one|p0\ta\none|p1\ta\none|p0\tb\n", "line 3: 'one|p0' is in 'b', and by line 1 in 'a'"),
+        ("one|p0\ta\nnobody\tb\n", "line 2: no sequence 'nobody'"),
+        ("one|p0\ta\none|p1\n", "line 2: expected a name and a group"),
+        ("one|p0\ta\tb\n", "line 1: expected a name and a group"),
+        ("", "no sequence is named"),
+        ("one|p0\ta\n", "'one|p1' is in no group"),
+        ("".join(f"{name}\ta\n" for name in ALL), "one group"),
+        ("".join(f"{name}\t{name[0]} x\n" for name in ALL), "without white space"),
+    ],
+)
+def test_tables_that_make_no_groups(
+    table: str, said: str, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("bad.tsv").write_text(table)
+    command = ["distance", "all.fa", "--group-by", "bad.tsv", "-o", "x.tsv", "-q"]
+    assert main(command) == 1
+    assert said in capfd.readouterr().err
+    assert not Path("x.tsv").exists()
+    with pytest.raises((SplitError, DistanceError)):
+        pairalign.distance("all.fa", group_by="bad.tsv")
+
+
+def test_what_cannot_be(folder: Path) -> None:
+    with pytest.raises(AlphabetError, match="groups are of proteins"):
+        pairalign.distance({"a|1": "ACGTACGT", "b|1": "ACGTACGA"}, group_by="name-prefix")
+    with pytest.raises(DistanceError, match="'p0' has no name of a group before"):
+        pairalign.distance("one.faa", group_by="name-prefix")
+    with pytest.raises(DistanceError, match="one group"):
+        pairalign.distance(["one.faa"], group_by="file")
+    with pytest.raises(
+        UsageError, match=r"^group_by is of one set of proteins: leave targets out$"
+    ):
+        pairalign.distance("one.faa", "two.faa", group_by="file")
+    with pytest.raises(UsageError, match="min_identity needs group_by"):
+        pairalign.distance("one.faa", min_identity=0.5)
+    with pytest.raises(CapacityError, match=r"hits of 24 proteins in 3 groups"):
+        pairalign.distance(ALL, group_by="name-prefix", memory=1000)
