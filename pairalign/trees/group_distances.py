@@ -61,6 +61,7 @@ class GroupDistances(DistanceMatrix):
         Parameters
         ----------
         max_distance : float
+            The largest distance at which two clusters were joined that stay together.
 
         Returns
         -------

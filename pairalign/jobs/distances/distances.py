@@ -228,10 +228,10 @@ def distance(
         Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
     strand : {"plus", "both"}
         As for `pairalign.align`.
-    group_by : {"file", "name-prefix"}, path, or mapping of names to groups, optional
-        Distances of groups of proteins, see `pairalign.jobs.distances.group_distances`:
-        `sequences` are paths of files, each a group; names begin with their group and ``|``; or
-        a file has a name and its group a line, with a tab between.
+    group_by : str, path, or mapping of names to groups, optional
+        Distances of groups of proteins, see `pairalign.jobs.distances.group_distances`. "file":
+        `sequences` are paths of files, each a group; "name-prefix": names begin with their group
+        and ``|``; a file has a name and its group a line, with a tab between.
     min_identity, min_coverage : float, str or Fraction, optional
         With `group_by`: what matched proteins reach, by alignment columns and of either span.
     max_evalue : float, optional

@@ -43,7 +43,6 @@ def of_distances() -> None:
     block: pairalign.RectangularDistances = pairalign.distance(READS, READS, strand="both")
     block.write("a.npz")
     groups: pairalign.GroupDistances = pairalign.distance(["a.faa", "b.faa"], group_by="file")
-    clusters: list[list[str]] = groups.clusters(0.05)
     near: pairalign.SparseDistances = pairalign.distance(READS, sparse=True, max_edits=3)
     tree: pairalign.GuideTree = pairalign.tree(matrix, method="mixed")
     square: npt.NDArray[np.floating] = matrix.square()
@@ -52,7 +51,8 @@ def of_distances() -> None:
     tree.write("a.nwk", program="famsa")
     matrix.plot().savefig("a.svg")
     tree.plot().savefig("b.svg")
-    print(square, tree.newick())
+    clusters: list[list[str]] = groups.clusters(0.05)
+    print(square, tree.newick(), clusters)
 
 
 def of_sets() -> None:
