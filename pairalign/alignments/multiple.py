@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
 from pairalign.base.above import above
 from pairalign.base.errors import cut_name
@@ -81,6 +82,8 @@ class MultipleAlignment:
         What the sequences were joined along; None for a single one.
     unlike : tuple of Unlike
         Sequences that are like no other, as far as is known.
+    homologs : Homologs or None
+        What the sequences were aligned with, or among them is; None: nothing was looked for.
     """
 
     sequences: SequenceSet
@@ -90,6 +93,7 @@ class MultipleAlignment:
     compared: npt.NDArray[np.int32]
     tree: GuideTree | None
     unlike: tuple[Unlike, ...] = ()
+    homologs: Homologs | None = None
 
     def __len__(self) -> int:
         return len(self.sequences)

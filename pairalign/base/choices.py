@@ -233,6 +233,9 @@ MSA_SUFFIXES = {
 """Formats of multiple alignments, and ends of names that mean each."""
 MSA_ORDERS = ("input", "tree")
 
+HOMOLOGS_PER_FAMILY = 50
+"""Sequences that are aligned with rounds of consistency, at most."""
+
 GROUP_SUFFIXES = {
     "folds": (".csv",),
     "clstr": (".clstr",),

@@ -13,7 +13,14 @@ from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.errors import FormatError
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.msa_families import add_unlike, check_partners, how_of, run_families
+from pairalign.cli.msa_families import (
+    add_homologs,
+    add_unlike,
+    check_partners,
+    homologs_of,
+    how_of,
+    run_families,
+)
 from pairalign.cli.planning import read_sets_of, rules_of, sequences_request, with_output
 from pairalign.cli.resumed_steps import kept_results
 from pairalign.formats.aligned_fasta import read_aligned_fasta
@@ -96,6 +103,11 @@ def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
             alignment = score_multiple(sequences, columns, width, kept=kept, **how)
             _write(asked, format, alignment)
         return alignment
+    homologs = None
+    if (found := homologs_of(asked, {"": sequences}, format)) is not None:
+        homologs = found[""]
+        decided |= {"homologs": homologs.sequences, "keep_homologs": asked.keep_homologs}
+        how |= {"homologs": homologs, "keep_homologs": asked.keep_homologs}
     tree = None if asked.tree_in is None else read_newick(asked.tree_in, sequences.names)
     linkage = None if tree is None else tree.linkage
     with kept_results(asked, "msa", **decided, tree=linkage) as kept:
@@ -121,6 +133,8 @@ def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -
     if len(known):
         mean = float(known.mean())
         lines.add("confidence", f"{mean:.3f} in the mean of columns", confidence=round(mean, 6))
+    if alignment.homologs is not None:
+        add_homologs(lines, {"": alignment.homologs})
     add_unlike(lines, alignment.named_unlike)
     lines.add_time(seconds)
     lines.add_outputs(outputs)

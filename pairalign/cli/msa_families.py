@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import describe_unlike
 from pairalign.base.choices import COMPRESSED_SUFFIXES, MSA_SUFFIXES
 from pairalign.base.errors import FormatError, cut_name
 from pairalign.cli.console import log
 from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.planning import progress_of, read_sets_of, sequences_request
+from pairalign.cli.planning import progress_of, read_sets_of, resources_of, sequences_request
 from pairalign.formats.msa import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import prepare_folder
 from pairalign.jobs.msa.families import align_families
+from pairalign.jobs.msa.homologs import find_homologs
 from pairalign.requests.msa import MsaOptions
 from pairalign.sequences.sets import SequenceSet
 
@@ -38,9 +43,12 @@ def run_families(asked: MsaOptions) -> None:
     prepare_folder(asked.output)
     if left:
         check_writable(next(iter(left)))
+    found = homologs_of(asked, sets, format)
     columns, unlike = 0, []
     for place, alignment in align_families(
         sets,
+        homologs=found,
+        keep_homologs=asked.keep_homologs,
         confidence=format in WITH_CONFIDENCE,
         **how_of(asked),
     ):
@@ -48,8 +56,12 @@ def run_families(asked: MsaOptions) -> None:
             write_alignment(output, format, alignment, asked.order)
         columns += alignment.width
         unlike += alignment.named_unlike
-    summary = _summary(asked, sets, columns, unlike, time.perf_counter() - started)
-    say_summary(asked, summary)
+    lines = _summary(sets, columns)
+    add_homologs(lines, found)
+    add_unlike(lines, unlike)
+    lines.add_time(time.perf_counter() - started)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)
 
 
 def how_of(asked: MsaOptions) -> dict[str, Any]:
@@ -62,6 +74,41 @@ def how_of(asked: MsaOptions) -> dict[str, Any]:
         "memory": asked.memory,
         "progress": progress_of(asked),
     }
+
+
+def homologs_of(
+    asked: MsaOptions, families: Mapping[str, SequenceSet], format: str
+) -> dict[str, Homologs] | None:
+    """Find homologs of families in the database; None without one."""
+    if asked.homologs is None:
+        return None
+    request = replace(sequences_request(asked, None, asked.homologs), also=())
+    database, _ = read_sets_of(request)
+    most, resources = asked.homologs_per_family, resources_of(asked)
+    found = find_homologs(families, database, most=most, resources=resources)
+    if asked.keep_homologs:
+        for name, family in families.items():
+            check_msa_names(found[name].after(family), format)
+    return found
+
+
+def add_homologs(lines: Lines, found: Mapping[str, Homologs] | None) -> None:
+    """Say how many homologs were found and aligned, and how far they are."""
+    if found is None:
+        return
+    aligned = sum(map(len, found.values()))
+    hits = sum(one.found for one in found.values())
+    text = f"{aligned:,} of {hits:,} that were found"
+    facts: dict[str, Any] = {"found": hits, "aligned": aligned}
+    if len(found) > 1:
+        facts["families_without"] = sum(not len(one) for one in found.values())
+        text += f", none for {facts['families_without']:,} families"
+    if aligned:
+        identities = np.concatenate([one.identities for one in found.values()])
+        least, most = float(identities.min()), float(identities.max())
+        text += f", {100 * most:.0f}% to {100 * least:.0f}% identical to the nearest sequence"
+        facts["identities"] = [round(least, 6), round(most, 6)]
+    lines.add("homologs", text, homologs=facts)
 
 
 def check_partners(asked: MsaOptions, format: str) -> None:
@@ -138,19 +185,10 @@ def _read(asked: MsaOptions, format: str, places: dict[str, str]) -> dict[str, S
     return sets
 
 
-def _summary(
-    asked: MsaOptions,
-    sets: dict[str, SequenceSet],
-    columns: int,
-    unlike: Sequence[tuple[str, float]],
-    seconds: float,
-) -> Lines:
+def _summary(sets: dict[str, SequenceSet], columns: int) -> Lines:
     count = sum(map(len, sets.values()))
     text = f"{len(sets):,} of {count:,} sequences"
     lines = Lines()
     lines.add("families", text, families=len(sets), sequences=count)
     lines.add("columns", f"{columns:,}", columns=columns)
-    add_unlike(lines, unlike)
-    lines.add_time(seconds)
-    lines.add_outputs([asked.output])
     return lines

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pairalign.base.choices import MSA_ORDERS, MSA_SUFFIXES
-from pairalign.base.declaration import Rule, choice, option, place, request
+from pairalign.base.choices import HOMOLOGS_PER_FAMILY, MSA_ORDERS, MSA_SUFFIXES
+from pairalign.base.declaration import Rule, choice, flag, option, place, request
 from pairalign.requests.kinds import PATH, POSITIVE, SEED_OF_CHANCE
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
@@ -90,6 +90,39 @@ class ConfidenceOptions(Asked):
     )
 
 
+@request
+class HomologsOptions(Asked):
+    """Sequences of a database that help to align a family."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.homologs is None and asked.keep_homologs,
+            "{keep_homologs} needs {homologs=DB}",
+        ),
+        Rule(
+            lambda asked: (
+                asked.homologs is None and asked.homologs_per_family != HOMOLOGS_PER_FAMILY
+            ),
+            "{homologs_per_family} needs {homologs=DB}",
+        ),
+    )
+
+    homologs: Any = option(
+        help="align each family together with homologs: local hits of its sequences in DB (FASTA "
+        "or a store) with an E-value of at most 0.001, trimmed, from near to far, none more than "
+        "95%% identical to another; they are taken out again",
+        metavar="DB",
+        kind=PATH,
+    )
+    homologs_per_family: int = option(
+        HOMOLOGS_PER_FAMILY,
+        "sequences of a family with its homologs (default: %(default)s)",
+        metavar="N",
+        kind=POSITIVE,
+    )
+    keep_homologs: bool = flag("leave homologs in the result: homolog_NAME/FIRST-LAST")
+
+
 def _of_families(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
     return Rule(lambda asked: asked.is_of_families and is_broken(asked), says)
 
@@ -102,6 +135,13 @@ def _is_one_familys(name: str) -> Rule:
     return _of_families(
         lambda asked: bool(getattr(asked, name)),
         f"{{{name}}} is of one family: leave it out, or align one into a file",
+    )
+
+
+def _has_no_homologs(name: str, why: str) -> Rule:
+    return Rule(
+        lambda asked: asked.homologs is not None and getattr(asked, name) is not None,
+        f"{{{name}}} {why}: leave {{homologs}} out",
     )
 
 
@@ -119,6 +159,7 @@ class MsaOptions(
     FamiliesOptions,
     OutputOptions,
     RowsOptions,
+    HomologsOptions,
     ConfidenceOptions,
     InputOptions,
     CoreOptions,
@@ -156,6 +197,10 @@ class MsaOptions(
             lambda asked: asked.add is not None and asked.confidence_of is not None,
             "{add} and {confidence_of}: leave one out",
         ),
+        *HomologsOptions.RULES,
+        _has_no_homologs("add", "keeps the alignment"),
+        _has_no_homologs("confidence_of", "aligns nothing"),
+        _has_no_homologs("tree_in", "is a tree of IN alone"),
     )
 
     format: str | None = format_option(tuple(MSA_SUFFIXES), "fasta")

@@ -18,7 +18,7 @@ from pairalign.requests.align import AlignOptions, AlignRequest
 from pairalign.requests.audit import AuditOptions, AuditRequest
 from pairalign.requests.cluster import ClusterRequest
 from pairalign.requests.distance import DistanceRequest, TreeRequest
-from pairalign.requests.msa import ConfidenceOptions
+from pairalign.requests.msa import ConfidenceOptions, HomologsOptions
 from pairalign.requests.overlap import OverlapRequest
 from pairalign.requests.posterior import ThresholdOptions
 from pairalign.requests.shared import StrandOptions
@@ -41,9 +41,11 @@ FUNCTIONS = [
     (pairalign.posterior, ThresholdOptions, {}),
     (pairalign.rotate, StrandOptions, {}),
     (pairalign.msa, ConfidenceOptions, {}),
+    (pairalign.msa, HomologsOptions, {}),
     (pairalign.score_multiple, ConfidenceOptions, {}),
     (pairalign.extend_multiple, ConfidenceOptions, {}),
     (pairalign.align_families, ConfidenceOptions, {}),
+    (pairalign.align_families, HomologsOptions, {}),
 ]
 """Functions, the request that has their options, and the defaults that Python has of its own."""
 

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import partial
 from itertools import islice
 from typing import Any
 
+from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import MultipleAlignment
+from pairalign.base.choices import HOMOLOGS_PER_FAMILY
 from pairalign.base.errors import CapacityError
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
+from pairalign.jobs.msa.homologs import find_homologs
 from pairalign.jobs.msa.msa import msa
 from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.jobs.run.resources import Resources
 from pairalign.sequences.sets import SequenceSet
+
+_Task = Callable[..., MultipleAlignment]
 
 _AHEAD = 4
 """Families for each thread that are begun before a result is taken."""
@@ -24,6 +31,9 @@ _AHEAD = 4
 def align_families(
     families: Mapping[str, Sequences],
     *,
+    homologs: Sequences | Mapping[str, Homologs] | None = None,
+    homologs_per_family: int = HOMOLOGS_PER_FAMILY,
+    keep_homologs: bool = False,
     confidence: bool = True,
     partners: int | None = None,
     seed: int = 0,
@@ -38,7 +48,9 @@ def align_families(
     ----------
     families : mapping of str to what `msa` takes as sequences
         By name.
-    confidence, partners, seed
+    homologs : as of `msa`, or a mapping of names to Homologs, optional
+        A database in which homologs of all families are searched at once, or what was found.
+    homologs_per_family, keep_homologs, confidence, partners, seed
         See `msa`.
     device : str
         Of families that take all threads; those that are aligned beside each other, a thread each,
@@ -63,16 +75,40 @@ def align_families(
         A family does not fit the memory, see `msa`.
     """
     sets = {name: read_one_set(one) for name, one in families.items()}
-    costs = {name: cells_of(one) for name, one in sets.items()}
+    resources = Resources(device, None, threads, memory, progress)
+    found = _homologs_of(sets, homologs, homologs_per_family, resources)
+    costs, tasks = {}, {}
+    for name, one in sets.items():
+        own: dict[str, Any] = {}
+        if name in found:
+            own = {"homologs": found[name], "keep_homologs": keep_homologs}
+        costs[name] = cells_of(found[name].after(one) if own else one)
+        tasks[name] = partial(msa, one, **own)
     whole: dict[str, Any] = {
         **{"confidence": confidence, "partners": partners, "seed": seed, "device": device},
         "threads": usable_cores() if threads is None else threads,
         "memory": default_bytes() if memory is None else memory,
     }
     with show_progress(sum(costs.values()), progress) as meter:
-        for name, found in _align_all(sets, costs, whole):
+        for name, alignment in _align_all(tasks, costs, whole):
             meter.update(costs[name])
-            yield name, found
+            yield name, alignment
+
+
+def _homologs_of(
+    sets: Mapping[str, SequenceSet],
+    homologs: Sequences | Mapping[str, Homologs] | None,
+    most: int,
+    resources: Resources,
+) -> Mapping[str, Homologs]:
+    """Return the homologs of each family that is to have some; none without a database."""
+    if homologs is None:
+        return {}
+    if isinstance(homologs, Mapping):
+        known = {name: one for name, one in homologs.items() if isinstance(one, Homologs)}
+        if known or not homologs:
+            return known
+    return find_homologs(sets, read_one_set(homologs), most=most, resources=resources)
 
 
 def cells_of(sequences: SequenceSet) -> int:
@@ -84,40 +120,40 @@ def cells_of(sequences: SequenceSet) -> int:
 
 
 def _align_all(
-    sets: Mapping[str, SequenceSet], costs: Mapping[str, int], whole: dict[str, Any]
+    tasks: Mapping[str, _Task], costs: Mapping[str, int], whole: dict[str, Any]
 ) -> Iterator[tuple[str, MultipleAlignment]]:
     """Align families with all threads where that ends sooner, the others beside each other."""
     threads, left = whole["threads"], sum(costs.values())
     has_all = threads == 1 or whole["device"].startswith("cuda")
-    beside = sorted(sets, key=lambda name: (-costs[name], name))
+    beside = sorted(tasks, key=lambda name: (-costs[name], name))
     # Until no thread would still be at the largest while the others have nothing left to do.
     while beside and (has_all or costs[beside[0]] * threads > left):
         name = beside.pop(0)
         left -= costs[name]
-        yield name, msa(sets[name], **whole)
+        yield name, tasks[name](**whole)
     part = {"device": "cpu", "threads": 1, "memory": whole["memory"] // threads}
     too_large = []
-    for name, found in _side_by_side({name: sets[name] for name in beside}, threads, whole | part):
+    for name, found in _side_by_side({name: tasks[name] for name in beside}, threads, whole | part):
         if found is None:
             too_large.append(name)
         else:
             yield name, found
     for name in too_large:
-        yield name, msa(sets[name], **whole)
+        yield name, tasks[name](**whole)
 
 
 def _side_by_side(
-    sets: Mapping[str, SequenceSet], threads: int, given: dict[str, Any]
+    tasks: Mapping[str, _Task], threads: int, given: dict[str, Any]
 ) -> Iterator[tuple[str, MultipleAlignment | None]]:
     """Align families, a thread each; None of one that does not fit its share of the memory."""
 
     def align(name: str) -> tuple[str, MultipleAlignment | None]:
         try:
-            return name, msa(sets[name], **given)
+            return name, tasks[name](**given)
         except CapacityError:
             return name, None
 
-    waiting = iter(sets)
+    waiting = iter(tasks)
     with ThreadPoolExecutor(threads) as pool:
         running = {pool.submit(align, name) for name in islice(waiting, _AHEAD * threads)}
         try:

@@ -25,21 +25,24 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import MultipleAlignment, Unlike, unlike_of
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
-from pairalign.base.errors import CapacityError, FormatError
+from pairalign.base.choices import HOMOLOGS_PER_FAMILY
+from pairalign.base.errors import CapacityError, FormatError, UsageError
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.msa import PosteriorGraph
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, ScoreDistances, subset
+from pairalign.jobs.msa.homologs import find_homologs
 from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.large import align_large, residues_of
 from pairalign.jobs.msa.latecomers import Latecomers, find_latecomers, graft_latecomers
@@ -50,7 +53,10 @@ from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.resources import Resources
+from pairalign.requests.msa import HomologsOptions
 from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.pruning import first_leaves
 from pairalign.trees.reading import read_newick
 from pairalign.trees.tree import GuideTree
 
@@ -65,6 +71,9 @@ def msa(
     sequences: Sequences,
     *,
     tree_in: GuideTree | str | os.PathLike[str] | None = None,
+    homologs: Sequences | Homologs | None = None,
+    homologs_per_family: int = HOMOLOGS_PER_FAMILY,
+    keep_homologs: bool = False,
     confidence: bool = True,
     partners: int | None = None,
     seed: int = 0,
@@ -83,6 +92,14 @@ def msa(
     tree_in : GuideTree or path, optional
         What to join along, of the names of `sequences`: from `pairalign.tree`, or a file in
         Newick format. Default: one that is made of the sequences.
+    homologs : SequenceSet, path or others as of `sequences`, or Homologs, optional
+        A database: the family is aligned together with homologs from it, local hits with an
+        E-value of at most 0.001, which are taken out again. A set that is mapped from a store
+        serves for many calls.
+    homologs_per_family : int
+        Sequences that the family has with its homologs.
+    keep_homologs : bool
+        Leave them in, after the sequences, with names ``homolog_NAME/FIRST-LAST``.
     confidence : bool
         Of a family in groups, for which it takes posteriors of its own: whether to compute it.
     partners, seed
@@ -106,6 +123,8 @@ def msa(
     ------
     FormatError
         `tree` is not of these sequences, or no Newick.
+    UsageError, AlphabetError
+        Homologs and a tree that is given; homologs of another alphabet.
     PartsError
         What was kept is damaged.
     CapacityError
@@ -120,6 +139,13 @@ def msa(
     """
     sequences = read_one_set(sequences)
     given = _read_tree(tree_in, sequences)
+    if homologs is not None:
+        wanted = HomologsOptions(homologs=homologs, homologs_per_family=homologs_per_family)
+        resources = Resources(device, None, threads, memory, progress)
+        found = _homologs_of(sequences, given, wanted, resources)
+        how: dict[str, Any] = {"partners": partners, "seed": seed, "device": device}
+        how |= {"threads": threads, "memory": memory, "progress": progress, "kept": kept}
+        return _align_with(sequences, found, keep_homologs, confidence, how)
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
         return MultipleAlignment(sequences, columns, len(columns), *_nothing(sequences), None)
@@ -157,6 +183,43 @@ def _latecomers(
     """Find fragments and outliers; along a tree that is given none is added later."""
     late = find_latecomers(sequences, scores)
     return late if tree is None else late.without(late.added)
+
+
+def _homologs_of(
+    sequences: SequenceSet, tree: GuideTree | None, wanted: HomologsOptions, resources: Resources
+) -> Homologs:
+    """Return homologs of a family, if they are not found already."""
+    if tree is not None:
+        raise UsageError(f"{spelled('tree_in')} is of the sequences alone: give no homologs")
+    if isinstance(wanted.homologs, Homologs):
+        return wanted.homologs
+    most, database = wanted.homologs_per_family, read_one_set(wanted.homologs)
+    return find_homologs({"": sequences}, database, most=most, resources=resources)[""]
+
+
+def _align_with(
+    sequences: SequenceSet,
+    found: Homologs,
+    are_kept: bool,
+    confidence: bool,
+    how: dict[str, Any],
+) -> MultipleAlignment:
+    """Align a family with its homologs, which stay or are taken out again."""
+    both = found.after(sequences)
+    whole = msa(both, confidence=confidence and (are_kept or not len(found)), **how)
+    if are_kept or not len(found):
+        return replace(whole, homologs=found)
+    count = len(sequences)
+    used, places = np.unique(whole.columns[: sequences.total_residues], return_inverse=True)
+    columns, width = places.astype(np.int32), len(used)
+    known = _nothing(sequences)
+    if confidence and count > 1:
+        scored = score_multiple(sequences, columns, width, **how)
+        known = scored.support, scored.compared
+    assert whole.tree is not None
+    tree = first_leaves(whole.tree, count) if count > 1 else None
+    unlike = tuple(one for one in whole.unlike if one.sequence < count)
+    return MultipleAlignment(sequences, columns, width, *known, tree, unlike, found)
 
 
 @dataclass(frozen=True)
