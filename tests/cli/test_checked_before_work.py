@@ -23,9 +23,9 @@ COMMANDS = {
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start in a folder with a file whose alignments would take hours."""
+    """Start in a folder with a file whose alignments would take long."""
     monkeypatch.chdir(tmp_path)
-    write_random_set(Path("in.fa"), 4000, 2000)
+    write_random_set(Path("in.fa"), 1500, 1500)
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
@@ -50,7 +50,7 @@ def test_an_output_that_cannot_be_written(command: tuple[str, ...]) -> None:
 def test_a_name_that_the_output_cannot_hold(name: str, command: tuple[str, ...], said: str) -> None:
     text = Path("in.fa").read_text().replace("M", "A")  # for overlaps
     if command[0] == "overlap":
-        text = "".join(f">{i}\n{'ACGT' * 500}\n" for i in range(2000))
+        text = "".join(f">{i}\n{'ACGT' * 500}\n" for i in range(300))
     _, _, rest = text.partition("\n")
     Path("in.fa").write_text(f">{name}\n{rest}", encoding="utf-8")
     done = run(command[0], "in.fa", *command[1:], cwd=Path.cwd())
