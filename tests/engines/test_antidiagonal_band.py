@@ -150,7 +150,7 @@ def test_a_bad_pair_does_not_spoil_the_others() -> None:
     sequences += random_sequences(rng, "ACGT", 1, 2000, "equal")
     problem = Problem(tuple(sequences), None, DEFAULT)
     found, did = align(problem, Pruning("always"))
-    assert (did.tried, did.done, did.lost) == (10, 6, 0)
+    assert did.done == 4 * 3 // 2  # those without the stranger
     assert_same(found, run(open_cpu, problem))
 
 

@@ -230,7 +230,7 @@ def test_runs_that_do_not_fit_where_tiles_have_been(
     monkeypatch.setattr(Flight, "run_capacity", 0)
     queries = tuple(random_protein(n, n) for n in (40, 9, 1))
     assert_like_cpu(device, Problem(queries, None, protein_scoring(mode)))
-    assert launches.count("write_runs") == 2 * launches.count("place_runs") > 0
+    assert launches.count("write_runs") > launches.count("place_runs") > 0
 
 
 @pytest.mark.parametrize("mode", MODES)
