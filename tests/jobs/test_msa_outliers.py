@@ -139,9 +139,10 @@ def test_a_few_long_sequences_do_not_make_fragments_of_the_others():
     texts = {name: text for name, (text, _) in relatives.items()} | _fragments(relatives, 60, 15)
     for k in range(3):
         texts[names[k]] += "".join(random.Random(k).choices(AMINO_ACIDS, k=170))
+    texts["f60"] = texts[names[5]][:58]  # more than half
     both = pairalign.SequenceSet.from_strings(texts)
     late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
-    assert {both.names[index] for index in late.added} == {f"f{k}" for k in range(60)}
+    assert {both.names[index] for index in late.added} == {f"f{k}" for k in range(61)}
     assert {both.names[index] for index in late.usual} == set(names[3:])
 
 
