@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.clusters.clusters import cluster
     from pairalign.jobs.distances.distances import distance
     from pairalign.jobs.distances.guide_tree import tree
+    from pairalign.jobs.estimate.estimate import Estimate, estimate
     from pairalign.jobs.msa.adding import extend_multiple
     from pairalign.jobs.msa.families import align_families
     from pairalign.jobs.msa.msa import msa, score_multiple
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.run.rotate import rotate
     from pairalign.jobs.splits.audit import Violations, audit
     from pairalign.jobs.splits.split import split
+    from pairalign.jobs.update.update import Updated, update
     from pairalign.jobs.verify.verification import Verification, verify
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
@@ -66,6 +68,7 @@ __all__ = [
     "DeviceError",
     "DistanceError",
     "DistanceMatrix",
+    "Estimate",
     "FastaError",
     "GroupDistances",
     "GuideTree",
@@ -84,6 +87,7 @@ __all__ = [
     "SparsePosteriors",
     "Split",
     "SplitError",
+    "Updated",
     "Verification",
     "Violations",
     "align",
@@ -92,6 +96,7 @@ __all__ = [
     "audit",
     "cluster",
     "distance",
+    "estimate",
     "extend_multiple",
     "make_scoring",
     "merge",
@@ -105,6 +110,7 @@ __all__ = [
     "split",
     "stream",
     "tree",
+    "update",
     "verify",
 ]
 
@@ -138,6 +144,7 @@ _NAMES = {
     "jobs.clusters.clusters": ("cluster",),
     "jobs.distances.distances": ("distance",),
     "jobs.distances.guide_tree": ("tree",),
+    "jobs.estimate.estimate": ("Estimate", "estimate"),
     "jobs.msa.adding": ("extend_multiple",),
     "jobs.msa.families": ("align_families",),
     "jobs.msa.msa": ("msa", "score_multiple"),
@@ -145,6 +152,7 @@ _NAMES = {
     "jobs.overlaps.overlaps": ("overlap",),
     "jobs.splits.audit": ("Violations", "audit"),
     "jobs.splits.split": ("split",),
+    "jobs.update.update": ("Updated", "update"),
     "jobs.verify.verification": ("Verification", "verify"),
     "scoring.scoring": ("Scoring", "make_scoring"),
     "sequences.alphabets": ("DNA", "PROTEIN", "Alphabet"),

@@ -13,11 +13,11 @@ Nothing heavy is imported here, nor in `pairalign.requests`: help is there at on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
 from decimal import Context, Decimal
 from fractions import Fraction
-from inspect import get_annotations
+from inspect import Parameter, get_annotations, signature
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from pairalign.base.errors import UsageError
@@ -33,6 +33,7 @@ else:
 
 
 _Request = TypeVar("_Request")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 _META = "option"
 _KNOWN: dict[type, tuple[Option, ...]] = {}
 """The options of requests that were asked for, by their type."""
@@ -256,6 +257,41 @@ def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
     taken = {name: value for name, value in given.items() if name in names}
     several = {one.name for one in options_of(kind) if one.is_several}
     return kind(**{k: tuple(v or ()) if k in several else v for k, v in taken.items()})
+
+
+def takes(*kinds: type, but: tuple[str, ...] = ()) -> Callable[[_Function], _Function]:
+    """Show the options of requests in the signature of a function that takes them as ``**more``.
+
+    Parameters
+    ----------
+    *kinds : type
+        Of the requests. A TypedDict of the function's own says the types to type checkers.
+    but : tuple of str
+        Options that it does not take.
+    """
+
+    def shown(function: _Function) -> _Function:
+        own = signature(function)
+        named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+        known = {*(one.name for one in named), *but}
+        options = {one.name: one for kind in kinds for one in options_of(kind)}
+        named += [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=one.default)
+            for name, one in options.items()
+            if name not in known and one.surface == "both"
+        ]
+        function.__annotations__.pop("more")  # what it says is known to type checkers alone
+        function.__signature__ = own.replace(parameters=named)  # type: ignore[attr-defined]
+        return function
+
+    return shown
+
+
+def refuse_unknown(given: Mapping[str, object], known: Iterable[str]) -> None:
+    """Raise TypeError for an argument of a function that `takes` others, as Python does."""
+    unknown = given.keys() - set(known)
+    if unknown:
+        raise TypeError(f"got an unexpected keyword argument {min(unknown)!r}")
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pairalign.base.declaration import decided_by
 from pairalign.base.native import keep_freed_memory
-from pairalign.cli.align_table import Table, confidence_of, table_of
 from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import WorkersRequest, run_on_cluster, workers_of
-from pairalign.cli.destination import Destination, OutputRequest, output_of
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary, written_pairs
 from pairalign.cli.planning import (
-    check_scoring,
-    problem_request,
-    read_asked,
+    named_output_of,
     resources_of,
-    result_seconds,
     with_output,
 )
 from pairalign.cli.report import ReportRequest, finish_report, make_collector, report_of
@@ -28,10 +22,12 @@ from pairalign.cli.summary import Summary, describe_steps
 from pairalign.formats import FORMATS, open_writer
 from pairalign.formats.writer import Writer
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.destination import Destination, OutputRequest
+from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.inputs import ProblemRequest
-from pairalign.jobs.run.request import AlignmentPlan, RunRequest, plan_alignment
-from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, problem_request
+from pairalign.jobs.run.request import AlignmentPlan, RunRequest, plan_of_files
+from pairalign.jobs.run.table import Table, confidence_of, table_of
 from pairalign.requests.align import AlignOptions, AlignRequest
 from pairalign.statistics.statements import describe_mask, describe_statistics
 
@@ -73,64 +69,38 @@ def run_align(asked: AlignOptions) -> None:
     writer = table.writer_type
     command = _Command(
         asked,
-        problem_request(asked, qualities=writer.shows_qualities),
-        run_request(asked, table),
+        problem_request(asked, asked.input, asked.input2, qualities=writer.shows_qualities),
+        table.run_request(asked, resources_of(asked)),
         table,
-        output_of(asked, writer.name, writer.suffixes[0], table.join),
+        named_output_of(asked, writer.name, writer.suffixes[0], table.join),
         workers,
         report,
     )
     say_summary(asked, _carry_out(command))
 
 
-def run_request(options: Any, table: Table) -> RunRequest:
-    """Return how the options of a command want results."""
-    shows = options.report is not None and options.mode == "local"
-    return RunRequest(
-        detail=table.detail,
-        statistics=table.shows_statistics or shows,
-        once=table.writer_type.pairs_once,
-        shard=options.shard,
-        result_seconds=result_seconds(options),
-        resources=_beside(table.writer_type, resources_of(options)),
-    )
-
-
-def _beside(writer: type[Writer], resources: Resources) -> Resources:
-    """Leave out the memory that the writer of a format takes."""
-    memory_bytes = resources.used_memory_bytes
-    threads = writer.threads_within(resources.used_threads, memory_bytes)
-    left = max(memory_bytes - threads * writer.thread_bytes, memory_bytes // 2)
-    return replace(resources, memory_bytes=left) if writer.thread_bytes else resources
-
-
-def plan_of(
-    asked: ProblemRequest, request: AlignRequest, run: RunRequest, *, quiet: bool
-) -> AlignmentPlan:
-    """Read the sequences and the list of pairs, and plan the run."""
-    problem = read_asked(asked)
-    if request.orient == "canonical":
-        problem = problem.in_order(problem.queries.canonical_order())
-    plan = plan_alignment(request, problem, run)
+def say_plan(plan: AlignmentPlan, *, quiet: bool) -> None:
+    """Say what residues are masked, what E-values are made of, and which pairs are left out."""
+    request, job = plan.request, plan.job
     if request.mask_scores and not quiet:
-        say(describe_mask(problem, plan.job.problem, request.mask))
+        say(describe_mask(plan.problem, job.problem, request.mask))
     if plan.statistics.reason is not None:
         log.warning("evalue and bits are nan: %s", plan.statistics.reason)
     if plan.statistics.are_shown and plan.significance is not None and not quiet:
-        say(f"E-values: {describe_statistics(plan.significance, plan.job.scoring)}")
-    if plan.job.left_out:
+        say(f"E-values: {describe_statistics(plan.significance, job.scoring)}")
+    if job.left_out:
         log.warning(
             "%s: %s pairs left out, which came again or were sequences with themselves",
             request.pairs,
-            f"{plan.job.left_out:,}",
+            f"{job.left_out:,}",
         )
-    return plan
 
 
 def _carry_out(command: _Command) -> Lines:
     """Align, and write; return the summary."""
     asked, output, table = command.asked, command.output, command.table
-    plan = plan_of(command.problem, asked, command.run, quiet=asked.quiet)
+    plan = plan_of_files(command.problem, asked, command.run)
+    say_plan(plan, quiet=asked.quiet)
     run, started = plan.job, time.perf_counter()
     decided = decided_by(asked)
     if command.workers is not None:

@@ -11,13 +11,9 @@ from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.declaration import check
 from pairalign.base.errors import PairalignError, shown_name
 from pairalign.cli.console import say
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, describe_fragments, describe_promise, say_summary
 from pairalign.cli.planning import (
-    check_scoring,
     problem_of,
-    problem_request,
-    read_sets_of,
     resources_of,
     with_output,
 )
@@ -26,6 +22,8 @@ from pairalign.clusters.splits.groups import Groups, make_groups
 from pairalign.formats.groups import TableColumns, read_groups, read_table
 from pairalign.formats.names import check_ending, format_by_suffix
 from pairalign.formats.output import check_writable
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring, problem_request, read_sets, sequences_request
 from pairalign.jobs.splits.audit import (
     Audit,
     Leaking,
@@ -97,18 +95,18 @@ def _read(asked: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups 
     if columns.sequence is not None:
         known, groups = _read_table(asked, columns)
         return known, None, groups
-    request = problem_request(asked)
+    assert asked.input is not None
     if asked.are_sets:
-        first, second = read_sets_of(replace(request, sequences=asked.groups, targets=asked.input))
+        first, second = read_sets(problem_request(asked, asked.groups, asked.input))
         return first, second, None
-    first, _ = read_sets_of(request)
+    first, _ = read_sets(problem_request(asked, asked.input))
     return first, None, read_groups(asked.groups, asked.read_as, first, columns)
 
 
 def _read_table(asked: AuditOptions, columns: TableColumns) -> tuple[SequenceSet, Groups]:
     """Read sequences and their groups of one table."""
     said, residues = read_table(asked.groups, asked.read_as, columns)
-    request = problem_request(asked)
+    request = sequences_request(asked, residues)
     rules = request.rules
     known = SequenceSet.from_strings(
         residues,

@@ -12,11 +12,9 @@ from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.declaration import check
 from pairalign.cli.console import log, say
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.networks import write_network
 from pairalign.cli.planning import (
-    check_scoring,
     read_problem,
     resources_of,
     with_output,
@@ -31,6 +29,8 @@ from pairalign.formats.groups import read_groups
 from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.clusters import ClusterJob
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring
 from pairalign.requests.cluster import ClusterOptions
 from pairalign.sequences.abundances import describe_samples, read_abundances
 from pairalign.sequences.alphabets import DNA

@@ -19,7 +19,6 @@ from pairalign.base.arguments import Shard
 from pairalign.base.errors import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
 from pairalign.cli.console import log
-from pairalign.cli.parts import without_option
 from pairalign.engines.selection import list_devices, usable_cores
 from pairalign.formats.part_places import check_folder, clear_parts
 from pairalign.formats.parts import (
@@ -31,6 +30,7 @@ from pairalign.formats.parts import (
 from pairalign.formats.resumable import check_resumable
 from pairalign.formats.writer import Writer
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.part_place import without_option
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.run_identity import describe_run
 

@@ -8,13 +8,8 @@ from functools import partial
 from pairalign.alignments.problem import Problem
 from pairalign.base.declaration import options_of
 from pairalign.cli.dask_cluster import Parts, make_parts, workers_of
-from pairalign.cli.destination import (
-    Destination,
-    OutputRequest,
-    output_of,
-    replace_leftovers,
-)
 from pairalign.cli.lines import say_summary, written_pairs
+from pairalign.cli.planning import named_output_of
 from pairalign.formats.distance_parts import (
     FORMAT,
     SUFFIX,
@@ -29,6 +24,11 @@ from pairalign.formats.resumable import check_resumable
 from pairalign.jobs.distances.distances import measure_in_order, plan_distances
 from pairalign.jobs.distances.measures import Measure, check_alphabet, check_sets, find_measure
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.destination import (
+    Destination,
+    OutputRequest,
+    replace_leftovers,
+)
 from pairalign.jobs.run.request import RunRequest
 from pairalign.requests.distance import DistanceOptions, TreeOptions
 from pairalign.requests.shared import (
@@ -47,7 +47,7 @@ def write_part(asked: DistanceOptions, problem: Problem, run: RunRequest) -> Non
     """Compute the distances of a shard and write them into its folder."""
     measure = find_measure(asked.measure)
     check_alphabet(measure, problem.queries)
-    output = output_of(asked, FORMAT, SUFFIX)
+    output = named_output_of(asked, FORMAT, SUFFIX)
     job = plan_distances(asked, problem, run)
     destination = Destination(output, job, of_block=True, measure=measure.name)
     check_sets(problem)

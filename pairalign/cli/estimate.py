@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pairalign.cli.align import plan_of, run_request
-from pairalign.cli.align_table import table_of
+from pairalign.cli.align import say_plan
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.planning import check_scoring, problem_request
+from pairalign.cli.planning import resources_of
 from pairalign.jobs.estimate.estimate import START_SECONDS, Estimate, estimate_run
 from pairalign.jobs.estimate.rates import parse_devices
+from pairalign.jobs.run.inputs import check_scoring, problem_request
+from pairalign.jobs.run.request import plan_of_files
+from pairalign.jobs.run.table import table_of
 from pairalign.requests.estimate import EstimateOptions
 
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
@@ -17,23 +19,18 @@ _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
 def run_estimate(asked: EstimateOptions) -> None:
     """Carry out ``pairalign estimate``."""
-    devices = parse_devices(asked.devices)
+    parse_devices(asked.devices)  # says what cannot be
     output = asked.output or "-"
     format = asked.STDOUT_FORMAT if output == "-" and asked.format is None else asked.format
     asked = replace(asked, output=output, format=format, progress=False, resume=False)
     table = table_of(asked)
     check_scoring(asked)
-    run = run_request(asked, table)
-    requested = problem_request(asked, qualities=table.writer_type.shows_qualities)
-    plan = plan_of(requested, asked, run, quiet=asked.quiet)
-    found = estimate_run(
-        plan,
-        devices,
-        format=table.writer_type.name,
-        sample=asked.sample,
-        shown=table.shown(),
-        resources=run.resources,
-    )
+    run = table.run_request(asked, resources_of(asked))
+    qualities = table.writer_type.shows_qualities
+    problem = problem_request(asked, asked.input, asked.input2, qualities=qualities)
+    plan = plan_of_files(problem, asked, run)
+    say_plan(plan, quiet=asked.quiet)
+    found = estimate_run(plan, asked, table)
     lines = _lines_of(found, asked)
     if asked.quiet:
         print(lines.text())
@@ -72,8 +69,7 @@ def _lines_of(found: Estimate, asked: EstimateOptions) -> Lines:
         share=found.share,
         sampled=found.sampled,
     )
-    if asked.price is not None:
-        cost = found.device_hours * float(asked.price)
+    if (cost := found.cost) is not None:
         text = f"{cost:,.2f}: {found.device_hours:.2f} device hours at {asked.price}"
         lines.add("cost", text, cost=round(cost, 2), device_hours=round(found.device_hours, 3))
     return lines

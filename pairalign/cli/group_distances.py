@@ -9,15 +9,13 @@ from pairalign.base.choices import BY_FILE, ON_DUPLICATE
 from pairalign.cli.lines import Lines
 from pairalign.cli.planning import (
     problem_of,
-    read_sets_of,
     resources_of,
-    rules_of,
-    sequences_request,
 )
 from pairalign.formats.phylip import check_strict_names
 from pairalign.jobs.distances.group_distances import measure_groups
 from pairalign.jobs.distances.grouping import BY_FILE_RULES, find_groups
 from pairalign.jobs.distances.guide_tree import check_count
+from pairalign.jobs.run.inputs import read_sets, rules_of, sequences_request
 from pairalign.requests.distance import DistanceOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.group_distances import GroupDistances
@@ -52,5 +50,5 @@ def _read(asked: DistanceOptions) -> SequenceSet:
     if asked.group_by == BY_FILE and rules.on_duplicate == ON_DUPLICATE[0]:
         rules = replace(rules, on_duplicate=BY_FILE_RULES.on_duplicate)
     first, *others = asked.files
-    request = sequences_request(asked, rules, first)
-    return read_sets_of(replace(request, targets=None, also=(*others, *asked.also)))[0]
+    request = sequences_request(asked, first, rules=rules)
+    return read_sets(replace(request, also=(*others, *asked.also)))[0]

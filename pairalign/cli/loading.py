@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
+
+from pairalign.base.collection import no_collection
 
 _NUMPY_BYTES = 128 << 20
 """That NumPy maps, with OpenBLAS."""
@@ -24,18 +25,6 @@ def keep_what_is_loaded() -> None:
     """
     global _keeps
     _keeps = True
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Collect no garbage meanwhile: loading modules or records makes many objects, drops few."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def later(module: str, function: str) -> Callable[[Any], None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.parts import without_option
 from pairalign.formats.merge import merge
 from pairalign.formats.parts import (
     Manifest,
@@ -13,6 +12,7 @@ from pairalign.formats.parts import (
     missing_shards,
     read_manifests,
 )
+from pairalign.jobs.run.part_place import without_option
 from pairalign.requests.files import MergeOptions
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.base.errors import FormatError
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.msa_families import (
     add_homologs,
@@ -21,7 +20,7 @@ from pairalign.cli.msa_families import (
     how_of,
     run_families,
 )
-from pairalign.cli.planning import read_sets_of, rules_of, sequences_request, with_output
+from pairalign.cli.planning import with_output
 from pairalign.cli.resumed_steps import kept_results
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.msa import WITH_CONFIDENCE, check_msa_names, write_alignment
@@ -29,6 +28,8 @@ from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.msa.adding import extend_multiple
 from pairalign.jobs.msa.msa import msa, score_multiple
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import read_sets, rules_of, sequences_request
 from pairalign.requests.msa import MsaOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.newick import check_names
@@ -71,7 +72,7 @@ def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
     """Add sequences to an alignment, and write it."""
     assert asked.to is not None
     rules = replace(rules_of(asked), degap=True)  # of the alignment
-    old, new = read_sets_of(sequences_request(asked, rules, asked.to, asked.add))
+    old, new = read_sets(sequences_request(asked, asked.to, asked.add, rules))
     assert new is not None
     for one in (old, new):
         check_msa_names(one, format)
@@ -92,7 +93,7 @@ def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
 
 def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
     """Align sequences, or compute how sure an alignment of them is, and write that."""
-    sequences, _ = read_sets_of(sequences_request(asked, None, asked.inputs[0]))
+    sequences, _ = read_sets(sequences_request(asked, asked.inputs[0]))
     check_msa_names(sequences, format)
     if asked.tree_out is not None:
         _check_tree(sequences)

@@ -15,15 +15,16 @@ from pairalign.alignments.multiple import describe_unlike
 from pairalign.base.choices import COMPRESSED_SUFFIXES, MSA_SUFFIXES
 from pairalign.base.errors import FormatError, cut_name
 from pairalign.cli.console import log
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.planning import progress_of, read_sets_of, resources_of, sequences_request
+from pairalign.cli.planning import progress_of, resources_of
 from pairalign.formats.msa import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import prepare_folder
 from pairalign.jobs.msa.families import align_families
 from pairalign.jobs.msa.homologs import find_homologs
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import read_sets, sequences_request
 from pairalign.requests.msa import MsaOptions
 from pairalign.sequences.sets import SequenceSet
 
@@ -82,8 +83,8 @@ def homologs_of(
     """Find homologs of families in the database; None without one."""
     if asked.homologs is None:
         return None
-    request = replace(sequences_request(asked, None, asked.homologs), also=())
-    database, _ = read_sets_of(request)
+    request = replace(sequences_request(asked, asked.homologs), also=())
+    database, _ = read_sets(request)
     most, resources = asked.homologs_per_family, resources_of(asked)
     found = find_homologs(families, database, most=most, resources=resources)
     if asked.keep_homologs:
@@ -176,10 +177,7 @@ def _left_of(asked: MsaOptions, places: dict[str, str]) -> dict[str, str]:
 
 def _read(asked: MsaOptions, format: str, places: dict[str, str]) -> dict[str, SequenceSet]:
     """Read all families, so that none is refused after others have been aligned."""
-    sets = {
-        place: read_sets_of(sequences_request(asked, None, path))[0]
-        for place, path in places.items()
-    }
+    sets = {place: read_sets(sequences_request(asked, path))[0] for place, path in places.items()}
     for sequences in sets.values():
         check_msa_names(sequences, format)
     return sets

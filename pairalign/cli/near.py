@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import time
 
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import (
-    check_scoring,
     problem_of,
     read_sequences,
     resources_of,
@@ -16,6 +14,8 @@ from pairalign.cli.planning import (
 from pairalign.formats.output import check_writable
 from pairalign.formats.sparse_distances import sparse_format, write_sparse
 from pairalign.jobs.distances.near import find_near
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring
 from pairalign.requests.distance import DistanceOptions
 
 

@@ -13,19 +13,16 @@ from pairalign.alignments.alignments import concatenate
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log
 from pairalign.cli.dask_cluster import WorkersRequest, run_on_cluster, workers_of
-from pairalign.cli.destination import Destination, OutputRequest, output_of
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary, written_pairs
 from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
 from pairalign.cli.planning import (
+    named_output_of,
     read_sequences,
     resources_of,
     result_seconds,
-    rules_of,
     with_output,
 )
 from pairalign.cli.report import ReportRequest, finish_report, report_of
-from pairalign.cli.tags import tags_of
 from pairalign.formats import (
     OVERLAP_FORMATS,
     Writer,
@@ -37,8 +34,12 @@ from pairalign.jobs.overlaps.overlaps import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.plan import check_costs
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
+from pairalign.jobs.run.destination import Destination, OutputRequest
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import rules_of
 from pairalign.jobs.run.request import RunRequest
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
+from pairalign.jobs.run.table import tags_of
 from pairalign.pairs.want import Detail
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
 from pairalign.requests.overlap import OverlapOptions, OverlapRequest
@@ -99,7 +100,7 @@ def run_overlap(asked: OverlapOptions) -> None:
     command = _Command(
         asked,
         RunRequest(shard=asked.shard, result_seconds=seconds, resources=resources),
-        output_of(asked, writer_type.name, writer_type.suffixes[0]),
+        named_output_of(asked, writer_type.name, writer_type.suffixes[0]),
         writer_type,
         tags,
         workers,

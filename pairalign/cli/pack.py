@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
-from pairalign.cli.planning import read_sequences, rules_of, with_output
+from pairalign.cli.planning import read_sequences, with_output
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.formats.pairset import SUFFIXES, pack
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import rules_of
 from pairalign.requests.files import PackOptions
 
 

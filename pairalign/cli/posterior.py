@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import progress_of, read_sequences, with_output
 from pairalign.cli.resumed_steps import kept_results
@@ -13,6 +12,7 @@ from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.posteriors import WRITERS, check_format
 from pairalign.jobs.posterior.posterior import PosteriorJob
+from pairalign.jobs.run.file_checks import check_files
 from pairalign.requests.posterior import PosteriorOptions
 
 

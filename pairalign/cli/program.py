@@ -16,6 +16,7 @@ from collections.abc import Container, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pairalign.base.collection import no_collection
 from pairalign.base.declaration import check, make
 from pairalign.base.errors import (
     FormatError,
@@ -34,8 +35,7 @@ from pairalign.cli.console import (
     say,
 )
 from pairalign.cli.declared import add_options
-from pairalign.cli.early_start import start_early
-from pairalign.cli.loading import later, no_collection
+from pairalign.cli.loading import later
 from pairalign.cli.parser import Parser
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 
@@ -227,6 +227,7 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     except MemoryError as error:
         return _fail(error, FAILED)
     from pairalign.base.part_file import forget_published  # help makes no files
+    from pairalign.cli.early_start import start_early
 
     with messages(quiet=getattr(asked, "quiet", False), verbose=getattr(asked, "verbose", False)):
         forget_published()
@@ -351,7 +352,7 @@ def _start_log(asked: Asked) -> None:
     """Open the file of ``--log``, and say what runs."""
     path = getattr(asked, "log", None)
     if path is not None:
-        from pairalign.cli.files import check_log
+        from pairalign.jobs.run.file_checks import check_log
 
         check_log(asked)
         log_into(path, getattr(asked, "given", ()))

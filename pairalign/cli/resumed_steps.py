@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from pairalign.cli.console import log
-from pairalign.cli.destination import replace_leftovers
 from pairalign.formats.step_results import KeptResults
+from pairalign.jobs.run.destination import replace_leftovers
 from pairalign.jobs.run.run_identity import describe
 from pairalign.requests.msa import MsaOptions
 from pairalign.requests.posterior import PosteriorOptions

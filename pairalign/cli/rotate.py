@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import (
-    check_scoring,
     read_problem,
     resources_of,
     with_output,
 )
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.run.rotate import rotate_set
 from pairalign.requests.files import RotateOptions
 

@@ -6,10 +6,8 @@ import time
 
 from pairalign.alignments.problem import Problem
 from pairalign.cli.console import log, say
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, describe_fragments, describe_promise, say_summary
 from pairalign.cli.planning import (
-    check_scoring,
     read_problem,
     resources_of,
     with_output,
@@ -22,6 +20,8 @@ from pairalign.formats.folds import fold_places, write_fold_files
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
 from pairalign.jobs.splits.split import Known, run_split
 from pairalign.requests.split import SplitOptions

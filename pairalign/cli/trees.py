@@ -26,18 +26,14 @@ from pairalign.cli.distance_parts import (
     replace_distances,
     write_part,
 )
-from pairalign.cli.files import check_files
 from pairalign.cli.group_distances import measure_grouped
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.near import run_near
 from pairalign.cli.planning import (
-    check_scoring,
     problem_of,
     read_sequences,
     resources_of,
     result_seconds,
-    rules_of,
-    scoring_request,
     with_output,
 )
 from pairalign.cli.report import ReportRequest, report_distances, report_of
@@ -62,6 +58,8 @@ from pairalign.jobs.distances.guide_tree import (
     check_tree_memory,
 )
 from pairalign.jobs.distances.measures import Measure, find_measure
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring, rules_of, scoring_request
 from pairalign.jobs.run.request import RunRequest
 from pairalign.requests.distance import DistanceOptions, DistanceRequest, TreeOptions
 from pairalign.sequences.reading import read_set

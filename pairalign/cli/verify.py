@@ -7,10 +7,8 @@ import time
 from pairalign.alignments.problem import Problem
 from pairalign.base.errors import PairalignError, cut_name, shown_name
 from pairalign.cli.console import log
-from pairalign.cli.files import check_files
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import (
-    check_scoring,
     progress_of,
     read_problem,
     with_output,
@@ -18,6 +16,8 @@ from pairalign.cli.planning import (
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable, open_output
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.verify.verify import Totals, VerifyJob

@@ -217,6 +217,11 @@ class ScoringOptions(MatrixOptions, CostsOptions, EndGapsOptions):
 
 
 @request
+class ProblemOptions(ScoringOptions, InputOptions):
+    """How sequences are read, and scored."""
+
+
+@request
 class StrandOptions(Asked):
     """Which strands of DNA are looked at."""
 

@@ -49,7 +49,7 @@ ALIGNING = "pairalign.engines.cpu.engine:CpuEngine.align"
 PHASES = {
     "align": [
         READING,
-        "pairalign.cli.align:plan_alignment",
+        "pairalign.cli.align:plan_of_files",
         ALIGNING,
         "pairalign.cli.align:open_writer",
     ],
@@ -65,7 +65,7 @@ PHASES = {
         "pairalign.cli.overlaps:open_overlap_writer",
     ],
     "merge": ["pairalign.cli.merge:read_manifests", "pairalign.cli.merge:merge"],
-    "update": ["pairalign.cli.update:read_manifests", READING, ALIGNING],
+    "update": ["pairalign.jobs.update.update:read_manifests", READING, ALIGNING],
     "cluster": [READING, ALIGNING, "pairalign.cli.clusters:write_clusters"],
     "split": [READING, ALIGNING, "pairalign.cli.split:write_split"],
     "audit": [

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 from pathlib import Path
 
 import numpy as np
 import pytest
 from align_command import align
 
+import pairalign
 from pairalign.cli.main import main
+from pairalign.errors import FormatError
 from pairalign.formats import FORMATS
 from pairalign.formats.spill_file import HeldOutput
 from pairalign.jobs.run.align import AlignmentJob
@@ -373,3 +376,21 @@ def test_the_summary_counts_new_pairs(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["update", "parts", "new.fa", "-o", "updated.paf", "--summary", "json"]) == 0
     facts = json.loads(capsys.readouterr().err.strip().splitlines()[-1])
     assert facts["aligned"] == 29 * 6 + 15
+
+
+def test_python_updates_as_the_command_does() -> None:
+    make_parts("--format", "tsv")
+    update("parts", "new.fa", "-o", "command.tsv")
+    made = pairalign.update("parts", ["new.fa"], Path("python.tsv"), device="cpu", memory="1G")
+    assert Path("python.tsv").read_bytes() == Path("command.tsv").read_bytes()
+    assert (made.output, made.pairs, made.aligned) == ("python.tsv", 35 * 34 // 2, 6 * 29 + 15)
+    assert pickle.loads(pickle.dumps(made)) == made
+    again = pairalign.update("parts", "new.fa", "more/", device="cpu")
+    pairalign.update("more", "newer.fa", "all.tsv", device="cpu")
+    assert again.output.startswith("more/")
+    assert (
+        align("old.fa", "--also", "new.fa", "--also", "newer.fa", "-o", "fresh.tsv", "-q") is None
+    )
+    assert Path("all.tsv").read_bytes() == Path("fresh.tsv").read_bytes()
+    with pytest.raises(FormatError, match="the parts are tsv"):
+        pairalign.update("parts", "new.fa", "out.paf")

@@ -20,7 +20,7 @@ from pairalign import (
     read_fasta,
     tree,
 )
-from pairalign.errors import FormatError
+from pairalign.errors import CapacityError, FormatError
 
 LETTERS = list(PROTEINS.values())
 
@@ -129,12 +129,48 @@ def test_a_matrix_by_its_name() -> None:
 
 @pytest.mark.parametrize("name", ["threads", "memory", "window"])
 def test_numbers_that_are_not_whole(name: str) -> None:
-    for value in (1.5, "2", 2.0):
+    for value in (1.5, 2.0) if name == "memory" else (1.5, "2", 2.0):
         with pytest.raises(TypeError, match=f"{name} .*expected a whole number"):
             align(LETTERS, **{name: value})
     with pytest.raises(ValueError, match=f"{name} 0: expected at least 1"):
         align(LETTERS, **{name: 0})
     assert len(align(LETTERS, **{name: np.int64(50_000)})) == 6
+
+
+def test_memory_is_a_size_as_on_the_command_line() -> None:
+    assert len(align(LETTERS, memory="1.5M")) == 6
+    with pytest.raises(CapacityError, match="only 1 KiB allowed"):
+        align(LETTERS, memory="1K")
+    with pytest.raises(ValueError, match="size '8X': expected a number with K, M, G or T"):
+        align(LETTERS, memory="8X")
+
+
+def test_scores_are_arguments_as_on_the_command_line() -> None:
+    costs = {"match": 3, "mismatch": "-2.5", "gap_open": 7, "gap_extend": "1.5"}
+    given = make_scoring("dna", **costs)
+    found = align(BASES, **costs)
+    assert found.raw_score.tolist() == align(BASES, scoring=given).raw_score.tolist()
+    by_name = align(LETTERS, matrix="PAM250", gap_open=20, mode="local")
+    by_scoring = align(LETTERS, scoring="PAM250", gap_open=20, mode="local")
+    assert by_name.raw_score.tolist() == by_scoring.raw_score.tolist()
+    assert by_name.scoring.matrix_name == "PAM250"
+    for scoring in (given, "BLOSUM62"):
+        with pytest.raises(ScoringError, match="scoring is given twice"):
+            align(LETTERS, scoring=scoring, matrix="PAM250")
+    with pytest.raises(ValueError, match="ties 'odd': expected one of usual, vsearch"):
+        align(LETTERS, ties="odd")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'gapopen'"):
+        align(LETTERS, gapopen=3)  # type: ignore[call-arg]
+
+
+def test_sequences_are_read_as_on_the_command_line(tmp_path: Path) -> None:
+    aligned = {"one": "AC--GT", "two": "ACCCG-"}
+    assert align(aligned, degap=True).queries.lengths.tolist() == [4, 5]
+    for number, (name, residues) in enumerate(aligned.items()):
+        (tmp_path / f"{number}.fa").write_text(f">{name} {number}\n{residues}\n")
+    found = align(tmp_path / "0.fa", also=[tmp_path / "1.fa"], degap=True, names="whole")
+    assert found.queries.names == ["one_0", "two_1"]
+    assert align(["ACGT", "ACG"], alphabet="protein").queries.alphabet.name == "protein"
 
 
 @pytest.mark.parametrize(("name", "least"), [("min_overlap", 0), ("max_overlaps", 1)])

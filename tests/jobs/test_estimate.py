@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import DeviceError
 from pairalign.jobs.estimate.rates import GCUPS, parse_devices
@@ -124,3 +127,39 @@ def test_devices() -> None:
     for wrong in ("A100", "H200:0", "H200:x"):
         with pytest.raises(DeviceError):
             parse_devices(wrong)
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ([], {}),
+        (
+            ["--score-only", "--matrix", "PAM250", "--format", "tsv"],
+            {"detail": "score", "matrix": "PAM250", "format": "tsv"},
+        ),
+        (
+            ["--format", "tsv", "--columns", "query,score", "--min-score=20", "--mode", "local"],
+            {"format": "tsv", "columns": "query,score", "min_score": 20, "mode": "local"},
+        ),
+    ],
+)
+def test_python_estimates_as_the_command_does(
+    options: list[str], arguments: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = [*options, "--sample", "2000", "--devices", "H200:2", "--price", "1.5"]
+    said = estimate(capsys, *options)
+    found = pairalign.estimate("in.fa", sample=2000, devices="H200:2", price="1.5", **arguments)
+    assert (found.pairs, found.cells, found.bytes) == (said["pairs"], said["cells"], said["bytes"])
+    assert round(found.seconds, 1) == said["seconds"]
+    assert found.cost is not None
+    assert round(found.cost, 2) == said["cost"]
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_python_refuses_devices_and_arguments_that_are_not_known() -> None:
+    with pytest.raises(DeviceError, match="no rates of 'tpu' were measured"):
+        pairalign.estimate("in.fa", devices="tpu")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sharde'"):
+        pairalign.estimate("in.fa", sharde=2)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="hsps needs mode='local', but the mode is global"):
+        pairalign.estimate("in.fa", hsps=2)

@@ -12,12 +12,14 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from pairalign.base.choices import WEIGHTS
+from pairalign.base.declaration import make, takes
 from pairalign.formats import open_writer
-from pairalign.jobs.estimate.rates import FILTERS, Devices
+from pairalign.jobs.estimate.rates import FILTERS, Devices, parse_devices
 from pairalign.jobs.estimate.work import (
     Work,
     draw_left,
@@ -26,12 +28,20 @@ from pairalign.jobs.estimate.work import (
     work_of_sample,
 )
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.align_all import AlignArguments, plan_given, problem_arguments
 from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.inputs import AnyScoring, Sequences, given_problem, mode_of
+from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.table import Table, table_of
 from pairalign.jobs.stages.threshold_engine import Steps
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
+from pairalign.requests.estimate import EstimateOptions
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 START_SECONDS = 20.0
 """That a task takes to start on a cluster: an assumption."""
@@ -63,6 +73,8 @@ class Estimate:
         Of pairs that are in the output.
     bytes : int
         Of the output.
+    price : float or None
+        Of an hour of one device.
     """
 
     pairs: int
@@ -74,37 +86,99 @@ class Estimate:
     sampled: int
     share: float
     bytes: int
+    price: float | None = None
 
     @property
     def device_hours(self) -> float:
         """Hours by devices."""
         return self.seconds / 3600 * self.devices.count
 
+    @property
+    def cost(self) -> float | None:
+        """What it costs, where the price of a device is known."""
+        return None if self.price is None else self.device_hours * self.price
 
-def estimate_run(
-    plan: AlignmentPlan,
-    devices: Devices,
+
+@takes(EstimateOptions)
+def estimate(
+    sequences: Sequences,
+    targets: Sequences | None = None,
     *,
-    format: str,
-    sample: int,
-    shown: dict[str, Any] | None = None,
-    resources: Resources | None = None,
+    scoring: AnyScoring | None = None,
+    mode: Literal["global", "semiglobal", "local"] | None = None,
+    detail: Literal["cigar", "score"] = "cigar",
+    format: str = "paf",
+    columns: str | None = None,
+    weight: str = WEIGHTS[0],
+    devices: str = "H200",
+    sample: int = 20_000,
+    price: float | str | None = None,
+    progress: Progress = False,
+    **more: Unpack[AlignArguments],
 ) -> Estimate:
-    """Estimate what a planned run takes on some devices.
+    """Say what aligning would take: pairs, cells, hours, bytes and cost.
+
+    Parameters
+    ----------
+    sequences, targets, scoring, mode
+        As for `pairalign.align`.
+    detail : {"cigar", "score"}
+        What would be written: alignments, or scores alone.
+    format : str
+        Of the file that would be written, as ``--format`` names it.
+    columns : str, optional
+        Of a table, as ``--columns`` has them.
+    weight : str
+        Of the edges of a network.
+    devices : str
+        What it would run on: ``"H200"``, ``"H200:8"``, ``"core:16"``.
+    sample : int
+        Pairs that are aligned here, to see what passes and how long their text is.
+    price : float, optional
+        Of an hour of one device.
+    progress : bool or "lines"
+        Show how far the sample is.
+    min_score, min_identity, identity_of, min_coverage, coverage_of, max_length_ratio
+    max_evalue, db_size, search_space, comp_based_stats, both_ways, mask, mask_scores
+    strand, objective, orient, pairs, hsps, max_hits, rank, window
+    device, kernel, threads, memory
+    matrix, match, mismatch, gap_open, gap_extend
+    free_ends, end_gap_open, end_gap_extend, ties
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.align`.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    DeviceError
+        There are no measured rates of such a device.
+    FastaError, AlphabetError, ScoringError, PairListError, FormatError
+        See `pairalign.errors`.
+    """
+    given = {**locals(), **more, "mode": mode_of(scoring, mode), "output": "-"}
+    asked = make(EstimateOptions, {**given, "score_only": detail == "score"})
+    parse_devices(devices)  # before anything is read
+    table = table_of(asked)
+    problem = given_problem(sequences, targets, scoring, mode, problem_arguments(more))
+    run = table.run_request(asked, Resources.of(asked, progress))
+    return estimate_run(plan_given(asked, problem, run), asked, table)
+
+
+def estimate_run(plan: AlignmentPlan, asked: EstimateOptions, table: Table) -> Estimate:
+    """Estimate what a planned run takes.
 
     Parameters
     ----------
     plan : AlignmentPlan
-    devices : Devices
-    format : str
-        Of the output.
-    sample : int
-        Pairs to align here at most.
-    shown : dict, optional
-        What `pairalign.formats.open_writer` is told besides.
-    resources : Resources, optional
-        For the sample.
+    asked : EstimateOptions
+        With the devices, and how many pairs are aligned here at most.
+    table : Table
+        What would be written.
     """
+    devices, sample = parse_devices(asked.devices), asked.sample
     job, costs = plan.job, FILTERS[devices.kind]
     left = filter_sample(job)
     if left is None:
@@ -116,7 +190,7 @@ def estimate_run(
         sampled = round(work.sampled * len(listed) / max(1, len(left.rows))) or work.sampled
     kept, size, steps = 0, 0, None
     if len(listed):
-        kept, size, steps = _write_sample(plan, listed, format, shown or {}, resources)
+        kept, size, steps = _write_sample(plan, listed, table)
         share *= kept / len(listed)
     if job.pair_list is not None and steps is not None:
         work = work_of_list(steps, job, costs)
@@ -126,7 +200,8 @@ def estimate_run(
         share = written / job.pairs
     bytes_ = round(size / max(kept, 1) * written)
     time = _time(job, devices, work, share)
-    return Estimate(job.pairs, job.cells, devices, *time, sampled, share, bytes_)
+    price = None if asked.price is None else float(asked.price)
+    return Estimate(job.pairs, job.cells, devices, *time, sampled, share, bytes_, price)
 
 
 def _time(
@@ -167,11 +242,7 @@ def draw_pairs(plan: AlignmentPlan, count: int) -> PairList:
 
 
 def _write_sample(
-    plan: AlignmentPlan,
-    listed: PairList,
-    format: str,
-    shown: dict[str, Any],
-    resources: Resources | None,
+    plan: AlignmentPlan, listed: PairList, table: Table
 ) -> tuple[int, int, Steps | None]:
     """Align some pairs and write them.
 
@@ -183,7 +254,8 @@ def _write_sample(
         What filters have left.
     """
     request = replace(plan.request, pairs=listed, max_hits=None, rank=None)
-    run = replace(plan.run, shard=None, resources=resources or Resources())
+    run = replace(plan.run, shard=None)
+    format, shown = table.writer_type.name, table.shown()
     job = plan_alignment(request, plan.job.problem, run).job
     sets = job.queries, job.problem.others, job.scoring, job.want.detail
     kept = 0

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from pairalign.alignments.alignments import Alignment, Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import ORIENTS, Coverage, Identity
-from pairalign.base.declaration import check, make
+from pairalign.base.declaration import check, make, takes
 from pairalign.base.errors import ScoringError
 from pairalign.jobs.run.inputs import (
     AnyScoring,
+    ProblemArguments,
     ProblemRequest,
     Sequences,
+    given_problem,
     mode_of,
     read_problem,
 )
@@ -30,9 +32,44 @@ from pairalign.jobs.run.spread import align_on
 from pairalign.pairs.lists import PairList, Pairs, as_pair_list
 from pairalign.pairs.want import Detail
 from pairalign.requests.align import AlignRequest
+from pairalign.requests.shared import KernelResources, ProblemOptions
 from pairalign.sequences.python_sequences import record_name
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
+
+class AlignArguments(ProblemArguments, total=False):
+    """What functions take of `AlignRequest` and of `KernelResources`, as `align` describes it."""
+
+    min_score: float | str | None
+    min_identity: float | str | Fraction | None
+    identity_of: Identity
+    min_coverage: float | str | Fraction | None
+    coverage_of: Coverage
+    max_length_ratio: float | str | Fraction | None
+    max_evalue: float | None
+    both_ways: bool
+    db_size: int | None
+    search_space: float | None
+    comp_based_stats: bool | None
+    mask: Literal["none", "tantan", "seg"]
+    mask_scores: bool
+    strand: Literal["plus", "both"]
+    objective: Literal["score", "mea"]
+    orient: Literal["input", "canonical"]
+    pairs: Pairs | None
+    hsps: int
+    max_hits: int | None
+    rank: Literal["score", "bits", "evalue", "identity"] | None
+    device: str
+    kernel: str | None
+    threads: int | None
+    window: int | None
+    memory: int | str | None
+
+
+@takes(ProblemOptions)
 def align(
     sequences: Sequences,
     targets: Sequences | None = None,
@@ -64,9 +101,10 @@ def align(
     kernel: str | None = None,
     threads: int | None = None,
     window: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
     executor: Executor | None = None,
+    **more: Unpack[ProblemArguments],
 ) -> Alignments:
     """Align every pair of a set, or every sequence of one set with every one of another.
 
@@ -151,14 +189,19 @@ def align(
     window : int, optional
         Rows and columns of the windows that the pair matrix is cut into; decides the order.
         Default: 1,024; with `pairs` 65,536.
-    memory : int, optional
-        What the run may use, results apart; default: half of what is free.
+    memory : int or str, optional
+        What the run may use, results apart, in bytes or as ``"8G"``; default: half of what is free.
     progress : bool or "lines"
         Show on stderr how far it is: a bar on a terminal or in a notebook, else (or with
         ``"lines"``) a line every 30 seconds.
     executor : concurrent.futures.Executor, optional
         Where to align, in tasks that are shards: threads, processes, or those of a cluster. Then
         `threads` (default: 1) and `memory` are those of a task; no progress is shown.
+    matrix, match, mismatch, gap_open, gap_extend
+    free_ends, end_gap_open, end_gap_extend, ties
+        As for `make_scoring`, in place of `scoring`.
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `read_fasta`; of a SequenceSet they say nothing.
 
     Returns
     -------
@@ -257,6 +300,7 @@ def align_pair(
     )[0]
 
 
+@takes(AlignRequest, KernelResources, ProblemOptions)
 def stream(
     sequences: Sequences,
     targets: Sequences | None = None,
@@ -264,48 +308,21 @@ def stream(
     scoring: AnyScoring | None = None,
     mode: Literal["global", "semiglobal", "local"] | None = None,
     detail: Literal["cigar", "stats", "score"] = "cigar",
-    min_score: float | str | None = None,
-    min_identity: float | str | Fraction | None = None,
-    identity_of: Identity = "columns",
-    min_coverage: float | str | Fraction | None = None,
-    coverage_of: Coverage = "both",
-    max_length_ratio: float | str | Fraction | None = None,
-    max_evalue: float | None = None,
-    both_ways: bool = False,
-    db_size: int | None = None,
-    search_space: float | None = None,
-    comp_based_stats: bool | None = None,
-    mask: Literal["none", "tantan", "seg"] = "none",
-    mask_scores: bool = False,
-    strand: Literal["plus", "both"] = "plus",
-    objective: Literal["score", "mea"] = "score",
-    orient: Literal["input", "canonical"] = "input",
-    pairs: Pairs | None = None,
-    hsps: int = 1,
-    max_hits: int | None = None,
-    rank: Literal["score", "bits", "evalue", "identity"] | None = None,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    window: int | None = None,
-    memory: int | None = None,
     progress: Progress = False,
+    **more: Unpack[AlignArguments],
 ) -> Iterator[Alignments]:
     """Align as `align` does, and give the results block by block, as they come.
 
     Parameters
     ----------
-    sequences, targets
-        As for `align`.
-    scoring, mode, detail, min_score, min_identity, identity_of, min_coverage, coverage_of
-        As for `align`.
-    max_length_ratio, max_evalue, both_ways, db_size, search_space, comp_based_stats
-        As for `align`.
-    mask, mask_scores, strand
-        As for `align`.
-    objective, orient, pairs, hsps, max_hits, rank, device, kernel, threads, window
-        As for `align`.
-    memory, progress
+    sequences, targets, scoring, mode, detail, progress
+    min_score, min_identity, identity_of, min_coverage, coverage_of, max_length_ratio
+    max_evalue, db_size, search_space, comp_based_stats, both_ways, mask, mask_scores
+    strand, objective, orient, pairs, hsps, max_hits, rank, window
+    device, kernel, threads, memory
+    matrix, match, mismatch, gap_open, gap_extend
+    free_ends, end_gap_open, end_gap_extend, ties
+    alphabet, degap, also, on_empty, on_duplicate, names
         As for `align`.
 
     Returns
@@ -347,34 +364,39 @@ def _in_canonical_order(
 
 def _plan(given: dict[str, Any]) -> AlignmentPlan:
     """Read what is to be aligned and plan it; `given` are the arguments of `align`."""
+    more = given.pop("more")
+    given = {**more, **given}
     detail, scoring, executor = given["detail"], given["scoring"], given.get("executor")
     if not isinstance(detail, str) or detail.upper() not in Detail.__members__:
         raise ValueError(f"detail {detail!r}: expected cigar, stats or score")
     asked = make(AlignRequest, {**given, "mode": mode_of(scoring, given["mode"])})
     check(asked)
-    threads = 1 if given["threads"] is None and executor is not None else given["threads"]
-    run = RunRequest(
-        detail=Detail[detail.upper()],
-        resources=Resources(
-            given["device"],
-            given["kernel"],
-            threads,
-            given["memory"],
-            given["progress"] and executor is None,
-        ),
-    )
-    problem = read_problem(
-        ProblemRequest(given["sequences"], given["targets"], scoring, given["mode"])
-    )
-    if problem.replaced_message:
-        warnings.warn(problem.replaced_message, stacklevel=3)
+    resources = Resources.of(make(KernelResources, given), given["progress"] and executor is None)
+    if resources.threads is None and executor is not None:
+        resources = replace(resources, threads=1)
+    sets = given["sequences"], given["targets"]
+    problem = given_problem(*sets, scoring, given["mode"], problem_arguments(more))
+    run = RunRequest(detail=Detail[detail.upper()], resources=resources)
+    return plan_given(asked, problem, run)
+
+
+def problem_arguments(more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments that `given_problem` takes, of `AlignArguments`."""
+    of_align = AlignArguments.__annotations__.keys() - ProblemArguments.__annotations__.keys()
+    return {name: value for name, value in more.items() if name not in of_align}
+
+
+def plan_given(asked: AlignRequest, problem: ProblemRequest, run: RunRequest) -> AlignmentPlan:
+    """Read what is to be aligned, also pairs that are no file, and plan it; warn as Python does."""
+    read = read_problem(problem)
+    if read.replaced_message:
+        warnings.warn(read.replaced_message, stacklevel=4)
     if asked.pairs is not None:
-        listed = as_pair_list(asked.pairs, problem.queries, problem.targets)
-        asked = replace(asked, pairs=listed)
+        asked = replace(asked, pairs=as_pair_list(asked.pairs, read.queries, read.targets))
     if asked.orient != ORIENTS[0]:
-        problem, in_order = _in_canonical_order(problem, asked.pairs)
+        read, in_order = _in_canonical_order(read, asked.pairs)
         asked = replace(asked, pairs=in_order)
-    plan = plan_alignment(asked, problem, run)
+    plan = plan_alignment(asked, read, run)
     if asked.is_masked and plan.significance is None:
         raise ScoringError("a mask is for E-values, and those are not known: give max_evalue")
     return plan

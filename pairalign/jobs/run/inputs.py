@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Union
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, TypedDict, Union
 
 from pairalign.alignments.problem import Problem
+from pairalign.base.choices import MODES, NAMES, TIES
+from pairalign.base.collection import no_collection
+from pairalign.base.declaration import check, make, refuse_unknown
 from pairalign.base.errors import ScoringError
+from pairalign.requests.shared import Asked, InputOptions, ProblemOptions, ScoringOptions
 from pairalign.scoring.given_matrices import Matrix, is_matrix
+from pairalign.scoring.matrices import Number
 from pairalign.scoring.request import ScoringRequest
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
@@ -22,6 +27,31 @@ from pairalign.sequences.tidying import DEFAULT_RULES, InputRules
 
 AnyScoring = Scoring | Matrix
 Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Iterable[object]]
+
+
+class InputArguments(TypedDict, total=False):
+    """What functions take of `InputOptions`."""
+
+    alphabet: Alphabet | str | None
+    degap: bool
+    also: Iterable[Source]
+    on_empty: Literal["error", "skip"]
+    on_duplicate: Literal["error", "rename", "drop"]
+    names: Literal["first", "whole"]
+
+
+class ProblemArguments(InputArguments, total=False):
+    """What functions take of `ProblemOptions` besides the mode."""
+
+    matrix: Matrix | None
+    match: Number | None
+    mismatch: Number | None
+    gap_open: Number | None
+    gap_extend: Number | None
+    free_ends: str | None
+    end_gap_open: Number | None
+    end_gap_extend: Number | None
+    ties: Literal["usual", "vsearch"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +84,102 @@ class ProblemRequest:
     rules: InputRules = DEFAULT_RULES
 
 
+def given_problem(
+    sequences: Sequences,
+    targets: Sequences | None,
+    scoring: AnyScoring | None,
+    mode: str | None,
+    more: Mapping[str, Any],
+) -> ProblemRequest:
+    """Return what the arguments of a function ask for; `more` may be `ProblemArguments`.
+
+    Raises
+    ------
+    TypeError
+        There is no such argument.
+    ScoringError
+        A scoring is given in two ways.
+    """
+    refuse_unknown(more, (one.name for one in fields(ProblemOptions)))
+    asked = make(ProblemOptions, {**_without_alphabet(more), "mode": mode or MODES[0]})
+    check(asked)
+    request = replace(problem_request(asked, sequences, targets), alphabet=more.get("alphabet"))
+    if request.alphabet == "auto":
+        request = replace(request, alphabet=None)
+    costs = request.scoring
+    names = {one.name for one in fields(ScoringRequest)} - {"matrix"}
+    has_costs = any(more.get(name) not in (None, TIES[0]) for name in names)
+    if more.get("matrix") is None and not has_costs:
+        return replace(request, scoring=scoring, mode=mode)
+    assert isinstance(costs, ScoringRequest)
+    if scoring is not None:
+        if isinstance(scoring, Scoring) or costs.matrix is not None or not is_matrix(scoring):
+            raise ScoringError("scoring is given twice: leave it out, or matrix and costs")
+        costs = replace(costs, matrix=scoring)
+    return replace(request, scoring=costs, mode=mode)
+
+
+def _without_alphabet(more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments without an alphabet, which need not be one that has a name."""
+    return {name: value for name, value in more.items() if name != "alphabet"}
+
+
+def sequences_request(
+    asked: Asked,
+    sequences: Sequences,
+    targets: Sequences | None = None,
+    rules: InputRules | None = None,
+) -> ProblemRequest:
+    """Return what a request with `InputOptions` says of sequences; `rules`: instead of its own."""
+    known = make(InputOptions, vars(asked))
+    return ProblemRequest(
+        sequences,
+        targets,
+        alphabet=_alphabet_of(known),
+        also=known.also,
+        rules=rules or rules_of(known),
+    )
+
+
+def problem_request(
+    asked: Asked,
+    sequences: Sequences,
+    targets: Sequences | None = None,
+    *,
+    qualities: bool = False,
+) -> ProblemRequest:
+    """Return what a request with `ProblemOptions` says of sequences, and of how they are scored.
+
+    With `qualities` those of FASTQ are kept.
+    """
+    rules = replace(rules_of(asked), qualities=qualities)
+    read = sequences_request(asked, sequences, targets, rules)
+    return replace(read, scoring=scoring_request(asked))
+
+
+def rules_of(asked: Asked) -> InputRules:
+    """Return what a request with `InputOptions` says about unusual records."""
+    known = make(InputOptions, vars(asked))
+    names = known.names if known.names in NAMES else NAMES[0]  # tree: a file
+    return InputRules(known.degap, known.on_empty, known.on_duplicate, names=names)
+
+
+def scoring_request(asked: Asked) -> ScoringRequest:
+    """Return what a request with `ScoringOptions` says of scores; not each has all of them."""
+    known = make(ScoringOptions, vars(asked))
+    given = {one.name: getattr(known, one.name) for one in fields(ScoringRequest)}
+    return ScoringRequest(**{**given, "mode": known.mode or "global"})
+
+
+def check_scoring(asked: Asked) -> None:
+    """Refuse scores and costs that make no sense for any sequences, before these are read."""
+    scoring_request(asked).check(_alphabet_of(make(InputOptions, vars(asked))))
+
+
+def _alphabet_of(asked: InputOptions) -> str | None:
+    return None if asked.alphabet == "auto" else asked.alphabet
+
+
 def read_problem(request: ProblemRequest) -> Problem:
     """Read the sequences, and make their scoring.
 
@@ -78,7 +204,8 @@ def read_sets(request: ProblemRequest) -> tuple[SequenceSet, SequenceSet | None]
     alphabet = request.alphabet
     if alphabet is None and isinstance(request.scoring, Scoring):
         alphabet = request.scoring.alphabet
-    return _as_sets(request, alphabet)
+    with no_collection():
+        return _as_sets(request, alphabet)
 
 
 def read_one_set(sequences: Sequences) -> SequenceSet:
@@ -169,9 +296,9 @@ def _as_set(
     if isinstance(sequences, (str, os.PathLike)):
         return read_set([sequences, *also], alphabet=alphabet, rules=rules)
     if isinstance(sequences, Mapping):
-        return SequenceSet.from_strings(sequences, alphabet=alphabet)
+        return _of_strings(sequences, None, alphabet, rules)
     if is_table(sequences):
-        return SequenceSet.from_strings(*columns_of(sequences), alphabet=alphabet)
+        return _of_strings(*columns_of(sequences), alphabet, rules)
     if not isinstance(sequences, Iterable):
         raise TypeError(
             f"expected sequences or the path of a file, found {sequences!r} "
@@ -180,12 +307,28 @@ def _as_set(
     records = list(sequences)
     index: Any = getattr(sequences, "index", None)
     if hasattr(index, "tolist") and type(index).__name__ != "RangeIndex":  # a pandas Series
-        return SequenceSet.from_strings(records, index.tolist(), alphabet=alphabet)
+        return _of_strings(records, index.tolist(), alphabet, rules)
     names = [record_name(record) for record in records]
     if all(name is None for name in names):
-        return SequenceSet.from_strings(records, alphabet=alphabet)
+        return _of_strings(records, None, alphabet, rules)
     given = (f"seq{i}" if name is None else name for i, name in enumerate(names, 1))
-    return SequenceSet.from_strings(records, given, alphabet=alphabet)
+    return _of_strings(records, given, alphabet, rules)
+
+
+def _of_strings(
+    sequences: Iterable[object] | Mapping[str, str],
+    names: Iterable[object] | None,
+    alphabet: Alphabet | str | None,
+    rules: InputRules,
+) -> SequenceSet:
+    return SequenceSet.from_strings(
+        sequences,
+        names,
+        alphabet=alphabet,
+        degap=rules.degap,
+        on_empty=rules.on_empty,
+        on_duplicate=rules.on_duplicate,
+    )
 
 
 def _with_alphabet(sequences: SequenceSet, alphabet: Alphabet) -> SequenceSet:

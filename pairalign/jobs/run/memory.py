@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from pairalign.base.arguments import parse_size
 from pairalign.base.errors import CapacityError
 from pairalign.trees.distance_matrix import number_of_pairs
 
@@ -30,6 +31,17 @@ _GROUP_FILES = (
 def default_bytes() -> int:
     """Memory that a run uses unless told: half of what is free."""
     return max(free_bytes() // 2, _LEAST_DEFAULT)
+
+
+def given_bytes(memory: int | str | None) -> int | None:
+    """Return the bytes of an argument `memory`: a number, or ``"8G"`` as the command line has it.
+
+    Raises
+    ------
+    ValueError
+        It is no size.
+    """
+    return parse_size(memory) if isinstance(memory, str) else memory
 
 
 def bytes_beside_distances(

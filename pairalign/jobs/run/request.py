@@ -7,6 +7,7 @@ afterwards.
 
 from __future__ import annotations
 
+import logging
 import os
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -14,11 +15,12 @@ from typing import Any
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import Shard
-from pairalign.base.choices import MASKS, RANKS, STRANDS
+from pairalign.base.choices import MASKS, ORIENTS, RANKS, STRANDS
 from pairalign.base.errors import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.inputs import ProblemRequest, read_problem
 from pairalign.jobs.run.problem_checks import check_problem
 from pairalign.jobs.run.procedure import AccuracyProcedure
 from pairalign.jobs.run.resources import Resources
@@ -35,6 +37,8 @@ from pairalign.statistics.significance import (
     find_significance,
 )
 from pairalign.statistics.usual import chosen_composition
+
+log = logging.getLogger("pairalign")
 
 
 @dataclass(frozen=True)
@@ -91,6 +95,8 @@ class AlignmentPlan:
 
     Attributes
     ----------
+    problem : Problem
+        As it was read: the job's may have masked residues.
     job : AlignmentJob
     statistics : Statistics
     request : AlignRequest
@@ -99,6 +105,7 @@ class AlignmentPlan:
         And of the results.
     """
 
+    problem: Problem
     job: AlignmentJob
     statistics: Statistics
     request: AlignRequest
@@ -135,6 +142,7 @@ def plan_alignment(
     pair_list, thresholds = request.pairs, request.thresholds
     if isinstance(pair_list, (str, os.PathLike)):
         pair_list = read_pair_list(pair_list, *problem.sets)
+    given = problem
     if request.mask_scores:
         problem = mask_problem(problem, request.mask)
     want = Want(
@@ -179,7 +187,17 @@ def plan_alignment(
         **resources,
         **more,
     )
-    return AlignmentPlan(job, found, request, run)
+    return AlignmentPlan(given, job, found, request, run)
+
+
+def plan_of_files(asked: ProblemRequest, request: AlignRequest, run: RunRequest) -> AlignmentPlan:
+    """Read the sequences and the list of pairs, and plan the run; see `plan_alignment`."""
+    problem = read_problem(asked)
+    if problem.replaced_message:
+        log.warning("%s", problem.replaced_message)
+    if request.orient == ORIENTS[1]:
+        problem = problem.in_order(problem.queries.canonical_order())
+    return plan_alignment(request, problem, run)
 
 
 def _by_accuracy(device: str, problem: Problem) -> dict[str, Any]:

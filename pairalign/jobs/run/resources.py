@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pairalign.base.declaration import make
 from pairalign.engines.selection import usable_cores
-from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
+from pairalign.requests.shared import Asked, KernelResources
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,13 @@ class Resources:
     threads: int | None = None
     memory_bytes: int | None = None
     progress: Progress = False
+
+    @classmethod
+    def of(cls, asked: Asked, progress: Progress) -> Resources:
+        """Return what a request with `KernelResources` says; not each has a kernel."""
+        known = make(KernelResources, vars(asked))
+        kernel = vars(asked).get("kernel")
+        return cls(known.device, kernel, known.threads, given_bytes(known.memory), progress)
 
     @property
     def used_threads(self) -> int:

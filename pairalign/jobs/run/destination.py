@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,14 +12,15 @@ from typing import Any, Protocol
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import PartsError
-from pairalign.cli.console import log
-from pairalign.cli.parts import End, PartPlace, choose_part
 from pairalign.formats.journal import Commit
 from pairalign.formats.output import Output, check_writable, open_output
 from pairalign.formats.resumable import Join, Resumable, remove_leftovers
 from pairalign.formats.writer import WHOLE
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.part_place import End, PartPlace, choose_part
 from pairalign.jobs.run.run_identity import describe_run
+
+log = logging.getLogger("pairalign")
 
 
 class Written(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +11,6 @@ from typing import Any, NamedTuple
 from pairalign.base.arguments import Shard
 from pairalign.base.declaration import stored
 from pairalign.base.run_files import remove_regular
-from pairalign.cli.console import log, name_output
-from pairalign.cli.files import check_files
 from pairalign.formats import WRITERS
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
@@ -27,6 +26,9 @@ from pairalign.formats.parts import (
 from pairalign.formats.writer import Piece
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.blocks import Pairs
+from pairalign.jobs.run.file_checks import check_files
+
+log = logging.getLogger("pairalign")
 
 
 class End(NamedTuple):
@@ -142,7 +144,7 @@ def choose_part(options: Any, suffix: str) -> PartPlace | None:
     shard: Shard = options.shard
     path = part_path(folder, *shard, suffix)
     place = PartPlace(folder, path, shard, options.given, stored(options))
-    check_files(replace(options, output=name_output(place.path)))
+    check_files(replace(options, output=place.path))
     prepare_folder(folder)
     check_writable(place.path)
     check_writable(place.manifest)

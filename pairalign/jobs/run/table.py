@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.fields import FIELDS, Field, parse_fields
 from pairalign.alignments.tables import COLUMNS
-from pairalign.base.choices import STRANDS, WEIGHTS, WEIGHTS_OF_STATISTICS
+from pairalign.base.choices import PAF_TAGS, SAM_TAGS, STRANDS, WEIGHTS, WEIGHTS_OF_STATISTICS
 from pairalign.base.declaration import check
 from pairalign.base.errors import FormatError
-from pairalign.cli.tags import tags_of
 from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown, find_format
 from pairalign.formats.resumable import Join
+from pairalign.formats.writer import PLAIN_CIGAR
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.request import RunRequest
+from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.want import Detail
 from pairalign.requests.align import AlignOptions, AlignRequest
+from pairalign.requests.shared import names_in
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
@@ -62,6 +65,23 @@ class Table:
     def join(self) -> Join | None:
         """What makes one file of several that are complete, where the format needs it."""
         return self.writer_type.join_files if self.writer_type.joined else None
+
+    def run_request(self, asked: AlignOptions, resources: Resources) -> RunRequest:
+        """Return how a run wants its results; what the writer takes is left out of its memory."""
+        writer, memory_bytes = self.writer_type, resources.used_memory_bytes
+        threads = writer.threads_within(resources.used_threads, memory_bytes)
+        if writer.thread_bytes:
+            left = max(memory_bytes - threads * writer.thread_bytes, memory_bytes // 2)
+            resources = replace(resources, memory_bytes=left)
+        in_report = asked.report is not None and asked.mode == "local"
+        return RunRequest(
+            detail=self.detail,
+            statistics=self.shows_statistics or in_report,
+            once=writer.pairs_once,
+            shard=asked.shard,
+            result_seconds=asked.commit_every if asked.resume else None,
+            resources=resources,
+        )
 
     def shown(self) -> dict[str, Any]:
         """Return what `pairalign.formats.open_writer` is told besides."""
@@ -157,3 +177,31 @@ def confidence_of(
     from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
 
     return ColumnConfidence(device, job.threads, job.memory_bytes, job.cells)
+
+
+def tags_of(options: Any) -> frozenset[str]:
+    """Return what is asked for.
+
+    Parameters
+    ----------
+    options : TagsOptions
+        Those of a command that has them.
+
+    Raises
+    ------
+    FormatError
+        There is no such tag.
+    """
+    found: list[str] = [PLAIN_CIGAR] if options.plain_cigar else []
+    for option, text, known in (
+        ("--paf-tags", options.paf_tags, PAF_TAGS),
+        ("--sam-tags", options.sam_tags, SAM_TAGS),
+    ):
+        names = names_in(text)
+        for name in names:
+            if name not in known:
+                raise FormatError(f"{option}: no tag {name!r}, expected {', '.join(known)}")
+        found += names
+    if "pp" in found and not hasattr(options, "objective"):
+        raise FormatError("--paf-tags, --sam-tags: pp is for align, which computes posteriors")
+    return frozenset(found)

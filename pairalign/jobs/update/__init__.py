@@ -1,0 +1,1 @@
+"""Sequences that are added to a run: only new pairs are aligned."""

@@ -1,0 +1,463 @@
+"""Sequences that are added to a run of align: only pairs with a new one are aligned."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
+from pairalign.base.arrays import Int32s
+from pairalign.base.declaration import check, decided_by, make, options_of, restored
+from pairalign.base.errors import FormatError, PartsError
+from pairalign.base.native import keep_freed_memory
+from pairalign.engines.kernels import AUTO
+from pairalign.formats import open_writer
+from pairalign.formats.file_pairs import read_recorded_pairs
+from pairalign.formats.interleave import Interleaver
+from pairalign.formats.merge import merge_files
+from pairalign.formats.output import (
+    Output,
+    map_file,
+    open_output,
+    refuse_inputs,
+)
+from pairalign.formats.parts import (
+    Manifest,
+    check_parts,
+    checked_blocks,
+    find_differences,
+    part_path,
+    read_manifests,
+)
+from pairalign.formats.spill_file import HeldOutput
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.destination import Destination, OutputRequest, output_of
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.inputs import problem_request
+from pairalign.jobs.run.new_hits import AddedHitsJob, KnownHits, can_add_hits
+from pairalign.jobs.run.new_pairs import align_added
+from pairalign.jobs.run.part_place import check_parts_ending, without_option
+from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.query_slices import can_be_cut
+from pairalign.jobs.run.request import AlignmentPlan, plan_alignment, plan_of_files
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.run_identity import describe_run
+from pairalign.jobs.run.table import Table, confidence_of, table_of
+from pairalign.pairs.lists import PairList
+from pairalign.requests.align import AlignOptions
+from pairalign.requests.files import UpdateOptions
+from pairalign.statistics.statements import statistics_by_name
+
+Results = Generator[Alignments, None, None]
+
+_SHOWN = 4
+
+
+@dataclass(frozen=True)
+class Updated:
+    """What was added to a run.
+
+    Attributes
+    ----------
+    output : str
+        Where the results are.
+    pairs, aligned : int
+        Pairs of all sequences, and those that have a new one.
+    """
+
+    output: str
+    pairs: int
+    aligned: int
+
+
+def update(
+    parts: str | os.PathLike[str],
+    new: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str],
+    *,
+    device: str = "auto",
+    kernel: str = AUTO,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress = False,
+) -> Updated:
+    """Add sequences to a run of ``pairalign align``: only pairs with a new one are aligned.
+
+    Parameters
+    ----------
+    parts : str or path
+        The folder of the run, made with ``align -o PARTS --shard 1/1`` or any other number of
+        parts.
+    new : path, or sequence of paths
+        Files of sequences, which come last.
+    output : str or path
+        The file appears when it is complete; with a ``/`` at the end a folder of one part, to which
+        more can be added.
+    device, kernel, threads, memory, progress
+        As for `pairalign.align`.
+
+    Returns
+    -------
+    Updated
+
+    Raises
+    ------
+    PartsError
+        The folder has no such run, or a part is damaged.
+    FormatError, OutputError
+        The name means another format, E-values would change, or the disk is full.
+    FastaError, AlphabetError, CapacityError, DeviceError
+        See `pairalign.errors`.
+
+    Notes
+    -----
+    The bytes are those of a run of all sequences.
+    """
+    files = [new] if isinstance(new, (str, os.PathLike)) else new
+    given = {**locals(), "new": [os.fspath(one) for one in files]}
+    given |= {"parts": os.fspath(parts), "output": os.fspath(output), "quiet": True}
+    asked = make(UpdateOptions, given)
+    check(asked)
+    return plan_update(asked, Resources.of(asked, progress)).write()
+
+
+@dataclass(frozen=True)
+class Update:
+    """What is added to which run.
+
+    Attributes
+    ----------
+    asked : AlignOptions
+        What the run was asked, with the new files.
+    output : OutputRequest
+    table : Table
+    plan : AlignmentPlan
+        A run of all sequences.
+    old : int
+        Sequences of the earlier run.
+    parts : list of str
+        Its files.
+    manifests : list of Manifest
+    """
+
+    asked: AlignOptions
+    output: OutputRequest
+    table: Table
+    plan: AlignmentPlan
+    old: int
+    parts: list[str]
+    manifests: list[Manifest]
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of all sequences."""
+        count = len(self.plan.job.queries)
+        return count * (count - 1) // 2
+
+    @property
+    def new_pairs(self) -> int:
+        """Pairs that have a new sequence."""
+        return self.pairs - self.old * (self.old - 1) // 2
+
+    def write(self) -> Updated:
+        """Align pairs that have a new sequence, and write all."""
+        destination = Destination(self.output, self.plan.job, **decided_by(self.plan.request))
+        with destination.held():
+            _write(self, destination)
+        destination.finish()
+        return Updated(self.output.path, self.pairs, self.new_pairs)
+
+
+def plan_update(asked: UpdateOptions, resources: Resources) -> Update:
+    """Read what a run was asked, and plan a run of all sequences.
+
+    Parameters
+    ----------
+    asked : UpdateOptions
+    resources : Resources
+
+    Raises
+    ------
+    PartsError, FormatError, OutputError, FastaError, AlphabetError
+        See `update`.
+    """
+    manifests = read_manifests(asked.parts)
+    _refuse_what_is_read(asked)
+    before = _recorded_request(asked.parts, manifests)
+    align = _with_new(before, asked, manifests[0])
+    check_files(align)
+    table = table_of(align)
+    output = output_of(align, table.writer_type.name, table.writer_type.suffixes[0])
+    folder, suffix = asked.parts, table.writer_type.suffixes[0]
+    check_parts(folder, manifests, suffix)
+    run = replace(table.run_request(align, resources), shard=None)
+    qualities = table.writer_type.shows_qualities
+    old = plan_of_files(problem_request(before, before.input), align, run)
+    described = describe_run(old.job, format=manifests[0].format, **decided_by(align))
+    differences = find_differences(manifests[0].run, described)
+    if differences:
+        raise PartsError(
+            f"'{folder}' was made of other sequences or by another version: "
+            + "; ".join(differences[:_SHOWN])
+        )
+    plan = plan_of_files(problem_request(align, align.input, qualities=qualities), align, run)
+    _check_statistics(table, old, plan)
+    parts = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
+    return Update(align, output, table, plan, len(old.job.queries), parts, manifests)
+
+
+def _refuse_what_is_read(asked: UpdateOptions) -> None:
+    """Refuse to write over the run that is read, or among its parts."""
+    if os.path.isdir(asked.output) and os.path.samefile(asked.output, asked.parts):
+        raise FormatError(f"'{asked.output}' is the run that is read; choose another output")
+    refuse_inputs(asked.output, [*map(str, Path(asked.parts).glob("part-*")), *asked.new])
+
+
+def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
+    """Return what the run was asked.
+
+    Raises
+    ------
+    PartsError
+        It is none that can be updated, or what is stored of it makes no sense.
+    """
+    first = manifests[0]
+    if first.command[:1] != ["align"]:
+        other = first.command[0] if first.command else "another program"
+        raise PartsError(
+            f"'{parts}' has parts of {other}: update adds to runs of align; distances "
+            "go on with distance --extend, clusters with cluster --extend"
+        )
+    if not first.request:
+        raise PartsError(f"'{parts}' does not say what the run was asked: make its parts again")
+    try:
+        before = restored(AlignOptions, first.request)
+    except ValueError as error:
+        raise PartsError(f"'{parts}': its manifests are damaged (request: {error})") from error
+    if before.input2 is not None:
+        raise PartsError(
+            f"'{parts}' has parts of one set against another: align the new sequences of "
+            "either set with the other set in a run of their own"
+        )
+    if before.pairs is not None or before.orient == "canonical":
+        given = "--pairs" if before.pairs is not None else "--orient canonical"
+        raise PartsError(f"'{parts}' was made with {given}: there is no update of that")
+    return before
+
+
+def _with_new(before: AlignOptions, asked: UpdateOptions, first: Manifest) -> AlignOptions:
+    """Return what a run of all sequences is asked, with what this command says of how and where."""
+    how = {one.name: getattr(asked, one.name) for one in options_of(UpdateOptions) if one.is_how}
+    command = first.command
+    for name in ("--shard", "-o", "--output"):
+        command = without_option(command, name, values=1)
+    also = [word for path in asked.new for word in ("--also", path)]
+    made = {**how, "format": first.format, "also": (*before.also, *asked.new)}
+    if asked.output.endswith(os.sep):
+        folder = asked.output.rstrip(os.sep)
+        given = [*command, *also, "-o", folder, "--shard", "1/1"]
+        made |= {"shard": (1, 1), "output": folder, "given": given}
+    elif asked.output != "-":
+        check_parts_ending(asked.output, first.format)
+    return replace(before, **made)
+
+
+def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> None:
+    """Refuse bits and E-values that another database changes.
+
+    Raises
+    ------
+    FormatError
+        The message names ``--search-space``.
+    """
+    asked = plan.request
+    shown = table.shows_statistics or table.writer_type.shows_statistics
+    shown = shown or asked.max_evalue is not None or asked.ranks_by_statistics
+    if not shown or plan.significance is None or old.significance is None:
+        return
+    found = [
+        {
+            key: value
+            for key, value in statistics_by_name(one, plan.job.scoring).items()
+            if asked.search_space is None or not key.startswith("database")
+        }
+        for one in (old.significance, plan.significance)
+    ]
+    differences = find_differences(*found)
+    if differences:
+        raise FormatError(
+            "E-values change with the database, so those of the earlier run would be wrong "
+            f"({'; '.join(differences)}): make it with --search-space, which fixes them"
+        )
+
+
+def _write(update: Update, destination: Destination) -> None:
+    """Write old and new pairs: lines are copied, of other formats the pairs are aligned again."""
+    fields = [field.name for field in update.table.fields]
+    writer_type, job = update.table.writer_type, update.plan.job
+    columns = None if writer_type.lines is None else writer_type.lines.columns_of_names(fields)
+    lines = None
+    if columns is not None:
+        lines = _open_lines(update, columns)
+        _add_old(update, lines)
+    if writer_type.adds_pairs and not isinstance(job, HitsJob):
+        _add_pairs(update, destination)
+        return
+    if lines is None:
+        _align_again(update, _read_recorded(update), destination)
+        return
+    added: AddedHitsJob | None = None
+    if isinstance(job, HitsJob):
+        hits = lines.hits() if can_add_hits(job) else None
+        if hits is None:
+            _align_again(update, PairList(*lines.pairs()), destination)
+            return
+        added = AddedHitsJob.of(job, KnownHits(update.old, *hits))
+    results = align_added(job, update.old) if added is None else _results_of(added)
+    with HeldOutput(update.output.path) as held:
+        _align(update, job, results, held, destination)
+        lines.add(held.text(), whole=True)
+        with open_output(update.output.path, threads=job.threads) as output:
+            lines.write(output, None if added is None else added.numbers)
+
+
+def _open_lines(update: Update, columns: tuple[int, int]) -> Interleaver:
+    """Return what puts the lines of the run in order, of hits by what they score."""
+    writer_type, job = update.table.writer_type, update.plan.job
+    if not isinstance(job, HitsJob):
+        return Interleaver(writer_type, columns, job.queries, job.window)
+    assert writer_type.lines is not None
+    score = writer_type.lines.column_of_score([field.name for field in update.table.fields])
+    scale = job.scoring.scale
+    return Interleaver(writer_type, columns, job.queries, job.window, scale=scale, score=score)
+
+
+def _add_old(update: Update, lines: Interleaver) -> None:
+    for part, manifest in zip(update.parts, update.manifests, strict=True):
+        for _ in checked_blocks(part, manifest):
+            pass
+        if manifest.bytes:
+            lines.add(map_file(part), whole=manifest.shard == 1, old=update.old)
+
+
+@contextmanager
+def _recorded(update: Update) -> Iterator[str]:
+    """Give the path of the run's file, which is put together where there are several."""
+    with HeldOutput(update.output.path) as held:
+        path = update.parts[0]
+        if len(update.parts) > 1:
+            merge_files(update.parts, update.manifests, update.table.writer_type, held)
+            path = held.path
+        else:
+            for _ in checked_blocks(path, update.manifests[0]):
+                pass
+        yield path
+
+
+def _read_recorded(update: Update) -> PairList:
+    """Return the pairs of the run's files."""
+    format, queries = update.table.writer_type.name, update.plan.job.queries
+    with _recorded(update) as path:
+        first, second = read_recorded_pairs(path, format, queries)
+    return PairList(first, second)
+
+
+def _add_pairs(update: Update, destination: Destination) -> None:
+    """Write the pairs of the run and new ones, whose order does not matter."""
+    job, shown = update.plan.job, sum(one.shown for one in update.manifests)
+    with _recorded(update) as path, HeldOutput(update.output.path) as held:
+        results = align_added(job, update.old)
+        _align(update, job, results, held, destination, shown=shown)
+        with open_output(update.output.path, threads=job.threads) as output:
+            update.table.writer_type.add(map_file(path), held.text(), output)
+
+
+def _align_again(update: Update, recorded: PairList, destination: Destination) -> None:
+    """Write the pairs that have a new sequence and those that the run has written.
+
+    No other pair can be in the results: one that did not pass does not pass now, and one that was
+    no hit among fewer sequences is none among more.
+    """
+    first, second = _candidates(update)
+    pairs = PairList(
+        np.concatenate((recorded.first, first)), np.concatenate((recorded.second, second))
+    )
+    job = update.plan.job
+    request = replace(update.plan.request, pairs=pairs, window=job.window)
+    if len(pairs):
+        job = plan_alignment(request, job.problem, update.plan.run).job
+    results = _results_of(job) if len(pairs) else _no_results()
+    with open_output(update.output.path, threads=job.threads) as output:
+        _align(update, job, results, output, destination)
+
+
+def _candidates(update: Update) -> tuple[Int32s, Int32s]:
+    """Return the pairs with a new sequence that may be written, the lower input index first.
+
+    Where most do not pass, rows of all are aligned first: a list of them takes longer.
+    """
+    job = update.plan.job
+    if isinstance(job, HitsJob) or not (can_be_cut(job) and job.procedure.chooses(job)):
+        return _new_pairs(update.old, len(job.queries))
+    found = [np.empty(0, np.int64)]
+    found += (number_pairs(one.query, one.target) for one in align_added(job, update.old))
+    return pairs_of_numbers(np.unique(np.concatenate(found)))
+
+
+def _new_pairs(old: int, count: int) -> tuple[Int32s, Int32s]:
+    """Return input indices of all pairs that have a new sequence, the lower first."""
+    second = np.repeat(np.arange(old, count, dtype=np.int32), np.arange(old, count))
+    starts = np.repeat(
+        np.cumsum(np.arange(old, count)) - np.arange(old, count), np.arange(old, count)
+    )
+    first = (np.arange(len(second)) - starts).astype(np.int32)
+    return first, second
+
+
+def _results_of(job: AlignmentJob) -> Results:
+    with job.open() as results:
+        yield from results
+
+
+def _no_results() -> Results:
+    yield from ()
+
+
+def _align(
+    update: Update,
+    job: AlignmentJob,
+    results: Results,
+    output: Output,
+    destination: Destination,
+    shown: int = 0,
+) -> None:
+    """Align what is planned and write it; which closes the output; `shown` pairs come besides."""
+    keep_freed_memory(job.memory_bytes)
+    with (
+        closing(results),
+        open_writer(
+            update.output.path,
+            update.output.format,
+            job.queries,
+            job.problem.others,
+            job.scoring,
+            job.want.detail,
+            threads=update.table.writer_type.threads_within(job.threads, job.memory_bytes),
+            output=output,
+            significance=update.plan.significance,
+            confidence=confidence_of(update.table, update.plan.request, update.asked.device, job),
+            **update.table.shown(),
+        ) as writer,
+    ):
+        for alignments in results:
+            writer.write(alignments)
+            del alignments
+        writer.shown += shown
+        destination.wrote_all(writer)
