@@ -210,6 +210,7 @@ CLUSTER_SUFFIXES = {
     "clstr": (".clstr",),
     "fasta": (".fasta", ".fa", ".fas", ".fna", ".faa"),
     "otutab": (".otutab",),
+    "biom": (".biom",),
 }
 """Formats of clusters, and ends of names that mean each."""
 POSTERIOR_SUFFIXES = {

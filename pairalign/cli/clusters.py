@@ -56,7 +56,7 @@ def run_cluster(asked: ClusterOptions) -> None:
     sequences = problem.queries
     _warn_of_sizes(asked, sequences)
     _warn_of_lengths(problem, asked.thresholds)
-    if format == "otutab" and (samples := describe_samples(sequences.descriptions)):
+    if format in ("otutab", "biom") and (samples := describe_samples(sequences.descriptions)):
         log.warning("%s: %s", sequences.source, samples)
     started = time.perf_counter()
     if asked.extend is not None:

@@ -53,6 +53,7 @@ _CLUSTERING = {
     "--alnout": ("-o OUT.srspair",),
     "--fastapairs": ("-o OUT.fasta",),
     "--otutabout": ("-o OUT.otutab",),
+    "--biomout": ("-o OUT.biom",),
     **dict.fromkeys(["--userfields", "--format-output"], ("--columns",)),
     **dict.fromkeys(["--query_cov", "--query-cover"], ("--min-coverage X --coverage-of query",)),
     **dict.fromkeys(

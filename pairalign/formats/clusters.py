@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from itertools import accumulate
 
@@ -35,7 +36,7 @@ def write_clusters(
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
     clusters : Clusters
-    format : {"tsv", "uc", "clstr", "fasta", "otutab"}, optional
+    format : {"tsv", "uc", "clstr", "fasta", "otutab", "biom"}, optional
         Default: by the end of the file's name.
     sizein : bool
         Count each sequence as often as ``;size=`` of its header says, in ``uc`` and of `sizeout`.
@@ -74,7 +75,7 @@ def write_clusters(
     ``otutab`` has a line a cluster and a column a sample, as ``biom convert`` and QIIME read it:
     how often sequences of the sample were seen, by ``;size=``, else how many there are. Samples are
     those of `pairalign.sequences.abundances.sample_of`; names end before the first ``;``, unless
-    two would be the same.
+    two would be the same. ``biom`` is the same table as BIOM 1.0, JSON, whose date is a constant.
     """
     chosen = choose_format(path, format, CLUSTER_SUFFIXES, "clusters")
     counts = clusters.cluster_abundances if sizein else clusters.sizes
@@ -177,26 +178,66 @@ def _representatives(clusters: Clusters, sizes: Int64s | None) -> Iterator[str]:
 
 
 def _otu_table(clusters: Clusters) -> Iterator[str]:
+    samples, counts = _count_samples(clusters)
+    yield "\t".join(("#OTU ID", *map(quoted, samples))) + "\n"
+    for title, row in counts:
+        yield "\t".join((quoted(title), *map(str, row))) + "\n"
+
+
+def _biom(clusters: Clusters) -> Iterator[str]:
+    """Yield BIOM 1.0; its date is always the same, so that the bytes are."""
+    from pairalign.base.version import __version__
+
+    samples, counts = _count_samples(clusters)
+    head = {
+        "id": None,
+        "format": "Biological Observation Matrix 1.0.0",
+        "format_url": "http://biom-format.org",
+        "type": "OTU table",
+        "generated_by": f"pairalign {__version__}",
+        "date": "1970-01-01T00:00:00",
+        "matrix_type": "sparse",
+        "matrix_element_type": "int",
+        "shape": [len(clusters), len(samples)],
+        "columns": [{"id": name, "metadata": None} for name in samples],
+    }
+    yield json.dumps(head)[:-1] + ',\n"data": ['
+    titles, before = [], "\n"
+    for number, (title, row) in enumerate(counts):
+        titles.append(title)
+        seen = [[number, place, count] for place, count in enumerate(row) if count]
+        yield before + ", ".join(map(str, seen))
+        before = ",\n"
+    rows = (json.dumps({"id": title, "metadata": None}) for title in titles)
+    yield '],\n"rows": [\n' + ",\n".join(rows) + "]}\n"
+
+
+def _count_samples(clusters: Clusters) -> tuple[list[str], Iterator[tuple[str, list[int]]]]:
+    """Return the samples, and of each cluster its title and how often each sample has it."""
     headers = clusters.sequences.descriptions
     samples = [sample_of(header) for header in headers]
     names = sorted(set(samples))
     places = {name: place for place, name in enumerate(names)}
-    yield "\t".join(("#OTU ID", *map(quoted, names))) + "\n"
     whole = [clusters.sequences.names[index] for index in clusters.representatives]
     short = [name.split(";", 1)[0] for name in whole]
     titles = short if len(set(short)) == len(short) and all(short) else whole
     members = clusters.order.tolist()
     starts = [0, *accumulate(clusters.sizes.tolist())]
-    for cluster, title in enumerate(titles):
-        counts = [0] * len(names)
-        for index in members[starts[cluster] : starts[cluster + 1]]:
-            seen = 1 if clusters.abundances is None else int(clusters.abundances[index])
-            counts[places[samples[index]]] += seen
-        yield "\t".join((quoted(title), *map(str, counts))) + "\n"
+
+    def rows() -> Iterator[tuple[str, list[int]]]:
+        for cluster, title in enumerate(titles):
+            counts = [0] * len(names)
+            for index in members[starts[cluster] : starts[cluster + 1]]:
+                seen = 1 if clusters.abundances is None else int(clusters.abundances[index])
+                counts[places[samples[index]]] += seen
+            yield title, counts
+
+    return names, rows()
 
 
 _WRITERS: dict[str, Callable[[Clusters], Iterator[str]]] = {
     "tsv": _table,
     "clstr": _clstr,
     "otutab": _otu_table,
+    "biom": _biom,
 }

@@ -80,7 +80,7 @@ class SizesOptions(Asked):
 
     sizein: bool = flag(
         "count each sequence as often as ;size=N of its header says: sums of --sizeout and of "
-        "lines C in .uc (tsv and otutab have such sums in any case)",
+        "lines C in .uc (tsv, otutab and biom have such sums in any case)",
         surface="command",
     )
     sizeout: bool = flag(

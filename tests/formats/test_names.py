@@ -2,6 +2,7 @@
 the format is for, or the name is refused with its record before work begins."""
 
 import io
+import json
 import shutil
 import warnings
 
@@ -295,13 +296,16 @@ def test_distances(folder, format):
         assert list(table.index) == names
 
 
-@pytest.mark.parametrize("format", ["tsv", "uc", "clstr", "otutab"])
+@pytest.mark.parametrize("format", ["tsv", "uc", "clstr", "otutab", "biom"])
 @pytest.mark.parametrize("sized", [False, True])
 def test_clusters(folder, format, sized):
     names = [name for name in KINDS.values() if sized or ";size=" not in name]
     write(folder / "s.fa", names)
     made = ["--min-identity", "0.3", "-o", "o", "--format", format, "-q", "--device", "cpu"]
     assert main(["cluster", "s.fa", *made]) == 0
+    if format == "biom":
+        assert len(json.loads((folder / "o").read_text())["rows"]) == 1
+        return
     if format == "otutab":
         assert len(pd.read_csv("o", sep="\t")) == 1
         return

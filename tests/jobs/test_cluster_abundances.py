@@ -94,6 +94,24 @@ def test_tables(tmp_path: Path) -> None:
     assert header.split("\t")[:3] == ["cluster", "size", "representative"]
 
 
+def test_biom_has_the_counts_of_otutab(tmp_path: Path) -> None:
+    """As the biom-format package reads it, and with names that JSON must escape."""
+    biom = pytest.importorskip("biom")
+    (tmp_path / "in.fa").write_text(TEXT.replace("x;", 'x"\\;'))
+    asked = ("cluster", "in.fa", "--min-identity", "0.9", "-q")
+    for ending in ("otutab", "biom"):
+        assert run(*asked, "-o", f"t.{ending}", cwd=tmp_path).returncode == 0
+    table = biom.load_table(str(tmp_path / "t.biom"))
+    header, *rows = (tmp_path / "t.otutab").read_text().splitlines()
+    assert table.ids("sample").tolist() == header.split("\t")[1:]
+    names = [row.split("\t")[0] for row in rows]
+    names = [name[1:-1].replace('""', '"') if '"' in name else name for name in names]
+    assert table.ids("observation").tolist() == names
+    counts = [[float(count) for count in row.split("\t")[1:]] for row in rows]
+    assert table.matrix_data.toarray().tolist() == counts
+    assert table.type == "OTU table"
+
+
 def test_names_of_clusters_stay_different(tmp_path: Path) -> None:
     (tmp_path / "in.fa").write_text(">a;1\nAAAAAAAA\n>a;2\nCCCCCCC\n")
     asked = ("cluster", "in.fa", "--min-identity", "0.9", "-q", "-o", "t.otutab")
