@@ -50,7 +50,7 @@ def write_part(asked: DistanceOptions, problem: Problem, run: RunRequest) -> Non
     output = named_output_of(asked, FORMAT, SUFFIX)
     job = plan_distances(asked, problem, run)
     destination = Destination(output, job, of_block=True, measure=measure.name)
-    check_sets(problem)
+    check_sets(destination.job.problem)  # a worker reads the names of its block alone
     if not destination.is_done:
         file = destination.output or open_output(output.path)
         with destination.held(), file:

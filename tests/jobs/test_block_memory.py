@@ -120,7 +120,6 @@ def run(store: Path, command: tuple[str, ...], shard: str) -> None:
     assert main([*given, *out, "--device", "cpu", "--threads", "1", "-q"]) == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_worker_reads_its_block(
     name: str, stores: dict[int, Path], monkeypatch: pytest.MonkeyPatch
