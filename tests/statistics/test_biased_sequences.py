@@ -170,14 +170,18 @@ DNA = [
 def test_as_many_chance_hits_of_dna_as_expected(costs, gc):
     """In the mean over limits: scores are far apart, so at one limit the number is not 1."""
     rng = np.random.default_rng(9)
+    queries, targets = (reads(rng, 500, gc) for _ in range(2))
+    assert 0.8 < rate_of_chance_hits(queries, targets, costs) < 1.25
+
+
+def reads(rng, count, gc):
     shares = [(1 - gc) / 2, gc / 2, gc / 2, (1 - gc) / 2]
-    queries, targets = (
-        SequenceSet.from_strings(
-            ["".join(rng.choice(list("ACGT"), n, p=shares)) for n in rng.integers(200, 500, 500)],
-            alphabet="dna",
-        )
-        for _ in range(2)
-    )
+    lengths = rng.integers(200, 500, count)
+    letters = ["".join(rng.choice(list("ACGT"), n, p=shares)) for n in lengths]
+    return SequenceSet.from_strings(letters, alphabet="dna")
+
+
+def rate_of_chance_hits(queries, targets, costs):
     names = ("match", "mismatch", "gap_open", "gap_extend")
     scoring = make_scoring("dna", mode="local", **dict(zip(names, costs, strict=True)))
     both = composition(queries), composition(targets)
@@ -185,8 +189,44 @@ def test_as_many_chance_hits_of_dna_as_expected(costs, gc):
     known, found = found_with(scoring, queries, targets, gumbel=gumbel)
     evalues = known.evalues(found)
     limits = np.geomspace(0.25, 4, 25)
-    rates = [(evalues <= one).sum() / (one * len(queries)) for one in limits]
-    assert 0.8 < np.mean(rates) < 1.25
+    return np.mean([(evalues <= one).sum() / (one * len(queries)) for one in limits])
+
+
+CHEAP_GAPS = [
+    (2, -3, 4, 2),
+    *(pytest.param(one, marks=pytest.mark.slow) for one in ((2, -3, 4, 4), (1, -2, 2, 1))),
+]
+
+
+@pytest.mark.parametrize("costs", CHEAP_GAPS)
+@pytest.mark.parametrize("other", [0.3, 0.7])
+def test_cheap_gaps_take_more_from_a_smaller_lambda(costs, other):
+    """Of reads with 30% GC and with `other`; with one loss of lambda 0.5 to 2.8 times as many."""
+    rng = np.random.default_rng(12)
+    queries, targets = reads(rng, 700, 0.3), reads(rng, 700, other)
+    assert 0.8 < rate_of_chance_hits(queries, targets, costs) < 1.25
+
+
+def test_what_gaps_take_from_lambda_of_dna_is_the_law_that_is_stated():
+    scoring = make_scoring("dna", mode="local", match=2, mismatch=-3, gap_open=4, gap_extend=2)
+    sequences = reads(np.random.default_rng(3), 20, 0.3)
+    every, usual = np.arange(20), lambda_of(0.25)
+    ratios = pair_composition(scoring, sequences).ratios(every, every)
+    for index, ratio in enumerate(ratios):
+        counts = np.bincount(sequences.codes_of(index), minlength=4)[:4] + 10 / 4
+        plain = lambda_of(float(((counts / counts.sum()) ** 2).sum()))
+        taken = (usual - 0.515) * (1 + 0.8 * 4 * (usual - plain))
+        assert 0.515 * ratio == pytest.approx(plain - taken, abs=1e-5)
+
+
+def lambda_of(equal):
+    """Of a match of 2 that is as likely as `equal`, and a mismatch of -3; by halving."""
+    low, high = 0.01, 2.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        mean = equal * math.exp(2 * middle) + (1 - equal) * math.exp(-3 * middle)
+        low, high = (middle, high) if mean < 1 else (low, middle)
+    return low
 
 
 def test_two_strands_double_evalues():
