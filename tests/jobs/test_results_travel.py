@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import pairalign
+from pairalign.cli.main import main
 
 GLOBINS = os.fspath(Path(__file__).parents[1] / "data" / "globins.fasta")
 READS = ["ACGTTGCATTGACCATGACA" * 10, "TTGACCATGACAACGTTGCA" * 10, "ACGTTGGATTGACCATGACA" * 10]
@@ -30,6 +31,19 @@ def stored_paf(folder: Path) -> Path:
     return folder / "globins.paf"
 
 
+def grouped() -> dict[str, str]:
+    return {one.name: "ab"[k % 2] for k, one in enumerate(pairalign.read_fasta(GLOBINS))}
+
+
+def updated(folder: Path) -> Any:
+    first, second = folder / "first.fa", folder / "second.fa"
+    for path, part in ((first, slice(6)), (second, slice(6, 9))):
+        some = list(pairalign.read_fasta(GLOBINS))[part]
+        path.write_text("".join(f">{one.name}\n{one.letters}\n" for one in some))
+    main(["align", str(first), "-o", str(folder / "parts"), "--format", "paf", "--shard", "1/1"])
+    return pairalign.update(folder / "parts", second, folder / "updated.paf")
+
+
 MAKERS: dict[str, Callable[[Path], Any]] = {
     "align": lambda _: pairalign.align(GLOBINS),
     "scores": lambda _: pairalign.align(GLOBINS, detail="score"),
@@ -40,10 +54,14 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "of a store": lambda folder: pairalign.align(stored(folder)),
     "one pair": lambda _: pairalign.align(GLOBINS)[3],
     "distances": lambda _: pairalign.distance(GLOBINS),
+    "rectangle": lambda _: pairalign.distance(GLOBINS, list(pairalign.read_fasta(GLOBINS))),
+    "groups": lambda _: pairalign.distance(GLOBINS, group_by=grouped()),
     "sparse": lambda _: pairalign.distance(GLOBINS, sparse=True, max_edits=90),
     "tree": lambda _: pairalign.tree(GLOBINS),
     "overlaps": lambda _: pairalign.overlap(READS, preset="short"),
     "clusters": lambda _: pairalign.cluster(GLOBINS, min_identity=0.5, edges=True),
+    "estimate": lambda _: pairalign.estimate(GLOBINS, sample=20),
+    "update": updated,
     "split": lambda _: pairalign.split(GLOBINS, min_identity=0.6, folds=2),
     "posteriors": lambda _: pairalign.posterior(GLOBINS),
     "msa": lambda _: pairalign.msa(GLOBINS),
@@ -76,6 +94,7 @@ def written(found: Any, folder: Path) -> bytes:
         formats |= {
             "GuideTree": "newick",
             "DistanceMatrix": "phylip",
+            "GroupDistances": "phylip",
             "MultipleAlignment": "stockholm",
         }
         formats["Alignments"] = "paf" if getattr(found, "has_cigar", False) else "tsv"
