@@ -199,6 +199,13 @@ MEASURE_SUMMARIES = {
 """Distances of two sequences, and a line about each; `pairalign.jobs.distances` computes them."""
 IDENTITY_MEASURES = tuple(name for name in MEASURE_SUMMARIES if name.startswith("identity"))
 """Those that are 1 less an identity."""
+GENOME_MEASURES = {
+    "ani": "1 - ANI: residues that match by those that are aligned, of genomes (--group-by)",
+    "tani": "1 - tANI: residues that match by those of both, of genomes (--group-by)",
+}
+"""Distances of groups of records of DNA."""
+SIMILARITY_MEASURES = (*IDENTITY_MEASURES, *GENOME_MEASURES)
+"""Those that are 1 less an identity, of sequences or of groups."""
 DEFAULT_MEASURE = "identity-aligned"
 """What ClustalW takes from full alignments; guide trees have a default of their own."""
 DEFAULT_TREE_MEASURE = "score"

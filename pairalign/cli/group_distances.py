@@ -1,4 +1,4 @@
-"""``pairalign distance --group-by``: how far apart groups of proteins are."""
+"""``pairalign distance --group-by``: how far apart proteomes and genomes are."""
 
 from __future__ import annotations
 
@@ -35,11 +35,13 @@ def measure_grouped(
     found, aligned = measure_groups(asked, problem, groups, resources_of(asked))
     seconds = time.perf_counter() - started
     report.add_problem(problem)
-    matched = int(found.matched.sum())
-    text = f"{len(found):,} of {found.sizes.min():,} to {found.sizes.max():,} proteins"
+    text = f"{len(found):,} of {found.sizes.min():,} to {found.sizes.max():,} sequences"
     report.add("groups", text, groups=len(found))
-    text = f"{aligned.pairs:,}, of which {matched:,} are each other's best hits"
-    report.add("pairs", text, pairs=aligned.pairs, matched=matched)
+    facts, text = {"pairs": aligned.pairs}, f"{aligned.pairs:,}"
+    if "matched" in found.columns:
+        facts["matched"] = int(found.columns["matched"].sum())
+        text += f", of which {facts['matched']:,} are each other's best hits"
+    report.add("pairs", text, **facts)
     report.add_time(seconds, aligned.cells)
     return found, aligned.devices
 

@@ -57,7 +57,7 @@ from pairalign.jobs.distances.guide_tree import (
     check_method,
     check_tree_memory,
 )
-from pairalign.jobs.distances.measures import Measure, find_measure
+from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring, rules_of, scoring_request
 from pairalign.jobs.run.request import RunRequest
@@ -116,7 +116,7 @@ def run_distance(asked: DistanceOptions) -> None:
     matrix: AnyDistances | None
     if asked.group_by is not None:
         matrix, report.devices = measure_grouped(asked, report)
-        _add_distances(report, matrix, find_measure(asked.measure))
+        _add_distances(report, matrix, asked.measure)
         if asked.matches is not None:
             write_group_table(asked.matches, matrix)
         if asked.clusters is not None:
@@ -354,7 +354,7 @@ def _measure(
     report.add_problem(run.problem)
     report.add("pairs", f"{run.pairs:,}", pairs=run.pairs)
     report.add_time(seconds, done.cells)
-    _add_distances(report, matrix, measure)
+    _add_distances(report, matrix, measure.name)
     return matrix
 
 
@@ -372,16 +372,16 @@ def _measure_circles(
     text = f"{pairs:,} of circles; of {best:,} no rotation of the target scores more, proven"
     report.add("pairs", text, pairs=pairs, proven=best)
     report.add_time(time.perf_counter() - started)
-    _add_distances(report, matrix, measure)
+    _add_distances(report, matrix, measure.name)
     return matrix
 
 
-def _add_distances(report: _Report, matrix: AnyDistances, measure: Measure) -> None:
+def _add_distances(report: _Report, matrix: AnyDistances, measure: str) -> None:
     low, high, mean = map(float, matrix.summary)
     report.add(
         "distances",
-        f"{measure.name}, {low:.4f} to {high:.4f}, mean {mean:.4f}",
-        measure=measure.name,
+        f"{measure}, {low:.4f} to {high:.4f}, mean {mean:.4f}",
+        measure=measure,
         lowest=low,
         highest=high,
         mean=mean,

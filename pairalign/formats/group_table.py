@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pairalign.base.choices import IDENTITY_MEASURES
+from pairalign.base.choices import SIMILARITY_MEASURES
 from pairalign.base.texts import quoted
 from pairalign.formats.output import Path, open_output
 from pairalign.trees.group_distances import GroupDistances
 
 
 def write_group_table(path: Path, found: GroupDistances) -> None:
-    """Write a line for each two groups: names, distance, matched sequences, shares of both.
+    """Write a line for each two groups: names, distance, and what else is known of them.
 
     Of a measure of identity the third column is the identity.
 
@@ -24,14 +24,13 @@ def write_group_table(path: Path, found: GroupDistances) -> None:
     OutputError
         The file cannot be written.
     """
-    is_identity = found.measure in IDENTITY_MEASURES
-    what = "identity" if is_identity else "distance"
-    heads = ("query", "target", what, "matched", "query_share", "target_share")
+    is_identity = found.measure in SIMILARITY_MEASURES
+    heads = ("query", "target", "identity" if is_identity else "distance", *found.columns)
     with open_output(path) as output:
         output.write(("\t".join(heads) + "\n").encode())
-        for query, target, distance, matched, *shares in found.rows():
-            value = 1 - distance if is_identity else distance
-            numbers = (f"{value:.6f}", str(matched), *(f"{share:.6f}" for share in shares))
+        for query, target, distance, *more in found.rows():
+            values = (1 - distance if is_identity else distance, *more)
+            numbers = (f"{one:.6f}" if isinstance(one, float) else str(one) for one in values)
             output.write(("\t".join((quoted(query), quoted(target), *numbers)) + "\n").encode())
 
 

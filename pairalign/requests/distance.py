@@ -15,11 +15,12 @@ from pairalign.base.choices import (
     DEFAULT_TREE_MEASURE,
     DEFAULT_WINDOW,
     DISTANCE_SUFFIXES,
-    IDENTITY_MEASURES,
+    GENOME_MEASURES,
     MEASURE_SUMMARIES,
     NAMES,
     NEAR_MEASURES,
     RECTANGLE_SUFFIXES,
+    SIMILARITY_MEASURES,
     SPARSE_SUFFIXES,
     STRANDS,
     TREE_METHODS,
@@ -58,11 +59,11 @@ from pairalign.requests.shared import (
 from pairalign.requests.similar import StatisticsOptions
 
 _LIMIT = "pairs within a limit"
-_GROUPED = "groups of proteins, as proteomes"
+_GROUPED = "groups of proteins or of records of DNA, as proteomes and genomes"
 
 
-def _describe_measures() -> str:
-    lines = [f"  {name:17} {summary}" for name, summary in MEASURE_SUMMARIES.items()]
+def _describe_measures(measures: Mapping[str, str]) -> str:
+    lines = [f"  {name:17} {summary}" for name, summary in measures.items()]
     return "measures:\n" + "\n".join(lines)
 
 
@@ -109,7 +110,7 @@ class SimilarityOptions(Asked):
 
 @request
 class GroupsOptions(Asked):
-    """Groups of proteins, and what matched ones reach."""
+    """Groups of sequences, and what their alignments reach."""
 
     group_by: Any = option(
         help="the groups: the files of IN, names up to the first |, or FILE with a name and its "
@@ -121,19 +122,19 @@ class GroupsOptions(Asked):
     min_identity: Fraction | None = again(
         ThresholdsOptions,
         "min_identity",
-        help="match no proteins with a lower identity, such as 0.3",
+        help="leave out alignments with a lower identity, such as 0.3",
         group=_GROUPED,
     )
     min_coverage: Fraction | None = again(
         ThresholdsOptions,
         "min_coverage",
-        help="nor with a smaller aligned part of either",
+        help="and with a smaller aligned part of either sequence",
         group=_GROUPED,
     )
     max_evalue: float | None = again(
         StatisticsOptions,
         "max_evalue",
-        help="nor with a larger E-value, in a database of all groups (local mode)",
+        help="and with a larger E-value, in a database of all groups (local mode)",
         group=_GROUPED,
     )
 
@@ -179,7 +180,8 @@ class MatchesOptions(Asked):
     """What is matched between groups."""
 
     matches: str | None = option(
-        help="write a table of each two groups: identity, matched proteins, and their shares",
+        help="write a table of each two groups: identity, matched proteins and their shares; of "
+        "genomes ANI, tANI and coverages",
         metavar="TSV",
         kind=PATH,
         group=_GROUPED,
@@ -255,7 +257,7 @@ def _of_groups(name: str) -> Rule:
     )
 
 
-_NOT_OF_GROUPS: dict[str, Any] = {**{"circular": False, "extend": None, "strand": STRANDS[0]}}
+_NOT_OF_GROUPS: dict[str, Any] = {"circular": False, "extend": None}
 _OF_MATCHES = ("min_identity", "min_coverage", "max_evalue")
 _IN_PARTS: dict[str, Any] = {"shard": None, "resume": False, "dask": None}
 
@@ -298,21 +300,26 @@ class DistanceRequest(
         *_limits_exclude("compares sequences as they are", {"strand": STRANDS[0]}),
         *_limits_exclude("is a distance of its own", {"measure": DEFAULT_MEASURE}),
         Rule(
-            lambda asked: asked.similarity and asked.measure not in IDENTITY_MEASURES,
+            lambda asked: asked.similarity and asked.measure not in SIMILARITY_MEASURES,
             "{similarity} is of identities, not of {measure=.}",
         ),
         *_excludes("extend", "is of distances in one run", {"circular": False}),
         *(_of_one_set(name) for name in ("circular", "extend")),
         *_limits_exclude("keeps some pairs of sequences", {"group_by": None}),
-        *_excludes("group_by", "is of one set of proteins", _NOT_OF_GROUPS),
+        *_excludes("group_by", "is of one set", _NOT_OF_GROUPS),
         Rule(
             lambda asked: asked.group_by is not None and asked.has_two_sets,
-            "{group_by} is of one set of proteins: leave targets out",
+            "{group_by} is of one set: leave targets out",
+        ),
+        Rule(
+            lambda asked: asked.measure in GENOME_MEASURES and asked.group_by is None,
+            "{measure=.} needs {group_by}",
         ),
         *(_of_groups(name) for name in _OF_MATCHES),
     )
 
     targets: Any = None
+    measure: str = again(MeasureOptions, "measure", values=(*MEASURE_SUMMARIES, *GENOME_MEASURES))
 
     @property
     def has_two_sets(self) -> bool:
@@ -364,7 +371,7 @@ class DistanceOptions(
         "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2, "
         "and write how far apart they are."
     )
-    EPILOG: ClassVar[str | None] = _describe_measures()
+    EPILOG: ClassVar[str | None] = _describe_measures({**MEASURE_SUMMARIES, **GENOME_MEASURES})
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "phylip"
     RULES: ClassVar[tuple[Rule, ...]] = (
@@ -420,6 +427,10 @@ class DistanceOptions(
         Rule(
             lambda asked: asked.max_evalue is not None and asked.mode != "local",
             "{max_evalue} needs {mode=local}, but the mode is {.mode}",
+        ),
+        Rule(
+            lambda asked: asked.measure in GENOME_MEASURES and asked.mode != "local",
+            "{measure=.} needs {mode=local}, but the mode is {.mode}",
         ),
     )
     GROUPS: ClassVar[dict[str, str | None]] = {
@@ -513,7 +524,7 @@ class TreeOptions(
     DESCRIPTION: ClassVar[str] = (
         "Make a guide tree: rooted, binary, with branch lengths, on one line."
     )
-    EPILOG: ClassVar[str | None] = _describe_measures()
+    EPILOG: ClassVar[str | None] = _describe_measures(MEASURE_SUMMARIES)
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "newick"
     RULES: ClassVar[tuple[Rule, ...]] = (

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.above import above
-from pairalign.base.choices import IDENTITY_MEASURES
+from pairalign.base.choices import SIMILARITY_MEASURES
 from pairalign.base.errors import DistanceError, shown_name
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.texts import words_of
@@ -182,10 +182,10 @@ class DistanceMatrix:
         DistanceError
             It is another measure, or not known which.
         """
-        if self.measure not in IDENTITY_MEASURES or self.own != 0:
+        if self.measure not in SIMILARITY_MEASURES or self.own != 0:
             raise DistanceError(
                 f"a similarity of '{self.measure or 'unknown measure'}': expected one of "
-                f"{', '.join(IDENTITY_MEASURES)}"
+                f"{', '.join(SIMILARITY_MEASURES)}"
             )
         return DistanceMatrix(list(self.names), 1 - self.condensed, self.measure, own=1.0)
 

@@ -1,12 +1,14 @@
-"""Distances of groups of sequences, with what they are means of."""
+"""Distances of groups of sequences, with what else is known of each two."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pairalign.base.above import above
 from pairalign.base.arrays import Int64s
@@ -17,7 +19,7 @@ from pairalign.trees.linkage import cluster
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroupDistances(DistanceMatrix):
-    """Distances of groups: the mean of those of pairs of sequences that are each other's best hits.
+    """Distances of groups, as proteomes and genomes.
 
     Attributes
     ----------
@@ -25,35 +27,36 @@ class GroupDistances(DistanceMatrix):
         Of the groups.
     condensed, measure, own, summary
         As those of `DistanceMatrix`.
-    matched : ndarray of int64, shape (n(n-1)/2,)
-        Sequences of each group that are matched with one of the other, of the pairs of
-        `condensed`.
     sizes : ndarray of int64, shape (n,)
         Sequences of each group.
+    columns : dict of str to ndarray, shape (n(n-1)/2,)
+        What else is known of the pairs of `condensed`: of proteomes ``matched``, how many proteins
+        are each other's best hits, and their share of both, ``query_share`` and ``target_share``;
+        of genomes ``ani``, ``tani``, and of both the share of residues that are aligned,
+        ``query_coverage`` and ``target_coverage``.
     """
 
-    matched: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
     sizes: Int64s = field(default_factory=lambda: np.zeros(0, np.int64))
+    columns: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         count = int(self.sizes.sum())
         return f"<GroupDistances: {len(self)} groups of {count:,} sequences, {self.measure}>"
 
-    def rows(self) -> Iterator[tuple[str, str, float, int, float, float]]:
+    def rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield what the table has of each two groups.
 
         Yields
         ------
-        (str, str, float, int, float, float)
-            Names of both, their distance, matched sequences, and their share of each group.
+        tuple
+            Names of both, their distance, and the values of `columns`.
         """
         for one, name in enumerate(self.names):
             start = first_place(one, len(self))
             for other in range(one + 1, len(self)):
                 place = start + other - one - 1
-                matched = int(self.matched[place])
-                shares = matched / int(self.sizes[one]), matched / int(self.sizes[other])
-                yield name, self.names[other], float(self.condensed[place]), matched, *shares
+                more = (column[place].item() for column in self.columns.values())
+                yield name, self.names[other], float(self.condensed[place]), *more
 
     def clusters(self, max_distance: float) -> list[list[str]]:
         """Cut the UPGMA tree of the groups: clusters that were joined within a distance.

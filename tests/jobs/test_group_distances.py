@@ -102,10 +102,10 @@ def test_of_equal_hits_the_first_is_matched() -> None:
     text = "MKTAYIAKQRQISFVKSHFSRQ"
     given = {"a|1": text, "a|2": text, "b|1": text[:-1] + "A", "b|2": text, "b|3": text}
     found = pairalign.distance(given, group_by="name-prefix")
-    assert (found.condensed.tolist(), found.matched.tolist()) == ([0.0], [1])
+    assert (found.condensed.tolist(), found.columns["matched"].tolist()) == ([0.0], [1])
     # Without the first copy the second is matched: the other one of its group stays alone.
     del given["a|1"]
-    assert pairalign.distance(given, group_by="name-prefix").matched.tolist() == [1]
+    assert pairalign.distance(given, group_by="name-prefix").columns["matched"].tolist() == [1]
 
 
 def test_thresholds_leave_hits_out() -> None:
@@ -124,13 +124,17 @@ def test_thresholds_leave_hits_out() -> None:
     assert [(row[2], row[3]) for row in found.rows()] == [
         (pytest.approx(distance), matched) for distance, matched in expected.values()
     ]
-    assert 0 < found.matched.sum() < pairalign.distance(ALL, **asked).matched.sum()
+    assert (
+        0
+        < found.columns["matched"].sum()
+        < pairalign.distance(ALL, **asked).columns["matched"].sum()
+    )
 
 
 def test_groups_without_a_match_are_far_apart() -> None:
     given = {"a|1": "WWWW", "b|1": "CCCC", "b|2": "WWWA"}
     far = pairalign.distance(given, group_by={"a|1": "x", "b|1": "y", "b|2": "x"}, mode="local")
-    assert (far.condensed.tolist(), far.matched.tolist()) == ([1.0], [0])
+    assert (far.condensed.tolist(), far.columns["matched"].tolist()) == ([1.0], [0])
     kimura = pairalign.distance(
         given, group_by={"a|1": "x", "b|1": "y", "b|2": "x"}, measure="kimura", mode="local"
     )
@@ -225,15 +229,13 @@ def test_tables_that_make_no_groups(
 
 
 def test_what_cannot_be(folder: Path) -> None:
-    with pytest.raises(AlphabetError, match="groups are of proteins"):
+    with pytest.raises(AlphabetError, match="of groups of proteins; of DNA take one of ani, tani"):
         pairalign.distance({"a|1": "ACGTACGT", "b|1": "ACGTACGA"}, group_by="name-prefix")
     with pytest.raises(DistanceError, match="'p0' has no name of a group before"):
         pairalign.distance("one.faa", group_by="name-prefix")
     with pytest.raises(DistanceError, match="one group"):
         pairalign.distance(["one.faa"], group_by="file")
-    with pytest.raises(
-        UsageError, match=r"^group_by is of one set of proteins: leave targets out$"
-    ):
+    with pytest.raises(UsageError, match=r"^group_by is of one set: leave targets out$"):
         pairalign.distance("one.faa", "two.faa", group_by="file")
     with pytest.raises(UsageError, match="min_identity needs group_by"):
         pairalign.distance("one.faa", min_identity=0.5)

@@ -16,15 +16,20 @@ Konstantinidis KT, Tiedje JM. Towards a genome-based taxonomy for prokaryotes. J
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.choices import GENOME_MEASURES
 from pairalign.base.errors import AlphabetError, CapacityError
 from pairalign.clusters.splits.groups import Groups
+from pairalign.jobs.distances.genome_distances import (
+    Aligned,
+    groups_after,
+    measure_genomes,
+    request_of,
+)
 from pairalign.jobs.distances.measures import (
     Measure,
     check_alphabet,
@@ -46,26 +51,10 @@ _LAST = 0x7FFFFFFF
 """Of a hit as one number: its score, then `_LAST` less its target; the largest is the best."""
 
 
-@dataclass(frozen=True)
-class Aligned:
-    """What was aligned for distances of groups.
-
-    Attributes
-    ----------
-    pairs, cells : int
-        Of different groups, and their cells.
-    devices : tuple of str
-    """
-
-    pairs: int = 0
-    cells: int = 0
-    devices: tuple[str, ...] = ()
-
-
 def measure_groups(
     request: DistanceRequest, problem: Problem, groups: Groups, resources: Resources
 ) -> tuple[GroupDistances, Aligned]:
-    """Align the proteins of all groups, and measure how far apart the groups are.
+    """Align the sequences of all groups, and measure how far apart the groups are.
 
     Parameters
     ----------
@@ -80,18 +69,20 @@ def measure_groups(
     Raises
     ------
     AlphabetError
-        The sequences are no proteins, or the measure is not meant for them.
+        The measure is not meant for the sequences.
     CapacityError
         There is no memory for a hit of each protein in each group.
     FastaError, ScoringError
         See `AlignmentJob`.
     """
     assert problem.is_one_set
+    if request.measure in GENOME_MEASURES:
+        return measure_genomes(request, problem, groups, resources)
     sequences, measure = problem.queries, find_measure(request.measure)
     if sequences.alphabet != PROTEIN:
         raise AlphabetError(
-            f"{sequences.source}: {sequences.alphabet.name} sequences, but groups are of proteins: "
-            "give the proteins of each genome"
+            f"{sequences.source}: {sequences.alphabet.name} sequences, but '{measure.name}' is of "
+            f"groups of proteins; of DNA take one of {', '.join(GENOME_MEASURES)}"
         )
     check_alphabet(measure, sequences)
     _check_memory(len(sequences), len(groups.names), resources)
@@ -99,7 +90,14 @@ def measure_groups(
     matched = _matched(best, groups.labels)
     distances, counts = _means(measure, problem, groups, matched, resources)
     sizes = np.bincount(groups.labels, minlength=len(groups.names)).astype(np.int64)
-    found = GroupDistances(list(groups.names), distances, measure.name, matched=counts, sizes=sizes)
+    first, second = np.triu_indices(len(sizes), 1)
+    columns = {
+        "matched": counts,
+        "query_share": counts / sizes[first],
+        "target_share": counts / sizes[second],
+    }
+    names = list(groups.names)
+    found = GroupDistances(names, distances, measure.name, sizes=sizes, columns=columns)
     return found, aligned
 
 
@@ -120,32 +118,17 @@ def _find_best(
 ) -> tuple[Int64s, Aligned]:
     """Return the best hit of each protein in each group as one number, 0: none."""
     sequences, labels = problem.queries, groups.labels
-    asked = AlignRequest(
-        mode=problem.scoring.mode,
-        min_identity=request.min_identity,
-        min_coverage=request.min_coverage,
-        max_evalue=request.max_evalue,
-        db_size=None if request.max_evalue is None else sequences.total_residues,
-        both_ways=request.max_evalue is not None,
-    )
+    asked = request_of(request, problem)
     run = RunRequest(detail=Detail.SCORE, resources=resources)
     best = np.zeros((len(sequences), len(groups.names)), np.int64)
     aligned = Aligned()
-    for group in range(len(groups.names) - 1):
-        ours, others = (
-            np.flatnonzero(one).astype(np.int32) for one in (labels == group, labels > group)
-        )
+    for ours, others in groups_after(labels, len(groups.names)):
         sets = sequences.reordered(ours), sequences.reordered(others)
         job = plan_alignment(asked, Problem(*sets, problem.scoring), run).job
         with job.open() as results:
             for found in results:
                 _keep_best(best, labels, ours[found.query], others[found.target], found.raw_score)
-        aligned = replace(
-            aligned,
-            pairs=aligned.pairs + job.pairs,
-            cells=aligned.cells + job.cells,
-            devices=job.devices,
-        )
+        aligned = aligned.and_of(job)
     return best, aligned
 
 
