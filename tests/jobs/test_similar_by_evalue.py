@@ -182,6 +182,18 @@ def test_the_order_of_the_input_makes_no_difference(records, linkage: str) -> No
     assert partition(list(pairalign.cluster(dict(some), **asked))) == first
 
 
+@pytest.mark.parametrize("linkage", ["greedy", "single"])
+def test_copies_are_with_their_originals_and_change_nothing_else(records, linkage: str) -> None:
+    """Clusters are made of distinct sequences: E-values have to be those of these."""
+    asked = {"mode": "local", "max_evalue": 1.0, "linkage": linkage, "db_size": 20_000}
+    some = dict(records[:60] + records[PROTEINS : PROTEINS + 60])
+    expected = partition(list(pairalign.cluster(some, **asked)))
+    copies = {f"copy_{name}": some[name] for name in ("p3", "p20", "q7", "q50")}
+    found = pairalign.cluster(some | copies, **asked)
+    assert {frozenset(some.keys() & one) for one in found} == expected
+    assert all({name, name[5:]} <= one for name in copies for one in map(set, found) if name in one)
+
+
 def test_with_an_identity_pairs_reach_both(records) -> None:
     """Of the aligned part: the quarters are identical there, and chance hits are not."""
     some = records[:60] + records[PROTEINS : PROTEINS + 60]

@@ -112,7 +112,9 @@ class ClusterWork:
         if groups is None:
             return None
         firsts = np.unique(groups, return_index=True)[1].astype(np.int32)
-        work = replace(self, sequences=self.sequences.reordered(firsts))
+        distinct = self.sequences.reordered(firsts)
+        evalues = self.evalues and self.evalues.of_sets(distinct, distinct)
+        work = replace(self, sequences=distinct, evalues=evalues)
         leaders, _ = work.find_leaders()
         may_stand_alone = leaders == np.arange(len(leaders))
         if self.linkage == "single":
