@@ -10,9 +10,9 @@ from support.foreign import KINDS, put, seen
 
 import pairalign
 from pairalign.base.run_files import is_beside, new_hidden_name
-from pairalign.cli import files
 from pairalign.cli.main import main
 from pairalign.cli.program import build_parser
+from pairalign.jobs.run import file_checks
 
 FASTA = ">a\nACGTACGTACGTAACC\n>b\nACGTTCGTACGTTACC\n>c\nACGGTACGTTTAACCG\n>d\nTTTTACGTTTAACCGG\n"
 NEW = ">new\nACGTTGCAACG\n"
@@ -169,7 +169,7 @@ def test_every_option_that_names_an_output_is_in_a_run():
     for name, parser in parsers.items():
         given = {word for command in RUNS.values() if command[0] == name for word in command}
         for action in parser._actions if name not in WITHOUT_RUN else ():
-            if action.dest in files._WRITTEN:
+            if action.dest in file_checks._WRITTEN:
                 assert given & set(action.option_strings), (name, action.dest)
 
 
