@@ -111,7 +111,6 @@ def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomer
     count = len(sequences)
     related, columns, lonely = _relatives(sequences, scores)
     lengths = sequences.lengths.astype(np.int64)
-    lengths = sequences.lengths.astype(np.int64)
     length = _usual_length(lengths[~lonely])
     short, long = 2 * lengths < length, 2 * lengths > 3 * length
     added = np.zeros(count, bool)
@@ -126,7 +125,8 @@ def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomer
     if count - int(added.sum()) < LEAST_FIRST:
         added[:] = False
     doubtful = added & ~is_fragment
-    return Latecomers(*map(np.flatnonzero, (added, lonely, doubtful, ~(lonely | short | long))))
+    usual = ~(added | lonely | short | long)
+    return Latecomers(*map(np.flatnonzero, (added, lonely, doubtful, usual)))
 
 
 def _relatives(sequences: SequenceSet, scores: ScoreDistances) -> tuple[Flags, Indices, Flags]:

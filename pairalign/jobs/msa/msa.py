@@ -41,7 +41,7 @@ from pairalign.engines.cpu.msa import PosteriorGraph
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP, ScoreDistances, subset
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, Indices, ScoreDistances, subset
 from pairalign.jobs.msa.homologs import find_homologs
 from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.large import align_large, residues_of
@@ -65,6 +65,10 @@ REFINEMENTS = 100
 
 _MOST_RESIDUES = 5_000_000
 """Of the shorter sequences of all pairs, if they are more than a group: 2 GB of posteriors."""
+
+_RELATED = 0.2
+"""A sequence belongs to a family if this share of its residues is aligned with confidence: that of
+one in 300 unrelated sequences is."""
 
 
 def msa(
@@ -269,9 +273,9 @@ def _align_in_turn(sequences: SequenceSet, late: Latecomers, computed: _Computed
     Outliers that are aligned with confidence are none: it is made again with them among the first.
     """
     if len(late.doubtful):
-        found = _join_latecomers(sequences, late, computed)
-        unlike = [one.sequence for one in found.unlike]
-        related = np.setdiff1d(late.doubtful, np.array(unlike, np.int64))
+        found, confident = _join_latecomers(sequences, late, computed)
+        shares = confident / sequences.lengths[late.added]
+        related = np.intersect1d(late.doubtful, late.added[shares >= _RELATED])
         if not len(related):
             return found
         if computed.kept is not None:
@@ -280,10 +284,13 @@ def _align_in_turn(sequences: SequenceSet, late: Latecomers, computed: _Computed
         if not len(late.added):
             scores = ScoreDistances(sequences, computed.threads, computed.memory_bytes)
             return _align_at_once(sequences, None, scores, late, computed)
-    return _join_latecomers(sequences, late, computed)
+    return _join_latecomers(sequences, late, computed)[0]
 
 
-def _join_latecomers(sequences: SequenceSet, late: Latecomers, computed: _Computed) -> _Aligned:
+def _join_latecomers(
+    sequences: SequenceSet, late: Latecomers, computed: _Computed
+) -> tuple[_Aligned, Indices]:
+    """Return the alignment, and how many residues of each latecomer are sure."""
     order = np.concatenate((np.setdiff1d(np.arange(len(sequences)), late.added), late.added))
     count = len(sequences) - len(late.added)
     first, both = subset(sequences, order[:count]), subset(sequences, order)
@@ -302,7 +309,8 @@ def _join_latecomers(sequences: SequenceSet, late: Latecomers, computed: _Comput
     unlike = [Unlike(int(order[index]), share) for index, share in aligned.unlike]
     unlike += unlike_of(sequences, late.added[is_lonely], joined.confident[is_lonely])
     tree = graft_latecomers(aligned.tree, sequences, order)
-    return _Aligned(tree, columns, joined.width, tuple(sorted(unlike)), None)
+    made = _Aligned(tree, columns, joined.width, tuple(sorted(unlike)), None)
+    return made, joined.confident
 
 
 def _by_all_pairs(sequences: SequenceSet) -> bool:
