@@ -197,7 +197,7 @@ BITWISE_INLINE void bitwise_cell(const S& scores, const W* up, const W* left, co
     BITWISE_UNROLL
     for (int k = 0; k < B; k++) highest[k] = W::template ternary<CHOOSE>(left_wins, left[k], up[k]);
 
-    W other[B], q[B];  // corner with its letters, plus the gap cost
+    W other[B], q[B];  // corner with its residues, plus the gap cost
     bitwise_add<B>(scores, corner, match, other);
     bool gaps_win_mismatches = false;
     if constexpr (S::FIXED) gaps_win_mismatches = S::mismatch_is_gaps;

@@ -1,6 +1,6 @@
 """Sums libraries of T-Coffee of the same sequences: ``sum_libraries.py A.tc_lib B.tc_lib``.
 
-The weight of two letters is the sum of what the libraries say of them. T-Coffee takes several
+The weight of two residues is the sum of what the libraries say of them. T-Coffee takes several
 libraries, too (``-lib A,B``), but then makes worse alignments of them.
 """
 

@@ -9,7 +9,7 @@
 // with an efficient backtracking routine on multiple GPUs", BMC Bioinformatics 12:181 (2011). From there: a
 // thread a pair, 16 x 16 pairs a block, eight rows at a time, H and F of a tier's last row in global memory.
 // As in cuda/pair_per_thread/pair_per_thread.cu, flags travel in the low bits of scores, and the scores of
-// the row sequences against every letter are shared as a profile.
+// the row sequences against every residue are shared as a profile.
 //
 // Inputs and outputs: see tiles.clh; arrays of a tile have the work-item fastest, so that neighbours touch
 // neighbouring words:
@@ -31,7 +31,7 @@ typedef struct {
     int h, row, column;
 } EndCell;
 
-// The scores of rows first .. first + 7 of a tile's row sequences against the letter `item`. Rows past the
+// The scores of rows first .. first + 7 of a tile's row sequences against the residue `item`. Rows past the
 // end score 0, which lets no cell there exceed those before it.
 static inline void build_profile(local Scores* profile, global const int* matrix, const Set row_set,
                                  const Tile tile, int first, int item) {
@@ -40,12 +40,12 @@ static inline void build_profile(local Scores* profile, global const int* matrix
         const int length = row_set.lengths[tile.row + r];
         if (first >= length) continue;
         global const uchar* codes = row_set.codes + (row_set.starts[tile.row + r] - row_set.shift + first);
-        const uchar8 letters = vload8(0, codes);  // sequences are padded to 16 bytes
+        const uchar8 residues = vload8(0, codes);  // sequences are padded to 16 bytes
         int score[TIER];
-        uchar letter[TIER];
-        vstore8(letters, 0, letter);
+        uchar residue[TIER];
+        vstore8(residues, 0, residue);
         for (int k = 0; k < TIER; ++k)
-            score[k] = first + k < length ? matrix[(letter[k] & (LETTERS - 1)) * LETTERS + item] : 0;
+            score[k] = first + k < length ? matrix[(residue[k] & (LETTERS - 1)) * LETTERS + item] : 0;
         const int8 scores = vload8(0, score);
 #if WIDTH == NARROW
         profile[r * LETTERS + item] = convert_char8(scores);
@@ -58,9 +58,9 @@ static inline void build_profile(local Scores* profile, global const int* matrix
 }
 
 // H of a border cell in any mode. `start`: costs of the gap there in mode END_GAPS.
-static inline int edge_score(const Batch batch, int2 start, int letters) {
-    return MODE == END_GAPS ? -cost_of(start, letters)
-                            : border_score(letters, batch.gap_open, batch.gap_extend);
+static inline int edge_score(const Batch batch, int2 start, int residues) {
+    return MODE == END_GAPS ? -cost_of(start, residues)
+                            : border_score(residues, batch.gap_open, batch.gap_extend);
 }
 
 kernel __attribute__((reqd_work_group_size(GROUP_TILES * TILE_ITEMS, 1, 1)))
@@ -141,13 +141,13 @@ void score_pair_per_thread(
 #endif
             Border above = *edge;
             global const uint* next_codes = (global const uint*)pair.column_codes;
-            uint letters = 0;  // of four columns
+            uint residues = 0;  // of four columns
             for (int j = 1; j <= columns; ++j) {
-                if ((j & 3) == 1) letters = *next_codes++;
+                if ((j & 3) == 1) residues = *next_codes++;
                 const Border entry = above;
                 above = edge[TILE_ITEMS];  // of the next column; the array has one entry more than columns
-                const Scores scores = profile[letters & (LETTERS - 1)];
-                letters >>= 8;
+                const Scores scores = profile[residues & (LETTERS - 1)];
+                residues >>= 8;
                 int up = unpack_h(entry), f = unpack_f(entry);
                 const int next_diagonal = up;
                 const uint flags = advance(&cells, steps, scores, diagonal, &up, &f);

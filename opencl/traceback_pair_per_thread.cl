@@ -28,19 +28,19 @@ static inline void flush(Runs* runs) {
     ++runs->count;
 }
 
-static inline void add(Runs* runs, uint letters, uint operation) {
+static inline void add(Runs* runs, uint residues, uint operation) {
     if (operation != runs->operation) {
         flush(runs);
         runs->length = 0;
         runs->operation = operation;
     }
-    runs->length += letters;
+    runs->length += residues;
 }
 
-// Letters of an end gap that is part of the alignment, or 0 where that is free; mode END_GAPS.
-static inline int end_letters(const Batch batch, int letters, int of_query, int end) {
+// Residues of an end gap that is part of the alignment, or 0 where that is free; mode END_GAPS.
+static inline int end_residues(const Batch batch, int residues, int of_query, int end) {
     const int2 costs = end_costs(batch, of_query, end);
-    return costs.x == 0 && costs.y == 0 ? 0 : letters;
+    return costs.x == 0 && costs.y == 0 ? 0 : residues;
 }
 
 // `runs` is null when `results` are to be written.
@@ -63,17 +63,17 @@ static inline void walk(const Set first_set, const Set second_set, global const 
     const uint row_gap = pair.row_is_query ? 1 : 2, column_gap = 3 - row_gap;
     Runs runs = {0, 0, 0, 0};
     if (runs_out) runs.end = runs_out + run_offsets[pair.number + 1];
-    int matches = 0, mismatches = 0, openings = 0, gap_letters = 0;
+    int matches = 0, mismatches = 0, openings = 0, gap_residues = 0;
 
     int i = end_row, j = end_column, state = IN_H;
     if (batch.mode == END_GAPS && wanted) {
-        const int of_row = end_letters(batch, pair.rows - end_row, pair.row_is_query, AT_END);
-        const int of_column = end_letters(batch, pair.columns - end_column, !pair.row_is_query, AT_END);
-        const int letters = of_row > 0 ? of_row : of_column;
-        if (letters > 0) {
-            add(&runs, letters, of_row > 0 ? row_gap : column_gap);
+        const int of_row = end_residues(batch, pair.rows - end_row, pair.row_is_query, AT_END);
+        const int of_column = end_residues(batch, pair.columns - end_column, !pair.row_is_query, AT_END);
+        const int residues = of_row > 0 ? of_row : of_column;
+        if (residues > 0) {
+            add(&runs, residues, of_row > 0 ? row_gap : column_gap);
             ++openings;
-            gap_letters += letters;
+            gap_residues += residues;
         }
         if (of_row > 0) end_row = pair.rows;
         else if (of_column > 0) end_column = pair.columns;
@@ -89,8 +89,8 @@ static inline void walk(const Set first_set, const Set second_set, global const 
             const uint from = cell & (BUP | BLEFT);
             if (from == 0) break;
             if (from == (BUP | BLEFT)) {
-                const uchar letter = pair.row_codes[--i];
-                const bool match = letter == pair.column_codes[--j] && letter < batch.unambiguous;
+                const uchar residue = pair.row_codes[--i];
+                const bool match = residue == pair.column_codes[--j] && residue < batch.unambiguous;
                 add(&runs, 1, match ? 7 : 8);
                 matches += match;
                 mismatches += !match;
@@ -99,7 +99,7 @@ static inline void walk(const Set first_set, const Set second_set, global const 
             state = from == BUP ? IN_E : IN_F;
             ++openings;
         }
-        ++gap_letters;
+        ++gap_residues;
         if (state == IN_E) {
             --j;
             add(&runs, 1, column_gap);
@@ -110,19 +110,19 @@ static inline void walk(const Set first_set, const Set second_set, global const 
             if (!(cell & CLEFT)) state = IN_H;
         }
     }
-    int of_border = batch.mode == GLOBAL ? i + j : 0;  // letters of the gap along the border
+    int of_border = batch.mode == GLOBAL ? i + j : 0;  // residues of the gap along the border
     if (batch.mode == END_GAPS)
-        of_border = end_letters(batch, i + j, i > 0 ? pair.row_is_query : !pair.row_is_query, AT_START);
+        of_border = end_residues(batch, i + j, i > 0 ? pair.row_is_query : !pair.row_is_query, AT_START);
     if (of_border > 0) {
         add(&runs, of_border, i > 0 ? row_gap : column_gap);
         ++openings;
-        gap_letters += of_border;
+        gap_residues += of_border;
         i = j = 0;
     }
     flush(&runs);
     if (runs_out) return;
 
-    const bool empty = matches + mismatches + gap_letters == 0;
+    const bool empty = matches + mismatches + gap_residues == 0;
     const int row_start = empty ? 0 : i, row_end = empty ? 0 : end_row;
     const int column_start = empty ? 0 : j, column_end = empty ? 0 : end_column;
     result[QUERY_START * pairs] = pair.row_is_query ? row_start : column_start;
@@ -132,7 +132,7 @@ static inline void walk(const Set first_set, const Set second_set, global const 
     result[MATCHES * pairs] = matches;
     result[MISMATCHES * pairs] = mismatches;
     result[GAP_OPENINGS * pairs] = openings;
-    result[GAP_LETTERS * pairs] = gap_letters;
+    result[GAP_RESIDUES * pairs] = gap_residues;
     result[RUNS * pairs] = runs.count;
 }
 

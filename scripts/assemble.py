@@ -123,8 +123,8 @@ def half_turned(contigs: Path, turned: Path) -> Path:
     """Write contigs with circles, whose names miniasm ends in "c", opened on the other side."""
     texts = []
     for one in read_fasta(contigs):
-        half = len(one.letters) // 2 if one.name.endswith("c") else 0
-        texts.append(f">{one.name}\n{one.letters[half:]}{one.letters[:half]}\n")
+        half = len(one.residues) // 2 if one.name.endswith("c") else 0
+        texts.append(f">{one.name}\n{one.residues[half:]}{one.residues[:half]}\n")
     turned.write_text("".join(texts))
     return turned
 
@@ -147,7 +147,7 @@ def assembled(
     if not rows:
         return "no contig"
     contigs = corrected(reads, contigs, rounds, folder)
-    sizes = [len(one.letters) for one in read_fasta(contigs)]
+    sizes = [len(one.residues) for one in read_fasta(contigs)]
     mapped = folder / "contigs.paf"
     measured(["minimap2", "-cx", "asm20", str(genome), str(contigs)], mapped)
     hits = [line.split("\t") for line in mapped.read_text().splitlines()]
@@ -176,7 +176,7 @@ def described(paf: Path, truth: set[tuple[str, str, str]]) -> str:
 
 def run(options: argparse.Namespace, folder: Path) -> None:
     """Simulate, find overlaps both ways, assemble, print."""
-    codes = read_fasta(options.genome)[0].letters[: options.first]
+    codes = read_fasta(options.genome)[0].residues[: options.first]
     genome = SequenceSet.from_strings({"genome": codes}, alphabet="dna").codes
     twice = folder / "genome.fa"
     twice.write_text(f">genome\n{2 * codes}\n")
@@ -184,7 +184,7 @@ def run(options: argparse.Namespace, folder: Path) -> None:
         reads = simulate(genome % 4, options)
         truth = true_pairs(list(reads), len(genome), options.least)
     else:
-        reads = {one.name: one.letters for one in read_fasta(options.reads)}
+        reads = {one.name: one.residues for one in read_fasta(options.reads)}
         truth = set()
     path = folder / "reads.fa"
     path.write_text("".join(f">{name}\n{one}\n" for name, one in reads.items()))

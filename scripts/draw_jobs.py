@@ -106,7 +106,7 @@ def guide_tree() -> None:
     """The guide tree of a family."""
     sequences = pairalign.read_fasta(EXAMPLE)
     family = pairalign.SequenceSet.from_strings(
-        {one.name: one.letters for one in sequences if one.name.startswith("CYP2")}
+        {one.name: one.residues for one in sequences if one.name.startswith("CYP2")}
     )
     tree = pairalign.tree(family)
     from Bio import Phylo
@@ -181,7 +181,7 @@ def multiple_alignment() -> None:
     """The confidence of each column of a multiple alignment."""
     sequences = pairalign.read_fasta(EXAMPLE)
     family = pairalign.SequenceSet.from_strings(
-        {one.name: one.letters for one in sequences if one.name.startswith("CYP2")}
+        {one.name: one.residues for one in sequences if one.name.startswith("CYP2")}
     )
     found = pairalign.msa(family)
     _, axes = pyplot.subplots(figsize=(7.2, 2.4))

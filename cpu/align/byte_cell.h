@@ -21,9 +21,9 @@
 // (i-1,j-1): so H'(i,j) - H'(i-1,j-1) is at most the highest S + 2*extend, and Z at most that and 2*o.
 // H'(i,j) >= H'(i-1,j) - o, so U and V are not negative, and at most Z; e' - H' + o is between 0 and o, as
 // gaps never beat H'. So A and B are not negative, and at most Z of the cell that they arrive at. D is
-// not negative where two letters cost at most what two gaps do. Less o, Y 2*o, all are between -2*o and
+// not negative where two residues cost at most what two gaps do. Less o, Y 2*o, all are between -2*o and
 // highest + open + extend: signed bytes, where fits_bytes says so. In the border U and V, less o, are what a
-// letter of a start gap costs less than `extend`: between -o and extend, as no such gap costs more than
+// residue of a start gap costs less than `extend`: between -o and extend, as no such gap costs more than
 // others.
 //
 // Local mode keeps H + base, e + base and f + base. An e below 0 is kept as 0, and with that H is never below
@@ -49,8 +49,8 @@ struct ByteCosts {
     V open, extend, zero;  // local
 };
 
-// What a path does next, coming in H and not in a gap: letters that are equal and unambiguous, other letters,
-// a gap that takes a column letter, one that takes a row letter; or it ends.
+// What a path does next, coming in H and not in a gap: residues that are equal and unambiguous, other
+// residues, a gap that takes a column residue, one that takes a row residue; or it ends.
 enum Move { SAME_MOVE = 0, OTHER_MOVE = 1, COLUMN_MOVE = 2, ROW_MOVE = 3, STOP_MOVE = 4 };
 
 // Bits of a cell's code: whether a gap goes on, coming in one; twice the move; whether the path ends; and, of
@@ -103,14 +103,14 @@ struct ByteCell {
         }
     }
 
-    // `letters`: twice the move of a path that comes by the diagonal. `wanted`: of local mode, see IS_BEST;
+    // `residues`: twice the move of a path that comes by the diagonal. `wanted`: of local mode, see IS_BEST;
     // of vsearch's ties 255 in lanes whose row sequence is the query.
     // Ties: the walk back.
     template <Codes CODES>
-    PAIRALIGN_INLINE V code(V letters, V wanted, const ByteCosts<V>& c) const {
-        if constexpr (CODES == Codes::VSEARCH) return code_of_vsearch(letters, wanted, c);
+    PAIRALIGN_INLINE V code(V residues, V wanted, const ByteCosts<V>& c) const {
+        if constexpr (CODES == Codes::VSEARCH) return code_of_vsearch(residues, wanted, c);
         const V gaps = V::blend(V::eq(a, best), V::set(2 * COLUMN_MOVE), V::set(2 * ROW_MOVE));
-        V code = V::blend(V::eq(d, best), letters, gaps);
+        V code = V::blend(V::eq(d, best), residues, gaps);
         code = V::one_more(V::eq(a_on, a_max), code);
         code = V::with(V::eq(b_on, b_max), V::set(ROW_GOES_ON), code);
         if constexpr (CODES == Codes::LOCAL) {
@@ -121,13 +121,13 @@ struct ByteCell {
     }
 
 private:
-    // A gap goes on only where closing it is worse, and of E and F the one that consumes a letter of the
+    // A gap goes on only where closing it is worse, and of E and F the one that consumes a residue of the
     // query is preferred.
-    PAIRALIGN_INLINE V code_of_vsearch(V letters, V row_is_query, const ByteCosts<V>& c) const {
+    PAIRALIGN_INLINE V code_of_vsearch(V residues, V row_is_query, const ByteCosts<V>& c) const {
         const V opened = V::sub(best, c.o);
         const Mask f = V::both(V::eq(row_is_query, V::set(255)), V::eq(b, best));
         const V gaps = V::blend(V::but_not(V::eq(a, best), f), V::set(2 * COLUMN_MOVE), V::set(2 * ROW_MOVE));
-        V code = V::blend(V::eq(d, best), letters, gaps);
+        V code = V::blend(V::eq(d, best), residues, gaps);
         code = V::blend(V::eq(opened, a_max), code, V::add(code, V::set(COLUMN_GOES_ON)));
         return V::blend(V::eq(opened, b_max), code, V::add(code, V::set(ROW_GOES_ON)));
     }

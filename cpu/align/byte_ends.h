@@ -94,9 +94,9 @@ private:
     // Whether sums along a border fit 16 bits: no H differs by more from another of its row or column, nor do
     // the gaps from there to the last cell.
     static bool sums_are_narrow(const ByteWork<V>& w) {
-        const int64_t letters = int64_t{w.batch.rows} + w.columns, gaps = w.scheme.mode == END_GAPS ? 3 : 2;
-        return letters < 32767 &&
-               gaps * (letters * w.scheme.gap_extend + w.scheme.gap_open) + letters * w.scheme.highest <
+        const int64_t residues = int64_t{w.batch.rows} + w.columns, gaps = w.scheme.mode == END_GAPS ? 3 : 2;
+        return residues < 32767 &&
+               gaps * (residues * w.scheme.gap_extend + w.scheme.gap_open) + residues * w.scheme.highest <
                    32767;
     }
 

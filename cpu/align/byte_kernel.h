@@ -35,7 +35,7 @@ struct ByteKernels {
 
     static int rank(uint32_t set, int code) { return __builtin_popcount(set & ((1u << code) - 1)); }
 
-    // A table a letter; the codes of each column; profiles.
+    // A table a residue; the codes of each column; profiles.
     static size_t group_bytes(int32_t columns, uint32_t row_codes) {
         const size_t blocks = V::LOOKUP ? 1 : 1 + static_cast<size_t>(__builtin_popcount(row_codes));
         return CODES * TABLE_BYTES + blocks * (static_cast<size_t>(columns) + 1) * LANES;
@@ -76,7 +76,7 @@ struct ByteKernels {
     enum class Kept { NOTHING, BORDERS, CODES };
 
     template <Kept KEPT, int ROWS>
-    using TierScores = std::conditional_t<KEPT == Kept::CODES, ScoresAndLetters<V, SCORES, ROWS>,
+    using TierScores = std::conditional_t<KEPT == Kept::CODES, ScoresAndResidues<V, SCORES, ROWS>,
                                           RowScores<V, SCORES, ROWS>>;
 
     // Rows row+1 .. row+ROWS. `in` is the border above, `out` becomes the one below; they may be the same.
@@ -114,8 +114,8 @@ struct ByteKernels {
                 const size_t here = static_cast<size_t>(j) * LANES;
                 V diagonal = above, v = V::load(in), gap = V::load(in + LANES);
                 above = v;
-                const V letters = V::load(codes + here);
-                const auto column = scores.column(letters);
+                const V residues = V::load(codes + here);
+                const auto column = scores.column(residues);
                 [[maybe_unused]] V last = KEEP ? V::load(w.last_row(j)) : v;
                 unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
                     constexpr int k = decltype(which)::value;
@@ -130,7 +130,7 @@ struct ByteKernels {
                     if constexpr (LOCAL_MODE) best = V::max(best, cell.x);
                     if constexpr (KEEP) last = V::blend(last_rows.ends[k], v, last);
                     if constexpr (KEPT == Kept::CODES)
-                        cell.template code<Codes::USUAL>(scores.template move<k>(letters), costs.o, costs)
+                        cell.template code<Codes::USUAL>(scores.template move<k>(residues), costs.o, costs)
                             .store(cells + k * row_bytes + here);
                 });
                 v.store(out);

@@ -1,7 +1,7 @@
 // Beams of lanes that stray to different sides (lane_bands.h): lanes are moved against one another, so
 // that they share columns.
 //
-// A lane that is moved has its column c + shift where another one has c: its letters, differences of H' and
+// A lane that is moved has its column c + shift where another one has c: its residues, differences of H' and
 // the column in which it ends are so many columns farther to the left. It loses the columns on the left, and
 // on the right finds what a gap from its last one leaves. What a beam finds stays the score of an alignment,
 // or less.
@@ -54,12 +54,12 @@ public:
         }
         move_differences(moved, row);
         find_groups();
-        move_letters(moved, row.low);
+        move_residues(moved, row.low);
     }
 
-    // Letters of the columns up to `high` are put where moved lanes have them.
-    void make_letters(int32_t high) {
-        for (int32_t c = ready_ + 1; c <= high && group_count_ > 0; c++) letters(c).store(at(c));
+    // Residues of the columns up to `high` are put where moved lanes have them.
+    void make_residues(int32_t high) {
+        for (int32_t c = ready_ + 1; c <= high && group_count_ > 0; c++) residues(c).store(at(c));
         ready_ = high > ready_ ? high : ready_;
     }
 
@@ -84,15 +84,15 @@ private:
         }
     }
 
-    void move_letters(Mask moved, int32_t low) const {
+    void move_residues(Mask moved, int32_t low) const {
         for (int32_t c = low + 1; c <= ready_; c++)
-            V::blend(moved, c + STEP <= ready_ ? V::load(at(c + STEP)) : letters(c), V::load(at(c)))
+            V::blend(moved, c + STEP <= ready_ ? V::load(at(c + STEP)) : residues(c), V::load(at(c)))
                 .store(at(c));
     }
 
-    // Letters of a column from where they were at first: those after the last column that is ready are there
+    // Residues of a column from where they were at first: those after the last column that is ready are there
     // still. After the end of a lane's sequence comes what column 0 has.
-    V letters(int32_t column) const {
+    V residues(int32_t column) const {
         V found = V::load(at(column));
         for (int k = 0; k < group_count_; k++) {
             const int32_t from = column + group_shifts_[k];
@@ -117,10 +117,10 @@ private:
     }
 
     uint8_t* const codes_;
-    const int32_t columns_;  // for which there are letters
+    const int32_t columns_;  // for which there are residues
     const V opened_;         // a gap begins
     const int32_t opening_;
-    int32_t ready_ = 0;  // up to this column letters are where moved lanes have them
+    int32_t ready_ = 0;  // up to this column residues are where moved lanes have them
     int32_t shifts_[LANES] = {};
     int group_count_ = 0;
     int32_t group_shifts_[LANES];

@@ -2,7 +2,7 @@
 // can bring H' of its lane's last cell, the cell's reach.
 //
 // From a column to the next H' rises by what the border says; what the rest can add stays or falls by what
-// two letters are worth. So the reach is carried along, in 16 bits for some columns and in 32 from there to
+// two residues are worth. So the reach is carried along, in 16 bits for some columns and in 32 from there to
 // the next ones.
 #pragma once
 
@@ -69,7 +69,7 @@ class RowReach {
 public:
     using Numbers = LaneNumbers<V>;
 
-    // rows, columns: of the lanes' matrices. each: what two letters are worth.
+    // rows, columns: of the lanes' matrices. each: what two residues are worth.
     PAIRALIGN_INLINE RowReach(const Numbers& rows, const Numbers& columns, int32_t each,
                               const uint8_t* border, int32_t row)
         : to_(columns), each_(each), border_(border) {

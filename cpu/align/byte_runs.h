@@ -40,7 +40,7 @@ struct ByteRuns {
             const uint64_t gaps = bits(here, in_gap) & there;
             const auto is_other = [&](const uint8_t* p) { return V::eq(V::load_any(p), other); };
             const uint64_t others = bits(here, is_other) & there;
-            summary.gap_letters += __builtin_popcountll(gaps);
+            summary.gap_residues += __builtin_popcountll(gaps);
             summary.gap_openings += __builtin_popcountll(gaps & change);
             summary.mismatches += __builtin_popcountll(others);
             summary.matches += __builtin_popcountll(there & ~(gaps | others));

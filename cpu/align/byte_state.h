@@ -20,7 +20,7 @@ struct ByteWork {
     const uint8_t* profile = nullptr;
     int32_t profile_of[CODES] = {};
 
-    // Of batches with own rows: classes or letters of the rows; see OwnLayout.
+    // Of batches with own rows: classes or residues of the rows; see OwnLayout.
     OwnLayout own = {};
     uint8_t* own_group = nullptr;
     const uint8_t* own_rows = nullptr;

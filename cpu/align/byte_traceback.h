@@ -2,7 +2,7 @@
 //
 // The first pass leaves the borders of tiles. Rows of tiles are gone through from the last to the first. In
 // each, every lane that is still under way gets a window of its own: some tiles wide, from the left of a tile
-// to about where its path is. The lanes have the row letters in common, and the columns of their windows are
+// to about where its path is. The lanes have the row residues in common, and the columns of their windows are
 // brought side by side; then one fill serves all of them. A path that leaves it on the left has another made.
 //
 // Of short sequences, whose windows would be most of the matrix, the first pass leaves the codes of all
@@ -94,9 +94,9 @@ private:
         }
     }
 
-    void put_gap(int l, Move move, int32_t letters) {
-        steps_[l] -= letters;
-        memset(steps_[l], move * STEP, static_cast<size_t>(letters));
+    void put_gap(int l, Move move, int32_t residues) {
+        steps_[l] -= residues;
+        memset(steps_[l], move * STEP, static_cast<size_t>(residues));
     }
 
     // Local: the tile of each lane's best cell, which is in the first column of tiles that has the score.

@@ -64,25 +64,25 @@ protected:
         });
         uint8_t *border = border_, *code = codes_;
         for (int32_t t = 0; t <= width_; t++, border += 2 * LANES, code += LANES) {
-            V v = V::load(border), gap = V::load(border + LANES), letter = V::load(code);
+            V v = V::load(border), gap = V::load(border + LANES), residue = V::load(code);
             unrolled<0, COUNT>([&](auto which) __attribute__((always_inline)) {
                 constexpr int k = decltype(which)::value;
                 const size_t at = static_cast<size_t>(t < most[k] ? t : most[k]) * LANES;
                 const V here = V::load(borders[k] + 2 * at), gap_here = V::load(borders[k] + 2 * at + LANES),
-                        letter_here = V::load(codes[k] + at);
+                        residue_here = V::load(codes[k] + at);
                 if (k == 0 && COUNT > 1) {
                     v = here;
                     gap = gap_here;
-                    letter = letter_here;
+                    residue = residue_here;
                     return;
                 }
                 v = V::blend(masks[k], here, v);
                 gap = V::blend(masks[k], gap_here, gap);
-                letter = V::blend(masks[k], letter_here, letter);
+                residue = V::blend(masks[k], residue_here, residue);
             });
             v.store(border);
             gap.store(border + LANES);
-            letter.store(code);
+            residue.store(code);
         }
     }
 

@@ -18,8 +18,8 @@ struct Fill {
 
     const Batch& batch;
     const Scheme& scheme;
-    const Lane* group;          // codes [columns + 1][LANES], or the profile [letter][columns + 1][LANES]
-    int32_t profile_of[CODES];  // which block of the profile a letter has
+    const Lane* group;          // codes [columns + 1][LANES], or the profile [residue][columns + 1][LANES]
+    int32_t profile_of[CODES];  // which block of the profile a residue has
     int32_t columns;            // of the longest lane in use
     Lane* border;               // [columns + 1][2][LANES]: H and f of the row above
     Border<V> edge;

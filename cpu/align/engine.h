@@ -20,7 +20,7 @@ struct pairalign_want {
 struct pairalign_columns {
     int32_t *query, *target, *raw_score;
     int32_t *query_start, *query_end, *target_start, *target_end;
-    int32_t *matches, *mismatches, *gap_openings, *gap_letters;
+    int32_t *matches, *mismatches, *gap_openings, *gap_residues;
     int64_t* cigar_offsets;
     uint32_t* cigar;
 };
@@ -45,7 +45,7 @@ PAIRALIGN_API pairalign_engine* pairalign_open(const pairalign_set* first, const
                                                int64_t memory_bytes, const char* instruction_set,
                                                int32_t long_pairs);
 // What gaps at the ends cost in mode 3 (end-gaps), before the first window: open and extend of those opposite
-// the first letters of the query, opposite its last ones, and the same of the target. `ties` is an enum Ties.
+// the first residues of the query, opposite its last ones, and the same of the target. `ties`: an enum Ties.
 PAIRALIGN_API void pairalign_set_end_gaps(pairalign_engine* engine, const int32_t* costs, int32_t ties);
 // Gives the sets with every sequence reverse-complemented: before the first window of strand -1. `second` is
 // null where there is one set.

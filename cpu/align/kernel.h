@@ -88,15 +88,15 @@ struct Kernels {
 
     // ---------------------------------------------------------------- the fill
 
-    struct CodeRow {  // scores of one row letter against the column letters of all lanes
+    struct CodeRow {  // scores of one row residue against the column residues of all lanes
         alignas(64) Lane scores[CODES];
     };
 
-    // Rows row+1 .. row+ROWS of the matrix (row letters are 0-based, matrix rows 1-based).
+    // Rows row+1 .. row+ROWS of the matrix (row residues are 0-based, matrix rows 1-based).
     template <bool SHIFTED, bool FLAGS, End END, bool VSEARCH, int ROWS>
     static PAIRALIGN_INLINE void tier(const F& f, int32_t row, int32_t columns, uint8_t* flags) {
         constexpr int STEP = V::ROWS * V::FLAG_BYTES;
-        alignas(64) CodeRow letter[V::GATHER ? ROWS : 1];
+        alignas(64) CodeRow residue[V::GATHER ? ROWS : 1];
         const Lane* profile[ROWS];
         V h[ROWS], e[ROWS];
         unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
@@ -105,7 +105,7 @@ struct Kernels {
             if constexpr (V::GATHER) {
                 const int32_t shift = SHIFTED ? 2 * f.edge.extend : 0;
                 for (int b = 0; b < CODES; b++)
-                    letter[k].scores[b] = static_cast<Lane>(f.scheme.matrix[code][b] + shift);
+                    residue[k].scores[b] = static_cast<Lane>(f.scheme.matrix[code][b] + shift);
             } else {
                 profile[k] = f.group + static_cast<size_t>(f.profile_of[code]) *
                                            (static_cast<size_t>(f.batch.group->columns) + 1) * LANES;
@@ -142,7 +142,7 @@ struct Kernels {
             unrolled<0, ROWS>([&](auto index) __attribute__((always_inline)) {
                 constexpr int k = decltype(index)::value;
                 V s;
-                if constexpr (V::GATHER) s = V::lookup(letter[k].scores, codes);
+                if constexpr (V::GATHER) s = V::lookup(residue[k].scores, codes);
                 else s = V::load(profile[k] + static_cast<size_t>(j) * LANES);
                 const auto cell =
                     Recurrence<V, SHIFTED, VSEARCH>{opening, extending, zero}.template cell<FLAGS>(

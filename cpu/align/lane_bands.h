@@ -4,10 +4,10 @@
 // Two passes. A beam, scores only, keeps the columns near the best of each lane; what it says of the last
 // cell is the score L of some alignment. With that, a cell is alive from which the rest could still bring the
 // score to L. After each row of tiles the columns of the next one are chosen: from before the first column
-// that is alive in its last row, to as many after the last one as there are rows of letters to match.
+// that is alive in its last row, to as many after the last one as there are rows of residues to match.
 //
-// Lanes have row sequences of their own, and end in different rows. So there are letters after the last ones
-// that keep H' along a diagonal, and are no better than gaps against others (LetterClasses::end). All other
+// Lanes have row sequences of their own, and end in different rows. So there are residues after the last ones
+// that keep H' along a diagonal, and are no better than gaps against others (ResidueClasses::end). All other
 // ways out of a lane's matrix open a gap more than that within it, so that the diagonal of its last cell has
 // H' of it in the last row of all.
 //
@@ -168,7 +168,7 @@ private:
             memset(at(high_ + 1) + 2 * LANES, 0, static_cast<size_t>(high - high_ - 1) * 2 * LANES);
             high_ = high;
         }
-        if (beam_) shift_.make_letters(high_);
+        if (beam_) shift_.make_residues(high_);
         return true;
     }
 
@@ -255,10 +255,10 @@ private:
                 in += 2 * LANES;
                 out += 2 * LANES;
                 V v = V::load(in), gap = V::load(in + LANES);
-                const V letters = V::load(codes + static_cast<size_t>(j) * LANES);
+                const V residues = V::load(codes + static_cast<size_t>(j) * LANES);
                 unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
                     constexpr int k = decltype(which)::value;
-                    const V s = scores.template of<k>(letters, j);
+                    const V s = scores.template of<k>(residues, j);
                     const auto cell = ByteCell<V>::template of<false>(s, x[k], y[k], v, gap, v, costs);
                     x[k] = cell.x;
                     y[k] = cell.y;
@@ -325,7 +325,7 @@ private:
     ByteWork<V>& w_;
     LaneShift<V> shift_;
     const int32_t side_;           // rows of a row of tiles
-    const int32_t each_diagonal_;  // what two letters are worth at most; a step off the diagonal loses it
+    const int32_t each_diagonal_;  // what two residues are worth at most; a step off the diagonal loses it
     Numbers rows_, columns_;       // of each lane
 
     bool beam_ = false;

@@ -17,11 +17,11 @@
 // That makes pieces of any width cheap: `state` (H and e of a strip in its column, and the corner H above
 // them) goes in and comes out, and is the vertical border of the next piece.
 //
-// Rows beyond the last (the last strip's padding) score at most 0 with any letter. Nothing flows up from
+// Rows beyond the last (the last strip's padding) score at most 0 with any residue. Nothing flows up from
 // them, and in local mode none is ever better than an earlier cell in a smaller column or row.
 //
-// Scores: lanes differ in row letter and column letter. A table per strip holds, for each lane and column
-// letter, the scores of four rows in one word (PACKED, when scores fit eight bits) or of one; a gather
+// Scores: lanes differ in row residue and column residue. A table per strip holds, for each lane and column
+// residue, the scores of four rows in one word (PACKED, when scores fit eight bits) or of one; a gather
 // fetches a word a lane.
 //
 // Memory: batch.h, Tile.
@@ -102,7 +102,7 @@ struct LongPairs : LongPairState<V> {
         for (int l = 0; l < LANES; l++) table_starts[l] = l * WORDS * CODES;
         const V table_start = V::load(table_starts);
         const Lane* const table = w.table;
-        const uint8_t* const letters = w.pair.column + piece.left;
+        const uint8_t* const residues = w.pair.column + piece.left;
         Edge* const border = w.border + piece.left;
         const Lane next_corner = border[columns].h;
         Edge nowhere;
@@ -121,7 +121,7 @@ struct LongPairs : LongPairState<V> {
             V diagonal = r.above;
             r.above = V::shifted_in(r.h[ROWS - 1], in.h, &out.h);
             gap = V::shifted_in(gap, in.f, &out.f);
-            codes = V::shifted_in(codes, letters[t - 1], &none);
+            codes = V::shifted_in(codes, residues[t - 1], &none);
             const V index = V::add(codes, table_start);
             V words[WORDS];
             unrolled<0, WORDS>([&](auto q) __attribute__((always_inline)) {

@@ -76,7 +76,7 @@ struct LongPairState {
         }
     }
 
-    // The score of a row beyond the last with any letter.
+    // The score of a row beyond the last with any residue.
     static int32_t beyond(const Scheme& s) {
         return (s.matrix[PAD][PAD] < 0 ? s.matrix[PAD][PAD] : 0) + shift_of(s);
     }

@@ -1,15 +1,15 @@
 // Batches of 8-bit lanes in which every lane has a row sequence of its own: what their group holds. Written
 // once on the vector types of bytes.h and compiled once per instruction set. row_scores.h reads it.
 //
-// CLASSES: where scores depend on the letters' classes alone, as those of DNA mostly do, a class of a row and
-// one of a column differ (by XOR) in a number below 16, and a table of 16 scores says the rest.
+// CLASSES: where scores depend on the residues' classes alone, as those of DNA mostly do, a class of a row
+// and one of a column differ (by XOR) in a number below 16, and a table of 16 scores says the rest.
 //
 // FEW_ROWS: where the lanes have few sequences, a lookup finds the scores of two of them, for which the
-// columns' letters say which of the two it is: those of the second are CODES more.
+// columns' residues say which of the two it is: those of the second are CODES more.
 //
 // LINES: a tier needs one score of each lane side by side. Of each lane they are taken in a line along its
-// columns, by a lookup of the columns' letters, or, where that takes more than one instruction, from a
-// profile (the scores of each letter against all columns). Then 16 columns of all lanes are turned at a time.
+// columns, by a lookup of the columns' residues, or, where that takes more than one instruction, from a
+// profile (the scores of each residue against all columns). 16 columns of all lanes are turned at a time.
 #pragma once
 
 #include <cstddef>
@@ -75,8 +75,8 @@ private:
 
     void fill() {
         if (own_.classes) {
-            turn_letters(false, own_.classes->column);
-            turn_letters(true, own_.classes->row);
+            turn_residues(false, own_.classes->column);
+            turn_residues(true, own_.classes->row);
             return;
         }
         uint8_t as_they_are[CODES], unambiguous[CODES];
@@ -84,8 +84,8 @@ private:
             as_they_are[a] = static_cast<uint8_t>(a);
             unambiguous[a] = a < own_.unambiguous ? static_cast<uint8_t>(a) : 255;
         }
-        turn_letters(true, unambiguous);
-        turn_letters(false, as_they_are);
+        turn_residues(true, unambiguous);
+        turn_residues(false, as_they_are);
         make_tables();
         if (own_.few.count) {
             for (int l = 0; l < LANES; l++)
@@ -99,8 +99,8 @@ private:
     // Lanes that are not used have what the last one has.
     int lane(int l) const { return l < group_.used ? l : group_.used - 1; }
 
-    // Letters as `map` has them, a sequence after the other and then side by side.
-    void turn_letters(bool rows, const uint8_t* map) {
+    // Residues as `map` has them, a sequence after the other and then side by side.
+    void turn_residues(bool rows, const uint8_t* map) {
         alignas(64) uint8_t tables[2][TABLE_BYTES];
         for (size_t k = 0; k < TABLE_BYTES; k++) {
             tables[0][k] = tables[1][k] = map[k % CODES];
@@ -128,7 +128,7 @@ private:
             turn<V>([&](int l) { return lines + static_cast<size_t>(l) * stride + k; }, out);
     }
 
-    // Of each row letter.
+    // Of each row residue.
     void make_tables() {
         const int32_t raise = scheme_.mode == LOCAL ? 0 : byte_raise(scheme_);
         uint8_t* const tables = memory_ + layout_.tables;
@@ -138,9 +138,9 @@ private:
                     static_cast<uint8_t>(scheme_.matrix[a][b] + raise);
     }
 
-    bool has_row_letter(int a) const { return own_.row_codes >> a & 1; }
+    bool has_row_residue(int a) const { return own_.row_codes >> a & 1; }
 
-    // Of each lane, from the lines of letters that turn_letters has left.
+    // Of each lane, from the lines of residues that turn_residues has left.
     void make_profiles() {
         const uint8_t* const tables = memory_ + layout_.tables;
         for (size_t l = 0; l < size_t{LANES}; l++) {
@@ -150,7 +150,7 @@ private:
                 const auto index = V::index(V::load_any(line + j));
                 uint8_t* out = lane + j;
                 for (int a = 0; a < CODES; a++) {
-                    if (!has_row_letter(a)) continue;
+                    if (!has_row_residue(a)) continue;
                     V::lookup(tables + a * TABLE_BYTES, index).store_any(out);
                     out += layout_.stride;
                 }
@@ -158,23 +158,23 @@ private:
         }
     }
 
-    // Where the table of a row's letter is, or of each lane its profile.
+    // Where the table of a row's residue is, or of each lane its profile.
     void make_offsets() {
-        uint32_t of_letter[CODES], count = 0;
+        uint32_t of_residue[CODES], count = 0;
         for (int a = 0; a < CODES; a++) {
-            of_letter[a] = V::LOOKUP ? static_cast<uint32_t>(a * TABLE_BYTES)
-                                     : count * static_cast<uint32_t>(layout_.stride);
-            count += has_row_letter(a);
+            of_residue[a] = V::LOOKUP ? static_cast<uint32_t>(a * TABLE_BYTES)
+                                      : count * static_cast<uint32_t>(layout_.stride);
+            count += has_row_residue(a);
         }
         for (int l = 0; l < LANES; l++) {
             const int from = lane(l);
             const uint32_t profile =
                 V::LOOKUP ? 0 : static_cast<uint32_t>(l) * static_cast<uint32_t>(layout_.profile_bytes);
             uint32_t* const out = reinterpret_cast<uint32_t*>(memory_ + layout_.offsets);
-            const auto put = [&](int32_t row, int letter) {
+            const auto put = [&](int32_t row, int residue) {
                 constexpr int IN_BLOCK = OwnLayout::IN_BLOCK;
                 out[(static_cast<size_t>(row / IN_BLOCK) * LANES + static_cast<size_t>(l)) * IN_BLOCK +
-                    static_cast<size_t>(row % IN_BLOCK)] = profile + of_letter[letter];
+                    static_cast<size_t>(row % IN_BLOCK)] = profile + of_residue[residue];
             };
             for (int32_t row = 0; row < own_.rows; row++)
                 put(row, row < own_.lengths[from] ? own_.codes[from][row] : PAD);

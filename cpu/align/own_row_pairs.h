@@ -101,7 +101,7 @@ private:
     const size_t lanes_;
     std::vector<PairPosition> pairs_;
     std::vector<Piece> batches_;
-    LetterClasses classes_{};
+    ResidueClasses classes_{};
     bool has_classes_ = false;
     int few_ = 0;
     std::atomic<int64_t> aligned_{0}, overflowed_{0};  // pairs, so far

@@ -48,7 +48,7 @@ inline void copy_pairs(const pairalign_result& result, const pairalign_columns& 
         out.matches[k] = t.summary.matches;
         out.mismatches[k] = t.summary.mismatches;
         out.gap_openings[k] = t.summary.gap_openings;
-        out.gap_letters[k] = t.summary.gap_letters;
+        out.gap_residues[k] = t.summary.gap_residues;
         if (!out.cigar_offsets) continue;
         if (t.run_count) std::copy(t.runs, t.runs + t.run_count, out.cigar + run);
         run += t.run_count;

@@ -18,7 +18,7 @@ namespace PAIRALIGN_ISA {
 // How a fill finds scores.
 enum class Scores { ONE_ROW, CLASSES, FEW_ROWS, LINES };
 
-// Twice the moves of paths that come by the diagonal, where the mask says whether letters are equal and
+// Twice the moves of paths that come by the diagonal, where the mask says whether residues are equal and
 // unambiguous: bits of a cell's code.
 template <class V>
 static PAIRALIGN_INLINE V moves_where(typename V::Mask same) {
@@ -26,8 +26,8 @@ static PAIRALIGN_INLINE V moves_where(typename V::Mask same) {
 }
 
 // The scores of ROWS rows from `row` on. Columns are gone through in stretches: reach(j, stop, ...) makes
-// those from j on ready and says the last of them; column(letters) is what the rows of a column have in
-// common, and move(letters) see moves_where.
+// those from j on ready and says the last of them; column(residues) is what the rows of a column have in
+// common, and move(residues) see moves_where.
 template <class V, Scores SCORES, int ROWS>
 class RowScores;
 
@@ -40,14 +40,14 @@ public:
           rows_(w.own_rows + static_cast<size_t>(row) * V::LANES) {}
     PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop) { return stop; }
     PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop, const int32_t*) { return stop; }
-    static PAIRALIGN_INLINE Column column(V letters) { return letters; }
+    static PAIRALIGN_INLINE Column column(V residues) { return residues; }
     template <int K>
     PAIRALIGN_INLINE V of(Column column, int32_t) const {
         return V::lookup_16(table_, V::bit_xor(column, V::load(rows_ + K * V::LANES)));
     }
     template <int K>
-    PAIRALIGN_INLINE V move(V letters) const {
-        return moves_where<V>(V::eq(letters, V::load(rows_ + K * V::LANES)));
+    PAIRALIGN_INLINE V move(V residues) const {
+        return moves_where<V>(V::eq(residues, V::load(rows_ + K * V::LANES)));
     }
 
 private:
@@ -55,7 +55,7 @@ private:
     const uint8_t* const rows_;
 };
 
-// A table has the scores of two letters, those of the first half of the sequences and of the second.
+// A table has the scores of two residues, those of the first half of the sequences and of the second.
 template <class V, int ROWS>
 class RowScores<V, Scores::FEW_ROWS, ROWS> {
 public:
@@ -78,14 +78,14 @@ public:
     }
     PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop) { return stop; }
     PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop, const int32_t*) { return stop; }
-    static PAIRALIGN_INLINE Column column(V letters) { return V::index(letters); }
+    static PAIRALIGN_INLINE Column column(V residues) { return V::index(residues); }
     template <int K>
     PAIRALIGN_INLINE V of(Column column, int32_t) const {
         return V::lookup_where(others_, tables_[K][1], column, V::lookup(tables_[K][0], column));
     }
     template <int K>
-    PAIRALIGN_INLINE V move(V letters) const {
-        return moves_where<V>(V::eq(letters, V::load(rows_ + K * V::LANES)));
+    PAIRALIGN_INLINE V move(V residues) const {
+        return moves_where<V>(V::eq(residues, V::load(rows_ + K * V::LANES)));
     }
 
 private:
@@ -116,8 +116,8 @@ public:
         return V::load(scores_ + (static_cast<std::ptrdiff_t>(K) * AT_ONCE + j) * V::LANES);
     }
     template <int K>
-    PAIRALIGN_INLINE V move(V letters) const {
-        return moves_where<V>(V::eq(letters, V::load(rows_ + K * V::LANES)));
+    PAIRALIGN_INLINE V move(V residues) const {
+        return moves_where<V>(V::eq(residues, V::load(rows_ + K * V::LANES)));
     }
 
 private:
@@ -169,7 +169,7 @@ private:
     const uint8_t* scores_ = nullptr;  // of column 0
 };
 
-// Batches with one row sequence: a table of its letter, or a profile that the group has.
+// Batches with one row sequence: a table of its residue, or a profile that the group has.
 template <class V, int ROWS>
 class RowScores<V, Scores::ONE_ROW, ROWS> {
 public:
@@ -184,9 +184,9 @@ public:
         });
     }
     PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop) { return stop; }
-    static PAIRALIGN_INLINE Column column(V letters) {
+    static PAIRALIGN_INLINE Column column(V residues) {
         Column none{};
-        if constexpr (V::LOOKUP) return V::index(letters);
+        if constexpr (V::LOOKUP) return V::index(residues);
         return none;
     }
     template <int K>
@@ -199,56 +199,56 @@ private:
     const uint8_t* scores_[ROWS];
 };
 
-// For each letter of the row, and one that is not unambiguous: the moves of all letters of columns, twice.
-struct MovesOfLetters {
+// For each residue of the row, and one that is not unambiguous: the moves of all residues of columns, twice.
+struct MovesOfResidues {
     alignas(64) uint8_t of[CODES + 1][2 * CODES];
-    constexpr MovesOfLetters() : of() {
+    constexpr MovesOfResidues() : of() {
         for (int a = 0; a <= CODES; a++)
             for (int b = 0; b < 2 * CODES; b++) of[a][b] = b % CODES == a ? 2 * SAME_MOVE : 2 * OTHER_MOVE;
     }
 };
-constexpr MovesOfLetters MOVES_OF_LETTERS;
+constexpr MovesOfResidues MOVES_OF_RESIDUES;
 
-// With the letters of the rows.
+// With the residues of the rows.
 template <class V, int ROWS>
-class RowLetters {
+class RowResidues {
 public:
-    PAIRALIGN_INLINE RowLetters(const ByteWork<V>& w, int32_t row) {
+    PAIRALIGN_INLINE RowResidues(const ByteWork<V>& w, int32_t row) {
         unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
             constexpr int k = decltype(which)::value;
             const int code = w.batch.row[row + k];
             const bool unambiguous = code < w.batch.unambiguous;
-            if constexpr (V::LOOKUP) letters_[k] = MOVES_OF_LETTERS.of[unambiguous ? code : CODES];
-            else letters_[k] = V::set(unambiguous ? code : 255);
+            if constexpr (V::LOOKUP) residues_[k] = MOVES_OF_RESIDUES.of[unambiguous ? code : CODES];
+            else residues_[k] = V::set(unambiguous ? code : 255);
         });
     }
     template <int K>
-    PAIRALIGN_INLINE V move(V letters) const {
-        if constexpr (V::LOOKUP) return V::lookup(letters_[K], V::index(letters));  // takes less
-        else return moves_where<V>(V::eq(letters, letters_[K]));
+    PAIRALIGN_INLINE V move(V residues) const {
+        if constexpr (V::LOOKUP) return V::lookup(residues_[K], V::index(residues));  // takes less
+        else return moves_where<V>(V::eq(residues, residues_[K]));
     }
 
 private:
-    std::conditional_t<V::LOOKUP, const uint8_t*, V> letters_[ROWS];
+    std::conditional_t<V::LOOKUP, const uint8_t*, V> residues_[ROWS];
 };
 
 template <class V, int ROWS>
-class ProfileAndLetters : public RowScores<V, Scores::ONE_ROW, ROWS>, public RowLetters<V, ROWS> {
+class ProfileAndResidues : public RowScores<V, Scores::ONE_ROW, ROWS>, public RowResidues<V, ROWS> {
 public:
-    PAIRALIGN_INLINE ProfileAndLetters(const ByteWork<V>& w, int32_t row)
-        : RowScores<V, Scores::ONE_ROW, ROWS>(w, row), RowLetters<V, ROWS>(w, row) {}
+    PAIRALIGN_INLINE ProfileAndResidues(const ByteWork<V>& w, int32_t row)
+        : RowScores<V, Scores::ONE_ROW, ROWS>(w, row), RowResidues<V, ROWS>(w, row) {}
 };
 
 template <class V, Scores SCORES, int ROWS>
-using ScoresAndLetters =
-    std::conditional_t<SCORES == Scores::ONE_ROW, ProfileAndLetters<V, ROWS>, RowScores<V, SCORES, ROWS>>;
+using ScoresAndResidues =
+    std::conditional_t<SCORES == Scores::ONE_ROW, ProfileAndResidues<V, ROWS>, RowScores<V, SCORES, ROWS>>;
 
 // The same for windows, of whose columns there is no profile.
 template <class V, int ROWS>
-class RowTables : public RowLetters<V, ROWS> {
+class RowTables : public RowResidues<V, ROWS> {
 public:
     using Column = typename V::Index;
-    PAIRALIGN_INLINE RowTables(const ByteWork<V>& w, int32_t row) : RowLetters<V, ROWS>(w, row) {
+    PAIRALIGN_INLINE RowTables(const ByteWork<V>& w, int32_t row) : RowResidues<V, ROWS>(w, row) {
         unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
             constexpr int k = decltype(which)::value;
             const int code = w.batch.row[row + k];
@@ -256,7 +256,7 @@ public:
         });
     }
     PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop, const int32_t*) { return stop; }
-    static PAIRALIGN_INLINE Column column(V letters) { return V::index(letters); }
+    static PAIRALIGN_INLINE Column column(V residues) { return V::index(residues); }
     template <int K>
     PAIRALIGN_INLINE V of(Column column, int32_t) const {
         return V::lookup(tables_[K], column);

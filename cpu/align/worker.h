@@ -45,7 +45,7 @@ public:
         const Set& rows = result_.rows_of(task.flipped);
         row_codes_ = 0;
         for (int32_t r = task.row_begin; r < task.row_end; r++)
-            row_codes_ |= rows.letters[static_cast<size_t>(r)];
+            row_codes_ |= rows.residues[static_cast<size_t>(r)];
         for (int32_t r = task.row_begin; r < task.row_end && !engine_.cancelled; r++) align_row(r, wanted_);
     }
 

@@ -1,7 +1,7 @@
 // Bitwise scores of a window: its pairs are dealt out to words, words to threads.
 //
 // A word takes a block of 64 neighbouring rows and some columns of the pair matrix: sets are sorted by
-// length, so its pairs are of about the same size. Letters become bits once a window; 64 letters of 64 rows
+// length, so its pairs are of about the same size. Residues become bits once a window; 64 residues of 64 rows
 // are transposed once for all columns.
 
 #include "bitwise.h"
@@ -30,7 +30,7 @@ namespace {
 
 constexpr int BLOCK_ROWS = 64;  // of a word: those of its words of 64 pairs
 constexpr int PLANES = 3;
-constexpr int DEFINITE = 4;  // codes below are A, C, G, T
+constexpr int UNAMBIGUOUS = 4;  // codes below are A, C, G, T
 
 // The kernel of an instruction set that pairalign_instruction_sets names; its best one if `name` is empty.
 const BitwiseKernel* choose_kernel(const char* name) {
@@ -65,7 +65,7 @@ uint64_t gather_bits(uint64_t bytes, int k) {
     return (bytes >> k & 0x0101010101010101ull) * 0x0102040810204080ull >> 56;
 }
 
-// Letters of some sequences as bits: 64 letters are a word for each of the PLANES, the rest of the last one
+// Residues of some sequences as bits: 64 residues are a word for each of the PLANES, the rest of the last one
 // matches nothing.
 class Packed {
 public:
@@ -88,7 +88,7 @@ public:
     }
     int32_t length(int32_t sequence) const { return set_.lengths[sequence]; }
     bool of_rows() const { return of_rows_; }
-    // Letters 64 * block and on.
+    // Residues 64 * block and on.
     uint64_t bits(int32_t sequence, int32_t block, int plane) const {
         if (64 * block >= length(sequence)) return of_rows_ || plane == 2 ? ~uint64_t(0) : 0;
         return bits_[starts_[static_cast<size_t>(sequence - begin_)] +
@@ -97,19 +97,19 @@ public:
 
 private:
     static uint8_t complement(uint8_t code) {
-        return code < DEFINITE ? static_cast<uint8_t>(DEFINITE - 1 - code) : code;
+        return code < UNAMBIGUOUS ? static_cast<uint8_t>(UNAMBIGUOUS - 1 - code) : code;
     }
 
-    void add(const uint8_t* codes, int32_t letters) {
+    void add(const uint8_t* codes, int32_t residues) {
         uint64_t bits[PLANES] = {0, 0, 0};
-        for (int32_t k = 0; k < letters; k += 8) {
+        for (int32_t k = 0; k < residues; k += 8) {
             uint64_t eight = 0;
-            std::memcpy(&eight, codes + k, static_cast<size_t>(std::min(8, letters - k)));
+            std::memcpy(&eight, codes + k, static_cast<size_t>(std::min(8, residues - k)));
             bits[0] |= gather_bits(eight, 0) << k;
             bits[1] |= gather_bits(eight, 1) << k;
             bits[2] |= gather_bits(eight | eight >> 1 | eight >> 2, 2) << k;  // codes from 4 to 31
         }
-        if (letters < 64) bits[2] |= ~uint64_t(0) << letters;
+        if (residues < 64) bits[2] |= ~uint64_t(0) << residues;
         for (int plane = 0; plane < 2; plane++)
             bits_.push_back(of_rows_ ? bits[plane] | bits[2] : bits[plane] & ~bits[2]);
         bits_.push_back(bits[2]);
@@ -122,20 +122,20 @@ private:
     std::vector<size_t> starts_;
 };
 
-// Planes [letter][PLANES][quads] of the sequences of a word's pairs.
+// Planes [residue][PLANES][quads] of the sequences of a word's pairs.
 class Planes {
 public:
     Planes(const Packed& packed, int quads) : packed_(packed), quads_(quads) {}
 
     // `sequences` are those of the word's pairs; those that are missing match nothing.
-    const uint64_t* fill(const std::vector<int32_t>& sequences, int32_t letters) {
-        if (sequences == sequences_ && letters == letters_) return planes();  // as for the word before
+    const uint64_t* fill(const std::vector<int32_t>& sequences, int32_t residues) {
+        if (sequences == sequences_ && residues == residues_) return planes();  // as for the word before
         sequences_ = sequences;
-        letters_ = letters;
-        buffer_.need(static_cast<size_t>(letters) * PLANES * static_cast<size_t>(quads_) * 8);
+        residues_ = residues;
+        buffer_.need(static_cast<size_t>(residues) * PLANES * static_cast<size_t>(quads_) * 8);
         for (int q = 0; q < quads_; q++) {
             if (q > 0 && same_as_before(q)) {
-                for (int64_t k = 0; k < int64_t{letters} * PLANES; k++)
+                for (int64_t k = 0; k < int64_t{residues} * PLANES; k++)
                     planes()[k * quads_ + q] = planes()[k * quads_ + q - 1];
             } else if (all_the_same(q)) {
                 spread(q, sequences[static_cast<size_t>(64 * q)]);
@@ -162,14 +162,14 @@ private:
         return true;
     }
     void spread(int q, int32_t from) {
-        for (int32_t k = 0; k < letters_; k++)
+        for (int32_t k = 0; k < residues_; k++)
             for (int plane = 0; plane < PLANES; plane++)
                 planes()[(int64_t{k} * PLANES + plane) * quads_ + q] =
                     -(packed_.bits(from, k / 64, plane) >> k % 64 & 1);
     }
     void transpose(int q) {
         uint64_t block[64];
-        for (int32_t first = 0; first < letters_; first += 64)
+        for (int32_t first = 0; first < residues_; first += 64)
             for (int plane = 0; plane < PLANES; plane++) {
                 for (int s = 0; s < 64; s++) {
                     const int32_t one = sequence(64 * q + s);
@@ -177,7 +177,7 @@ private:
                     block[s] = one < 0 ? nothing : packed_.bits(one, first / 64, plane);
                 }
                 transpose_bits(block);
-                for (int k = 0; k < std::min(64, letters_ - first); k++)
+                for (int k = 0; k < std::min(64, residues_ - first); k++)
                     planes()[(int64_t{first + k} * PLANES + plane) * quads_ + q] = block[k];
             }
     }
@@ -185,7 +185,7 @@ private:
     const Packed& packed_;
     int quads_;
     std::vector<int32_t> sequences_;
-    int32_t letters_ = -1;
+    int32_t residues_ = -1;
     Buffer buffer_;
 };
 

@@ -34,8 +34,8 @@ namespace pairalign {
 constexpr int BITWISE_STRIP = 32;  // columns whose scores stay in the first-level cache
 constexpr int BITWISE_MOST_BITS = 32;
 
-// A word of pairs. Planes are [letter][3][words of 64 pairs]: three bits of a letter, so that a row's and a
-// column's agree only where the letters match:   A 0, C 1, G 2, T 3 on both sides; nothing: rows 7, columns 4
+// A word of pairs. Planes are [residue][3][words of 64 pairs]: three bits of a residue, so that a row's and a
+// column's agree only where the residues match:   A 0, C 1, G 2, T 3 on both sides; none: rows 7, columns 4
 struct BitwiseJob {
     int32_t rows, columns;  // of the longest
     const uint64_t *row_planes, *column_planes;

@@ -131,7 +131,7 @@ void bitwise_score(const BitwiseJob& job, const S& scores) {
         // An odd number of columns gets one more: it matches nothing.
         const int32_t columns =
             (job.columns - first < BITWISE_STRIP ? job.columns - first + 1 : BITWISE_STRIP) & ~1;
-        const Word* const letters = reinterpret_cast<const Word*>(job.column_planes) + int64_t(first) * 3;
+        const Word* const residues = reinterpret_cast<const Word*>(job.column_planes) + int64_t(first) * 3;
         Word before[BITS];  // the row before, in the column before
         BITWISE_UNROLL
         for (int k = 0; k < BITS; k++) before[k] = zero;
@@ -147,10 +147,10 @@ void bitwise_score(const BitwiseJob& job, const S& scores) {
                 corner[k] = before[k];
                 before[k] = left[k] = first ? edge[k] : zero;
             }
-            const auto matches = [&](const Word* letter) __attribute__((always_inline)) {
-                Word differ = bitwise_xor(letter[0], r0);
-                differ = Word::ternary<XOR_OR>(letter[1], r1, differ);
-                return Word::ternary<NEITHER_XOR>(letter[2], r2, differ);
+            const auto matches = [&](const Word* residue) __attribute__((always_inline)) {
+                Word differ = bitwise_xor(residue[0], r0);
+                differ = Word::ternary<XOR_OR>(residue[1], r1, differ);
+                return Word::ternary<NEITHER_XOR>(residue[2], r2, differ);
             };
             for (int32_t c = 0; c < columns; c += 2) {
                 Word* const even = strip + c * BITS;
@@ -158,13 +158,13 @@ void bitwise_score(const BitwiseJob& job, const S& scores) {
                 Word up[BITS], middle[BITS];
                 BITWISE_UNROLL
                 for (int k = 0; k < BITS; k++) up[k] = even[k];
-                bitwise_cell<B, HI, false>(scores, up, left, corner, matches(letters + 3 * c), middle, best);
+                bitwise_cell<B, HI, false>(scores, up, left, corner, matches(residues + 3 * c), middle, best);
                 BITWISE_UNROLL
                 for (int k = 0; k < BITS; k++) {
                     even[k] = middle[k];
                     corner[k] = odd[k];
                 }
-                bitwise_cell<B, HI, true>(scores, corner, middle, up, matches(letters + 3 * c + 3), left,
+                bitwise_cell<B, HI, true>(scores, corner, middle, up, matches(residues + 3 * c + 3), left,
                                           best);
                 BITWISE_UNROLL
                 for (int k = 0; k < BITS; k++) odd[k] = left[k];

@@ -9,7 +9,7 @@
 namespace pairalign {
 
 constexpr int CODES = 32;       // letters of an alphabet, at most
-constexpr int PAD = CODES - 1;  // code that fills short lanes; scores as the worst letter pair
+constexpr int PAD = CODES - 1;  // code that fills short lanes; scores as the worst residue pair
 constexpr int MAX_LANES = 64;
 
 constexpr size_t MOST_BYTES = size_t{1} << 60;  // as good as infinite, and twice that fits int64_t
@@ -30,24 +30,24 @@ enum Detail { SCORE = 0, STATS = 1, CIGAR = 2 };
 
 // Kinds of step on a path, in the low bits of a run (`length << 2 | step`).
 enum Step : uint32_t { DIAGONAL_STEP = 0, ROW_GAP = 1, COLUMN_GAP = 2 };
-// ROW_GAP consumes a row letter (state F), COLUMN_GAP a column letter (state E).
+// ROW_GAP consumes a row residue (state F), COLUMN_GAP a column residue (state E).
 
-// What a gap costs: `open` its first letter, `extend` each further one.
+// What a gap costs: `open` its first residue, `extend` each further one.
 struct GapCost {
     int32_t open, extend;
 
     bool is_free() const { return open == 0 && extend == 0; }
-    int32_t of(int32_t letters) const { return letters ? open + (letters - 1) * extend : 0; }
+    int32_t of(int32_t residues) const { return residues ? open + (residues - 1) * extend : 0; }
 };
 
-// Costs of a gap opposite a sequence's first letters, and opposite its last ones.
+// Costs of a gap opposite a sequence's first residues, and opposite its last ones.
 struct EndGaps {
     GapCost start, end;
 };
 
 struct Scheme {
     int32_t matrix[CODES][CODES];  // row PAD and column PAD hold the smallest score
-    int32_t highest;               // score of two letters, or 0
+    int32_t highest;               // score of two residues, or 0
     int32_t gap_open, gap_extend;
     Mode mode;
     EndGaps query, target;  // mode END_GAPS: at most what other gaps cost; else 0
@@ -59,7 +59,7 @@ struct Scheme {
 
     // Mode END_GAPS: of cells of the last row or column whose scores, less the gap to the last cell, are
     // equal, the usual rule takes the smallest column, then the smallest row; vsearch's the shortest gap, and
-    // of gaps at both ends that which consumes letters of the query.
+    // of gaps at both ends that which consumes residues of the query.
     // Ties: the end cell.
     bool is_better_end(int32_t score, int32_t than) const {
         return ties == VSEARCH_TIES ? score >= than : score > than;
@@ -77,7 +77,7 @@ struct Group {
     const uint8_t* codes[MAX_LANES];
     int32_t lengths[MAX_LANES];
     int32_t columns;     // longest length
-    uint32_t row_codes;  // bit set of the row letters a profile must hold
+    uint32_t row_codes;  // bit set of the row residues a profile must hold
     void* lanes;         // filled by Kernel::prepare, Kernel::group_bytes(...) long, 64-byte aligned
 };
 
@@ -86,8 +86,8 @@ enum EndState { BEST = 0, BEST_ROW = 1, BEST_COLUMN = 2, LENGTHS = 3, END_VECTOR
 
 struct Path {
     int32_t score;
-    int32_t end_row, end_column;      // letters before the end cell
-    int32_t start_row, start_column;  // letters before the alignment
+    int32_t end_row, end_column;      // residues before the end cell
+    int32_t start_row, start_column;  // residues before the alignment
     uint32_t* runs;                   // from the end to the start; room for rows + columns + 1 runs
     int32_t run_count;
 };
@@ -111,7 +111,7 @@ struct Batch {
 
 // Of an alignment.
 struct Summary {
-    int32_t matches = 0, mismatches = 0, gap_openings = 0, gap_letters = 0;
+    int32_t matches = 0, mismatches = 0, gap_openings = 0, gap_residues = 0;
 };
 
 // SAM's operation codes, in the low four bits of a run.
@@ -201,7 +201,7 @@ struct LongKernel {
 
 // How far below H'(0,0) (local: below 0) a value of the recurrences can fall in 16-bit lanes, see
 // recurrence.h: shifted, H' by a gap on each side, e' and f' by one more; local, e and f by a gap, before
-// they are extended; and a diagonal by the worst letter pair. Kernels use it too: it must be inlined, or the
+// they are extended; and a diagonal by the worst residue pair. Kernels use it too: it must be inlined, or the
 // linker would pick one instruction set's copy for all.
 inline __attribute__((always_inline)) int32_t room_below(const Scheme& s) {
     const int32_t worst = s.matrix[PAD][PAD] < 0 ? -s.matrix[PAD][PAD] : 0;

@@ -10,18 +10,18 @@
 
 namespace pairalign {
 
-// Classes of letters, where the score of two depends on row ^ column of their classes alone. Equal classes
-// are equal, unambiguous letters.
-struct LetterClasses {
+// Classes of residues, where the score of two depends on row ^ column of their classes alone. Equal classes
+// are equal, unambiguous residues.
+struct ResidueClasses {
     uint8_t row[CODES], column[CODES];
     uint8_t scores[16];  // as cells take them; those below 8 are used
 
-    // The same for bands (lane_bands.h): after its last letter a sequence has PAD, which keeps H' on
-    // a diagonal against another PAD, and loses `unopened`, open - extend, against letters. Numbers from 128
+    // The same for bands (lane_bands.h): after its last residue a sequence has PAD, which keeps H' on
+    // a diagonal against another PAD, and loses `unopened`, open - extend, against residues. Numbers from 128
     // on have no score, which is that.
-    LetterClasses with_ends(int32_t unopened) const {
+    ResidueClasses with_ends(int32_t unopened) const {
         constexpr uint8_t BOTH_END = 8, ENDED = 128;
-        LetterClasses c = *this;
+        ResidueClasses c = *this;
         c.row[PAD] = ENDED + BOTH_END;
         c.column[PAD] = ENDED;
         c.scores[BOTH_END] = static_cast<uint8_t>(unopened);
@@ -41,10 +41,10 @@ struct FewRows {
 struct OwnRows {
     const uint8_t* codes[MAX_LANES];
     int32_t lengths[MAX_LANES];
-    int32_t rows;                  // of the longest
-    uint32_t row_codes;            // bit set of the letters, with PAD
-    int unambiguous;               // codes below it are letters that can be equal
-    const LetterClasses* classes;  // null: scores are looked up or come from profiles
+    int32_t rows;                   // of the longest
+    uint32_t row_codes;             // bit set of the residues, with PAD
+    int unambiguous;                // codes below it are residues that can be equal
+    const ResidueClasses* classes;  // null: scores are looked up or come from profiles
     FewRows few;
 };
 
@@ -54,7 +54,7 @@ struct OwnLayout {
     static constexpr int AT_ONCE = 64;  // columns whose scores are made ready at a time
     static constexpr size_t TABLE_BYTES = 2 * CODES;
     static constexpr int IN_BLOCK = 16;  // rows whose offsets stand together, of each lane
-    size_t line_stride = 0, stride = 0;  // of sequences; of the letters of a profile
+    size_t line_stride = 0, stride = 0;  // of sequences; of the residues of a profile
     size_t profile_bytes = 0;            // of a lane
     size_t codes = 0, rows = 0, others = 0, lines = 0, tables = 0, offsets = 0, taken = 0, scores = 0,
            profiles = 0;
@@ -102,7 +102,7 @@ struct ByteBatch {
     bool trace;             // false: only `score` is set
     int32_t side;           // when tracing: rows of a tile, 16 times a power of two; or ALL_CELLS
     bool floors;            // local mode: scores of any size, see byte_floors.h
-    int unambiguous;        // codes below it are letters that can be equal
+    int unambiguous;        // codes below it are residues that can be equal
     uint8_t* work;          // ByteLayout::bytes, 64-byte aligned
     const std::atomic<bool>* cancelled;
     uint64_t overflowed;    // bit set of lanes: scores that 8 bits do not hold, whose paths are not set
@@ -227,7 +227,7 @@ inline __attribute__((always_inline)) int32_t floor_margin(const Scheme& s) {
     return 2 * s.gap_open + (ByteBatch::FLOOR_COLUMNS - 1) * s.gap_extend + 1;
 }
 
-// What D adds to the score of two letters, in the other modes. Must be inlined.
+// What D adds to the score of two residues, in the other modes. Must be inlined.
 inline __attribute__((always_inline)) int32_t byte_raise(const Scheme& s) {
     return s.gap_extend + s.gap_open;
 }

@@ -8,9 +8,9 @@
 
 namespace pairalign {
 
-// Bit k: letters k of both sequences are equal and unambiguous (code < unambiguous). count <= 64 and both
+// Bit k: residues k of both sequences are equal and unambiguous (code < unambiguous). count <= 64 and both
 // sequences must be readable for 8 bytes past `count`.
-inline uint64_t equal_letters(const uint8_t* a, const uint8_t* b, int count, int unambiguous) {
+inline uint64_t equal_residues(const uint8_t* a, const uint8_t* b, int count, int unambiguous) {
     constexpr uint64_t EACH = 0x0101010101010101u, HIGH = 0x8080808080808080u;
     uint64_t mask = 0;
     for (int k = 0; k < count; k += 8) {
@@ -40,7 +40,7 @@ inline int64_t write_cigar(const Path& path, const uint8_t* row, const uint8_t* 
             if (out) out[count] = length << 4 | operation_of[step];
             count++;
             summary.gap_openings++;
-            summary.gap_letters += static_cast<int32_t>(length);
+            summary.gap_residues += static_cast<int32_t>(length);
             (step == ROW_GAP ? i : j) += static_cast<int32_t>(length);
             continue;
         }
@@ -48,7 +48,7 @@ inline int64_t write_cigar(const Path& path, const uint8_t* row, const uint8_t* 
         int32_t matches = 0;
         for (uint32_t done = 0; done < length; done += 64) {
             const int chunk = static_cast<int>(length - done < 64 ? length - done : 64);
-            uint64_t mask = equal_letters(row + i + done, column + j + done, chunk, unambiguous);
+            uint64_t mask = equal_residues(row + i + done, column + j + done, chunk, unambiguous);
             matches += __builtin_popcountll(mask);
             if (!out) continue;
             for (int k = 0; k < chunk;) {

@@ -16,7 +16,7 @@ namespace pairalign {
 // The sequences of pairs, a lane each. `Pair`: PairPosition or what derives from it. `classes`: null where
 // lanes have profiles.
 template <class Pair>
-void set_lanes(const pairalign_result& result, const Pair* pairs, int count, const LetterClasses* classes,
+void set_lanes(const pairalign_result& result, const Pair* pairs, int count, const ResidueClasses* classes,
                Group& group, OwnRows& own) {
     group.used = count;
     group.columns = own.rows = 0;
@@ -30,7 +30,7 @@ void set_lanes(const pairalign_result& result, const Pair* pairs, int count, con
         own.codes[l] = rows.codes(pair.row);
         own.lengths[l] = rows.length(pair.row);
         own.rows = std::max(own.rows, own.lengths[l]);
-        own.row_codes |= rows.letters[static_cast<size_t>(pair.row)];
+        own.row_codes |= rows.residues[static_cast<size_t>(pair.row)];
     }
     own.unambiguous = result.engine->unambiguous;
     own.classes = classes;

@@ -48,7 +48,7 @@ void keep_pair(pairalign_result& result, Arena& arena, bool traced, const PairPo
     t.query_end = is_query ? path.end_row : path.end_column;
     t.target_start = is_query ? path.start_column : path.start_row;
     t.target_end = is_query ? path.end_column : path.end_row;
-    if (t.summary.matches + t.summary.mismatches + t.summary.gap_letters == 0)
+    if (t.summary.matches + t.summary.mismatches + t.summary.gap_residues == 0)
         t.query_start = t.query_end = t.target_start = t.target_end = 0;
 }
 

@@ -15,27 +15,27 @@ bool fits_narrow(const Scheme& s, int32_t rows, int32_t columns) {
 
 bool fits_wide(const Scheme& s, int32_t rows, int32_t columns) {
     const int64_t low = s.matrix[PAD][PAD], high = s.highest;
-    const int64_t letters = int64_t{rows} + columns;
-    return high * std::min(rows, columns) + (letters + 4) * s.gap_extend - low + 4 * int64_t{s.gap_open} <
+    const int64_t residues = int64_t{rows} + columns;
+    return high * std::min(rows, columns) + (residues + 4) * s.gap_extend - low + 4 * int64_t{s.gap_open} <
            (int64_t{1} << 30);
 }
 
 bool fits_bytes(const Scheme& s) {
     const int64_t best = s.highest, o = int64_t{s.gap_open} - s.gap_extend;
-    if (s.mode == LOCAL) return byte_offset(s) + 4 * best <= 255;  // there should be room for some letters
+    if (s.mode == LOCAL) return byte_offset(s) + 4 * best <= 255;  // there should be room for some residues
     return best + byte_raise(s) <= 127 && 2 * o <= 128 && s.matrix[PAD][PAD] + byte_raise(s) + o >= 0;
 }
 
 bool fits_floors(const Scheme& s, int32_t rows, int32_t columns) {
     constexpr int64_t MOST = 32000;  // another byte more is a 16-bit number
-    constexpr int32_t LETTERS = 8;
+    constexpr int32_t RESIDUES = 8;
     const int64_t best = s.highest;
     return s.mode == LOCAL && best > 0 && fits_bytes(s) &&
            best * std::min(rows, columns) + byte_offset(s) <= MOST &&
-           byte_offset(s) + floor_margin(s) + (LETTERS + 1) * best <= 255;
+           byte_offset(s) + floor_margin(s) + (RESIDUES + 1) * best <= 255;
 }
 
-bool classes_of(const Scheme& scheme, int unambiguous, uint32_t codes, LetterClasses& classes) {
+bool classes_of(const Scheme& scheme, int unambiguous, uint32_t codes, ResidueClasses& classes) {
     constexpr int BASES =
         4;  // A, C, G, T: those that pair and those that do not, transitions and transversions
     constexpr uint8_t OTHER_ROW = 7, OTHER_COLUMN = 4;  // from bases they differ by 4 to 7, and by 3

@@ -18,11 +18,11 @@ bool fits_wide(const Scheme& scheme, int32_t rows, int32_t columns);
 bool fits_bytes(const Scheme& scheme);
 
 // True when scores of local mode are found above floors, see byte_floors.h: floors fit their numbers, and a
-// byte has room for some letters of a block.
+// byte has room for some residues of a block.
 bool fits_floors(const Scheme& scheme, int32_t rows, int32_t columns);
 
-// Classes of a bit set of letters, or false where scores take more than classes can say.
-bool classes_of(const Scheme& scheme, int unambiguous, uint32_t codes, LetterClasses& classes);
+// Classes of a bit set of residues, or false where scores take more than classes can say.
+bool classes_of(const Scheme& scheme, int unambiguous, uint32_t codes, ResidueClasses& classes);
 
 // Costs are in about half the time that a batch of 16-bit lanes takes for one vector of cells without flags.
 

@@ -1,9 +1,9 @@
 // The recurrences of one cell, on the vector types of vector.h: shared by kernel.h (a lane a pair) and
 // long_pair.h (all lanes one pair).
 //
-// Gotoh's recurrences (docs/conventions.md). Rows run over the letters of the row sequence, columns
-// over those of the column sequences; E ends in a gap that consumes a column letter, F in one that
-// consumes a row letter.
+// Gotoh's recurrences (docs/conventions.md). Rows run over the residues of the row sequence, columns
+// over those of the column sequences; E ends in a gap that consumes a column residue, F in one that
+// consumes a row residue.
 //
 // What is stored is not E(i,j) and F(i,j) but the gap states of the next cells,
 //     e = E(i,j+1) = max(E(i,j) - ext, H(i,j) - open),   f = F(i+1,j) = max(F(i,j) - ext, H(i,j) - open)
@@ -80,13 +80,13 @@ struct Border {
     }
 };
 
-// What a letter pair's score is raised by in H'.
+// What a residue pair's score is raised by in H'.
 inline int32_t shift_of(const Scheme& s) { return s.mode == LOCAL ? 0 : 2 * s.gap_extend; }
 
 // The costs that a cell needs: opening = open (in H': open - extend), extending = extend, zero = base. Made
 // anew for each cell: as an object that lives through a loop, GCC would keep it in memory.
 // VSEARCH: flags for that program's ties. A gap goes on only where closing it is worse, and of E and F the
-// one that consumes a letter of the query is preferred: `zero` is then 1 in lanes where E is the other one,
+// one that consumes a residue of the query is preferred: `zero` is then 1 in lanes where E is the other one,
 // else 0.
 template <class V, bool SHIFTED, bool VSEARCH = false>
 struct Recurrence {

@@ -8,8 +8,8 @@
 #include <cstdint>
 
 struct pairalign_set {
-    const uint8_t* codes;    // all letters; stays valid while the engine is open
-    const int64_t* starts;   // [count] first letter of each sequence, by sorted position
+    const uint8_t* codes;    // all residues; stays valid while the engine is open
+    const int64_t* starts;   // [count] first residue of each sequence, by sorted position
     const int32_t* lengths;  // [count] by sorted position, descending
     const int32_t* inputs;   // [count] input index of each sorted position
     int32_t count;

@@ -30,14 +30,14 @@ struct Traced {  // everything of a pair but its score
 
 struct Set {
     pairalign_set given;
-    std::vector<uint32_t> letters;  // per sequence, the set of codes it uses
-    std::vector<int32_t> ranks{};   // of two sets: see find_row_ranks
+    std::vector<uint32_t> residues;  // per sequence, the set of codes it uses
+    std::vector<int32_t> ranks{};    // of two sets: see find_row_ranks
 
-    explicit Set(const pairalign_set& set) : given(set), letters(static_cast<size_t>(set.count)) {
+    explicit Set(const pairalign_set& set) : given(set), residues(static_cast<size_t>(set.count)) {
         for (int32_t s = 0; s < set.count; s++) {
             uint32_t used = 0;
             for (int32_t k = 0; k < set.lengths[s]; k++) used |= 1u << codes(s)[k];
-            letters[static_cast<size_t>(s)] = used;
+            residues[static_cast<size_t>(s)] = used;
         }
     }
     const uint8_t* codes(int32_t position) const { return given.codes + given.starts[position]; }

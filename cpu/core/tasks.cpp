@@ -37,7 +37,7 @@ void add_tasks(std::vector<Task>& tasks, std::vector<Task>& thin, const pairalig
     const int32_t groups = (of.column_end - of.column_begin + lanes - 1) / lanes;
     if (groups == 0 || of.row_end <= of.row_begin) return;
     const int32_t pieces = std::max(1, (8 * engine.threads + groups - 1) / groups);
-    // Preparing the columns for a task must take little of its time: rows of a thousand letters are enough.
+    // Preparing the columns for a task must take little of its time: rows of a thousand residues are enough.
     const int32_t least = std::min(16, 1 + 16000 / engine.rows_of(of.flipped).length(of.row_begin));
     const int32_t chunk = std::min(64, std::max(least, (of.row_end - of.row_begin + pieces - 1) / pieces));
     for (int32_t c = of.column_begin; c < of.column_end; c += lanes) {
@@ -143,11 +143,11 @@ std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_
 }
 
 bool classes_of_window(const pairalign_engine& engine, const pairalign_result& result,
-                       LetterClasses& classes) {
+                       ResidueClasses& classes) {
     const pairalign_window& w = result.window;
     uint32_t codes = 0;
     const auto add = [&codes](const Set& set, int32_t begin, int32_t end) {
-        for (int32_t k = begin; k < end; k++) codes |= set.letters[static_cast<size_t>(k)];
+        for (int32_t k = begin; k < end; k++) codes |= set.residues[static_cast<size_t>(k)];
     };
     add(result.rows_of(false), w.row_start, w.row_stop);
     add(result.columns_of(false), w.column_start, w.column_stop);

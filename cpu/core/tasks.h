@@ -28,8 +28,8 @@ std::vector<Task> all_tasks(const pairalign_engine& engine, const pairalign_resu
 std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_result& result,
                                 const uint8_t* wanted);
 
-// Classes of the letters of all sequences of the window, or false, see classes_of.
+// Classes of the residues of all sequences of the window, or false, see classes_of.
 bool classes_of_window(const pairalign_engine& engine, const pairalign_result& result,
-                       LetterClasses& classes);
+                       ResidueClasses& classes);
 
 }  // namespace pairalign

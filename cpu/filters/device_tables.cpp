@@ -9,7 +9,7 @@
 #include "../threads.h"
 #include "pair_filter.h"
 
-// The sequences of a set, by sorted position. Null: q-grams, or letters, are not looked at.
+// The sequences of a set, by sorted position. Null: q-grams, or residues, are not looked at.
 struct pairalign_filtered_set {
     const uint64_t* bits;
     int64_t words;  // of all sequences
@@ -20,7 +20,7 @@ struct pairalign_filtered_set {
 
 // What is known of pairs by their lengths. [0]: the column's sequence is the query, [1]: the row's.
 struct pairalign_length_bound {
-    int64_t least_best;  // what the letters of either sequence must be able to score
+    int64_t least_best;  // what the residues of either sequence must be able to score
     int32_t grams[2];    // that they must share; -1: the pair cannot pass
     int32_t score[2];    // that a pair which passes has at least
     int32_t matches[2];  // of which it must have as many

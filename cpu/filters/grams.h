@@ -15,11 +15,11 @@
 
 namespace pairalign {
 
-constexpr int BITS_OF_LETTER = 5;
-constexpr int MOST_GRAM = 12;     // letters
+constexpr int BITS_OF_RESIDUE = 5;
+constexpr int MOST_GRAM = 12;     // residues
 constexpr int BITS_OF_COUNT = 4;  // of a number up to that
 constexpr int64_t LEAST_BITS = 512, MOST_BITS = 65536;
-constexpr int LEAST_DENSITY = 8, MOST_DENSITY = 32;  // bits a letter
+constexpr int LEAST_DENSITY = 8, MOST_DENSITY = 32;  // bits a residue
 
 struct GramSet {
     int64_t start;  // first word
@@ -33,27 +33,27 @@ inline uint64_t mix(uint64_t x) {
     return x ^ (x >> 31);
 }
 
-// The q-grams of unambiguous letters of a sequence, sorted.
+// The q-grams of unambiguous residues of a sequence, sorted.
 inline void read_grams(const uint8_t* codes, int32_t length, int q, int unambiguous,
                        std::vector<uint64_t>& grams) {
     grams.clear();
-    for_each_word(codes, length, q, BITS_OF_LETTER, unambiguous,
+    for_each_word(codes, length, q, BITS_OF_RESIDUE, unambiguous,
                   [&](uint64_t gram, int32_t) { grams.push_back(gram); });
     std::sort(grams.begin(), grams.end());
 }
 
-// What is read from each unambiguous letter of a sequence on, sorted: as many unambiguous letters as follow,
-// at most MOST_GRAM, the first one the highest, and below them their number.
+// What is read from each unambiguous residue of a sequence on, sorted: as many unambiguous residues as
+// follow, at most MOST_GRAM, the first one the highest, and below them their number.
 inline std::vector<uint64_t> sorted_suffixes(const uint8_t* codes, int32_t length, int unambiguous) {
     std::vector<uint64_t> suffixes;
-    uint64_t word = 0, letters = 0;
+    uint64_t word = 0, residues = 0;
     for (int32_t k = length; k-- > 0;) {
         const bool is_unambiguous = codes[k] < unambiguous;
-        letters = is_unambiguous ? std::min<uint64_t>(letters + 1, MOST_GRAM) : 0;
+        residues = is_unambiguous ? std::min<uint64_t>(residues + 1, MOST_GRAM) : 0;
         word = is_unambiguous
-                   ? word >> BITS_OF_LETTER | uint64_t{codes[k]} << BITS_OF_LETTER * (MOST_GRAM - 1)
+                   ? word >> BITS_OF_RESIDUE | uint64_t{codes[k]} << BITS_OF_RESIDUE * (MOST_GRAM - 1)
                    : 0;
-        if (is_unambiguous) suffixes.push_back(word << BITS_OF_COUNT | letters);
+        if (is_unambiguous) suffixes.push_back(word << BITS_OF_COUNT | residues);
     }
     std::sort(suffixes.begin(), suffixes.end());
     return suffixes;
@@ -61,7 +61,7 @@ inline std::vector<uint64_t> sorted_suffixes(const uint8_t* codes, int32_t lengt
 
 // The same q-grams as read_grams: the beginnings of sorted suffixes are sorted.
 inline void take_grams(const std::vector<uint64_t>& suffixes, int q, std::vector<uint64_t>& grams) {
-    const int unread = BITS_OF_COUNT + BITS_OF_LETTER * (MOST_GRAM - q);
+    const int unread = BITS_OF_COUNT + BITS_OF_RESIDUE * (MOST_GRAM - q);
     for (const uint64_t one : suffixes)
         if (static_cast<int>(one & ((1 << BITS_OF_COUNT) - 1)) >= q) grams.push_back(one >> unread);
 }

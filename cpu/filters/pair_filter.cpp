@@ -1,4 +1,4 @@
-// Which pairs of a window can reach thresholds: by their lengths and letters, then by the q-grams that they
+// Which pairs of a window can reach thresholds: by their lengths and residues, then by the q-grams that they
 // share. What is dropped cannot pass (docs/filters.md); what is left is to be aligned and looked at. The
 // ctypes declarations are in pairalign/engines/cpu/pair_filter.py.
 
@@ -23,14 +23,14 @@ namespace {
 
 using namespace pairalign;
 
-constexpr int SAMPLED_PAIRS = 400, SAMPLED_LETTERS = 300000;
+constexpr int SAMPLED_PAIRS = 400, SAMPLED_RESIDUES = 300000;
 constexpr size_t NEARLY_PERCENT = 95;
 constexpr int LEAST_DROPPED_PERCENT = 5;  // of the sample, for q-grams to be looked at at all
 
-void add_best(FilteredSet& set, const int32_t* best_of_letter) {
+void add_best(FilteredSet& set, const int32_t* best_of_residue) {
     for (int32_t s = 0; s < set.given.count; s++) {
         int64_t best = 0;
-        for (int32_t k = 0; k < set.length(s); k++) best += best_of_letter[set.codes(s)[k]];
+        for (int32_t k = 0; k < set.length(s); k++) best += best_of_residue[set.codes(s)[k]];
         set.best.push_back(best);
     }
 }
@@ -69,9 +69,9 @@ std::vector<std::pair<int32_t, int32_t>> pairalign::draw_pairs(const pairalign_f
     std::vector<std::pair<int32_t, int32_t>> drawn;
     const auto rows = static_cast<uint32_t>(filter.rows.given.count);
     const auto columns = static_cast<uint32_t>(filter.columns().given.count);
-    int64_t letters = 0;
+    int64_t residues = 0;
     for (int tries = 0; tries < 50 * SAMPLED_PAIRS; tries++) {
-        if (drawn.size() >= SAMPLED_PAIRS || letters >= SAMPLED_LETTERS) break;
+        if (drawn.size() >= SAMPLED_PAIRS || residues >= SAMPLED_RESIDUES) break;
         auto row = static_cast<int32_t>(random() % rows);
         // Half of them of like lengths, or none might be left; of equal ones any, as neighbours are alike.
         auto column = static_cast<int32_t>(random() % columns);
@@ -82,7 +82,7 @@ std::vector<std::pair<int32_t, int32_t>> pairalign::draw_pairs(const pairalign_f
             !filter.can_score(row, column))
             continue;
         drawn.emplace_back(row, column);
-        letters += filter.rows.length(row) + filter.columns().length(column);
+        residues += filter.rows.length(row) + filter.columns().length(column);
     }
     return drawn;
 }
@@ -370,12 +370,12 @@ PAIRALIGN_API pairalign_filter* pairalign_open_filter(const pairalign_set* first
 
 PAIRALIGN_API void pairalign_close_filter(pairalign_filter* filter) { delete filter; }
 
-// Letters of a q-gram; 0: q-grams are not looked at.
+// Residues of a q-gram; 0: q-grams are not looked at.
 PAIRALIGN_API int32_t pairalign_filter_gram(const pairalign_filter* filter) { return filter->q; }
 
 // Looks at the pairs of a window that mask[pairs] names, or at all, and leaves those in it that may pass and
 // that there is a demand for (null: for all). Counts [6]: pairs looked at, wanted, left by lengths and
-// letters, by q-grams, by subsequences; and the least raw score of what is left that passes. May be called
+// residues, by q-grams, by subsequences; and the least raw score of what is left that passes. May be called
 // from several threads. Returns 0, or 1 where there is no memory.
 PAIRALIGN_API int32_t pairalign_filter_window(const pairalign_filter* filter, const pairalign_window* window,
                                               int32_t all, const pairalign_demand* demand, uint8_t* mask,

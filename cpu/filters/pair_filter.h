@@ -33,7 +33,7 @@ struct Bounds {
 // The sequences of a set as the filter sees them.
 struct FilteredSet {
     pairalign_set given;
-    std::vector<int64_t> best;  // per sequence, the most that its letters can score; empty: not needed
+    std::vector<int64_t> best;  // per sequence, the most that its residues can score; empty: not needed
     std::vector<GramSet> grams;
     std::vector<uint64_t> bits;
 
@@ -49,7 +49,7 @@ struct pairalign_filter {
     pairalign_thresholds thresholds;
     pairalign_column_scores scores;
     int32_t unambiguous, threads;
-    int q = 0;  // letters of a q-gram; 0: none are looked at
+    int q = 0;  // residues of a q-gram; 0: none are looked at
     int density = pairalign::LEAST_DENSITY;
     const pairalign::SubsequenceKernel* kernel = nullptr;
     std::unique_ptr<pairalign::MatchMasks> row_masks, other_masks;  // null: subsequences are not looked at
@@ -61,9 +61,9 @@ struct pairalign_filter {
     bool row_is_query(int32_t row, int32_t column) const {
         return other || rows.given.inputs[row] < rows.given.inputs[column];
     }
-    // Of two sequences of these lengths, by q-grams of so many letters.
+    // Of two sequences of these lengths, by q-grams of so many residues.
     pairalign::Bounds bounds_of(int32_t row_length, int32_t column_length, bool row_first,
-                                int letters) const {
+                                int residues) const {
         using namespace pairalign;
         const int32_t shorter = std::min(row_length, column_length);
         const int32_t longer = std::max(row_length, column_length);
@@ -73,10 +73,10 @@ struct pairalign_filter {
             !fit_in_length(thresholds, shorter, longer))
             return {false, 0, 0};
         return {true, least_score(thresholds, scores, matches, shorter, longer),
-                letters ? least_grams(thresholds, scores, letters, matches, shorter, longer) : 0, matches};
+                residues ? least_grams(thresholds, scores, residues, matches, shorter, longer) : 0, matches};
     }
-    pairalign::Bounds bounds(int32_t row, int32_t column, bool row_first, int letters) const {
-        return bounds_of(rows.length(row), columns().length(column), row_first, letters);
+    pairalign::Bounds bounds(int32_t row, int32_t column, bool row_first, int residues) const {
+        return bounds_of(rows.length(row), columns().length(column), row_first, residues);
     }
     bool can_score(int32_t row, int32_t column) const {
         if (!scores.has_minimum) return true;

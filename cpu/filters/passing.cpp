@@ -14,7 +14,7 @@ struct pairalign_aligned {
     int64_t pairs;
     const int32_t *query, *target;
     const int32_t *query_start, *query_end, *target_start, *target_end;
-    const int32_t *matches, *mismatches, *gap_openings, *gap_letters;
+    const int32_t *matches, *mismatches, *gap_openings, *gap_residues;
     const int32_t *query_lengths, *target_lengths;
     const uint32_t* cigar;
     const int64_t* cigar_offsets;
@@ -24,24 +24,24 @@ namespace {
 
 using namespace pairalign;
 
-// Letters in gaps at both ends of an alignment. Beside letters that spans leave out a gap is no end gap.
+// Residues in gaps at both ends of an alignment. Beside residues that spans leave out a gap is no end gap.
 int64_t gaps_at_ends(const pairalign_aligned& a, int64_t pair, int32_t query, int32_t target) {
     constexpr uint32_t INSERTION = 1, DELETION = 2;
     const int64_t start = a.cigar_offsets[pair], stop = a.cigar_offsets[pair + 1];
-    auto letters = [&a](int64_t run) {
+    auto residues = [&a](int64_t run) {
         const uint32_t operation = a.cigar[run] & 15;
         return operation == INSERTION || operation == DELETION ? int64_t{a.cigar[run] >> 4} : 0;
     };
     if (stop <= start) return 0;
     const bool from_start = a.query_start[pair] == 0 && a.target_start[pair] == 0;
     const bool to_end = a.query_end[pair] == query && a.target_end[pair] == target;
-    return (from_start ? letters(start) : 0) + (to_end && stop - 1 > start ? letters(stop - 1) : 0);
+    return (from_start ? residues(start) : 0) + (to_end && stop - 1 > start ? residues(stop - 1) : 0);
 }
 
 bool is_alike(const pairalign_aligned& a, const pairalign_thresholds& t, int64_t pair, int32_t query,
               int32_t target) {
     const int64_t matches = a.matches[pair], aligned = matches + a.mismatches[pair];
-    const int64_t columns = aligned + a.gap_letters[pair];
+    const int64_t columns = aligned + a.gap_residues[pair];
     int64_t part = matches, whole = columns;
     switch (t.identity_of) {
         case OF_ALIGNED:
@@ -75,10 +75,10 @@ bool is_alike(const pairalign_aligned& a, const pairalign_thresholds& t, int64_t
 
 bool is_covered(const pairalign_aligned& a, const pairalign_thresholds& t, int64_t pair, int32_t query,
                 int32_t target) {
-    auto covered = [&t](int64_t letters, int32_t length) {
-        return Wide{letters} * t.coverage_whole >= Wide{length} * t.coverage;
+    auto covered = [&t](int64_t residues, int32_t length) {
+        return Wide{residues} * t.coverage_whole >= Wide{length} * t.coverage;
     };
-    if (t.coverage_of == OF_ALIGNED_LETTERS)
+    if (t.coverage_of == OF_ALIGNED_RESIDUES)
         return covered(int64_t{a.matches[pair]} + a.mismatches[pair], std::max(query, target));
     return (!covers_query(t, query, target) || covered(a.query_end[pair] - a.query_start[pair], query)) &&
            (!covers_target(t, query, target) || covered(a.target_end[pair] - a.target_start[pair], target));

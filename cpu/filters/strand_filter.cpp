@@ -21,12 +21,12 @@ namespace {
 
 using namespace pairalign;
 
-constexpr int WORD_LETTERS = 11;  // the table of words has an entry for each: 16 MiB
-constexpr int32_t ROWS = 128;     // of a window, that a thread takes at a time
-constexpr int32_t PART = 256;     // reads that a thread takes at a time
-constexpr int DEFINITE = 4;       // letters of DNA
-constexpr int BITS_A_LETTER = 8;  // of a set of q-grams
-constexpr uint32_t WORDS = uint32_t{1} << (2 * WORD_LETTERS);
+constexpr int WORD_RESIDUES = 11;  // the table of words has an entry for each: 16 MiB
+constexpr int32_t ROWS = 128;      // of a window, that a thread takes at a time
+constexpr int32_t PART = 256;      // reads that a thread takes at a time
+constexpr int UNAMBIGUOUS = 4;     // codes of A, C, G and T
+constexpr int BITS_A_RESIDUE = 8;  // of a set of q-grams
+constexpr uint32_t WORDS = uint32_t{1} << (2 * WORD_RESIDUES);
 
 // The q-grams of all sequences of a set.
 struct Grams {
@@ -36,7 +36,7 @@ struct Grams {
     void read(const pairalign_set& of, int q, int32_t threads) {
         int64_t words = 0;
         for (int32_t read = 0; read < of.count; read++) {
-            sets.push_back({words, words_for(of.lengths[read], BITS_A_LETTER), 0});
+            sets.push_back({words, words_for(of.lengths[read], BITS_A_RESIDUE), 0});
             words += sets.back().words;
         }
         bits.resize(static_cast<size_t>(words));
@@ -44,17 +44,17 @@ struct Grams {
             std::vector<uint64_t> grams;
             for (int32_t read = part * PART; read < std::min(of.count, (part + 1) * PART); read++) {
                 GramSet& set = sets[static_cast<size_t>(read)];
-                read_grams(of.codes + of.starts[read], of.lengths[read], q, DEFINITE, grams);
+                read_grams(of.codes + of.starts[read], of.lengths[read], q, UNAMBIGUOUS, grams);
                 write_bits(grams, bits.data() + set.start, set);
             }
         });
     }
 };
 
-// Calls `use(word)` for all words of unambiguous letters of a sequence.
+// Calls `use(word)` for all words of unambiguous residues of a sequence.
 template <class Use>
 void each_word(const pairalign_set& set, int32_t position, const Use& use) {
-    for_each_word(set.codes + set.starts[position], set.lengths[position], WORD_LETTERS, 2, DEFINITE,
+    for_each_word(set.codes + set.starts[position], set.lengths[position], WORD_RESIDUES, 2, UNAMBIGUOUS,
                   [&](uint64_t word, int32_t) { use(static_cast<uint32_t>(word)); });
 }
 
@@ -66,7 +66,7 @@ struct pairalign_strand_filter {
     std::vector<std::vector<uint32_t>> words;  // of each read's reverse complement, those that a read has
     Grams plus, minus;                         // of the reads, and of their reverse complements
     int q;
-    int64_t a_match;  // the most that a letter scores
+    int64_t a_match;  // the most that a residue scores
     int32_t threads;
 
     pairalign_strand_filter(const pairalign_set& reads, const pairalign_set& reversed, int grams,
@@ -171,7 +171,7 @@ private:
 
 }  // namespace
 
-// Of DNA, by sorted position, and their reverse complements. `q`: letters of q-grams; no alignment with b
+// Of DNA, by sorted position, and their reverse complements. `q`: residues of q-grams; no alignment with b
 // interruptions of its matches scores more than match (m - (q - 1) b) for m of them. Null where there is no
 // memory.
 PAIRALIGN_API pairalign_strand_filter* pairalign_open_strand_filter(const pairalign_set* reads,

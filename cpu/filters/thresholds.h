@@ -19,13 +19,13 @@ struct pairalign_thresholds {
     int32_t unused;
 };
 
-// What scores the columns of alignments have, over the letters that the sets use.
+// What scores the columns of alignments have, over the residues that the sets use.
 struct pairalign_column_scores {
-    int32_t least_match, most_match;        // of a letter that counts as a match with itself
-    int32_t worst_mismatch, best_mismatch;  // of all other pairs of letters
+    int32_t least_match, most_match;        // of a residue that counts as a match with itself
+    int32_t worst_mismatch, best_mismatch;  // of all other pairs of residues
     int32_t gap_open, gap_extend;
     int32_t has_minimum, minimum;                 // raw score that is asked for besides
-    int32_t best_of_row[32], best_of_column[32];  // the best score of a letter with any other; at least 0
+    int32_t best_of_row[32], best_of_column[32];  // the best score of a residue with any other; at least 0
 };
 
 namespace pairalign {
@@ -41,7 +41,13 @@ enum IdentityOf {
     OF_LONGER = 6,
     OF_MEAN = 7
 };
-enum CoverageOf { OF_QUERY = 0, OF_TARGET = 1, OF_BOTH = 2, OF_SHORTER_SEQUENCE = 3, OF_ALIGNED_LETTERS = 4 };
+enum CoverageOf {
+    OF_QUERY = 0,
+    OF_TARGET = 1,
+    OF_BOTH = 2,
+    OF_SHORTER_SEQUENCE = 3,
+    OF_ALIGNED_RESIDUES = 4
+};
 
 using Wide = __int128;
 
@@ -50,7 +56,7 @@ constexpr int64_t NO_BOUND = std::numeric_limits<int64_t>::min();
 // The least integer that is not less than a / b, b > 0.
 inline int64_t divide_up(Wide a, Wide b) { return static_cast<int64_t>(a >= 0 ? (a + b - 1) / b : a / b); }
 
-// Whether sequences of so many letters are alike enough in length.
+// Whether sequences of so many residues are alike enough in length.
 inline bool fit_in_length(const pairalign_thresholds& t, int64_t a, int64_t b) {
     const int64_t shorter = std::min(a, b), longer = std::max(a, b);
     return t.ratio == 0 || Wide{longer - t.ratio * shorter} * t.ratio_whole <= Wide{shorter} * t.ratio_part;
@@ -68,7 +74,7 @@ inline bool covers_target(const pairalign_thresholds& t, int32_t query, int32_t 
 
 // The least number of columns without gaps that the coverage asks for.
 inline int64_t least_aligned(const pairalign_thresholds& t, int32_t longer) {
-    if (t.coverage == 0 || t.coverage_of != OF_ALIGNED_LETTERS) return 0;
+    if (t.coverage == 0 || t.coverage_of != OF_ALIGNED_RESIDUES) return 0;
     return divide_up(Wide{t.coverage} * longer, t.coverage_whole);
 }
 
@@ -83,7 +89,7 @@ inline int64_t least_columns(const pairalign_thresholds& t, int32_t query, int32
     return columns;
 }
 
-// What matches are a share of, at least, of an alignment of sequences of so many letters that passes; 0: no
+// What matches are a share of, at least, of an alignment of sequences of so many residues that passes; 0: no
 // matter what they are, nothing follows.
 inline int64_t least_whole(const pairalign_thresholds& t, int32_t query, int32_t target) {
     switch (t.identity_of) {
@@ -106,7 +112,7 @@ inline int64_t most_differences(const pairalign_thresholds& t, int32_t longer) {
     return static_cast<int64_t>(Wide{t.identity_whole - t.identity} * longer / t.identity_whole);
 }
 
-// The least number of matches of an alignment that passes, of sequences of so many letters.
+// The least number of matches of an alignment that passes, of sequences of so many residues.
 inline int64_t least_matches(const pairalign_thresholds& t, int32_t query, int32_t target) {
     if (t.identity == 0) return 0;
     const int32_t longer = std::max(query, target);
@@ -119,7 +125,7 @@ inline int64_t least_matches(const pairalign_thresholds& t, int32_t query, int32
         case OF_SHORTER:
             whole = std::min(query, target);
             break;
-        case OF_FULL:  // each letter of the longer sequence is in a column of its own
+        case OF_FULL:  // each residue of the longer sequence is in a column of its own
         case OF_LONGER:
             whole = longer;
             break;
@@ -139,7 +145,7 @@ inline bool bounds_errors(const pairalign_thresholds& t) {
            (t.identity_of == OF_COLUMNS || t.identity_of == OF_INTERNAL || t.identity_of == OF_FULL);
 }
 
-// Whether matches are asked for by the letters of the two sequences alone.
+// Whether matches are asked for by the residues of the two sequences alone.
 inline bool bounds_matches(const pairalign_thresholds& t) {
     return t.identity > 0 &&
            (t.identity_of == OF_SHORTER || t.identity_of == OF_LONGER || t.identity_of == OF_MEAN);
@@ -150,10 +156,10 @@ inline int64_t least_score(const pairalign_thresholds& t, const pairalign_column
                            int32_t shorter, int32_t longer) {
     const int64_t worst = std::max({-s.worst_mismatch, s.gap_open, 0});  // cost of a column without match
     int64_t bound = NO_BOUND;
-    // Letters of both that no match has, all in gaps, as few gaps as `most`.
-    auto cost_in_gaps = [&](int64_t letters, int64_t most) {
-        const int64_t gaps = std::min(letters, most);
-        return gaps * s.gap_open + (letters - gaps) * s.gap_extend;
+    // Residues of both that no match has, all in gaps, as few gaps as `most`.
+    auto cost_in_gaps = [&](int64_t residues, int64_t most) {
+        const int64_t gaps = std::min(residues, most);
+        return gaps * s.gap_open + (residues - gaps) * s.gap_extend;
     };
     if (bounds_errors(t)) {
         const Wide a_match = Wide{s.least_match} * t.identity - Wide{worst} * (t.identity_whole - t.identity);
@@ -166,7 +172,7 @@ inline int64_t least_score(const pairalign_thresholds& t, const pairalign_column
     return t.mode == 2 && matches > 0 ? std::max<int64_t>(bound, 1) : bound;
 }
 
-// The most that two sequences of so many letters can score whose letters score at most so much.
+// The most that two sequences of so many residues can score whose residues score at most so much.
 inline int64_t most_score(const pairalign_thresholds& t, const pairalign_column_scores& s, int64_t row_best,
                           int64_t column_best, int32_t shorter, int32_t longer) {
     const int64_t gap = longer - shorter;
@@ -174,7 +180,7 @@ inline int64_t most_score(const pairalign_thresholds& t, const pairalign_column_
     return std::min(row_best, column_best) - forced;
 }
 
-// How many q-grams, of q letters, two sequences share at least whose alignment passes; or 0.
+// How many q-grams, of q residues, two sequences share at least whose alignment passes; or 0.
 inline int64_t least_grams(const pairalign_thresholds& t, const pairalign_column_scores& s, int q,
                            int64_t matches, int32_t shorter, int32_t longer) {
     if (shorter < q) return 0;

@@ -49,7 +49,7 @@ struct pairalign_chosen_pairs {
     // What comes of it; there are at most as many places and words as pairs.
     pairalign::Word* words;
     int32_t *row_of_place, *pair_of_place;    // [places], [places][2]
-    int64_t *moves_before, *letters_before;   // [pairs + 1], [places + 1]
+    int64_t *moves_before, *residues_before;  // [pairs + 1], [places + 1]
     int32_t* place_tiers[pairalign::GROUPS];  // [places + 1]; null where no column needs them
     int64_t word_count, places;
     int32_t longest, unused;
@@ -70,13 +70,13 @@ int32_t add(int32_t sum, int32_t more) {
 
 // Bytes that a pair takes on the device at most, in a word of its own.
 int64_t bytes_of(const Chosen& chosen, int32_t row, int32_t column, bool traced) {
-    const int64_t strips = chosen.strips_of_column[column], letters = chosen.row_lengths[row];
-    const int64_t bytes = 160 + (strips > 1 ? 8 * letters : 0);
+    const int64_t strips = chosen.strips_of_column[column], residues = chosen.row_lengths[row];
+    const int64_t bytes = 160 + (strips > 1 ? 8 * residues : 0);
     if (!traced) return bytes;
     const pairalign::Kind& kind = chosen.kinds[chosen.kind_of_column[column]];
     const int32_t* const before = chosen.tiers_before[kind.group];
     return bytes + 16 * strips * kind.tier_units * difference(before[row + 1], before[row]) +
-           8 * pairalign::move_words(letters, chosen.column_lengths[column]);
+           8 * pairalign::move_words(residues, chosen.column_lengths[column]);
 }
 
 // First pass over the pairs: how many moves those before each take, the longest column, and the words that
@@ -139,13 +139,13 @@ void write_places(Chosen& chosen, const WordsOfColumns& of, std::vector<int32_t>
 void write_sums(Chosen& chosen) {
     const int32_t *const rows = chosen.row_of_place, *const lengths = chosen.row_lengths;
     const int64_t places = chosen.places;
-    int64_t* const letters_before = chosen.letters_before;
-    int64_t letters = 0;
+    int64_t* const residues_before = chosen.residues_before;
+    int64_t residues = 0;
     for (int64_t place = 0; place < places; place++) {
-        letters_before[place] = letters;
-        letters += lengths[rows[place]];
+        residues_before[place] = residues;
+        residues += lengths[rows[place]];
     }
-    letters_before[places] = letters;
+    residues_before[places] = residues;
     for (int group = 0; group < pairalign::GROUPS; group++) {
         int32_t *const of_place = chosen.place_tiers[group], tiers = 0;
         if (of_place == nullptr) continue;

@@ -27,8 +27,8 @@ inline int32_t columns_of_word(const uint8_t* wide, int32_t column, int32_t colu
 }
 
 // Words of 8 bytes that the moves of a pair take at most: see cuda/packed/moves.cuh.
-inline int64_t move_words(int64_t row_letters, int64_t column_letters) {
-    return ((row_letters + column_letters + 31) >> 5) + 1;
+inline int64_t move_words(int64_t row_residues, int64_t column_residues) {
+    return ((row_residues + column_residues + 31) >> 5) + 1;
 }
 
 }  // namespace pairalign

@@ -45,7 +45,7 @@ struct pairalign_packed_plan {
     int32_t row_start, row_stop, column_start, column_stop, triangular, traced;
     const uint8_t* wide;                  // [columns of the rectangle]
     const int32_t* tiers_before[GROUPS];  // [places + 1]
-    const int64_t* letters_before;        // [places + 1]
+    const int64_t* residues_before;       // [places + 1]
     // Null, or the words of chosen pairs: then a place is a row of a word, else a row of the rectangle.
     const Word* words;
     int64_t word_count;
@@ -153,7 +153,7 @@ void fill_launch(Plan& plan, const std::vector<Word>& words, int key, const Laun
             if (kind.far) {
                 *borders++ = plan.border_entries;
                 *profiles++ = plan.profile_units;
-                plan.border_entries += plan.letters_before[end] - plan.letters_before[place];
+                plan.border_entries += plan.residues_before[end] - plan.residues_before[place];
                 // A few columns more, as pitch_of in cuda/packed/tile.cuh says; four bytes each.
                 plan.profile_units += plan.letters * (strips * kind.width + 8) / 4;
             }

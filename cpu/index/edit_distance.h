@@ -11,13 +11,13 @@
 
 namespace pairalign {
 
-// Sequences are compared eight letters at a time, over their ends: so many bytes before and after each are
-// none of its letters and equal nothing. What matches nothing is replaced in one of both.
+// Sequences are compared eight residues at a time, over their ends: so many bytes before and after each are
+// none of its residues and equal nothing. What matches nothing is replaced in one of both.
 constexpr int32_t MARGIN = 8;
 constexpr uint8_t ROW_MARGIN = 0xfe, COLUMN_MARGIN = 0xff, MATCHES_NOTHING = 0xff;
 
 // Of two sequences, or of what is before (STEP -1) or after a pair of places in them.
-struct LetterPair {
+struct ResiduePair {
     const uint8_t *a, *b;
     int32_t a_length, b_length;
 };
@@ -25,7 +25,7 @@ struct LetterPair {
 class EditDistance {
 public:
     // The least number of errors of an alignment of both from end to end, or most + 1 where there are more.
-    int32_t of(const LetterPair& pair, int32_t most) {
+    int32_t of(const ResiduePair& pair, int32_t most) {
         const int32_t last = pair.a_length - pair.b_length;
         if (most < (last < 0 ? -last : last)) return most + 1;
         start(most);
@@ -41,7 +41,7 @@ public:
 
     // The same of an alignment from where both begin to the end of either. STEP -1: both are read backwards.
     template <int STEP>
-    int32_t to_an_end(const LetterPair& pair, int32_t most) {
+    int32_t to_an_end(const ResiduePair& pair, int32_t most) {
         start(most);
         for (int32_t errors = 0; errors <= most; errors++, std::swap(before_, now_)) {
             for (int32_t d = -errors; d <= errors; d++) {
@@ -53,7 +53,7 @@ public:
         return most + 1;
     }
 
-    // How many letters are equal from there on.
+    // How many residues are equal from there on.
     template <int STEP>
     static int32_t count_equal(const uint8_t* a, const uint8_t* b) {
         for (int32_t equal = 0;; equal += MARGIN) {
@@ -76,7 +76,7 @@ private:
 
     // How far on `a` so many errors reach on diagonal d, place in a less place in b.
     template <int STEP>
-    int32_t reach(const LetterPair& pair, int32_t errors, int32_t d, int32_t most) {
+    int32_t reach(const ResiduePair& pair, int32_t errors, int32_t d, int32_t most) {
         const size_t at = static_cast<size_t>(d + most + 1);
         int32_t place = 0;
         if (errors > 0) {

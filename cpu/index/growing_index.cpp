@@ -78,13 +78,13 @@ private:
         return diagonals.first <= diagonals.last;
     }
 
-    // The column's letters with margins, so that ambiguous ones equal nothing.
+    // The column's residues with margins, so that ambiguous ones equal nothing.
     void read(int32_t column) {
         const int32_t length = set().length(column);
-        letters_.assign(static_cast<size_t>(length) + 2 * MARGIN, COLUMN_MARGIN);
+        residues_.assign(static_cast<size_t>(length) + 2 * MARGIN, COLUMN_MARGIN);
         const uint8_t* codes = set().codes(column);
         for (int32_t k = 0; k < length; k++)
-            if (codes[k] < index_.filter->unambiguous) letters_[static_cast<size_t>(k + MARGIN)] = codes[k];
+            if (codes[k] < index_.filter->unambiguous) residues_[static_cast<size_t>(k + MARGIN)] = codes[k];
         is_unambiguous_ = is_unambiguous(codes, length, index_.filter->unambiguous);
     }
 
@@ -98,8 +98,8 @@ private:
         hits_.clear();
         const uint64_t last = index_.heads.size() - 1, last_mark = index_.marks.size() * 64 - 1;
         const SeedShape& shape = index_.shape;
-        for_each_word(set().codes(column), set().length(column), shape.letters, shape.bits, shape.unambiguous,
-                      [&](uint64_t word, int32_t start) {
+        for_each_word(set().codes(column), set().length(column), shape.residues, shape.bits,
+                      shape.unambiguous, [&](uint64_t word, int32_t start) {
                           const uint64_t hash = hash_of(word), mark = hash & last_mark;
                           if (index_.marks[mark / 64] >> (mark % 64) & 1)
                               collect(column, static_cast<uint32_t>(hash >> 32), index_.heads[hash & last],
@@ -135,8 +135,8 @@ private:
         }
     }
 
-    LetterPair pair_of(int32_t row, int32_t column) const {
-        return {index_.letters.data() + index_.starts[static_cast<size_t>(row)], letters_.data() + MARGIN,
+    ResiduePair pair_of(int32_t row, int32_t column) const {
+        return {index_.residues.data() + index_.starts[static_cast<size_t>(row)], residues_.data() + MARGIN,
                 set().length(row), set().length(column)};
     }
 
@@ -146,7 +146,7 @@ private:
         const int64_t errors = bounds_.errors_of(column, row);
         int32_t distance = rule_ == SeedRule::INSIDE ? 0 : std::max(n, m) - std::min(n, m);
         if (errors <= MOST_ERRORS) {
-            const LetterPair pair = pair_of(row, column);
+            const ResiduePair pair = pair_of(row, column);
             const auto most = static_cast<int32_t>(errors);
             distance = rule_ == SeedRule::INSIDE ? distance_inside(pair, first, stop, most)
                                                  : distances_.of(pair, most);
@@ -155,11 +155,11 @@ private:
     }
 
     // The least sum of errors on both sides of a seed.
-    int32_t distance_inside(const LetterPair& pair, size_t first, size_t stop, int32_t most) {
+    int32_t distance_inside(const ResiduePair& pair, size_t first, size_t stop, int32_t most) {
         int32_t least = most + 1, diagonal = 0, run_stop = -1;
         for (size_t k = first; k < stop && least > 0; k++) {
             const int32_t i = hits_[k].row_start, j = hits_[k].column_start;
-            if (k > first && i - j == diagonal && i < run_stop) continue;  // of one run of equal letters
+            if (k > first && i - j == diagonal && i < run_stop) continue;  // of one run of equal residues
             diagonal = i - j;
             run_stop = i + EditDistance::count_equal<1>(pair.a + i, pair.b + j);
             const int32_t before = distances_.to_an_end<-1>({pair.a + i, pair.b + j, i, j}, least - 1);
@@ -202,7 +202,7 @@ private:
         }
     }
 
-    static int64_t count_mismatches(const LetterPair& pair, int32_t most) {
+    static int64_t count_mismatches(const ResiduePair& pair, int32_t most) {
         int64_t mismatches = 0;
         for (int32_t k = 0; k < pair.a_length && mismatches <= most; k++)
             mismatches += pair.a[k] != pair.b[k];
@@ -220,7 +220,7 @@ private:
     std::vector<int32_t> seen_;      // rows of which there are some
     std::vector<uint32_t> seen_in_;  // by entry, the last round whose column has that seed
     std::vector<SeedHit> hits_;
-    std::vector<uint8_t> letters_;
+    std::vector<uint8_t> residues_;
     bool is_unambiguous_ = false;
     int64_t found_ = 0;
 };
@@ -259,16 +259,16 @@ pairalign_growing_index::pairalign_growing_index(const pairalign_filter* of, con
     starts.assign(static_cast<size_t>(set.given.count), -1);
     is_unambiguous.assign(static_cast<size_t>(set.given.count), 0);
     wanted.assign(static_cast<size_t>(set.given.count), 0);
-    letters.assign(MARGIN, ROW_MARGIN);
+    residues.assign(MARGIN, ROW_MARGIN);
 }
 
 void pairalign_growing_index::add_one(int32_t row, SeedChooser& chooser) {
     const uint8_t* codes = filter->rows.codes(row);
     const int32_t length = filter->rows.length(row);
-    starts[static_cast<size_t>(row)] = static_cast<int64_t>(letters.size());
+    starts[static_cast<size_t>(row)] = static_cast<int64_t>(residues.size());
     is_unambiguous[static_cast<size_t>(row)] = pairalign::is_unambiguous(codes, length, filter->unambiguous);
-    letters.insert(letters.end(), codes, codes + length);
-    letters.insert(letters.end(), MARGIN, ROW_MARGIN);
+    residues.insert(residues.end(), codes, codes + length);
+    residues.insert(residues.end(), MARGIN, ROW_MARGIN);
     const WantedSeeds from(filter->thresholds, length);
     std::vector<Seed> seeds;
     // Of k + x seeds that an alignment with k errors may break, it leaves x.
@@ -320,13 +320,13 @@ int64_t pairalign_growing_index::find(int32_t first, int32_t stop, int32_t least
 pairalign_growing_index::~pairalign_growing_index() = default;
 
 PAIRALIGN_API pairalign_representatives* pairalign_open_growing(const pairalign_filter* filter,
-                                                                int32_t letters) {
+                                                                int32_t residues) {
     const SeedRule rule = seed_rule(filter->thresholds);
     if (rule == SeedRule::NONE || filter->other) return nullptr;
     if (rule == SeedRule::INSIDE && filter->thresholds.mode == 2) return nullptr;  // they end anywhere
     try {
         ChosenShape chosen = choose_shape(*filter);
-        if (letters > 0) chosen.shape.letters = letters;
+        if (residues > 0) chosen.shape.residues = residues;
         else if (chosen.cost > MOST_COST) return nullptr;
         return std::make_unique<pairalign_growing_index>(filter, chosen.shape).release();
     } catch (const std::bad_alloc&) {
@@ -334,6 +334,6 @@ PAIRALIGN_API pairalign_representatives* pairalign_open_growing(const pairalign_
     }
 }
 
-PAIRALIGN_API int32_t pairalign_growing_letters(const pairalign_representatives* index) {
-    return static_cast<const pairalign_growing_index*>(index)->shape.letters;
+PAIRALIGN_API int32_t pairalign_growing_residues(const pairalign_representatives* index) {
+    return static_cast<const pairalign_growing_index*>(index)->shape.residues;
 }

@@ -160,7 +160,7 @@ private:
         return {row, column_, int64_t{common} * (is_mean() ? 2 : 1), whole_of(row), is_known};
     }
 
-    // Whether the column's letters are a start and an end of the row's.
+    // Whether the column's residues are a start and an end of the row's.
     bool is_contained(int32_t row) const {
         const uint8_t *a = filter_.rows.codes(row), *b = filter_.rows.codes(column_);
         const int32_t m = filter_.rows.length(row), n = filter_.rows.length(column_);

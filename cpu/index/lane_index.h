@@ -1,18 +1,18 @@
-// Representatives whose letters stand in the lanes of vectors: which of them have a common subsequence with
+// Representatives whose residues stand in the lanes of vectors: which of them have a common subsequence with
 // another sequence that is long enough, eight at a time (filters/subsequences.h). For identities that permit
 // no seeds, as `shorter`, whose gaps in the shorter sequence cost nothing.
 //
 // A column's text is the shorter of the two, since rows come longest first: it can go without few matches, so
 // that most groups of eight are done after a part of it.
 //
-// Bounds. M matches, and L letters in the longest common subsequence: M <= L. So identities are at most L by
+// Bounds. M matches, and L residues in the longest common subsequence: M <= L. So identities are at most L by
 // what matches are a share of, at least: the shorter sequence, the longer one, columns (least_whole in
 // filters/thresholds.h), or 2 L by n + m.
 //
-// Contained. A column of n letters that are a start and an end of a row of m >= n, with nothing left out of
+// Contained. A column of n residues that are a start and an end of a row of m >= n, with nothing left out of
 // it, in global mode: side by side but for one gap it has n matches. Let all matches score the same, s > 0,
 // mismatches less, and 0 <= extend <= open. An alignment with a <= n columns without gaps and M matches has
-// g = m - n + 2 (n - a) letters in gaps, which cost at least what one gap of g letters costs: the more, the
+// g = m - n + 2 (n - a) residues in gaps, which cost at least what one gap of g residues costs: the more, the
 // smaller a is. So it scores at most s M + (a - M) (s - 1) - cost(g), which is less than n s - cost(m - n)
 // unless a = n = M. So every optimal alignment has n matches and m columns, and the identity is known where
 // coverage is not asked for: n by n of `shorter`, by m of `longer`, `columns` and `full`, 2 n by n + m of

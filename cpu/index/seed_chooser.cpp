@@ -8,10 +8,10 @@ namespace pairalign {
 
 void SeedChooser::read(const uint8_t* codes, int32_t first, int32_t stop) {
     constexpr float OF_A_LOOK = 0.01f;  // so that of seeds that nobody has ambiguous ones come first
-    const auto starts = static_cast<size_t>(stop - first - shape_.letters + 1);
+    const auto starts = static_cast<size_t>(stop - first - shape_.residues + 1);
     words_.resize(starts);
     costs_.assign(starts, 0);
-    for_each_word(codes + first, stop - first, shape_.letters, shape_.bits, shape_.unambiguous,
+    for_each_word(codes + first, stop - first, shape_.residues, shape_.bits, shape_.unambiguous,
                   [&](uint64_t word, int32_t start) {
                       words_[static_cast<size_t>(start)] = word;
                       costs_[static_cast<size_t>(start)] = static_cast<float>(counts_.of(word)) + OF_A_LOOK;
@@ -19,7 +19,7 @@ void SeedChooser::read(const uint8_t* codes, int32_t first, int32_t stop) {
 }
 
 void SeedChooser::choose_best(int32_t wanted) {
-    const auto size = static_cast<size_t>(shape_.letters), width = costs_.size() + size;
+    const auto size = static_cast<size_t>(shape_.residues), width = costs_.size() + size;
     const auto seeds = static_cast<size_t>(wanted);
     least_.resize((seeds + 1) * width);
     std::fill(least_.begin(), least_.begin() + static_cast<int64_t>(width), 0.0f);
@@ -44,11 +44,11 @@ void SeedChooser::choose_best(int32_t wanted) {
 }
 
 void SeedChooser::choose_in_parts(int32_t wanted) {
-    const auto letters = static_cast<int64_t>(costs_.size()) + shape_.letters - 1;
+    const auto residues = static_cast<int64_t>(costs_.size()) + shape_.residues - 1;
     sum_ = 0;
     for (int64_t s = 0; s < wanted; s++) {
-        const auto first = costs_.begin() + letters * s / wanted;
-        const auto stop = costs_.begin() + letters * (s + 1) / wanted - shape_.letters + 1;
+        const auto first = costs_.begin() + residues * s / wanted;
+        const auto stop = costs_.begin() + residues * (s + 1) / wanted - shape_.residues + 1;
         const auto best = std::min_element(first, stop);
         sum_ += *best;
         starts_.push_back(static_cast<int32_t>(best - costs_.begin()));
@@ -58,7 +58,7 @@ void SeedChooser::choose_in_parts(int32_t wanted) {
 bool SeedChooser::choose(const uint8_t* codes, int32_t first, int32_t stop, int64_t wanted,
                          std::vector<Seed>& seeds) {
     seeds.clear();
-    if (wanted * shape_.letters > int64_t{stop} - first) return false;
+    if (wanted * shape_.residues > int64_t{stop} - first) return false;
     read(codes, first, stop);
     starts_.clear();
     if (wanted * (stop - first) <= MOST_CELLS) choose_best(static_cast<int32_t>(wanted));

@@ -27,9 +27,9 @@ struct Seed {
     int32_t start;
 };
 
-// Letters of seeds and of their alphabet.
+// Residues of seeds and of their alphabet.
 struct SeedShape {
-    int letters, bits, unambiguous;
+    int residues, bits, unambiguous;
 };
 
 // Chooses disjoint seeds of sequences, with the least sum of counts.
@@ -37,7 +37,7 @@ class SeedChooser {
 public:
     SeedChooser(const SeedShape& shape, const WordCounts& counts) : shape_(shape), counts_(counts) {}
 
-    // Writes `wanted` seeds of the letters first <= letter < stop, but for those with ambiguous letters.
+    // Writes `wanted` seeds of the residues first <= residue < stop, but for those with ambiguous residues.
     // Returns false where there is no room for them.
     bool choose(const uint8_t* codes, int32_t first, int32_t stop, int64_t wanted, std::vector<Seed>& seeds);
 
@@ -56,7 +56,7 @@ private:
     const WordCounts& counts_;
     double sum_ = 0;
     std::vector<uint64_t> words_;  // by start; those that are not unambiguous say nothing
-    std::vector<float> costs_;     // 0: an ambiguous letter
+    std::vector<float> costs_;     // 0: an ambiguous residue
     std::vector<float> least_;     // [seeds][ends]: of so many seeds that end before, the least sum
     std::vector<int32_t> starts_;
 };

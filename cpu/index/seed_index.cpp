@@ -120,7 +120,7 @@ void pairalign_seed_index::find(int32_t row, int32_t first, int32_t stop, Length
             tell(seed->column, bounds.of(row, seed->column).has(int64_t{start} - seed->start));
         }
     };
-    for_each_word(filter->rows.codes(row), filter->rows.length(row), shape.letters, shape.bits,
+    for_each_word(filter->rows.codes(row), filter->rows.length(row), shape.residues, shape.bits,
                   shape.unambiguous, look_up);
     for (auto at = std::lower_bound(without.begin(), without.end(), first); at != without.end() && *at < stop;
          ++at) {
@@ -130,16 +130,16 @@ void pairalign_seed_index::find(int32_t row, int32_t first, int32_t stop, Length
 }
 
 PAIRALIGN_API pairalign_seed_index* pairalign_open_seed_index(const pairalign_filter* filter,
-                                                              int32_t letters) {
+                                                              int32_t residues) {
     if (seed_rule(filter->thresholds) == SeedRule::NONE) return nullptr;
     if (filter->rows.given.count == 0 || filter->columns().given.count == 0) return nullptr;
     try {
         auto index = std::make_unique<pairalign_seed_index>();
         index->filter = filter;
         index->shape = choose_shape(*filter).shape;
-        if (letters > 0) index->shape.letters = letters;
+        if (residues > 0) index->shape.residues = residues;
         fill_index(*index);
-        return letters > 0 || is_worth(*index) ? index.release() : nullptr;
+        return residues > 0 || is_worth(*index) ? index.release() : nullptr;
     } catch (const std::bad_alloc&) {
         return nullptr;
     }
@@ -147,8 +147,8 @@ PAIRALIGN_API pairalign_seed_index* pairalign_open_seed_index(const pairalign_fi
 
 PAIRALIGN_API void pairalign_close_seed_index(pairalign_seed_index* index) { delete index; }
 
-PAIRALIGN_API int32_t pairalign_seed_letters(const pairalign_seed_index* index) {
-    return index->shape.letters;
+PAIRALIGN_API int32_t pairalign_seed_residues(const pairalign_seed_index* index) {
+    return index->shape.residues;
 }
 
 PAIRALIGN_API int32_t pairalign_seeded_columns(const pairalign_seed_index* index,

@@ -22,8 +22,8 @@ struct IndexedSeed {
 // What lengths say of a row's pairs with columns of each length; rows of one length come together.
 class LengthBounds {
 public:
-    LengthBounds(const pairalign_filter& filter, int32_t most_letters)
-        : filter_(filter), known_(static_cast<size_t>(most_letters) + 1) {}
+    LengthBounds(const pairalign_filter& filter, int32_t most_residues)
+        : filter_(filter), known_(static_cast<size_t>(most_residues) + 1) {}
 
     // On which diagonals a row has whole seeds with a column that it may pass with.
     const Diagonals& of(int32_t row, int32_t column) { return know(row, column).diagonals; }
@@ -82,12 +82,12 @@ struct pairalign_seed_index {
               const Tell& tell) const;
 };
 
-// The index of the filter's columns, with seeds of so many letters; 0 chooses, and makes none where the
+// The index of the filter's columns, with seeds of so many residues; 0 chooses, and makes none where the
 // filter is as fast without. Null: none, or the thresholds permit no seeds, or there is no memory.
 PAIRALIGN_API pairalign_seed_index* pairalign_open_seed_index(const pairalign_filter* filter,
-                                                              int32_t letters);
+                                                              int32_t residues);
 PAIRALIGN_API void pairalign_close_seed_index(pairalign_seed_index* index);
-PAIRALIGN_API int32_t pairalign_seed_letters(const pairalign_seed_index* index);
+PAIRALIGN_API int32_t pairalign_seed_residues(const pairalign_seed_index* index);
 // Where the columns of a window end that its rows can pass with; those after are too short.
 PAIRALIGN_API int32_t pairalign_seeded_columns(const pairalign_seed_index* index,
                                                const pairalign_window* window);

@@ -1,4 +1,4 @@
-// Which seeds an index takes of a set: how many letters they have, where they lie, how often they occur.
+// Which seeds an index takes of a set: how many residues they have, where they lie, how often they occur.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ int bits_for(int64_t entries, int least, int most);
 // How often words occur in a sample of a set.
 WordCounts count_words(const FilteredSet& set, const SeedShape& shape);
 
-// The letters of a sequence that seeds are taken from, and how many seeds.
+// The residues of a sequence that seeds are taken from, and how many seeds.
 struct WantedSeeds {
     int32_t first, stop;
     int64_t seeds;

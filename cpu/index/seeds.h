@@ -1,23 +1,23 @@
-// Seeds: what two sequences have in common, letter by letter, whose alignment passes thresholds.
+// Seeds: what two sequences have in common, residue by residue, whose alignment passes thresholds.
 //
 // An alignment has M matches and E columns that are none; n <= m are the lengths, p is the least identity.
 // Take more disjoint q-grams of one sequence, its *seeds*, than an alignment that passes can have errors. A
-// seed is broken by an error in it: a mismatch, one of its letters in a gap, or letters of the other sequence
-// between two of its own. Each error breaks one seed at most, so one seed at least is whole: the other
-// sequence has it. That holds for any choice of seeds, so the rarest are taken. A seed with an ambiguous
-// letter, which matches nothing, is always broken and by an error of its own: it is counted and not looked
-// up.
+// seed is broken by an error in it: a mismatch, one of its residues in a gap, or residues of the other
+// sequence between two of its own. Each error breaks one seed at most, so one seed at least is whole: the
+// other sequence has it. That holds for any choice of seeds, so the rarest are taken. A seed with an
+// ambiguous residue, which matches nothing, is always broken and by an error of its own: it is counted and
+// not looked up.
 //
 // How many errors there can be:
 //
-// - ALL_COLUMNS. All letters of both are in columns of the identity: M >= p (M + E), and n + m = 2M + E + X
+// - ALL_COLUMNS. All residues of both are in columns of the identity: M >= p (M + E), and n + m = 2M + E + X
 //   with X <= E mismatches, so M <= (n + m - E) / 2. Hence E <= (1 - p)(n + m) / (1 + p); and, with M <= n,
 //   E <= n (1 - p) / p.
-// - MATCHES. M >= K, by lengths alone: letters that no match has are n + m - 2M <= n + m - 2K, and each seed
-//   that is broken has one of its own, or one between its letters.
-// - INSIDE. Letters outside of the aligned part are no errors, and at least A letters of either are aligned
+// - MATCHES. M >= K, by lengths alone: residues that no match has are n + m - 2M <= n + m - 2K, and each seed
+//   that is broken has one of its own, or one between its residues.
+// - INSIDE. Residues outside of the aligned part are no errors, and at least A residues of either are aligned
 //   (the coverage): at most t = length - A are before the aligned part, or after it. So seeds are taken
-//   between the first and the last t letters, and E <= n (1 - p) / p as above.
+//   between the first and the last t residues, and E <= n (1 - p) / p as above.
 //
 // Where a whole seed lies: it starts at i in the sequence of the row, at j in that of the column, on diagonal
 // i - j. Gaps lead from where the alignment begins to there and on to its end. Without free ends those are
@@ -36,7 +36,7 @@ enum class SeedRule { NONE, ALL_COLUMNS, MATCHES, INSIDE };
 
 inline SeedRule seed_rule(const pairalign_thresholds& t) {
     if (Wide{t.identity} * 2 < t.identity_whole) return SeedRule::NONE;
-    const bool is_covered = t.coverage > 0 && t.coverage_of == OF_ALIGNED_LETTERS;
+    const bool is_covered = t.coverage > 0 && t.coverage_of == OF_ALIGNED_RESIDUES;
     switch (t.identity_of) {
         case OF_FULL:
             return SeedRule::ALL_COLUMNS;
@@ -53,7 +53,7 @@ inline SeedRule seed_rule(const pairalign_thresholds& t) {
     }
 }
 
-// The most errors of an alignment that passes, of sequences of so many letters.
+// The most errors of an alignment that passes, of sequences of so many residues.
 inline int64_t most_errors(const pairalign_thresholds& t, int32_t shorter, int32_t longer) {
     const Wide lost = t.identity_whole - t.identity;
     const auto of_matches = static_cast<int64_t>(lost * shorter / t.identity);
@@ -68,7 +68,7 @@ inline int64_t most_errors(const pairalign_thresholds& t, int32_t shorter, int32
     }
 }
 
-// The most errors of an alignment that passes of a sequence of so many letters with any other.
+// The most errors of an alignment that passes of a sequence of so many residues with any other.
 inline int64_t most_errors_of(const pairalign_thresholds& t, int32_t length) {
     const Wide lost = t.identity_whole - t.identity;
     // MATCHES: n + m <= 2n / p of `mean`; of `longer` n + m - 2 p m <= 2n (1 - p), which is less.
@@ -76,7 +76,7 @@ inline int64_t most_errors_of(const pairalign_thresholds& t, int32_t length) {
     return static_cast<int64_t>(factor * lost * length / t.identity);
 }
 
-// The most letters of a sequence before the aligned part, or after it, of a pair whose longer one is known.
+// The most residues of a sequence before the aligned part, or after it, of a pair whose longer one is known.
 inline int64_t most_outside(const pairalign_thresholds& t, int32_t length, int32_t longer) {
     return seed_rule(t) == SeedRule::INSIDE ? std::max<int64_t>(0, length - least_aligned(t, longer)) : 0;
 }

@@ -54,7 +54,7 @@ struct pairalign_overlap_fields {
     int64_t pairs;
     const int32_t *query, *target;
     const int32_t *query_start, *query_end, *target_start, *target_end;
-    const int32_t *matches, *mismatches, *gap_letters;
+    const int32_t *matches, *mismatches, *gap_residues;
     const int32_t *query_lengths, *target_lengths;  // of the sets' sequences
     const int8_t* strand;                           // null: all plus
 };
@@ -69,7 +69,7 @@ PAIRALIGN_API int64_t pairalign_find_overlaps(const pairalign_overlap_fields* fi
     for (int64_t k = 0; k < of.pairs; k++) {
         const int32_t span =
             std::min(of.query_end[k] - of.query_start[k], of.target_end[k] - of.target_start[k]);
-        const int32_t columns = of.matches[k] + of.mismatches[k] + of.gap_letters[k];
+        const int32_t columns = of.matches[k] + of.mismatches[k] + of.gap_residues[k];
         const bool alike = Wide{whole} * of.matches[k] >= Wide{identity} * columns;
         numbers[found] = k;
         found += static_cast<int64_t>((span >= min_overlap) & alike);

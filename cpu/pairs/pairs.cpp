@@ -44,14 +44,14 @@ enum pairalign_difference : int32_t {
 // Columns of pairs of one set; null where the difference does not need them.
 struct pairalign_counts {
     int64_t pairs;
-    const int32_t* query;        // [n]
-    const int32_t* target;       // [n]
-    const int32_t* raw_score;    // [n]
-    const int32_t* matches;      // [n]
-    const int32_t* mismatches;   // [n]
-    const int32_t* gap_letters;  // [n]
-    const int32_t* lengths;      // of the set's sequences
-    const double* own_scores;    // of each of them with itself
+    const int32_t* query;         // [n]
+    const int32_t* target;        // [n]
+    const int32_t* raw_score;     // [n]
+    const int32_t* matches;       // [n]
+    const int32_t* mismatches;    // [n]
+    const int32_t* gap_residues;  // [n]
+    const int32_t* lengths;       // of the set's sequences
+    const double* own_scores;     // of each of them with itself
 };
 
 namespace {
@@ -77,7 +77,7 @@ PAIRALIGN_API void pairalign_find_differences(const pairalign_counts* counts, in
             return subtract_shares(of.pairs, values, matches, aligned);
         case PAIRALIGN_BY_COLUMNS:
             return subtract_shares(of.pairs, values, matches,
-                                   [&](int64_t k) { return aligned(k) + of.gap_letters[k]; });
+                                   [&](int64_t k) { return aligned(k) + of.gap_residues[k]; });
         case PAIRALIGN_BY_SHORTER:
             return subtract_shares(of.pairs, values, matches, [&](int64_t k) {
                 return static_cast<double>(std::min(of.lengths[of.query[k]], of.lengths[of.target[k]]));
@@ -93,7 +93,7 @@ namespace {
 
 // Counts of pairs; `scores` may be null.
 struct Counted {
-    const int32_t *matches, *mismatches, *gap_letters, *scores;
+    const int32_t *matches, *mismatches, *gap_residues, *scores;
 };
 
 // Of the pairs that were looked at, how many are aligned, and of those the first with the highest and with
@@ -104,7 +104,7 @@ struct Extremes {
 
     void look_at(const Counted& of, int64_t start, int64_t stop) {
         for (int64_t k = start; k < stop; ++k) {
-            const int64_t columns = int64_t{of.matches[k]} + of.mismatches[k] + of.gap_letters[k];
+            const int64_t columns = int64_t{of.matches[k]} + of.mismatches[k] + of.gap_residues[k];
             if (columns == 0) continue;
             const double value =
                 of.scores ? of.scores[k] : static_cast<double>(of.matches[k]) / static_cast<double>(columns);
@@ -138,10 +138,10 @@ constexpr int64_t PAIRS_OF_PART = 1 << 16;  // worth a thread
 // those of which something is aligned: most_and_least[2]. Returns how many these are, or -1 where there is no
 // memory. Many pairs are looked at by several threads.
 PAIRALIGN_API int64_t pairalign_find_extremes(int64_t pairs, const int32_t* matches,
-                                              const int32_t* mismatches, const int32_t* gap_letters,
+                                              const int32_t* mismatches, const int32_t* gap_residues,
                                               const int32_t* scores, int32_t threads,
                                               int64_t* most_and_least) {
-    const Counted counted{matches, mismatches, gap_letters, scores};
+    const Counted counted{matches, mismatches, gap_residues, scores};
     const auto parts = static_cast<int32_t>((pairs + PAIRS_OF_PART - 1) / PAIRS_OF_PART);
     try {
         std::vector<Extremes> found(static_cast<size_t>(parts));

@@ -10,7 +10,7 @@
 struct pairalign_turned_fields {
     int64_t pairs;
     const int32_t *query, *target;
-    const int32_t *matches, *mismatches, *gap_letters;
+    const int32_t *matches, *mismatches, *gap_residues;
     const int32_t *query_lengths, *target_lengths;  // of the sets' sequences
     const int32_t* positions;  // of one set: the sorted position of each sequence; of two null
     const uint8_t *query_codes, *target_codes;  // of two sets, with where each sequence begins
@@ -41,7 +41,7 @@ PAIRALIGN_API void pairalign_turn_strands(const pairalign_turned_fields* fields)
     for (int64_t k = 0; k < of.pairs; k++) {
         const int32_t query = of.query_lengths[of.query[k]], target = of.target_lengths[of.target[k]];
         const bool turned = row_is_query(of, k);
-        const bool aligned = of.matches[k] + of.mismatches[k] + of.gap_letters[k] > 0;
+        const bool aligned = of.matches[k] + of.mismatches[k] + of.gap_residues[k] > 0;
         const bool flip_query = aligned && !turned, flip_target = aligned && turned;
         of.new_query_start[k] = flip_query ? query - of.query_end[k] : of.query_start[k];
         of.new_query_end[k] = flip_query ? query - of.query_start[k] : of.query_end[k];

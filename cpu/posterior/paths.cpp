@@ -121,7 +121,7 @@ public:
         if (length == 0) return;
         runs_[count_++] = static_cast<uint32_t>(length) << 4 | op;
         openings_++;
-        letters_ += length;
+        residues_ += length;
         score_ -= scoring_.gap_open + int64_t{length - 1} * scoring_.gap_extend;
     }
     void add_pair(uint8_t x, uint8_t y) {
@@ -133,7 +133,7 @@ public:
         score_ += scoring_.matrix[32 * x + y];
     }
     int32_t finish(int32_t* fields, int64_t count, int64_t pair) const {
-        const int64_t found[] = {score_, matches_, mismatches_, openings_, letters_};
+        const int64_t found[] = {score_, matches_, mismatches_, openings_, residues_};
         for (int64_t f = 0; f < 5; f++) fields[f * count + pair] = static_cast<int32_t>(found[f]);
         return count_;
     }
@@ -142,7 +142,7 @@ private:
     uint32_t* const runs_;
     const pairalign_path_scoring& scoring_;
     int32_t count_ = 0;
-    int64_t score_ = 0, matches_ = 0, mismatches_ = 0, openings_ = 0, letters_ = 0;
+    int64_t score_ = 0, matches_ = 0, mismatches_ = 0, openings_ = 0, residues_ = 0;
 };
 
 // Between aligned residues those of the query come first.

@@ -38,7 +38,6 @@ struct AntidiagonalBand : FreeEnds<V> {
     using Cells::LANES;
     using Cells::lanes;
     using Cells::larger;
-    using Cells::letters_at;
     using Cells::LOWEST;
     using Cells::may_end;
     using Cells::most_from_nothing;
@@ -47,6 +46,7 @@ struct AntidiagonalBand : FreeEnds<V> {
     using Cells::nothing;
     using Cells::reached_score;
     using Cells::rebase;
+    using Cells::residues_at;
     using Cells::row_of;
     using Cells::set_reach;
     using Cells::settle_base;
@@ -54,8 +54,8 @@ struct AntidiagonalBand : FreeEnds<V> {
     using Cells::smaller;
     using Cells::trim;
     using typename Cells::Lane;
-    using typename Cells::Letters;
     using typename Cells::Range;
+    using typename Cells::Residues;
     template <bool TWO>
     using Scores = typename Cells::template Scores<TWO>;
 
@@ -78,7 +78,7 @@ struct AntidiagonalBand : FreeEnds<V> {
         });
         const auto antidiagonal = [&](auto odd, int32_t step) __attribute__((always_inline)) {
             constexpr int ODD = decltype(odd)::value;
-            const Letters letters = letters_at(p, step, b.low);
+            const Residues residues = residues_at(p, step, b.low);
             V below = nowhere;
             unrolled<0, N>([&](auto index) __attribute__((always_inline)) {
                 constexpr int k = decltype(index)::value;
@@ -91,7 +91,7 @@ struct AntidiagonalBand : FreeEnds<V> {
                     below = f[k];
                 }
                 const auto cell = Recurrence<V, true>{opening, none, none}.template cell<FLAGS>(
-                    scores.of(letters, k), h[ODD][k], left, up, flags + k * V::FLAG_BYTES);
+                    scores.of(residues, k), h[ODD][k], left, up, flags + k * V::FLAG_BYTES);
                 h[ODD][k] = cell.h;
                 e[k] = cell.e;
                 f[k] = cell.f;
@@ -123,7 +123,7 @@ struct AntidiagonalBand : FreeEnds<V> {
                 none = V::set(0);
         const V nowhere = V::set(static_cast<Lane>(nothing(*p.scheme)));
         const Scores<TWO> scores(p);
-        const Letters letters = letters_at(p, step, b.low);
+        const Residues residues = residues_at(p, step, b.low);
         Lane *const h = lanes(p.h[ODD]) + b.low, *const e = lanes(p.e) + b.low, *const f = lanes(p.f) + b.low;
         V carried = ODD ? V::load(e) : nowhere;  // e of this vector; f of the one below
         for (int32_t k = 0; k < b.vectors; k++) {
@@ -141,7 +141,7 @@ struct AntidiagonalBand : FreeEnds<V> {
                 carried = here;
             }
             const auto cell = Recurrence<V, true>{opening, none, none}.template cell<FLAGS>(
-                scores.of(letters, k), V::load(h + at), left, up, flags);
+                scores.of(residues, k), V::load(h + at), left, up, flags);
             cell.h.store(h + at);
             cell.e.store(e + at);
             cell.f.store(f + at);
@@ -158,7 +158,8 @@ struct AntidiagonalBand : FreeEnds<V> {
             V::set(static_cast<Lane>(p.scheme->gap_open - p.scheme->gap_extend)), V::set(0), V::set(0)};
         const V nowhere = V::set(static_cast<Lane>(nothing(*p.scheme)));
         const Scores<TWO> scores(p);
-        const Letters letters = letters_at(p, step, b.low), next_letters = letters_at(p, step + 1, b.low);
+        const Residues residues = residues_at(p, step, b.low),
+                       next_residues = residues_at(p, step + 1, b.low);
         Lane *const odd = lanes(p.h[1]) + b.low, *const even = lanes(p.h[0]) + b.low;
         Lane *const e = lanes(p.e) + b.low, *const f = lanes(p.f) + b.low;
         uint8_t* next_flags = flags + static_cast<size_t>(b.vectors) * V::FLAG_BYTES;
@@ -167,9 +168,9 @@ struct AntidiagonalBand : FreeEnds<V> {
             const int32_t at = k * LANES;
             const V above = k + 1 < b.vectors ? V::load(e + at + LANES) : nowhere;
             const auto first = recurrence.template cell<FLAGS>(
-                scores.of(letters, k), V::load(odd + at), from_above(left, above), V::load(f + at), flags);
+                scores.of(residues, k), V::load(odd + at), from_above(left, above), V::load(f + at), flags);
             const auto second =
-                recurrence.template cell<FLAGS>(scores.of(next_letters, k), V::load(even + at), first.e,
+                recurrence.template cell<FLAGS>(scores.of(next_residues, k), V::load(even + at), first.e,
                                                 from_below(first.f, below), next_flags);
             left = above;
             below = first.f;

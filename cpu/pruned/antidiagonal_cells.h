@@ -40,12 +40,12 @@ struct BandCells {
         return ((step + 1) >> 1) + lane - p.origin;
     }
 
-    // ---------------------------------------------------------------- letters
+    // ---------------------------------------------------------------- residues
 
-    struct Letters {
+    struct Residues {
         const Lane *row, *column;  // of lane 0 of the window
     };
-    static PAIRALIGN_INLINE Letters letters_at(const PrunedPair& p, int32_t step, int32_t low) {
+    static PAIRALIGN_INLINE Residues residues_at(const PrunedPair& p, int32_t step, int32_t low) {
         return {static_cast<const Lane*>(p.row) + row_of(p, step, low) - 1,
                 static_cast<const Lane*>(p.column) + p.columns - step + row_of(p, step, low)};
     }
@@ -59,8 +59,8 @@ struct BandCells {
             : match(V::set(static_cast<Lane>(p.match + 2 * p.scheme->gap_extend))),
               mismatch(V::set(static_cast<Lane>(p.mismatch + 2 * p.scheme->gap_extend))),
               table(static_cast<const Lane*>(p.table)) {}
-        PAIRALIGN_INLINE V of(const Letters& letters, int vector) const {
-            const Lane *a = letters.row + vector * LANES, *b = letters.column + vector * LANES;
+        PAIRALIGN_INLINE V of(const Residues& residues, int vector) const {
+            const Lane *a = residues.row + vector * LANES, *b = residues.column + vector * LANES;
             if constexpr (TWO) {
                 return V::blend(V::eq(load_any<V>(a), load_any<V>(b)), match, mismatch);
             } else {
@@ -86,7 +86,7 @@ struct BandCells {
                 smaller(r.high, smaller(p.rows, step) - zero)};
     }
 
-    // What cheap letters of the rest can give back, for all of some lanes: in gaps, and opposite one another.
+    // What cheap residues of the rest can give back, for all of some lanes: in gaps and opposite each other.
     struct Given {
         int32_t row, column, both;
     };
@@ -124,11 +124,11 @@ struct BandCells {
         PAIRALIGN_INLINE Wide at(int32_t k) const {
             return with(k, Wide::max(Wide::max(loss[0], loss[1]), Wide::max(loss[2], loss[3])));
         }
-        // The same where some letters are cheap; `given` is what they can give back.
+        // The same where some residues are cheap; `given` is what they can give back.
         PAIRALIGN_INLINE Wide at(int32_t k, const Given& given) const {
             const auto less = [](Wide loss, int32_t by)
                                   __attribute__((always_inline)) { return Wide::sub(loss, Wide::set(by)); };
-            // What a letter in a gap gets back is never more than `usual` says, nor than all cheap ones get.
+            // What a residue in a gap gets back is never more than `usual` says, nor than all cheap ones get.
             const Wide in_rows = Wide::max(less(loss[0], given.row), loss[1]),
                        in_columns = Wide::max(less(loss[2], given.column), loss[3]);
             const Wide most = Wide::blend(Wide::gt(Wide::set(0), loss[0]), in_columns, in_rows);
@@ -278,7 +278,7 @@ struct BandCells {
         return -int64_t{p.row_worth[larger(i, 0)]} - p.column_worth[p.columns - larger(j, 0)] +
                slack(p, b.steps) + cheap_from(p, larger(i, 0), larger(j, 0));
     }
-    // What cheap letters from a row and a column on can give back, at most.
+    // What cheap residues from a row and a column on can give back, at most.
     static int64_t cheap_from(const PrunedPair& p, int32_t i, int32_t j) {
         if (!p.bonus) return 0;
         return int64_t{p.bonus} *

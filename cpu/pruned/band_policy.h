@@ -22,7 +22,7 @@ struct BandLimits {
     double most_cells = 0;  // share of the matrix that a band may take
 };
 
-// Whether the first three letters of the alphabet are enough to see that letters have more than two scores.
+// Whether the first three letters of the alphabet are enough to see that residues have more than two scores.
 bool has_many_scores(const Scheme& scheme);
 
 // What share of a matrix a band of lanes may take; 0: whatever it takes.
@@ -41,7 +41,7 @@ bool find_bound(const PruningOptions& options, double widest, const PrunedKernel
 PlannedBand plan_band(const Scheme& scheme, const PruningOptions& options, const BandLimits& limits,
                       const PrunedKernel& kernel, const PrunedPair& pair, bool trace);
 
-// What beams and band of unrelated letters come to.
+// What beams and band of unrelated residues come to.
 constexpr double MOST_OF_ANY = 0.75;
 
 }  // namespace pairalign

@@ -15,7 +15,7 @@ constexpr double VECTOR_COST = 5, TRACE_COST = 30;
 constexpr double LANES_BEGIN = 0.2, LANES_COST = 1.1;
 // Diagonals that windows are wider than the band.
 constexpr double MARGIN = 100;
-constexpr double WIDEST_TRIANGLE = 0.6, ANY_TRIANGLE = 1;  // unrelated letters have 0.4 and a little more
+constexpr double WIDEST_TRIANGLE = 0.6, ANY_TRIANGLE = 1;  // unrelated residues have 0.4 and a little more
 
 }  // namespace
 
@@ -43,10 +43,11 @@ FullCost cost_in_full(const pairalign_engine& engine, int32_t rows, int32_t colu
     return {plan.bytes <= engine.share() ? plan.cost : IMPOSSIBLE, alone, kernel.lanes};
 }
 
-// Where most is lost, a path that has left the way to the last cell finds as many letters to match elsewhere:
-// the band is no triangle then, but wider. Measured with random DNA from 60% identity on and unrelated.
-// With free ends a step off the diagonal costs half as much again, and is not taken back; where alignments
-// may begin a cell takes longer. Measured with random DNA from 80% identity on, with what beams take.
+// Where most is lost, a path that has left the way to the last cell finds as many residues to match
+// elsewhere: the band is no triangle then, but wider. Measured with random DNA from 60% identity on and
+// unrelated. With free ends a step off the diagonal costs half as much again, and is not taken back; where
+// alignments may begin a cell takes longer. Measured with random DNA from 80% identity on, with what beams
+// take.
 double share_of_band(double triangle, double longer, int32_t columns, bool free_ends) {
     if (free_ends) return 0.8 * triangle + 1.2 * triangle * (triangle + longer) + MARGIN / columns;
     triangle += longer;

@@ -111,7 +111,7 @@ struct FreeEnds : BandCells<V> {
         if (s.mode == SEMIGLOBAL)
             return row_of(p, end, high) >= p.rows || end - row_of(p, end, b.low) >= p.columns;
         const int64_t rise = int64_t{s.highest} * (b.steps / 2 + 1);
-        if (int64_t{s.highest} * (end / 2 + 1) < p.bound) return false;  // of the letters so far
+        if (int64_t{s.highest} * (end / 2 + 1) < p.bound) return false;  // of the residues so far
         const int64_t now = highest_score(p, {p.alive_low, p.alive_high});
         return (now > 0 ? now : 0) + rise >= p.bound;
     }

@@ -12,9 +12,9 @@
 
 namespace pairalign {
 
-// How much the rest of an alignment can add at most. Letters of the row sequence are worth `row[a]` each, of
-// the column sequence `column[b]`: S(a,b) <= row[a] + column[b], and a letter in a gap, -extend, is no more
-// than its worth either. When the rest of one sequence is R letters longer, R letters at least are in gaps,
+// How much the rest of an alignment can add at most. Residues of the row sequence are worth `row[a]` each, of
+// the column sequence `column[b]`: S(a,b) <= row[a] + column[b], and a residue in a gap, -extend, is no more
+// than its worth either. When the rest of one sequence is R residues longer, R residues at least are in gaps,
 // and each loses its worth + extend: `least` of every one, `usual` of all but `cheap` of them.
 struct GapLoss {
     int32_t least, usual, cheap;
@@ -22,11 +22,11 @@ struct GapLoss {
 struct Worth {
     int32_t row[CODES], column[CODES];
     GapLoss row_gaps, column_gaps;
-    // Not 0: letters that match nothing are worth what is left of a mismatch. `least` then holds for the
-    // others, `bonus` of it is given back for each such letter in a gap, which `usual` says, and for two of
+    // Not 0: residues that match nothing are worth what is left of a mismatch. `least` then holds for the
+    // others, `bonus` of it is given back for each such residue in a gap, which `usual` says, and for two of
     // them opposite one another.
     int32_t bonus;
-    uint32_t cheap;  // those letters, a bit each
+    uint32_t cheap;  // those residues, a bit each
 };
 
 // Some antidiagonals: those after `step`, `steps` of them, in lanes low .. low + vectors * LANES - 1. Lane l
@@ -53,22 +53,22 @@ enum class Progress {
 struct PrunedPair {
     const Scheme* scheme;
     int32_t rows, columns;
-    // [rows + 1]: k * extend - worth of letters k, k + 1, ..; [columns + 1]: the same, from the last k to the
-    // first.
+    // [rows + 1]: k * extend - worth of residues k, k + 1, ..; [columns + 1]: the same, from the last k to
+    // the first.
     const int32_t *row_worth, *column_worth;
     GapLoss row_gaps, column_gaps;
     int32_t most_of_two;                      // residues: the worths of one of each sequence
     int64_t most;                             // no alignment has a higher score
     int32_t bonus;                            // see Worth; 0: the next two are null
-    const int32_t *row_cheap, *column_cheap;  // [letters + 1]: how many letters from k on are cheap
-    bool two_scores;                          // letters score `match` when they are equal, else `mismatch`
+    const int32_t *row_cheap, *column_cheap;  // [residues + 1]: how many residues from k on are cheap
+    bool two_scores;                          // residues score `match` when they are equal, else `mismatch`
     int32_t match, mismatch;
     const void *row,
-        *column;         // letters as lanes, PADDING and half of the other's letters more on both sides; the
-                         // column's from the last to the first
-    const void* table;   // [CODES][CODES] scores as lanes, when there are more than two
-    void *h[2], *e, *f;  // [lanes], 64-byte aligned: H' of even and odd antidiagonals; gap states handed on
-    int32_t* reach;      // [lanes]
+        *column;        // residues as lanes, PADDING and half of the other's residues more on both sides; the
+                        // column's from the last to the first
+    const void* table;  // [CODES][CODES] scores as lanes, when there are more than two
+    void *h[2], *e, *f;    // [lanes], 64-byte aligned: H' of even and odd antidiagonals; gap states handed on
+    int32_t* reach;        // [lanes]
     int32_t ramps[4][16];  // what the rest loses in gaps, by lane: least and usual of the rows', of the
                            // columns' gaps
     int32_t origin;        // lane of diagonal 0
@@ -120,7 +120,7 @@ inline double triangle_of(const PrunedPair& pair) {
     return static_cast<double>(pair.most - pair.bound) / each_diagonal(pair) / pair.columns;
 }
 
-constexpr int32_t LANE_PADDING = 160;  // letters and lanes beyond both ends that a window may touch
+constexpr int32_t LANE_PADDING = 160;  // residues and lanes beyond both ends that a window may touch
 constexpr int32_t LEAST_STEPS = 16;    // of a block, but the last
 constexpr int32_t MOST_STEPS = 32;
 
@@ -156,11 +156,11 @@ struct WaveTable {
     int32_t mask;
 };
 
-constexpr int32_t WAVE_PADDING = 16;  // bytes before and after letters that differ from all others
+constexpr int32_t WAVE_PADDING = 16;  // bytes before and after residues that differ from all others
 
 // What has been reached from one end of both sequences: from their begins, or of both reversed.
 struct WaveSide {
-    const uint8_t *row, *column;  // letters, WAVE_PADDING more on both sides; only equal bytes match
+    const uint8_t *row, *column;  // residues, WAVE_PADDING more on both sides; only equal bytes match
     WaveTable ring;               // the last fronts
     int32_t cost, farthest;       // of the last one; the antidiagonal that is reached, at least
     // Fronts from which others can be filled once more: of each of `saved_count` costs, that cost's and those
@@ -173,7 +173,7 @@ struct WaveSide {
 struct WavePair {
     WaveSide sides[2];
     int32_t row_count, column_count;
-    int32_t mismatch, open, extend;  // costs: of a gap of g letters, open + g * extend
+    int32_t mismatch, open, extend;  // costs: of a gap of g residues, open + g * extend
     int32_t depth;                   // a front depends on so many before it
     int32_t most;                    // cost that is worth going on to
     bool gives_up;                   // when the cost would come to more, if it went on as it began
@@ -190,7 +190,7 @@ struct WavePair {
 };
 
 struct WaveKernel {
-    uint32_t (*letters_of)(const uint8_t* codes, int32_t length);
+    uint32_t (*residues_of)(const uint8_t* codes, int32_t length);
     int32_t (*mark)(const uint8_t* codes, int32_t length, uint32_t others, uint8_t mark, uint8_t* out);
     // Sets `cost`.
     Progress (*fill)(WavePair& pair);

@@ -9,8 +9,8 @@ namespace pairalign {
 namespace {
 
 // Sums of worths; windows read beyond both ends, whatever there is.
-int32_t* room_for_sums(Buffer& buffer, int32_t letters) {
-    const size_t count = static_cast<size_t>(letters) + 1 + 2 * LANE_PADDING;
+int32_t* room_for_sums(Buffer& buffer, int32_t residues) {
+    const size_t count = static_cast<size_t>(residues) + 1 + 2 * LANE_PADDING;
     int32_t* room = static_cast<int32_t*>(buffer.need(count * sizeof(int32_t)));
     std::fill(room, room + LANE_PADDING, 0);
     std::fill(room + count - LANE_PADDING, room + count, 0);
@@ -20,15 +20,15 @@ int32_t* room_for_sums(Buffer& buffer, int32_t letters) {
 }  // namespace
 
 template <class Lane>
-void PairMemory::write_letters(PrunedPair& pair, const uint8_t* row, const uint8_t* column) {
+void PairMemory::write_residues(PrunedPair& pair, const uint8_t* row, const uint8_t* column) {
     // The lanes that refill() lays for all antidiagonals of a cell reach so far beyond both ends in some.
     const int32_t row_padding = LANE_PADDING + pair.columns / 2,
                   column_padding = LANE_PADDING + pair.rows / 2;
     const size_t row_lanes = static_cast<size_t>(pair.rows) + 2 * static_cast<size_t>(row_padding);
     const size_t column_lanes = static_cast<size_t>(pair.columns) + 2 * static_cast<size_t>(column_padding);
-    Lane* const a = static_cast<Lane*>(row_letters_.need(row_lanes * sizeof(Lane))) + row_padding;
-    Lane* const b = static_cast<Lane*>(column_letters_.need(column_lanes * sizeof(Lane))) + column_padding;
-    // With two scores, letters that are no match for themselves get codes that the other sequence has not.
+    Lane* const a = static_cast<Lane*>(row_residues_.need(row_lanes * sizeof(Lane))) + row_padding;
+    Lane* const b = static_cast<Lane*>(column_residues_.need(column_lanes * sizeof(Lane))) + column_padding;
+    // With two scores, residues that are no match for themselves get codes that the other sequence has not.
     Lane row_code[CODES], column_code[CODES];
     for (int c = 0; c < CODES; c++) {
         const bool other = pair.two_scores && scheme_.matrix[c][c] != pair.match;
@@ -54,8 +54,8 @@ void PairMemory::write_letters(PrunedPair& pair, const uint8_t* row, const uint8
 
 void PairMemory::lay_out(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row,
                          const uint8_t* column) {
-    if (kernel.lane_bytes == 2) write_letters<int16_t>(pair, row, column);
-    else write_letters<int32_t>(pair, row, column);
+    if (kernel.lane_bytes == 2) write_residues<int16_t>(pair, row, column);
+    else write_residues<int32_t>(pair, row, column);
     pair.origin = pair.columns / 2 + LANE_PADDING;
     const size_t lanes =
         (static_cast<size_t>(pair.rows) / 2 + static_cast<size_t>(pair.origin) + LANE_PADDING + 63) / 64 * 64;

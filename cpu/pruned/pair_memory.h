@@ -1,4 +1,4 @@
-// What the kernel reads of a pair and works in: letters as lanes, sums of their worth, room for lanes.
+// What the kernel reads of a pair and works in: residues as lanes, sums of their worth, room for lanes.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@ class PairMemory {
 public:
     explicit PairMemory(const Scheme& scheme) : scheme_(scheme) {}
 
-    // Letters and lanes of a pair whose lengths and scores are set.
+    // Residues and lanes of a pair whose lengths and scores are set.
     void lay_out(const PrunedKernel& kernel, PrunedPair& pair, const uint8_t* row, const uint8_t* column);
-    // What letters are worth from each on, for the bound.
+    // What residues are worth from each on, for the bound.
     void add_up(PrunedPair& pair, const Worth& worth, const uint8_t* row, const uint8_t* column);
 
 private:
     template <class Lane>
-    void write_letters(PrunedPair& pair, const uint8_t* row, const uint8_t* column);
+    void write_residues(PrunedPair& pair, const uint8_t* row, const uint8_t* column);
 
     const Scheme& scheme_;
-    Buffer row_letters_, column_letters_, table_, row_worth_, column_worth_, lanes_, reach_, blocks_,
+    Buffer row_residues_, column_residues_, table_, row_worth_, column_worth_, lanes_, reach_, blocks_,
         row_cheap_, column_cheap_;
 };
 

@@ -26,17 +26,17 @@ const PrunedKernels* pruned_kernels(const char* instruction_set) {
 namespace {
 
 // Short pairs are filled so fast that finding out that nothing can be pruned takes its time: `auto` wants
-// some words of theirs in place. Unrelated letters have two of them once in a thousand pairs, genes of
-// 75% identity nearly always. Wavefronts want so many that most letters are equal, and more where a band
+// some words of theirs in place. Unrelated residues have two of them once in a thousand pairs, genes of
+// 75% identity nearly always. Wavefronts want so many that most residues are equal, and more where a band
 // is one of many pairs at a time.
 constexpr int32_t SHORT = 5000, FEW_WORDS = 2, FEW_MOVED_WORDS = 3, WORDS_OF_WAVES = 12,
                   MORE_WORDS_OF_WAVES = 22;
 
 // Sums of scores and worths stay far within 32 bits.
 bool fits(const Scheme& s, int32_t rows, int32_t columns) {
-    const int64_t letter =
+    const int64_t residue =
         std::max<int64_t>({s.highest, -int64_t{s.matrix[PAD][PAD]}, 1}) + 2 * int64_t{s.gap_extend};
-    return letter * (int64_t{rows} + columns + 4 * LANE_PADDING) + 4 * int64_t{s.gap_open} <
+    return residue * (int64_t{rows} + columns + 4 * LANE_PADDING) + 4 * int64_t{s.gap_open} <
            (int64_t{1} << 28);
 }
 
@@ -136,8 +136,8 @@ Attempt Pruner::align_by_band(const uint8_t* row, int32_t rows, const uint8_t* c
     if (is_auto && many_scores && !planned &&
         words_in_place(row, rows, column, columns) < WordsInPlace::SIMILAR)
         return Attempt::IN_FULL;
-    const LetterCounts row_letters = count_letters(row, rows),
-                       column_letters = count_letters(column, columns);
+    const ResidueCounts row_residues = count_residues(row, rows),
+                        column_residues = count_residues(column, columns);
     PrunedPair pair{};
     pair.scheme = &scheme_;
     pair.rows = rows;
@@ -145,7 +145,7 @@ Attempt Pruner::align_by_band(const uint8_t* row, int32_t rows, const uint8_t* c
     pair.cancelled = cancelled_;
     pair.looks_similar = looks_similar_;
     Worth of_cheap, usual;
-    const bool differ = choose_worth(scheme_, pair, row_letters, column_letters, of_cheap, usual);
+    const bool differ = choose_worth(scheme_, pair, row_residues, column_residues, of_cheap, usual);
     if (has_free_ends(pair) && pair.two_scores && pair.mismatch > 0) return Attempt::IN_FULL;
 
     BandLimits limits;

@@ -29,7 +29,7 @@ SimilarPairs::SimilarPairs(pairalign_engine& engine, pairalign_result& result, b
     for (const PairPosition& pair : window.similar()) pairs_.push_back({pair, NONE});
     if (pairs_.empty()) return;
     fill_up();
-    LetterClasses classes;
+    ResidueClasses classes;
     classes_of_window(engine, result, classes);
     classes_ = classes.with_ends(engine.scheme.gap_open - engine.scheme.gap_extend);
     order([this](const Similar& one) { return rows(one) - columns(one); });
@@ -126,11 +126,11 @@ bool SimilarPairs::fits(Piece& piece) {
     describe(piece, group, own);
     const ByteKernel& kernel = engine_.bytes();
     const bool trace = traces();
-    const size_t room = engine_.byte_share(), letters = kernel.own_bytes(own, group.columns);
+    const size_t room = engine_.byte_share(), residues = kernel.own_bytes(own, group.columns);
     for (;; piece.side *= 2) {
         const size_t bytes =
             ByteLayout(kernel.lanes, GLOBAL, own.rows, group.columns, trace, piece.side).bytes;
-        if (letters + bytes <= room) {
+        if (residues + bytes <= room) {
             most_bytes_ = std::max(most_bytes_, bytes);
             return true;
         }

@@ -80,7 +80,7 @@ private:
     const bool trace_;
     PrunedWindow& window_;
     Spare<OwnBatch>& spare_;
-    LetterClasses classes_{};
+    ResidueClasses classes_{};
     const int32_t each_diagonal_;
     bool beams_ = true;
     std::vector<Similar> pairs_;

@@ -1,15 +1,15 @@
 // Very similar pairs: wavefronts of equal cost instead of antidiagonals. Compiled once per instruction set.
 //
-// Costs count what an alignment loses against the match of every letter: nothing for equal letters,
-// `mismatch` for others, `open` for a gap and `extend` for each of its letters. The front of cost s says how
+// Costs count what an alignment loses against the match of every residue: nothing for equal residues,
+// `mismatch` for others, `open` for a gap and `extend` for each of its residues. The front of cost s says how
 // far alignments of cost s or less come on each diagonal k = i - j:
 //
 //     e[s][k] = max(e[s-1][k], e[s - extend][k+1],     m[s - open - extend][k+1])         rows, ends in a gap
 //     f[s][k] = max(f[s-1][k], f[s - extend][k-1] + 1, m[s - open - extend][k-1] + 1)
-//     m[s][k] = max(m[s-1][k], m[s - mismatch][k] + 1, e[s][k], f[s][k]), and on over equal letters
+//     m[s][k] = max(m[s-1][k], m[s - mismatch][k] + 1, e[s][k], f[s][k]), and on over equal residues
 //
 // with none of them beyond the matrix (Myers 1986; Marco-Sola et al. 2021). The cost of a cell, in each of
-// the three states, does not fall along a diagonal: take the last letters of both sequences away, and with
+// the three states, does not fall along a diagonal: take the last residues of both sequences away, and with
 // them what pairs them, or move the gap that ends there. So a front says the cost of every cell behind it:
 // the least s whose front has reached it. That is all that the traceback asks for, and the path is that of
 // the full matrix.
@@ -53,16 +53,16 @@ struct Wavefronts {
         return w.rows + static_cast<size_t>(state) * width_of(p, w) + p.padding - w.low;
     }
 
-    // ---------------------------------------------------------------- letters
+    // ---------------------------------------------------------------- residues
 
     // Which codes occur, a bit each.
-    static uint32_t letters_of(const uint8_t* codes, int32_t length) {
+    static uint32_t residues_of(const uint8_t* codes, int32_t length) {
         uint32_t found = 0;
         for (int32_t k = 0; k < length; k++) found |= uint32_t{1} << (codes[k] & 31);
         return found;
     }
 
-    // Copies letters; those whose bit is set in `others` get a mark. Returns how many they are.
+    // Copies residues; those whose bit is set in `others` get a mark. Returns how many they are.
     static int32_t mark(const uint8_t* codes, int32_t length, uint32_t others, uint8_t mark, uint8_t* out) {
         int32_t count = 0;
         for (int32_t k = 0; k < length; k++) {
@@ -102,7 +102,7 @@ struct Wavefronts {
         for (size_t k = 0; k < 3 * width_of(p, w); k++) w.rows[k] = NONE;
     }
 
-    // The front of a cost before it goes on over equal letters.
+    // The front of a cost before it goes on over equal residues.
     static __attribute__((noinline)) void step(const WavePair& p, const WaveTable& table, int32_t cost) {
         const WaveFront& w = of(table, cost);
         const auto before = [&](int32_t by, State state) -> const int32_t* {
@@ -139,12 +139,12 @@ struct Wavefronts {
     }
 
     static PAIRALIGN_INLINE uint64_t eight(const uint8_t* at) {
-        uint64_t letters;
-        std::memcpy(&letters, at, 8);
-        return letters;
+        uint64_t residues;
+        std::memcpy(&residues, at, 8);
+        return residues;
     }
 
-    // Goes on over equal letters, where the front of one less, `before`, has not gone as far; returns the
+    // Goes on over equal residues, where the front of one less, `before`, has not gone as far; returns the
     // antidiagonal that is reached by them, at least.
     static __attribute__((noinline)) int32_t go_on(const WavePair& p, const WaveSide& side,
                                                    const WaveFront& w, const WaveFront& before) {
@@ -370,7 +370,7 @@ struct Wavefronts {
         return k >= w.low && k <= w.high && rows_of(p, w, state)[k] >= row;
     }
 
-    // How many letters before row i and column j are equal. Those before both sequences differ.
+    // How many residues before row i and column j are equal. Those before both sequences differ.
     static int32_t equal_before(const WavePair& p, int32_t i, int32_t j) {
         const uint8_t *a = p.sides[0].row + i - 8, *b = p.sides[0].column + j - 8;
         uint64_t difference;
@@ -430,7 +430,7 @@ struct Wavefronts {
         return cost == expected ? Progress::DONE : Progress::LOST;
     }
 
-    static constexpr WaveKernel kernel() { return {letters_of, mark, fill, trace}; }
+    static constexpr WaveKernel kernel() { return {residues_of, mark, fill, trace}; }
 };
 
 }  // namespace PAIRALIGN_ISA

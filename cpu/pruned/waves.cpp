@@ -18,8 +18,8 @@ constexpr int32_t MOST_PADDING = 64, LANES_AT_ONCE = 16;
 // one alignment can take.
 constexpr int64_t LEAST_BOX = 128, WIDE_BOX = 512, OFTEN = 8;
 
-// Letters with what surrounds them.
-uint8_t* letter_room(Buffer& buffer, int32_t length, uint8_t beyond) {
+// Residues with what surrounds them.
+uint8_t* residue_room(Buffer& buffer, int32_t length, uint8_t beyond) {
     const size_t bytes = static_cast<size_t>(length) + 2 * WAVE_PADDING;
     uint8_t* const room = static_cast<uint8_t*>(buffer.need(bytes));
     std::memset(room, beyond, WAVE_PADDING);
@@ -28,10 +28,10 @@ uint8_t* letter_room(Buffer& buffer, int32_t length, uint8_t beyond) {
 }
 
 // The same from the last to the first.
-const uint8_t* reversed(Buffer& buffer, const uint8_t* letters, int32_t length) {
+const uint8_t* reversed(Buffer& buffer, const uint8_t* residues, int32_t length) {
     const size_t bytes = static_cast<size_t>(length) + 2 * WAVE_PADDING;
     uint8_t* const room = static_cast<uint8_t*>(buffer.need(bytes));
-    std::reverse_copy(letters - WAVE_PADDING, letters - WAVE_PADDING + bytes, room);
+    std::reverse_copy(residues - WAVE_PADDING, residues - WAVE_PADDING + bytes, room);
     return room + WAVE_PADDING;
 }
 
@@ -93,23 +93,23 @@ void Waves::lay_out(const Layout& layout, WavePair& pair) {
     pair.box = {fronts, static_cast<int32_t>(box) - 1};
 }
 
-void Waves::choose_costs(uint32_t row_letters, uint32_t column_letters) {
+void Waves::choose_costs(uint32_t row_residues, uint32_t column_residues) {
     Costs c{};
-    c.row_letters = row_letters;
-    c.column_letters = column_letters;
+    c.row_residues = row_residues;
+    c.column_residues = column_residues;
     bool any_match = false, any_mismatch = false, two = true;
     int32_t mismatch = scheme_.matrix[PAD][PAD];
-    const auto occurs = [](uint32_t letters, int a) { return (letters >> a & 1) != 0; };
+    const auto occurs = [](uint32_t residues, int a) { return (residues >> a & 1) != 0; };
     for (int a = 0; a < CODES; a++)
         for (int b = 0; b < CODES; b++) {
-            if (a == b || !occurs(row_letters, a) || !occurs(column_letters, b)) continue;
+            if (a == b || !occurs(row_residues, a) || !occurs(column_residues, b)) continue;
             if (any_mismatch && mismatch != scheme_.matrix[a][b]) two = false;
             mismatch = scheme_.matrix[a][b];
             any_mismatch = true;
         }
     for (int a = 0; a < CODES; a++) {
         const int32_t score = scheme_.matrix[a][a];
-        if (!occurs(row_letters & column_letters, a) || (any_mismatch && score == mismatch)) continue;
+        if (!occurs(row_residues & column_residues, a) || (any_mismatch && score == mismatch)) continue;
         if (any_match && score != c.match) two = false;
         c.match = score;
         any_match = true;
@@ -139,10 +139,10 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
                       WavesUse use, Path& path, int64_t& cells) {
     const bool forced = use == WavesUse::FORCED;
     const double share = use == WavesUse::OR_LANES ? SHARE_OF_LANES : SHARE;
-    const uint32_t row_letters = kernel_.letters_of(row, rows),
-                   column_letters = kernel_.letters_of(column, columns);
-    if (row_letters != costs_.row_letters || column_letters != costs_.column_letters)
-        choose_costs(row_letters, column_letters);
+    const uint32_t row_residues = kernel_.residues_of(row, rows),
+                   column_residues = kernel_.residues_of(column, columns);
+    if (row_residues != costs_.row_residues || column_residues != costs_.column_residues)
+        choose_costs(row_residues, column_residues);
     const Costs& c = costs_;
     if (!c.usable) return Progress::TOO_MANY;
     const int64_t antidiagonals = int64_t{rows} + columns,
@@ -156,10 +156,10 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     const int64_t unavoidable = int64_t{c.extend} * std::abs(rows - columns);
     if (unavoidable + (rows == columns ? 0 : c.open) > most) return Progress::TOO_MANY;
 
-    uint8_t *const a = letter_room(row_, rows, 0xfe), *const b = letter_room(column_, columns, 0xff);
+    uint8_t *const a = residue_room(row_, rows, 0xfe), *const b = residue_room(column_, columns, 0xff);
     const int32_t row_others = kernel_.mark(row, rows, c.others, 0x20, a),
                   column_others = kernel_.mark(column, columns, c.others, 0x40, b);
-    // Letters that match nothing cost a mismatch each; few are opposite one another.
+    // Residues that match nothing cost a mismatch each; few are opposite one another.
     if (!forced && int64_t{c.mismatch} * (int64_t{row_others} + column_others) > most)
         return Progress::TOO_MANY;
 

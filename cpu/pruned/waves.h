@@ -27,15 +27,15 @@ public:
                    WavesUse use, Path& path, int64_t& cells);
 
 private:
-    // Costs of letters that score `match` when equal, some of them, and `mismatch` in all other cases.
+    // Costs of residues that score `match` when equal, some of them, and `mismatch` in all other cases.
     struct Costs {
-        uint32_t row_letters, column_letters;  // for which this holds, a bit each
+        uint32_t row_residues, column_residues;  // for which this holds, a bit each
         bool usable;
         int32_t match, divisor;
         int32_t mismatch, open, extend;  // divided
-        uint32_t others;                 // letters that match nothing
+        uint32_t others;                 // residues that match nothing
     };
-    void choose_costs(uint32_t row_letters, uint32_t column_letters);
+    void choose_costs(uint32_t row_residues, uint32_t column_residues);
     int64_t most_cost(int64_t antidiagonals, double share) const;
     struct Layout;
     void lay_out(const Layout& layout, WavePair& pair);

@@ -37,7 +37,7 @@ public:
         }
         if (tasks_.empty()) return;
         longest_ = tasks_.front();
-        LetterClasses classes;
+        ResidueClasses classes;
         has_classes_ = classes_of_window(engine_, result_, classes);
         in_lanes_ = has_lanes() && fills_lanes(pairs_to_try_, engine.threads);
         const size_t pairs = static_cast<size_t>(result.row_offsets.back());

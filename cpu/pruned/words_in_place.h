@@ -8,13 +8,13 @@
 #include "../../common/words_in_place.h"
 #include "../export.h"
 
-// Both sequences have LETTERS letters or more.
+// Both sequences have RESIDUES residues or more.
 PAIRALIGN_API int32_t pairalign_words_in_place(const uint8_t* row, int32_t rows, const uint8_t* column,
                                                int32_t columns, int32_t near);
 
 namespace pairalign {
 
-// Whether letters from..to of the column sequence begin a word.
+// Whether residues from..to of the column sequence begin a word.
 inline bool has_word(uint64_t word, const uint8_t* column, int32_t from, int32_t to) {
     uint64_t other;
     for (int32_t j = from; j <= to; j++) {
@@ -29,17 +29,17 @@ inline bool has_word(uint64_t word, const uint8_t* column, int32_t from, int32_t
 inline int32_t words_in_place(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                               int32_t few = WordsInPlace::WORDS, int32_t many = WordsInPlace::WORDS,
                               int32_t near = WordsInPlace::NEAR, bool one_gap = false) {
-    constexpr int32_t WORDS = WordsInPlace::WORDS, LETTERS = WordsInPlace::LETTERS;
+    constexpr int32_t WORDS = WordsInPlace::WORDS, RESIDUES = WordsInPlace::RESIDUES;
     uint64_t word;
-    static_assert(sizeof word == LETTERS);
+    static_assert(sizeof word == RESIDUES);
     int32_t found = 0;
     for (int32_t w = 0; w < WORDS && (found < few || found + WORDS - w >= many); w++) {
         const int32_t at = WordsInPlace::start(w, rows);
         const int32_t expected = WordsInPlace::expected(at, rows, columns);
-        std::memcpy(&word, row + at, LETTERS);
+        std::memcpy(&word, row + at, RESIDUES);
         const auto is_near = [&](int32_t place) {
             return has_word(word, column, std::max(0, place - near),
-                            std::min(columns - LETTERS, place + near));
+                            std::min(columns - RESIDUES, place + near));
         };
         found += is_near(expected) ||
                  (one_gap && rows - columns > near && (is_near(at) || is_near(at - (rows - columns))));

@@ -5,9 +5,9 @@
 namespace pairalign {
 namespace {
 
-// The least worth of the letters `of`, given what those of the other sequence are worth.
-void tighten(const Scheme& s, const LetterCounts& of, const LetterCounts& other, const int32_t* others_worth,
-             int32_t* worth) {
+// The least worth of the residues `of`, given what those of the other sequence are worth.
+void tighten(const Scheme& s, const ResidueCounts& of, const ResidueCounts& other,
+             const int32_t* others_worth, int32_t* worth) {
     for (int a = 0; a < CODES; a++) {
         worth[a] = -s.gap_extend;
         if (!of.of[a]) continue;
@@ -16,17 +16,17 @@ void tighten(const Scheme& s, const LetterCounts& of, const LetterCounts& other,
     }
 }
 
-int64_t total(const LetterCounts& counts, const int32_t* worth) {
+int64_t total(const ResidueCounts& counts, const int32_t* worth) {
     int64_t sum = 0;
     for (int a = 0; a < CODES; a++) sum += int64_t{counts.of[a]} * worth[a];
     return sum;
 }
 
-// Letters that are few but cost little in a gap, as N and X, do not set the price of all others: `usual` is
-// what says most of a gap of a sixteenth of the letters.
-GapLoss gap_loss(const Scheme& s, const LetterCounts& counts, const int32_t* worth) {
-    int64_t letters = 0, most = -1;
-    for (int32_t count : counts.of) letters += count;
+// Residues that are few but cost little in a gap, as N and X, do not set the price of all others: `usual` is
+// what says most of a gap of a sixteenth of the residues.
+GapLoss gap_loss(const Scheme& s, const ResidueCounts& counts, const int32_t* worth) {
+    int64_t residues = 0, most = -1;
+    for (int32_t count : counts.of) residues += count;
     GapLoss loss{INT32_MAX, 0, 0};
     for (int a = 0; a < CODES; a++) {
         if (!counts.of[a]) continue;
@@ -35,7 +35,7 @@ GapLoss gap_loss(const Scheme& s, const LetterCounts& counts, const int32_t* wor
         for (int b = 0; b < CODES; b++)
             if (worth[b] + s.gap_extend < one) cheaper += counts.of[b];
         loss.least = std::min(loss.least, one);
-        const int64_t said = one * (letters / 16 + 1 - cheaper);
+        const int64_t said = one * (residues / 16 + 1 - cheaper);
         if (said > most) {
             most = said;
             loss.usual = one;
@@ -45,13 +45,13 @@ GapLoss gap_loss(const Scheme& s, const LetterCounts& counts, const int32_t* wor
     return loss;
 }
 
-// No alignment has a higher score. `rows`, `columns`: how many cheap letters they have.
-int64_t most_of(const Worth& p, int64_t rows, int64_t columns, const LetterCounts& row_letters,
-                const LetterCounts& column_letters) {
+// No alignment has a higher score. `rows`, `columns`: how many cheap residues they have.
+int64_t most_of(const Worth& p, int64_t rows, int64_t columns, const ResidueCounts& row_residues,
+                const ResidueCounts& column_residues) {
     int64_t worth = 0, longer = 0;
     for (int a = 0; a < CODES; a++) {
-        worth += int64_t{row_letters.of[a]} * p.row[a] + int64_t{column_letters.of[a]} * p.column[a];
-        longer += row_letters.of[a] - column_letters.of[a];
+        worth += int64_t{row_residues.of[a]} * p.row[a] + int64_t{column_residues.of[a]} * p.column[a];
+        longer += row_residues.of[a] - column_residues.of[a];
     }
     if (!p.bonus)
         return worth - std::max(p.row_gaps.least * longer, p.row_gaps.usual * (longer - p.row_gaps.cheap));
@@ -59,8 +59,9 @@ int64_t most_of(const Worth& p, int64_t rows, int64_t columns, const LetterCount
            std::max(p.row_gaps.least * longer - p.bonus * rows, p.row_gaps.usual * longer);
 }
 
-// Whether the letters of both score one thing when equal (some of them) and another one in all other cases.
-bool has_two_scores(const Scheme& s, const LetterCounts& row, const LetterCounts& column, PrunedPair& pair) {
+// Whether the residues of both score one thing when equal (some of them) and another one in all other cases.
+bool has_two_scores(const Scheme& s, const ResidueCounts& row, const ResidueCounts& column,
+                    PrunedPair& pair) {
     bool any_match = false, any_mismatch = false;
     pair.match = pair.mismatch = s.matrix[PAD][PAD];
     for (int a = 0; a < CODES; a++)
@@ -82,8 +83,8 @@ bool has_two_scores(const Scheme& s, const LetterCounts& row, const LetterCounts
 
 }  // namespace
 
-LetterCounts count_letters(const uint8_t* codes, int32_t length) {
-    LetterCounts counts[4] = {};  // four counters each: equal letters in a row do not wait for one another
+ResidueCounts count_residues(const uint8_t* codes, int32_t length) {
+    ResidueCounts counts[4] = {};  // four counters each: equal residues in a row do not wait for one another
     int32_t k = 0;
     for (; k + 4 <= length; k += 4)
         for (int q = 0; q < 4; q++) counts[q].of[codes[k + q]]++;
@@ -92,10 +93,10 @@ LetterCounts count_letters(const uint8_t* codes, int32_t length) {
     return counts[0];
 }
 
-Worth worth_of_letters(const Scheme& s, const LetterCounts& row, const LetterCounts& column) {
+Worth worth_of_residues(const Scheme& s, const ResidueCounts& row, const ResidueCounts& column) {
     Worth best{};
     int64_t least = INT64_MAX;
-    for (int part : {2, 4, 0}) {  // quarters of a letter's best score that count for the column's sequence
+    for (int part : {2, 4, 0}) {  // quarters of a residue's best score that count for the column's sequence
         Worth p{};
         for (int b = 0; b < CODES; b++) {
             int32_t most = -s.gap_extend;
@@ -134,32 +135,32 @@ bool worth_of_two_scores(const Scheme& s, int32_t match, int32_t mismatch, uint3
     return true;
 }
 
-bool choose_worth(const Scheme& s, PrunedPair& pair, const LetterCounts& row_letters,
-                  const LetterCounts& column_letters, Worth& of_cheap, Worth& usual) {
-    pair.two_scores = has_two_scores(s, row_letters, column_letters, pair);
+bool choose_worth(const Scheme& s, PrunedPair& pair, const ResidueCounts& row_residues,
+                  const ResidueCounts& column_residues, Worth& of_cheap, Worth& usual) {
+    pair.two_scores = has_two_scores(s, row_residues, column_residues, pair);
     if (s.mode != GLOBAL) {
-        // Letters that an alignment leaves out add nothing, and cost nothing either.
+        // Residues that an alignment leaves out add nothing, and cost nothing either.
         Scheme free = s;
         free.gap_extend = 0;
-        usual = worth_of_letters(free, row_letters, column_letters);
-        pair.most = most_of(usual, 0, 0, row_letters, column_letters);
+        usual = worth_of_residues(free, row_residues, column_residues);
+        pair.most = most_of(usual, 0, 0, row_residues, column_residues);
         return false;
     }
-    usual = worth_of_letters(s, row_letters, column_letters);
-    pair.most = most_of(usual, 0, 0, row_letters, column_letters);
+    usual = worth_of_residues(s, row_residues, column_residues);
+    pair.most = most_of(usual, 0, 0, row_residues, column_residues);
     uint32_t cheap = 0;
     int32_t rows = 0, columns = 0;
     for (int a = 0; a < CODES; a++) {
         if (s.matrix[a][a] == pair.match) continue;
         cheap |= uint32_t{1} << a;
-        rows += row_letters.of[a];
-        columns += column_letters.of[a];
+        rows += row_residues.of[a];
+        columns += column_residues.of[a];
     }
     if (!pair.two_scores || rows + columns == 0 ||
         !worth_of_two_scores(s, pair.match, pair.mismatch, cheap, of_cheap))
         return false;
-    const int64_t most = most_of(of_cheap, rows, columns, row_letters, column_letters);
-    // Where both have cheap letters, many diagonals cost little: this bound must be better by so much.
+    const int64_t most = most_of(of_cheap, rows, columns, row_residues, column_residues);
+    // Where both have cheap residues, many diagonals cost little: this bound must be better by so much.
     if (most + of_cheap.bonus * std::min(rows, columns) / 2 <= pair.most) usual = of_cheap;
     pair.most = std::min(pair.most, most);
     return true;

@@ -1,4 +1,4 @@
-// Bounds on what letters can add to a score: see Worth in pair.h and docs/similar-sequences.md.
+// Bounds on what residues can add to a score: see Worth in pair.h and docs/similar-sequences.md.
 #pragma once
 
 #include <cstdint>
@@ -7,28 +7,28 @@
 
 namespace pairalign {
 
-struct LetterCounts {
+struct ResidueCounts {
     int32_t of[CODES];
 };
 
-LetterCounts count_letters(const uint8_t* codes, int32_t length);
+ResidueCounts count_residues(const uint8_t* codes, int32_t length);
 
 // Of the few worths that are tried, those with the lowest bound for the whole pair.
-Worth worth_of_letters(const Scheme& scheme, const LetterCounts& row, const LetterCounts& column);
+Worth worth_of_residues(const Scheme& scheme, const ResidueCounts& row, const ResidueCounts& column);
 
-// The same where letters score `match` when they are equal and their codes are not `cheap`, else `mismatch`.
+// The same where residues score `match` when they are equal and their codes are not `cheap`, else `mismatch`.
 // False: this bound is not for these costs.
 bool worth_of_two_scores(const Scheme& scheme, int32_t match, int32_t mismatch, uint32_t cheap, Worth& worth);
 
-// out[k] = how many letters from k on are `cheap`, for 0 <= k <= length.
+// out[k] = how many residues from k on are `cheap`, for 0 <= k <= length.
 void count_cheap(const uint8_t* codes, int32_t length, uint32_t cheap, int32_t* out);
 
-// out[k] = k * extend - the worth of all letters from k on, for 0 <= k <= length.
+// out[k] = k * extend - the worth of all residues from k on, for 0 <= k <= length.
 void sum_worth(const uint8_t* codes, int32_t length, const int32_t* worth, int32_t extend, int32_t* out);
 
-// Chooses what the letters of a pair are worth, and sets its scores and `most`. True: a beam should take
+// Chooses what the residues of a pair are worth, and sets its scores and `most`. True: a beam should take
 // `of_cheap`; `usual` may be better for the band.
-bool choose_worth(const Scheme& scheme, PrunedPair& pair, const LetterCounts& row, const LetterCounts& column,
-                  Worth& of_cheap, Worth& usual);
+bool choose_worth(const Scheme& scheme, PrunedPair& pair, const ResidueCounts& row,
+                  const ResidueCounts& column, Worth& of_cheap, Worth& usual);
 
 }  // namespace pairalign

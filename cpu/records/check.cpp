@@ -1,7 +1,7 @@
 // Records compared with the sequences that they align, and scored. The ctypes declarations are in
 // pairalign/alignments/records.py.
 //
-// Nothing here is shared with the engines. An ambiguous letter opposite another may count as a match or not,
+// Nothing here is shared with the engines. An ambiguous residue opposite another may count as a match or not,
 // and columns with one may be left out of counts: programs differ.
 
 #include <algorithm>
@@ -125,13 +125,13 @@ private:
         }
         if (!is_known) return faults_.blame(PAIRALIGN_FAULT_CIGAR);
         for (int side = 0; side < 2; ++side) {
-            const int64_t letters = spans_[side][1] - spans_[side][0];
-            if (used[side] != letters)
+            const int64_t residues = spans_[side][1] - spans_[side][0];
+            if (used[side] != residues)
                 faults_.blame(PAIRALIGN_FAULT_QUERY_CIGAR + side, static_cast<double>(used[side]),
-                              static_cast<double>(letters));
+                              static_cast<double>(residues));
         }
         if (faults_.finding->faults & (uint64_t{3} << PAIRALIGN_FAULT_QUERY_CIGAR)) return;
-        if (record.letter_bytes >= 0) check_letters(record);
+        if (record.residue_bytes >= 0) check_residues(record);
         rewind(record);
         Counts counts;
         walk(runs, count, counts);
@@ -146,29 +146,29 @@ private:
     // A record without columns can still be wrong about its spans.
     void check_without_columns(const pairalign_record& record) {
         const int64_t lengths[2] = {sides_[0].length, sides_[1].length};
-        int64_t letters[2] = {spans_[0][1] - spans_[0][0], spans_[1][1] - spans_[1][0]};
+        int64_t residues[2] = {spans_[0][1] - spans_[0][0], spans_[1][1] - spans_[1][0]};
         Claims claims(record, faults_);
         claims.check_possible(lengths);
-        if (record.spans[0] >= 0 && record.spans[2] >= 0) return claims.check_counts(letters, lengths, 0);
+        if (record.spans[0] >= 0 && record.spans[2] >= 0) return claims.check_counts(residues, lengths, 0);
         for (int side = 0; side < 2; ++side)
-            if (record.spans[2 * side] < 0) letters[side] = -1;
-        claims.check_coverages(lengths, letters);
+            if (record.spans[2 * side] < 0) residues[side] = -1;
+        claims.check_coverages(lengths, residues);
     }
 
-    // SAM's letters, in the order of the CIGAR, with what was clipped softly.
-    void check_letters(const pairalign_record& record) {
+    // SAM's residues, in the order of the CIGAR, with what was clipped softly.
+    void check_residues(const pairalign_record& record) {
         const int64_t used = spans_[0][1] - spans_[0][0];
-        const int64_t letters = record.clipped[0] + used + record.clipped[1];
-        if (letters != record.letter_bytes)
-            return faults_.blame(PAIRALIGN_FAULT_ROWS, static_cast<double>(record.letter_bytes),
-                                 static_cast<double>(letters));
+        const int64_t residues = record.clipped[0] + used + record.clipped[1];
+        if (residues != record.residue_bytes)
+            return faults_.blame(PAIRALIGN_FAULT_ROWS, static_cast<double>(record.residue_bytes),
+                                 static_cast<double>(residues));
         rewind(record);
         Side& side = sides_[0];
         side.at -= side.step * record.clipped[0];
         const int64_t first = side.at;
-        for (int64_t k = 0; k < letters; ++k)
-            if (of_.encoding[static_cast<uint8_t>(text_[record.letters + k])] != side.next())
-                return faults_.blame(PAIRALIGN_FAULT_QUERY_LETTERS, static_cast<double>(k + 1),
+        for (int64_t k = 0; k < residues; ++k)
+            if (of_.encoding[static_cast<uint8_t>(text_[record.residues + k])] != side.next())
+                return faults_.blame(PAIRALIGN_FAULT_QUERY_RESIDUES, static_cast<double>(k + 1),
                                      static_cast<double>(first + side.step * k + 1));
     }
 
@@ -222,7 +222,7 @@ private:
 
     // What a gap costs: an end gap, of whose sequence nothing is left out there, what its end says.
     Cost cost_of(uint32_t operation, bool is_first, bool is_last, int64_t length) const {
-        const int side = operation == DELETION;  // whose letters are opposite the gap
+        const int side = operation == DELETION;  // whose residues are opposite the gap
         const int64_t* const ends = of_.end_costs + 4 * side;
         const bool at_start = is_first && left_before(1 - side) == 0;
         const bool at_end = is_last && left_behind(1 - side) == 0;

@@ -1,4 +1,4 @@
-// A record beside the sequences that it aligns: their letters along the alignment, and what is wrong.
+// A record beside the sequences that it aligns: their residues along the alignment, and what is wrong.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ namespace pairalign::records {
 
 constexpr uint32_t ALIGNED = 0, INSERTION = 1, DELETION = 2, SKIPPED = 3, PADDING = 6, EQUAL = 7, UNEQUAL = 8;
 
-// Letters of one sequence along the alignment.
+// Residues of one sequence along the alignment.
 struct Side {
     const uint8_t* codes;  // of the whole sequence
     int64_t length;
-    int64_t at;    // the next letter
+    int64_t at;    // the next residue
     int64_t step;  // 1, or -1 on the other strand
     const uint8_t* map;
 
@@ -84,7 +84,7 @@ protected:
         }
     }
 
-    // Letters of a sequence that are left out on the way to the alignment, and after it.
+    // Residues of a sequence that are left out on the way to the alignment, and after it.
     int64_t left_before(int side) const {
         return sides_[side].step > 0 ? spans_[side][0] : sides_[side].length - spans_[side][1];
     }
@@ -92,21 +92,21 @@ protected:
         return sides_[side].step > 0 ? sides_[side].length - spans_[side][1] : spans_[side][0];
     }
 
-    static bool is_gap(char letter) { return letter == '-' || letter == '.'; }
+    static bool is_gap(char one) { return one == '-' || one == '.'; }
 
     bool wrong(int fault, int64_t says = 0, int64_t is = 0) {
         faults_.blame(fault, static_cast<double>(says), static_cast<double>(is));
         return false;
     }
 
-    bool same_letters(const char* row, int64_t bytes, int side) {
+    bool same_residues(const char* row, int64_t bytes, int side) {
         Side along = sides_[side];
         const uint8_t* const encoding = of_.encoding;
         for (int64_t k = 0; k < bytes; ++k) {
             if (is_gap(row[k])) continue;
             const int64_t at = along.at;
             if (encoding[static_cast<uint8_t>(row[k])] == along.next()) continue;
-            faults_.blame(PAIRALIGN_FAULT_QUERY_LETTERS + side, static_cast<double>(k + 1),
+            faults_.blame(PAIRALIGN_FAULT_QUERY_RESIDUES + side, static_cast<double>(k + 1),
                           static_cast<double>(at + 1));
             return false;
         }

@@ -13,8 +13,8 @@ namespace pairalign {
 struct Counts {
     int64_t matches = 0, columns = 0, aligned = 0, openings = 0, gaps = 0, positives = 0;
     int64_t both_ambiguous = 0;  // may be taken for matches
-    int64_t ambiguous = 0;       // columns with any ambiguous letter, in gaps too
-    int64_t at_ends = 0;         // letters in gaps at the ends of whole sequences
+    int64_t ambiguous = 0;       // columns with any ambiguous residue, in gaps too
+    int64_t at_ends = 0;         // residues in gaps at the ends of whole sequences
     int64_t score = 0;
     bool scored = true;
 };
@@ -37,7 +37,7 @@ class Claims {
 public:
     Claims(const pairalign_record& record, Faults& faults) : record_(record), faults_(faults) {}
 
-    // `lengths` of both sequences, letters that are `aligned` of them; `scale` of scores, or 0: the file's
+    // `lengths` of both sequences, residues that are `aligned` of them; `scale` of scores, or 0: the file's
     // scores, and positives, are of another scoring.
     void check(const Counts& counts, const int64_t (&lengths)[2], const int64_t (&aligned)[2],
                int64_t scale) {
@@ -49,7 +49,7 @@ public:
         claim(PAIRALIGN_SAYS_ALIGNED, counts.aligned - std::min(unequal, counts.ambiguous),
               std::min(unequal, counts.ambiguous));
         claim(PAIRALIGN_SAYS_GAP_OPENINGS, counts.openings, 0);
-        claim(PAIRALIGN_SAYS_GAP_LETTERS, counts.gaps, 0);
+        claim(PAIRALIGN_SAYS_GAP_RESIDUES, counts.gaps, 0);
         claim(PAIRALIGN_SAYS_EDITS, unequal + counts.gaps - counts.both_ambiguous, counts.both_ambiguous);
         const int64_t shorter = std::min(lengths[0], lengths[1]);
         const int64_t longer = std::max(lengths[0], lengths[1]);
@@ -67,7 +67,7 @@ public:
         rate(PAIRALIGN_SAYS_IDENTITY_FULL, 1, counts.matches, more, shorter + longer - counts.aligned);
         rate(PAIRALIGN_SAYS_IDENTITY_MEAN, 2, counts.matches, more, shorter + longer);
         rate(PAIRALIGN_SAYS_PER_CENT_GAPS, 100, counts.gaps, 0, counts.columns);
-        // vsearch takes an ambiguous letter for a match of all that it may be.
+        // vsearch takes an ambiguous residue for a match of all that it may be.
         const int64_t maybe = std::min(unequal, counts.ambiguous);
         claim(PAIRALIGN_SAYS_EDITS_INTERNAL, unequal + counts.gaps - counts.at_ends - maybe, maybe);
         claim(PAIRALIGN_SAYS_EDITS_OF_PART, counts.gaps, unequal);
@@ -79,7 +79,7 @@ public:
         check_score(counts.score, scale);
     }
 
-    // Letters of the spans by letters; -1: how many is not said.
+    // Residues of the spans by residues; -1: how many is not said.
     void check_coverages(const int64_t (&lengths)[2], const int64_t (&aligned)[2]) {
         for (int side = 0; side < 2; ++side) {
             const int64_t least = std::max<int64_t>(aligned[side], 0);
@@ -98,7 +98,7 @@ public:
                                  PAIRALIGN_SAYS_POSITIVES})
             between(number, 0, least);
         for (const int number : {PAIRALIGN_SAYS_COLUMNS, PAIRALIGN_SAYS_GAP_OPENINGS,
-                                 PAIRALIGN_SAYS_GAP_LETTERS, PAIRALIGN_SAYS_EDITS})
+                                 PAIRALIGN_SAYS_GAP_RESIDUES, PAIRALIGN_SAYS_EDITS})
             between(number, 0, all);
         for (const int number :
              {PAIRALIGN_SAYS_IDENTITY, PAIRALIGN_SAYS_IDENTITY_ALIGNED, PAIRALIGN_SAYS_IDENTITY_SHORTER,
@@ -110,21 +110,21 @@ public:
             rate(number, 100, 0, 1, 1);
     }
 
-    // A record without columns: its counts must agree with each other and with its spans. `letters` of both
+    // A record without columns: its counts must agree with each other and with its spans. `residues` of both
     // spans, of which `ambiguous` may count as matches or not.
-    void check_counts(const int64_t (&letters)[2], const int64_t (&lengths)[2], int64_t ambiguous) {
-        const int64_t most = std::min(letters[0], letters[1]);
+    void check_counts(const int64_t (&residues)[2], const int64_t (&lengths)[2], int64_t ambiguous) {
+        const int64_t most = std::min(residues[0], residues[1]);
         between(PAIRALIGN_SAYS_MATCHES, 0, most);
         between(PAIRALIGN_SAYS_MISMATCHES, 0, most);
         if (record_.trimmed) return;
-        check_coverages(lengths, letters);
+        check_coverages(lengths, residues);
         const int64_t columns = record_.says[PAIRALIGN_SAYS_COLUMNS];
         if (columns == PAIRALIGN_UNSAID) return;
-        between(PAIRALIGN_SAYS_COLUMNS, std::max(letters[0], letters[1]), letters[0] + letters[1]);
+        between(PAIRALIGN_SAYS_COLUMNS, std::max(residues[0], residues[1]), residues[0] + residues[1]);
         if (faults_.finding->faults != 0) return;
-        const int64_t aligned = letters[0] + letters[1] - columns, gaps = columns - aligned;
-        between(PAIRALIGN_SAYS_GAP_LETTERS, gaps, gaps);
-        between(PAIRALIGN_SAYS_GAP_OPENINGS, (columns > letters[0]) + (columns > letters[1]), gaps);
+        const int64_t aligned = residues[0] + residues[1] - columns, gaps = columns - aligned;
+        between(PAIRALIGN_SAYS_GAP_RESIDUES, gaps, gaps);
+        between(PAIRALIGN_SAYS_GAP_OPENINGS, (columns > residues[0]) + (columns > residues[1]), gaps);
         between(PAIRALIGN_SAYS_ALIGNED, aligned, aligned);
         between(PAIRALIGN_SAYS_MATCHES, 0, aligned);
         rate(PAIRALIGN_SAYS_PER_CENT_GAPS, 100, gaps, 0, columns);
@@ -133,7 +133,7 @@ public:
 
 private:
     // Matches as each number says them: all must be one number, and with mismatches the columns of two
-    // letters.
+    // residues.
     void check_matches(const int64_t (&lengths)[2], int64_t columns, int64_t aligned, int64_t ambiguous) {
         const double both = static_cast<double>(lengths[0]) + static_cast<double>(lengths[1]);
         const struct {

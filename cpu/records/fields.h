@@ -30,13 +30,13 @@ inline bool read_number(Text word, int64_t& digits, int8_t& decimals) {
     int64_t value = 0, count = 0;
     bool point = false;
     decimals = 0;
-    for (const char letter : word) {
-        if (letter == '.' && !point) {
+    for (const char character : word) {
+        if (character == '.' && !point) {
             point = true;
             continue;
         }
-        if (letter < '0' || letter > '9' || ++count > MOST_DIGITS) return false;
-        value = 10 * value + (letter - '0');
+        if (character < '0' || character > '9' || ++count > MOST_DIGITS) return false;
+        value = 10 * value + (character - '0');
         decimals = static_cast<int8_t>(decimals + point);
     }
     digits = negative ? -value : value;
@@ -64,7 +64,7 @@ inline void clear(pairalign_record& record) {
     std::memset(&record, 0, sizeof record);
     for (int64_t& one : record.spans) one = -1;
     for (int64_t& one : record.says) one = PAIRALIGN_UNSAID;
-    record.runs = record.row_bytes[0] = record.row_bytes[1] = record.letter_bytes = record.btop_bytes = -1;
+    record.runs = record.row_bytes[0] = record.row_bytes[1] = record.residue_bytes = record.btop_bytes = -1;
     record.cs_bytes = record.md_bytes = record.bar_bytes = -1;
     record.query = record.target = -1;
 }

@@ -14,8 +14,8 @@ enum pairalign_role : int32_t {
     PAIRALIGN_ROLE_STRAND,
     PAIRALIGN_ROLE_QUERY_START,  // from 0
     PAIRALIGN_ROLE_QUERY_FIRST,  // from 1
-    PAIRALIGN_ROLE_QUERY_END,    // after the last letter, from 0
-    PAIRALIGN_ROLE_QUERY_LAST,   // the last letter, from 1
+    PAIRALIGN_ROLE_QUERY_END,    // after the last residue, from 0
+    PAIRALIGN_ROLE_QUERY_LAST,   // the last residue, from 1
     PAIRALIGN_ROLE_TARGET_START,
     PAIRALIGN_ROLE_TARGET_FIRST,
     PAIRALIGN_ROLE_TARGET_END,
@@ -26,7 +26,7 @@ enum pairalign_role : int32_t {
     PAIRALIGN_ROLE_TARGET_ROW,
     PAIRALIGN_ROLE_BTOP,
     PAIRALIGN_ROLE_FLAG,       // SAM's
-    PAIRALIGN_ROLE_SAM_CIGAR,  // says where the query's letters lie, too
+    PAIRALIGN_ROLE_SAM_CIGAR,  // says where the query's residues lie, too
     PAIRALIGN_ROLE_SAM_SEQUENCE,
     PAIRALIGN_ROLE_SAM_QUALITY,
     PAIRALIGN_ROLE_NEXT_NAME,  // of SAM's next read: its target, where it begins,
@@ -57,7 +57,7 @@ struct pairalign_layout {
 // pairalign/alignments/records.py.
 enum pairalign_program : int32_t {
     PAIRALIGN_ANY_PROGRAM,
-    PAIRALIGN_DIAMOND,  // letters of the aligned part alone, without clips; ZS says where; AS has bits, ZR
+    PAIRALIGN_DIAMOND,  // residues of the aligned part alone, without clips; ZS says where; AS has bits, ZR
                         // the score
     PAIRALIGN_VSEARCH,  // NM without gaps at ends; AS has an identity
 };

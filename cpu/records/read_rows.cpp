@@ -1,4 +1,4 @@
-// Rows of letters and gaps as records: FASTA pairs, and EMBOSS srspair. The ctypes declarations are in
+// Rows of residues and gaps as records: FASTA pairs, and EMBOSS srspair. The ctypes declarations are in
 // pairalign/alignments/records.py.
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using pairalign::NameIndex;
 
 constexpr Text BEGIN = "# Aligned_sequences:";
 
-bool is_space(char letter) { return letter == ' ' || (letter >= '\t' && letter <= '\r'); }
+bool is_space(char one) { return one == ' ' || (one >= '\t' && one <= '\r'); }
 
 // Takes the next word off a line; empty: there is none.
 Text next_word(Text& line) {
@@ -34,9 +34,9 @@ int64_t count_characters(const char* at, const char* stop) {
     return std::count_if(at, stop, [](char one) { return (one & 0xC0) != 0x80; });
 }
 
-int64_t count_letters(Text row) {
+int64_t count_residues(Text row) {
     int64_t count = 0;
-    for (const char letter : row) count += letter != '-' && letter != '.';
+    for (const char one : row) count += one != '-' && one != '.';
     return count;
 }
 
@@ -49,11 +49,11 @@ struct Side {
 
 class RowReader {
 public:
-    RowReader(const NameIndex& queries, const NameIndex& targets, pairalign_record* records, char* letters)
-        : queries_(queries), targets_(targets), records_(records), letters_(letters) {}
+    RowReader(const NameIndex& queries, const NameIndex& targets, pairalign_record* records, char* residues)
+        : queries_(queries), targets_(targets), records_(records), residues_(residues) {}
 
     int64_t count() const { return count_; }
-    int64_t letter_bytes() const { return bytes_; }
+    int64_t residue_bytes() const { return bytes_; }
 
     void read_fasta(Text text) {
         has_headers_ = true;
@@ -145,7 +145,7 @@ private:
         } else if (key == "Similarity:") {
             take_share(value, line, PAIRALIGN_SAYS_POSITIVES, PAIRALIGN_SAYS_PER_CENT_POSITIVES);
         } else if (key == "Gaps:") {
-            take_share(value, line, PAIRALIGN_SAYS_GAP_LETTERS, PAIRALIGN_SAYS_PER_CENT_GAPS);
+            take_share(value, line, PAIRALIGN_SAYS_GAP_RESIDUES, PAIRALIGN_SAYS_PER_CENT_GAPS);
         } else if (key == "Score:") {
             claim(PAIRALIGN_SAYS_SCORE, value, record(), true);
         }
@@ -165,7 +165,7 @@ private:
     }
 
     // ``name  12 MKV-LW  16``; false: the line is none such. The numbers are those of the first and the last
-    // letter; a row of gaps alone repeats that of the last one.
+    // residue; a row of gaps alone repeats that of the last one.
     bool take_block(Text line, int32_t number) {
         Side& side = sides_[number];
         const char* const begin = line.data();
@@ -176,13 +176,13 @@ private:
         if (!read_whole(next_word(line), last) || !next_word(line).empty()) return false;
         side.parts.push_back(row);
         if (side.name.substr(0, shown.size()) != shown) notice(PAIRALIGN_FAULT_QUERY + number, record());
-        const int64_t letters = count_letters(row);
-        if (side.start < 0 && letters > 0) {
+        const int64_t residues = count_residues(row);
+        if (side.start < 0 && residues > 0) {
             side.start = first - 1;
             side.end = side.start;
         }
-        const int64_t before = std::max<int64_t>(side.end, 0), now = before + letters;
-        const bool sound = letters > 0 ? first == before + 1 : first == before || first == before + 1;
+        const int64_t before = std::max<int64_t>(side.end, 0), now = before + residues;
+        const bool sound = residues > 0 ? first == before + 1 : first == before || first == before + 1;
         if (!sound || last != now)
             notice(PAIRALIGN_FAULT_COORDINATES, record(), static_cast<double>(last),
                    static_cast<double>(now));
@@ -217,7 +217,7 @@ private:
     }
 
     int64_t put(Text word) {
-        if (!word.empty()) std::memcpy(letters_ + bytes_, word.data(), word.size());
+        if (!word.empty()) std::memcpy(residues_ + bytes_, word.data(), word.size());
         bytes_ += static_cast<int64_t>(word.size());
         return bytes_ - static_cast<int64_t>(word.size());
     }
@@ -247,7 +247,7 @@ private:
     const NameIndex& queries_;
     const NameIndex& targets_;
     pairalign_record* const records_;
-    char* const letters_;
+    char* const residues_;
     Side sides_[2];
     std::vector<char> bars_;         // as long as the row of the query
     Text pair_;                      // FASTA: what the query's header says that its pair is
@@ -259,17 +259,17 @@ private:
 }  // namespace
 
 // Reads pairs of rows: a record a pair, which `records` has room for. Names and whole rows are put one after
-// the other into letters[bytes]; places in records are there. Returns how many records, -1 where there is no
-// memory. letter_bytes: how much of `letters` is used.
+// the other into residues[bytes]; places in records are there. Returns how many records, -1 where there is no
+// memory. residue_bytes: how much of `residues` is used.
 PAIRALIGN_API int64_t pairalign_read_rows(const char* text, int64_t bytes, int32_t format,
                                           const void* queries, const void* targets, pairalign_record* records,
-                                          char* letters, int64_t* letter_bytes) {
+                                          char* residues, int64_t* residue_bytes) {
     try {
         RowReader reader(*static_cast<const NameIndex*>(queries), *static_cast<const NameIndex*>(targets),
-                         records, letters);
+                         records, residues);
         const Text whole(text, static_cast<size_t>(bytes));
         format == PAIRALIGN_ROWS_FASTA ? reader.read_fasta(whole) : reader.read_srspair(whole);
-        *letter_bytes = reader.letter_bytes();
+        *residue_bytes = reader.residue_bytes();
         return reader.count();
     } catch (const std::bad_alloc&) {
         return -1;

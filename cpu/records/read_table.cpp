@@ -115,8 +115,8 @@ private:
                 return;
             case PAIRALIGN_ROLE_SAM_SEQUENCE:
                 if (word == "*") return;
-                record.letters = place(word);
-                record.letter_bytes = static_cast<int64_t>(word.size());
+                record.residues = place(word);
+                record.residue_bytes = static_cast<int64_t>(word.size());
                 return;
             default:
                 take_aside(role, word, record);
@@ -283,14 +283,14 @@ private:
         if (word == "*") return;
         uint32_t length = 0;
         bool digits = false, inside = false, behind = false;
-        for (const char letter : word) {
-            if (letter >= '0' && letter <= '9') {
-                length = 10 * length + static_cast<uint32_t>(letter - '0');
+        for (const char character : word) {
+            if (character >= '0' && character <= '9') {
+                length = 10 * length + static_cast<uint32_t>(character - '0');
                 digits = true;
                 if (length >= 1u << 28) break;
                 continue;
             }
-            uint32_t operation = operation_of(letter);
+            uint32_t operation = operation_of(character);
             if (!digits || length == 0 || operation == 15) {
                 digits = true;
                 break;
@@ -327,10 +327,10 @@ private:
             }
             if (!is_mapped_) stop_at(PAIRALIGN_FAULT_CIGAR, record);
             place_sam(record);
-            if (record.letter_bytes < 0 && quality_bytes_ >= 0) notice(PAIRALIGN_FAULT_QUALITY, record);
-            if (record.letter_bytes >= 0 && quality_bytes_ >= 0 && record.letter_bytes != quality_bytes_)
+            if (record.residue_bytes < 0 && quality_bytes_ >= 0) notice(PAIRALIGN_FAULT_QUALITY, record);
+            if (record.residue_bytes >= 0 && quality_bytes_ >= 0 && record.residue_bytes != quality_bytes_)
                 notice(PAIRALIGN_FAULT_QUALITY, record, static_cast<double>(quality_bytes_),
-                       static_cast<double>(record.letter_bytes));
+                       static_cast<double>(record.residue_bytes));
         }
         for (int side = 0; side < 2 && !is_sam_; ++side) place_from_one(side, record);
         if (!is_sam_) turn(record);
@@ -354,7 +354,7 @@ private:
         return from_one_[first] >= 0 && from_one_[first + 1] >= 0 && from_one_[first] < from_one_[first + 1];
     }
 
-    // Where the query's letters lie is said by what is clipped, in the order of the strand.
+    // Where the query's residues lie is said by what is clipped, in the order of the strand.
     void place_sam(pairalign_record& record) {
         int64_t used[2] = {0, 0};
         for (int64_t k = 0; k < record.runs; ++k) {
@@ -378,7 +378,7 @@ private:
         hard_[0] = hard_[1] = 0;
     }
 
-    // Coordinates from 1, both letters included; of a strand that is turned the first is the larger. Those
+    // Coordinates from 1, both residues included; of a strand that is turned the first is the larger. Those
     // from 0, where they are said as well, must be the same.
     void place_from_one(int side, pairalign_record& record) {
         int64_t &first = from_one_[2 * side], &last = from_one_[2 * side + 1];

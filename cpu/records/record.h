@@ -2,7 +2,7 @@
 //
 // Contract
 //   Python reads a piece of a file as text; read_table.cpp makes records of its lines, read_rows.cpp of rows
-//   of letters, Python of columns of Parquet. check.cpp compares each record with the sequences and scores
+//   of residues, Python of columns of Parquet. check.cpp compares each record with the sequences and scores
 //   it; findings.cpp writes the table of what was found. Nothing outside of the given arrays is touched
 //   whatever a file says. The declarations for Python are in pairalign/alignments/records.py and must be
 //   changed with this file.
@@ -19,24 +19,24 @@ enum pairalign_fault : int32_t {
     PAIRALIGN_FAULT_NUMBER,        // a number that cannot be read
     PAIRALIGN_FAULT_QUERY,         // a name that the queries do not have
     PAIRALIGN_FAULT_TARGET,        // or the targets
-    PAIRALIGN_FAULT_STRAND,        // neither + nor -, or - of letters that have no complement
+    PAIRALIGN_FAULT_STRAND,        // neither + nor -, or - of residues that have no complement
     PAIRALIGN_FAULT_QUERY_LENGTH,  // not the sequence's
     PAIRALIGN_FAULT_TARGET_LENGTH,
     PAIRALIGN_FAULT_QUERY_SPAN,  // outside of the sequence, or turned
     PAIRALIGN_FAULT_TARGET_SPAN,
-    PAIRALIGN_FAULT_CIGAR,        // not a CIGAR, or runs of no letters
-    PAIRALIGN_FAULT_QUERY_CIGAR,  // the CIGAR has more or fewer letters than the span
+    PAIRALIGN_FAULT_CIGAR,        // not a CIGAR, or runs of no residues
+    PAIRALIGN_FAULT_QUERY_CIGAR,  // the CIGAR has more or fewer residues than the span
     PAIRALIGN_FAULT_TARGET_CIGAR,
-    PAIRALIGN_FAULT_OPERATION,      // = on letters that differ, X on equal ones
-    PAIRALIGN_FAULT_ROWS,           // of different lengths, or a gap opposite a gap
-    PAIRALIGN_FAULT_QUERY_LETTERS,  // letters that are not the sequence's
-    PAIRALIGN_FAULT_TARGET_LETTERS,
+    PAIRALIGN_FAULT_OPERATION,       // = on residues that differ, X on equal ones
+    PAIRALIGN_FAULT_ROWS,            // of different lengths, or a gap opposite a gap
+    PAIRALIGN_FAULT_QUERY_RESIDUES,  // residues that are not the sequence's
+    PAIRALIGN_FAULT_TARGET_RESIDUES,
     PAIRALIGN_FAULT_ALIGNMENT,  // CIGAR, rows and traceback of a record differ
     PAIRALIGN_FAULT_MODE,       // spans that the mode does not allow
     PAIRALIGN_FAULT_TAG,      // a tag that cannot be read; from here on, what is not of the alignment itself
     PAIRALIGN_FAULT_HEADER,   // a target that the header does not have
     PAIRALIGN_FAULT_MD,       // SAM's MD is not that of the alignment
-    PAIRALIGN_FAULT_QUALITY,  // of the letters: their number, or their characters
+    PAIRALIGN_FAULT_QUALITY,  // of the residues: their number, or their characters
     PAIRALIGN_FAULT_MAPPING_QUALITY,
     PAIRALIGN_FAULT_MATE,         // SAM's next read
     PAIRALIGN_FAULT_COORDINATES,  // at the ends of rows
@@ -55,17 +55,17 @@ enum pairalign_claim : int32_t {
     PAIRALIGN_SAYS_COLUMNS,
     PAIRALIGN_SAYS_ALIGNED,  // columns without gaps
     PAIRALIGN_SAYS_GAP_OPENINGS,
-    PAIRALIGN_SAYS_GAP_LETTERS,
-    PAIRALIGN_SAYS_EDITS,  // mismatches and gap letters: NM
+    PAIRALIGN_SAYS_GAP_RESIDUES,
+    PAIRALIGN_SAYS_EDITS,  // mismatches and gap residues: NM
     PAIRALIGN_SAYS_POSITIVES,
     PAIRALIGN_SAYS_IDENTITY,  // the rates: matches by columns,
     PAIRALIGN_SAYS_PER_CENT_IDENTITY,
     PAIRALIGN_SAYS_IDENTITY_ALIGNED,  // by columns without gaps,
     PAIRALIGN_SAYS_PER_CENT_ALIGNED,
-    PAIRALIGN_SAYS_IDENTITY_SHORTER,  // by letters of the shorter sequence
+    PAIRALIGN_SAYS_IDENTITY_SHORTER,  // by residues of the shorter sequence
     PAIRALIGN_SAYS_IDENTITY_LONGER,   // and of the longer
     PAIRALIGN_SAYS_PER_CENT_POSITIVES,
-    PAIRALIGN_SAYS_QUERY_COVERAGE,  // letters of the span by letters
+    PAIRALIGN_SAYS_QUERY_COVERAGE,  // residues of the span by residues
     PAIRALIGN_SAYS_TARGET_COVERAGE,
     PAIRALIGN_SAYS_IDENTITY_INTERNAL,  // by columns that are not in gaps at ends,
     PAIRALIGN_SAYS_IDENTITY_MBL,       // with a gap as one difference,
@@ -90,10 +90,10 @@ struct pairalign_record {
     int64_t spans[4];   // query_start, query_end, target_start, target_end, from 0; -1: not said
     int64_t first_run;  // place in the runs
     int64_t runs;       // how many; -1: no CIGAR
-    int64_t rows[2];    // places of rows, letters and gaps, of the query and of the target
+    int64_t rows[2];    // places of rows, residues and gaps, of the query and of the target
     int64_t row_bytes[2];
-    int64_t letters;  // place of the query's letters in the order of the CIGAR (SAM)
-    int64_t letter_bytes;
+    int64_t residues;  // place of the query's residues in the order of the CIGAR (SAM)
+    int64_t residue_bytes;
     int64_t clipped[2];  // of which are not in the CIGAR, before it and after it
     int64_t btop;        // place of a BLAST traceback
     int64_t btop_bytes;

@@ -1,4 +1,4 @@
-// The ways in which files write an alignment beside a CIGAR: rows of letters and gaps with marks between
+// The ways in which files write an alignment beside a CIGAR: rows of residues and gaps with marks between
 // them, BLAST's traceback, minimap2's cs, SAM's MD. Each is read beside the sequences.
 #pragma once
 
@@ -13,46 +13,46 @@ public:
     using CheckedPair::CheckedPair;
 
 protected:
-    // Rows as runs, in `made_`. Their letters must be those of the sequences; spans of rows that show whole
+    // Rows as runs, in `made_`. Their residues must be those of the sequences; spans of rows that show whole
     // sequences are put right. False: something is wrong.
     bool read_rows(pairalign_record& record) {
         if (record.row_bytes[0] != record.row_bytes[1])
             return wrong(PAIRALIGN_FAULT_ROWS, record.row_bytes[0], record.row_bytes[1]);
         const char* const rows[2] = {text_ + record.rows[0], text_ + record.rows[1]};
-        int64_t letters[2] = {record.row_bytes[0], record.row_bytes[0]};
+        int64_t residues[2] = {record.row_bytes[0], record.row_bytes[0]};
         for (int64_t k = 0, start = 0; k < record.row_bytes[0]; start = k) {
             const bool gaps[2] = {is_gap(rows[0][k]), is_gap(rows[1][k])};
             if (gaps[0] && gaps[1]) return wrong(PAIRALIGN_FAULT_ROWS, k + 1, -1);
             do ++k;
             while (k < record.row_bytes[0] && is_gap(rows[0][k]) == gaps[0] && is_gap(rows[1][k]) == gaps[1]);
-            if (gaps[0] || gaps[1]) letters[gaps[1]] -= k - start;
+            if (gaps[0] || gaps[1]) residues[gaps[1]] -= k - start;
             extend(gaps[0] ? DELETION : gaps[1] ? INSERTION : ALIGNED, static_cast<uint32_t>(k - start));
         }
-        for (int side = 0; side < 2; ++side) place_row(side, letters[side], record);
+        for (int side = 0; side < 2; ++side) place_row(side, residues[side], record);
         if (!place(record)) return false;
         rewind(record);
         for (int side = 0; side < 2; ++side) {
-            if (letters[side] != spans_[side][1] - spans_[side][0])
-                return wrong(PAIRALIGN_FAULT_QUERY_CIGAR + side, letters[side],
+            if (residues[side] != spans_[side][1] - spans_[side][0])
+                return wrong(PAIRALIGN_FAULT_QUERY_CIGAR + side, residues[side],
                              spans_[side][1] - spans_[side][0]);
-            if (!same_letters(rows[side], record.row_bytes[side], side)) return false;
+            if (!same_residues(rows[side], record.row_bytes[side], side)) return false;
         }
         if (record.bar_bytes >= 0) check_bars(record);
         return true;
     }
 
-    // The one row that a record has: the letters of its span.
+    // The one row that a record has: the residues of its span.
     bool check_row(const pairalign_record& record, int side) {
         rewind(record);
         const char* const row = text_ + record.rows[side];
-        int64_t letters = 0;
-        for (int64_t k = 0; k < record.row_bytes[side]; ++k) letters += !is_gap(row[k]);
-        if (letters != spans_[side][1] - spans_[side][0])
-            return wrong(PAIRALIGN_FAULT_QUERY_CIGAR + side, letters, spans_[side][1] - spans_[side][0]);
-        return same_letters(row, record.row_bytes[side], side);
+        int64_t residues = 0;
+        for (int64_t k = 0; k < record.row_bytes[side]; ++k) residues += !is_gap(row[k]);
+        if (residues != spans_[side][1] - spans_[side][0])
+            return wrong(PAIRALIGN_FAULT_QUERY_CIGAR + side, residues, spans_[side][1] - spans_[side][0]);
+        return same_residues(row, record.row_bytes[side], side);
     }
 
-    // What EMBOSS puts between rows: | where letters match, : and . where they do not, a blank beside a gap.
+    // What EMBOSS puts between rows: | where residues match, : and . where they do not, a blank beside a gap.
     void check_bars(const pairalign_record& record) {
         const char *const first = text_ + record.rows[0], *const second = text_ + record.rows[1];
         for (int64_t k = 0; k < record.row_bytes[0]; ++k) {
@@ -61,7 +61,7 @@ protected:
             const uint8_t b = of_.encoding[static_cast<uint8_t>(second[k])];
             bool sound = bar == ' ';
             if (!is_gap(first[k]) && !is_gap(second[k])) {
-                // Programs differ in what they put beside ambiguous letters.
+                // Programs differ in what they put beside ambiguous residues.
                 if (a >= of_.unambiguous || b >= of_.unambiguous) continue;
                 const bool positive = of_.matrix[32 * a + b] > 0;
                 sound = a == b ? bar == '|' : bar == ':' || bar == '.';
@@ -72,13 +72,13 @@ protected:
     }
 
     // Rows show a whole sequence, or the part that the file says.
-    void place_row(int side, int64_t letters, pairalign_record& record) const {
+    void place_row(int side, int64_t residues, pairalign_record& record) const {
         int64_t* const span = record.spans + 2 * side;
-        if (span[0] >= 0 && span[1] - span[0] == letters) return;
+        if (span[0] >= 0 && span[1] - span[0] == residues) return;
         const bool is_unsaid = span[0] < 0 && span[1] < 0;
-        if (letters == sides_[side].length && (is_unsaid || is_trimmed(side, record))) {
+        if (residues == sides_[side].length && (is_unsaid || is_trimmed(side, record))) {
             span[0] = 0;
-            span[1] = letters;
+            span[1] = residues;
         }
     }
 
@@ -109,7 +109,7 @@ protected:
         }
     }
 
-    // Letters that are left of the spans while a traceback is read.
+    // Residues that are left of the spans while a traceback is read.
     struct Along {
         Side sides[2];
         int64_t left[2];
@@ -129,7 +129,7 @@ protected:
         return number;
     }
 
-    // Columns whose letters are said to be equal.
+    // Columns whose residues are said to be equal.
     bool take_equal(Along& along, int64_t length) {
         if (length == 0 || length > std::min(along.left[0], along.left[1]))
             return wrong(PAIRALIGN_FAULT_CIGAR);
@@ -144,15 +144,15 @@ protected:
         return true;
     }
 
-    // A letter that a traceback names; `at`: where.
-    bool take_letter(Along& along, int side, char letter, int64_t at) {
+    // A residue that a traceback names; `at`: where.
+    bool take_residue(Along& along, int side, char residue, int64_t at) {
         if (along.left[side]-- <= 0) return wrong(PAIRALIGN_FAULT_CIGAR);
         const int64_t place = along.sides[side].at;
-        if (of_.encoding[static_cast<uint8_t>(letter)] == along.sides[side].next()) return true;
-        return wrong(PAIRALIGN_FAULT_QUERY_LETTERS + side, at + 1, place + 1);
+        if (of_.encoding[static_cast<uint8_t>(residue)] == along.sides[side].next()) return true;
+        return wrong(PAIRALIGN_FAULT_QUERY_RESIDUES + side, at + 1, place + 1);
     }
 
-    // A BLAST traceback, as runs in `made_`: how many match, or the letters of both in a column that does
+    // A BLAST traceback, as runs in `made_`: how many match, or the residues of both in a column that does
     // not.
     bool read_btop(const pairalign_record& record) {
         Along along = begin(record);
@@ -164,14 +164,14 @@ protected:
             }
             if (stop - at < 2 || (is_gap(at[0]) && is_gap(at[1]))) return wrong(PAIRALIGN_FAULT_CIGAR);
             for (int side = 0; side < 2; ++side)
-                if (!is_gap(at[side]) && !take_letter(along, side, at[side], at - text + side)) return false;
+                if (!is_gap(at[side]) && !take_residue(along, side, at[side], at - text + side)) return false;
             extend(is_gap(at[0]) ? DELETION : is_gap(at[1]) ? INSERTION : UNEQUAL, 1);
             at += 2;
         }
         return true;
     }
 
-    // minimap2's cs, as runs in `made_`: :6 or =ACGTAC letters that match, *ag a target's and a query's that
+    // minimap2's cs, as runs in `made_`: :6 or =ACGTAC residues that match, *ag a target's and a query's that
     // do not, +ac the query's alone, -gt the target's.
     bool read_cs(const pairalign_record& record) {
         Along along = begin(record);
@@ -184,32 +184,32 @@ protected:
             }
             const char* const first = at;
             while (at < stop && ((*at | 32) >= 'a' && (*at | 32) <= 'z')) ++at;
-            const int64_t letters = at - first;
-            if (letters == 0 || (kind == '*' && letters != 2)) return wrong(PAIRALIGN_FAULT_CIGAR);
+            const int64_t residues = at - first;
+            if (residues == 0 || (kind == '*' && residues != 2)) return wrong(PAIRALIGN_FAULT_CIGAR);
             if (kind == '=') {
                 const Along before = along;
-                if (!take_equal(along, letters)) return false;
+                if (!take_equal(along, residues)) return false;
                 Along shown = before;
-                for (int64_t k = 0; k < letters; ++k)
-                    if (!take_letter(shown, 1, first[k], first - text + k)) return false;
+                for (int64_t k = 0; k < residues; ++k)
+                    if (!take_residue(shown, 1, first[k], first - text + k)) return false;
             } else if (kind == '*') {
-                if (!take_letter(along, 1, first[0], first - text)) return false;
-                if (!take_letter(along, 0, first[1], first - text + 1)) return false;
+                if (!take_residue(along, 1, first[0], first - text)) return false;
+                if (!take_residue(along, 0, first[1], first - text + 1)) return false;
                 extend(UNEQUAL, 1);
             } else if (kind == '+' || kind == '-') {
-                for (int64_t k = 0; k < letters; ++k)
-                    if (!take_letter(along, kind == '-', first[k], first - text + k)) return false;
-                extend(kind == '+' ? INSERTION : DELETION, static_cast<uint32_t>(letters));
+                for (int64_t k = 0; k < residues; ++k)
+                    if (!take_residue(along, kind == '-', first[k], first - text + k)) return false;
+                extend(kind == '+' ? INSERTION : DELETION, static_cast<uint32_t>(residues));
             } else {
                 return wrong(
-                    PAIRALIGN_FAULT_CIGAR);  // also ~, an intron: the letters at its ends are not looked at
+                    PAIRALIGN_FAULT_CIGAR);  // also ~, an intron: the residues at its ends are not looked at
             }
         }
         return true;
     }
 
-    // SAM's MD beside a CIGAR that is legal: how many columns match, the target's letter where one does not,
-    // and after ^ its letters opposite a gap. Some programs write no 0 between two letters.
+    // SAM's MD beside a CIGAR that is legal: how many columns match, the target's residue where one does not,
+    // and after ^ its residues opposite a gap. Some programs write no 0 between two residues.
     void check_md(const pairalign_record& record) {
         rewind(record);
         Side query = sides_[0], target = sides_[1];
@@ -247,7 +247,7 @@ protected:
 
     static bool is_letter(char one) { return (one | 32) >= 'a' && (one | 32) <= 'z'; }
 
-    // Runs as columns of two letters and gaps alone, which is what all ways of writing an alignment share;
+    // Runs as columns of two residues and gaps alone, which is what all ways of writing an alignment share;
     // without gaps at its ends where these may be shown in one way and left out in another.
     void find_path(const uint32_t* runs, int64_t count, bool without_ends) {
         path_.clear();

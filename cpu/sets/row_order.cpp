@@ -11,16 +11,16 @@
 
 namespace {
 
-// As pairalign_lay_out_letters is given them.
+// As pairalign_lay_out_residues is given them.
 struct Sorted {
     int64_t sequences;
     const int32_t* order;
     const int64_t* offsets;
-    const uint8_t* letters;
+    const uint8_t* residues;
 
     int64_t count() const { return sequences; }
     int64_t length(int64_t k) const { return offsets[order[k] + 1] - offsets[order[k]]; }
-    const uint8_t* codes(int64_t k) const { return letters + offsets[order[k]]; }
+    const uint8_t* codes(int64_t k) const { return residues + offsets[order[k]]; }
 };
 
 }  // namespace

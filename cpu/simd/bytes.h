@@ -19,7 +19,7 @@
 //   wide_low        half of the bytes as 16-bit numbers; which, is each set's own matter
 //   wide_high       the others
 //   narrow          the two halves as bytes again: 0 for what is less, 255 for what is more
-//   index, lookup   table[code of the lane], of a table of 32 letters that stands in memory twice
+//   index, lookup   table[code of the lane], of a table of 32 codes that stands in memory twice
 //   every_16th      of 16 bytes each that from(0), from(1) ... point to, one after the other
 //   interleave_low  bytes of two vectors in turns, of the lower half of each 16 bytes
 //   interleave_high the same of the upper half

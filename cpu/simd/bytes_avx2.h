@@ -14,7 +14,7 @@ struct Bytes {
     struct Mask {
         __m256i v;
     };
-    struct Index {  // for a table of 16 letters each: a byte beyond 127 fetches 0
+    struct Index {  // for a table of 16 codes each: a byte beyond 127 fetches 0
         __m256i low, high;
     };
     static constexpr int LANES = 32, ROWS = 8, LOCAL_ROWS = 4;

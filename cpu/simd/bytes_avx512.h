@@ -109,7 +109,7 @@ struct BytesOf {
     }
     static PAIRALIGN_INLINE BytesOf lookup(const uint8_t* table, Index index) {
         if constexpr (PERMUTE) {
-            // The table stands in memory twice, for codes of 64 letters.
+            // The table stands in memory twice, for codes of 64 residues.
             BytesOf r;
             asm("vpermb %2, %1, %0"
                 : "=v"(r.v)

@@ -14,7 +14,7 @@ struct Bytes {
     struct Mask {
         __m128i v;
     };
-    struct Index {  // for a table of 16 letters each: a byte beyond 127 fetches 0
+    struct Index {  // for a table of 16 codes each: a byte beyond 127 fetches 0
         __m128i low, high;
     };
     static constexpr int LANES = 16, ROWS = 4, LOCAL_ROWS = 4;

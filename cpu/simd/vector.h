@@ -8,7 +8,7 @@
 //   FLAG_BYTES      bytes that the four traceback flags of all lanes of one cell take
 //   store_flags / flag      their layout, private to the type
 //   GATHER          true: scores come from a table lookup by code (`lookup`);
-//                   false: from a profile in memory, one vector per row letter and column
+//                   false: from a profile in memory, one vector per row residue and column
 //
 // Wide has, for long_pair.h:
 //

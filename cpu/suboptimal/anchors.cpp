@@ -11,15 +11,15 @@
 namespace pairalign {
 namespace {
 
-constexpr int WORD = 11;              // letters: random ones share few of them, and similar ones many
-constexpr int BITS = 5;               // of a letter
+constexpr int WORD = 11;              // residues: random ones share few of them, and similar ones many
+constexpr int BITS = 5;               // of a residue
 constexpr int TABLE_BITS = 14;        // of the table of words
 constexpr int32_t MOST_SAME = 16;     // places at which a word is looked at
 constexpr int32_t BIN = 256;          // diagonals that are counted together
 constexpr size_t LEAST = 12;          // anchors
 constexpr int64_t ROWS_OF_ONE = 256;  // more without an anchor, and it is worth less than none
 
-// Calls take(word, start) for each word of unambiguous letters.
+// Calls take(word, start) for each word of unambiguous residues.
 template <typename Take>
 void each_word(const uint8_t* codes, int32_t count, int32_t unambiguous, Take take) {
     for_each_word(codes, count, WORD, BITS, unambiguous, take);

@@ -9,7 +9,7 @@
 namespace pairalign {
 
 struct Anchor {
-    int32_t row, column;  // before a word of equal letters
+    int32_t row, column;  // before a word of equal residues
 };
 
 // Words near the diagonal that has most of them, both numbers rising; none where few are.

@@ -37,7 +37,7 @@ private:
         begin(row);
         for (int32_t d = low; d < high + ROWS; ++d, flags += ROWS) {
             enter(row, d, above, used, nullptr);
-            const int16_t best = diagonal<true>(band_.letters + (job_.pair->column_count + ROWS - d), flags);
+            const int16_t best = diagonal<true>(band_.residues + (job_.pair->column_count + ROWS - d), flags);
             const int32_t column = d - ROWS + 1;
             if (column >= low) {
                 below[2 * column] = here_->values[ROWS - 1];

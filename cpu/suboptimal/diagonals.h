@@ -21,8 +21,8 @@ public:
           checkpoints_(checkpoints),
           rows_(pair_.row_count),
           columns_(pair_.column_count),
-          row_letters_(job.row_codes.begin(), job.row_codes.end()),
-          column_letters_(job.column_codes.rbegin(), job.column_codes.rend()),
+          row_residues_(job.row_codes.begin(), job.row_codes.end()),
+          column_residues_(job.column_codes.rbegin(), job.column_codes.rend()),
           scores_(size_t(rows_) + 1) {
         for (auto* one : {&h_, &before_, &two_before_, &e_, &f_, &f_before_})
             one->assign(size_t(rows_) + 1, MINUS);
@@ -71,8 +71,8 @@ private:
     Cell cells(int32_t d, int32_t first, int32_t last) {
         if (job_.is_simple)
             return pair_.is_local ? simple<true>(d, first, last) : simple<false>(d, first, last);
-        const Cell* row = row_letters_.data() - 1;
-        const Cell* column = column_letters_.data() + (columns_ - d);
+        const Cell* row = row_residues_.data() - 1;
+        const Cell* column = column_residues_.data() + (columns_ - d);
         for (ptrdiff_t i = first; i <= last; ++i)
             scores_[i] = static_cast<Cell>(pair_.matrix[row[i] * 32 + column[i]]);
         const Cell* scores = scores_.data();
@@ -82,8 +82,8 @@ private:
 
     template <bool LOCAL>
     Cell simple(int32_t d, int32_t first, int32_t last) {
-        const Cell* __restrict row = row_letters_.data() - 1;
-        const Cell* __restrict column = column_letters_.data() + (columns_ - d);
+        const Cell* __restrict row = row_residues_.data() - 1;
+        const Cell* __restrict column = column_residues_.data() + (columns_ - d);
         const Cell match = static_cast<Cell>(job_.match), mismatch = static_cast<Cell>(job_.mismatch);
         return diagonal<LOCAL>(first, last,
                                [=](ptrdiff_t i) { return row[i] == column[i] ? match : mismatch; });
@@ -145,7 +145,7 @@ private:
     const pairalign_suboptimal_pair& pair_;
     std::vector<Cell>& checkpoints_;
     const int32_t rows_, columns_;
-    std::vector<Cell> row_letters_, column_letters_;  // columns from the last one to the first
+    std::vector<Cell> row_residues_, column_residues_;  // columns from the last one to the first
     std::vector<Cell> h_, before_, two_before_, e_, f_, f_before_, scores_;
 };
 

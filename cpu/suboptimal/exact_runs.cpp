@@ -1,5 +1,5 @@
 // See exact_runs.h. Words of one sequence are looked up among some of the other by a rolling sum, in a table
-// of chains; around what is found letters are compared one by one.
+// of chains; around what is found residues are compared one by one.
 
 #include "exact_runs.h"
 
@@ -13,15 +13,15 @@ namespace pairalign {
 namespace {
 
 constexpr uint64_t FACTOR = 0x9E3779B97F4A7C15;  // odd, its bits well mixed
-constexpr int64_t MOST_LOOKS_A_LETTER = 64;      // sequences of repeats: then let the alignment decide
+constexpr int64_t MOST_LOOKS_A_RESIDUE = 64;     // sequences of repeats: then let the alignment decide
 
-// Calls take(sum, start) for each piece of `length` unambiguous letters; ends when it returns true.
+// Calls take(sum, start) for each piece of `length` unambiguous residues; ends when it returns true.
 template <typename Take>
 bool for_each_piece(const uint8_t* codes, int32_t count, int32_t length, int32_t unambiguous, Take take) {
     uint64_t leaving = 1;  // FACTOR to the power of length
     for (int32_t k = 0; k < length; ++k) leaving *= FACTOR;
     uint64_t sum = 0;
-    int32_t begin = 0;  // of the unambiguous letters that end here
+    int32_t begin = 0;  // of the unambiguous residues that end here
     for (int32_t at = 0; at < count; ++at) {
         if (codes[at] >= unambiguous) {
             begin = at + 1;
@@ -45,8 +45,8 @@ struct UsedRows {
 
 std::vector<UsedRows> used_rows(const pairalign_suboptimal_pair& pair) {
     std::vector<UsedRows> used;
-    for_each_used_run(pair, [&](int32_t row, int32_t column, int32_t letters) {
-        used.push_back({row - column, row, row + letters});
+    for_each_used_run(pair, [&](int32_t row, int32_t column, int32_t residues) {
+        used.push_back({row - column, row, row + residues});
     });
     std::sort(used.begin(), used.end());
     return used;
@@ -65,7 +65,7 @@ FreeRows free_around(const std::vector<UsedRows>& used, int32_t diagonal, int32_
     return free.start <= row ? free : FreeRows{row, row};  // alignments share no cell
 }
 
-// Whether a cell lies in a run of `length` equal letters on free cells of its diagonal.
+// Whether a cell lies in a run of `length` equal residues on free cells of its diagonal.
 bool is_in_run(const pairalign_suboptimal_pair& pair, FreeRows free, int32_t row, int32_t column,
                int32_t length) {
     const int32_t shift = row - column;
@@ -80,7 +80,7 @@ bool is_in_run(const pairalign_suboptimal_pair& pair, FreeRows free, int32_t row
     return end - start >= length;
 }
 
-// Words of a sequence that start at every `step`th letter, by their sums.
+// Words of a sequence that start at every `step`th residue, by their sums.
 class Words {
 public:
     Words(const uint8_t* codes, int32_t count, int32_t length, int32_t step, int32_t unambiguous) {
@@ -127,7 +127,7 @@ bool may_have_free_run(const pairalign_suboptimal_pair& pair, int32_t length) {
     const int32_t word = (length + 1) / 2, step = length - word + 1;
     const Words words(pair.columns, pair.column_count, word, step, pair.unambiguous);
     const std::vector<UsedRows> used = used_rows(pair);
-    int64_t looks = MOST_LOOKS_A_LETTER * (int64_t{pair.row_count} + pair.column_count);
+    int64_t looks = MOST_LOOKS_A_RESIDUE * (int64_t{pair.row_count} + pair.column_count);
     return for_each_piece(pair.rows, pair.row_count, word, pair.unambiguous, [&](uint64_t sum, int32_t row) {
         return words.any(sum, [&](int32_t column) {
             if (--looks < 0) return true;

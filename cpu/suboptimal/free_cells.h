@@ -26,16 +26,16 @@ public:
           zero_(larger(job.pair->gap_open + job.pair->gap_extend, job.match - job.mismatch)),
           size_(static_cast<size_t>(columns_) + 2 * PAD),
           memory_(new uint8_t[3 * size_]),
-          letters_(memory_.get()),
-          h_(letters_ + size_),
+          residues_(memory_.get()),
+          h_(residues_ + size_),
           f_(h_ + size_) {
         for (size_t k = 0; k < size_; ++k) {
-            letters_[k] = SUBOPTIMAL_NO_COLUMN;
+            residues_[k] = SUBOPTIMAL_NO_COLUMN;
             h_[k] = static_cast<uint8_t>(zero_);
             f_[k] = static_cast<uint8_t>(zero_ - job.pair->gap_open);
         }
         for (int32_t c = 1; c <= columns_; ++c)
-            letters_[place(c)] = job.column_codes[static_cast<size_t>(c - 1)];
+            residues_[place(c)] = job.column_codes[static_cast<size_t>(c - 1)];
         for (int k = 0; k < 2 * ROWS; ++k) free_[k] = 0xFF;
         free_[ROWS] = 0;
     }
@@ -67,9 +67,9 @@ private:
         const Bytes zero = Bytes::set(zero_), open = Bytes::set(job_.pair->gap_open);
         const Bytes extend = Bytes::set(job_.pair->gap_extend), match = Bytes::set(job_.match);
         const Bytes mismatch = Bytes::set(job_.mismatch), barred = Bytes::set(-job_.mismatch);
-        Bytes letter[VECTORS], diagonal[VECTORS], h[VECTORS], e[VECTORS], f[VECTORS], best = zero;
+        Bytes residue[VECTORS], diagonal[VECTORS], h[VECTORS], e[VECTORS], f[VECTORS], best = zero;
         for (int k = 0; k < VECTORS; ++k) {
-            letter[k] = Bytes::load(codes + k * LANES);
+            residue[k] = Bytes::load(codes + k * LANES);
             diagonal[k] = h[k] = zero;
             e[k] = f[k] = Bytes::sub(zero, open);
         }
@@ -87,7 +87,7 @@ private:
             for (int k = VECTORS - 1; k >= 0; --k) {
                 const Bytes h_up = from_below(h[k], k ? h[k - 1] : h_above);
                 const Bytes f_up = from_below(f[k], k ? f[k - 1] : f_above);
-                const auto equal = Bytes::eq(letter[k], Bytes::load_any(letters_ + at + k * LANES));
+                const auto equal = Bytes::eq(residue[k], Bytes::load_any(residues_ + at + k * LANES));
                 const Bytes aligned = Bytes::add(diagonal[k], Bytes::blend(equal, match, mismatch));
                 h[k] = Bytes::max(Bytes::max(aligned, e[k]), Bytes::max(f_up, zero));
                 const Bytes opened = Bytes::sub(h[k], open);
@@ -117,8 +117,8 @@ private:
     const int32_t columns_, zero_;
     const size_t size_;
     std::unique_ptr<uint8_t[]> memory_;
-    uint8_t *letters_, *h_, *f_;  // of the columns; the latter two in the last row of the tier above
-    uint8_t free_[2 * ROWS];      // one cell in the middle is not
+    uint8_t *residues_, *h_, *f_;  // of the columns; the latter two in the last row of the tier above
+    uint8_t free_[2 * ROWS];       // one cell in the middle is not
     int32_t most_ = zero_;
 };
 

@@ -27,14 +27,14 @@ constexpr int32_t MOST_NARROW = 30000;
 
 std::vector<UsedCell> used_cells(const pairalign_suboptimal_pair& pair) {
     std::vector<UsedCell> cells;
-    for_each_used_run(pair, [&](int32_t row, int32_t column, int32_t letters) {
-        for (int32_t k = 1; k <= letters; ++k) cells.push_back({row + column + 2 * k, row + k});
+    for_each_used_run(pair, [&](int32_t row, int32_t column, int32_t residues) {
+        for (int32_t k = 1; k <= residues; ++k) cells.push_back({row + column + 2 * k, row + k});
     });
     std::sort(cells.begin(), cells.end());
     return cells;
 }
 
-// Finds whether scores of the letters that there are say no more than equal or not, and renames those that
+// Finds whether scores of the residues that there are say no more than equal or not, and renames those that
 // never match.
 void simplify(SuboptimalJob& job) {
     const pairalign_suboptimal_pair& pair = *job.pair;

@@ -13,7 +13,7 @@ SuboptimalJob make_job(const pairalign_suboptimal_pair& pair);
 // Whether scores of a pair fit 16 bits.
 bool is_narrow(const pairalign_suboptimal_pair& pair);
 
-// Whether strips can be filled: scores say whether letters are equal, and each other step costs something.
+// Whether strips can be filled: scores say whether residues are equal, and each other step costs something.
 bool has_strips(const SuboptimalJob& job);
 
 // Whether 8 bits hold all cells, as long as no score is high.

@@ -21,7 +21,7 @@ public:
         add(equal ? EQUAL : DIFFERENT);
     }
     void gap(bool of_rows) {
-        ++found_.gap_letters;
+        ++found_.gap_residues;
         found_.gap_openings += add(of_rows == (pair_.query_is_row != 0) ? INSERTION : DELETION);
     }
     void finish() { std::reverse(runs_, runs_ + found_.run_count); }

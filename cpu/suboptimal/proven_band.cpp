@@ -19,7 +19,7 @@
 //
 // Then all best alignments are in R, all their cells have in R the values that they have in the matrix, and
 // the one that is taken in R is the one that is taken in the matrix. Gaps that go on at c or where Q meets P
-// do not matter: without their letters the part scores no less.
+// do not matter: without their residues the part scores no less.
 
 #include <algorithm>
 #include <cstddef>
@@ -39,10 +39,10 @@ namespace {
 
 constexpr int ROUNDS = 4;            // attempts with a band
 constexpr int32_t FIRST_WIDTH = 64;  // columns on each side
-constexpr int32_t FIRST_HEAD = 192;  // letters after which an alignment has scored more than chance, mostly
-constexpr int32_t FIRST_ROOM = 160;  // letters before and after the anchors, where it begins and ends
+constexpr int32_t FIRST_HEAD = 192;  // residues after which an alignment has scored more than chance, mostly
+constexpr int32_t FIRST_ROOM = 160;  // residues before and after the anchors, where it begins and ends
 constexpr size_t EACH = 8;           // steps of an alignment, of which a band follows one
-constexpr int32_t HEAD_ROOM = 32;    // letters between the head's border and P, and as many as T
+constexpr int32_t HEAD_ROOM = 32;    // residues between the head's border and P, and as many as T
 constexpr double WIDEST = 0.3;       // of the matrix
 
 // Two columns for each strip, and the memory to fill what is between them.
@@ -57,8 +57,8 @@ public:
         head_ = {first.row + FIRST_HEAD, first.column + FIRST_HEAD};
         const size_t padded = static_cast<size_t>(columns_) + BAND_STRIP + 1;
         for (std::vector<int16_t>& one : edges_) one.resize(2 * padded);
-        letters_.assign(static_cast<size_t>(columns_) + 2 * BAND_STRIP, SUBOPTIMAL_NO_COLUMN);
-        std::copy(job.column_codes.rbegin(), job.column_codes.rend(), letters_.begin() + BAND_STRIP);
+        residues_.assign(static_cast<size_t>(columns_) + 2 * BAND_STRIP, SUBOPTIMAL_NO_COLUMN);
+        std::copy(job.column_codes.rbegin(), job.column_codes.rend(), residues_.begin() + BAND_STRIP);
     }
 
     void widen() { width_ *= 2, room_around_ *= 2; }
@@ -70,7 +70,7 @@ public:
         width_ = std::max(width_, most_free / 2 + FIRST_WIDTH);
         head_ = {head.row + FIRST_HEAD, head.column + FIRST_HEAD};
     }
-    // The letters before the head.
+    // The residues before the head.
     SuboptimalCell before_head() const {
         const Anchor first = anchors_.front();
         return {std::max(0, first.row - room_around_), std::max(0, first.column - room_around_)};
@@ -107,7 +107,7 @@ public:
     bool fill(const SuboptimalKernel& kernel, SuboptimalEnd& end) {
         const SuboptimalBand band{first_row_,         static_cast<int32_t>(low_.size()),
                                   low_.data(),        high_.data(),
-                                  letters_.data(),    {edges_[0].data(), edges_[1].data()},
+                                  residues_.data(),   {edges_[0].data(), edges_[1].data()},
                                   flags_at_.data(),   last_at_.data(),
                                   flags_.bytes.get(), right_.data(),
                                   last_.data()};
@@ -167,7 +167,7 @@ private:
     SuboptimalCell head_{};  // all cells from before_head() to it are in the band
     std::vector<int32_t> low_, high_;
     std::vector<size_t> flags_at_, last_at_;
-    std::vector<int16_t> edges_[2], letters_, right_, last_;
+    std::vector<int16_t> edges_[2], residues_, right_, last_;
     struct Flags {
         std::unique_ptr<uint8_t[]> bytes;  // not cleared
         size_t room = 0;
@@ -188,13 +188,13 @@ public:
         int32_t score = 0;
         for (int32_t r = 0; r < found.run_count; ++r) {
             const uint32_t operation = runs[r] & 15;
-            const int32_t letters = static_cast<int32_t>(runs[r] >> 4);
+            const int32_t residues = static_cast<int32_t>(runs[r] >> 4);
             if (operation == INSERTION || operation == DELETION) {
-                score -= pair.gap_open + (letters - 1) * pair.gap_extend;
-                ((operation == INSERTION) == (pair.query_is_row != 0) ? at.row : at.column) += letters;
+                score -= pair.gap_open + (residues - 1) * pair.gap_extend;
+                ((operation == INSERTION) == (pair.query_is_row != 0) ? at.row : at.column) += residues;
                 continue;
             }
-            for (int32_t k = 0; k < letters; ++k) {
+            for (int32_t k = 0; k < residues; ++k) {
                 const int32_t code = pair.rows[at.row++], other = pair.columns[at.column++];
                 cells_.push_back(at);
                 scored_.push_back(score);

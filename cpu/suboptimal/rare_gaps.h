@@ -31,11 +31,11 @@ public:
           marked_(new int32_t[size_ / PAIR + 1]),
           most_(open_) {
         h_ = memory_.get() + (ALIGNED - reinterpret_cast<uintptr_t>(memory_.get()) % ALIGNED);
-        uint8_t* const letters = h_ + size_;
-        letters_ = letters + PAD;
+        uint8_t* const residues = h_ + size_;
+        residues_ = residues + PAD;
         for (size_t k = 0; k < size_; ++k) h_[k] = 0;
         for (int32_t c = -PAD; c < columns_ + PAD; ++c)
-            letters_[c] = static_cast<uint8_t>(
+            residues_[c] = static_cast<uint8_t>(
                 c < 0 || c >= columns_ ? SUBOPTIMAL_NO_COLUMN : job.column_codes[static_cast<size_t>(c)]);
     }
 
@@ -74,13 +74,13 @@ private:
         const Bytes match = Bytes::set(job_.match), loss = Bytes::set(job_.match - job_.mismatch);
         const Bytes enough = Bytes::set(open_ + 1);
         const int32_t first = diagonal(row, 0) / PAIR, last = diagonal(row, columns_ - 1) / PAIR;
-        const uint8_t* letters = letters_ + (first * PAIR - diagonal(row, 0));
+        const uint8_t* residues = residues_ + (first * PAIR - diagonal(row, 0));
         uint8_t* h = h_ + first * PAIR;
         size_t marks = 0;
-        for (int32_t k = first; k <= last; ++k, h += PAIR, letters += PAIR) {
+        for (int32_t k = first; k <= last; ++k, h += PAIR, residues += PAIR) {
             Bytes two[2];
             for (int half = 0; half < 2; ++half) {
-                const auto equal = Bytes::eq(code, Bytes::load_any(letters + half * LANES));
+                const auto equal = Bytes::eq(code, Bytes::load_any(residues + half * LANES));
                 const Bytes more = Bytes::add(Bytes::load(h + half * LANES), match);
                 two[half] = lose_unless(equal, more, loss);
                 two[half].store(h + half * LANES);
@@ -165,14 +165,14 @@ private:
     const int32_t rows_, columns_, open_, extend_;
     const size_t size_;
     std::unique_ptr<uint8_t[]> memory_;
-    uint8_t *h_, *letters_;  // H by diagonal; codes by column
+    uint8_t *h_, *residues_;  // H by diagonal; codes by column
     std::unique_ptr<int32_t[]> marked_;
     Gaps gaps_, next_;
     int32_t most_;
     int64_t work_ = 0;
 };
 
-// Of no use where gaps are cheap, or go on for nothing; unrelated letters must lose.
+// Of no use where gaps are cheap, or go on for nothing; unrelated residues must lose.
 inline bool has_rare_gaps(const SuboptimalJob& job) {
     const pairalign_suboptimal_pair& pair = *job.pair;
     return pair.gap_extend > 0 && pair.gap_open >= 5 * job.match && -job.mismatch >= 2 * job.match;

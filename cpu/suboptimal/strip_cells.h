@@ -22,7 +22,7 @@ protected:
     explicit StripCells(const SuboptimalJob& job) : job_(job) {}
 
     // No path may come from a used cell, or from E or F before the matrix: these are LOWEST. With M the
-    // largest score of letters or cost of a gap (`is_narrow`, `fits_bytes`) and m the least value of a cell:
+    // largest score of residues or cost of a gap (`is_narrow`, `fits_bytes`) and m the least value of a cell:
     // - LOWEST + M < 0: what comes from a masked cell is negative, and a local H is at least 0, so no flag of
     //   a cell that is not a stop says that it came from there.
     // - H >= 0 elsewhere, so E, F >= -M from the second column or row on, and all sums are at least LOWEST -
@@ -50,9 +50,9 @@ protected:
         here_ = &h_[0], last_ = &h_[1], second_last_ = &h_[2];
         f_here_ = &f_[0], f_last_ = &f_[1];
         for (int i = 0; i < ROWS; ++i)
-            row_letters_[i] = static_cast<Cell>(row + i < job_.pair->row_count
-                                                    ? job_.row_codes[static_cast<size_t>(row + i)]
-                                                    : SUBOPTIMAL_NO_ROW);
+            row_residues_[i] = static_cast<Cell>(row + i < job_.pair->row_count
+                                                     ? job_.row_codes[static_cast<size_t>(row + i)]
+                                                     : SUBOPTIMAL_NO_ROW);
     }
 
     // Row i of antidiagonal d is in column d - i, columns counted from 1. Takes what it needs of the strip
@@ -77,12 +77,12 @@ protected:
 
     // FLAGS: also says where H came from, and whether gaps go on.
     template <bool FLAGS>
-    Cell diagonal(const Cell* column_letters, uint8_t* __restrict flags) {
+    Cell diagonal(const Cell* column_residues, uint8_t* __restrict flags) {
         const Cell open = static_cast<Cell>(job_.pair->gap_open);
         const Cell extend = static_cast<Cell>(job_.pair->gap_extend);
         const Cell match = static_cast<Cell>(job_.match), mismatch = static_cast<Cell>(job_.mismatch);
-        const Cell* __restrict row_letter = row_letters_;
-        const Cell* __restrict column_letter = column_letters;
+        const Cell* __restrict row_residue = row_residues_;
+        const Cell* __restrict column_residue = column_residues;
         const Cell* __restrict h_last = last_->values;
         const Cell* __restrict h_last_up = last_->before + FRONT / sizeof(Cell) - 1;
         const Cell* __restrict h_diagonal = second_last_->before + FRONT / sizeof(Cell) - 1;
@@ -97,7 +97,7 @@ protected:
             const Cell f_on = static_cast<Cell>(f_up[i] - extend);
             const Cell f_new = static_cast<Cell>(h_last_up[i] - open);
             const Cell e_here = e_on > e_new ? e_on : e_new, f_here = f_on > f_new ? f_on : f_new;
-            const Cell score = row_letter[i] == column_letter[i] ? match : mismatch;
+            const Cell score = row_residue[i] == column_residue[i] ? match : mismatch;
             const Cell aligned = static_cast<Cell>(h_diagonal[i] + score);
             Cell value = e_here > f_here ? e_here : f_here;
             value = aligned > value ? aligned : value;
@@ -130,7 +130,7 @@ protected:
     const SuboptimalJob& job_;
     State h_[3], f_[2];
     State *here_ = nullptr, *last_ = nullptr, *second_last_ = nullptr, *f_here_ = nullptr, *f_last_ = nullptr;
-    alignas(64) Cell e_[ROWS], row_letters_[ROWS];
+    alignas(64) Cell e_[ROWS], row_residues_[ROWS];
 };
 
 }  // namespace PAIRALIGN_ISA

@@ -32,11 +32,11 @@ public:
           columns_(job.pair->column_count),
           // Of 8 bits, as many that one more match finds room.
           limit_(sizeof(Cell) == 1 ? 127 - job.match : std::numeric_limits<int32_t>::max()),
-          letters_(new Cell[static_cast<size_t>(columns_) + 2 * ROWS]) {
+          residues_(new Cell[static_cast<size_t>(columns_) + 2 * ROWS]) {
         // From the last column to the first, between others that match nothing.
-        for (int32_t k = 0; k < columns_ + 2 * ROWS; ++k) letters_[k] = SUBOPTIMAL_NO_COLUMN;
+        for (int32_t k = 0; k < columns_ + 2 * ROWS; ++k) residues_[k] = SUBOPTIMAL_NO_COLUMN;
         for (int32_t k = 0; k < columns_; ++k)
-            letters_[ROWS + k] = static_cast<Cell>(job.column_codes[static_cast<size_t>(columns_ - 1 - k)]);
+            residues_[ROWS + k] = static_cast<Cell>(job.column_codes[static_cast<size_t>(columns_ - 1 - k)]);
     }
 
     // Whether the cells above a strip leave room.
@@ -52,7 +52,7 @@ public:
         begin(row);
         for (int32_t d = 1; d < columns_ + ROWS; ++d) {
             enter(row, d, above, used, used_end);
-            const int32_t best = Base::template diagonal<false>(letters(d), nullptr);
+            const int32_t best = Base::template diagonal<false>(residues(d), nullptr);
             if (best >= limit_) return false;
             if (d >= ROWS) {
                 const int32_t h = here_->values[ROWS - 1];
@@ -83,7 +83,7 @@ public:
         }
         for (int32_t d = 1; d < 2 * ROWS && before + d < columns_ + ROWS; ++d) {
             enter(row, before + d, grid_.above(strip), used, used_end);
-            Base::template diagonal<true>(letters(before + d), flags + static_cast<ptrdiff_t>(d - 1) * ROWS);
+            Base::template diagonal<true>(residues(before + d), flags + static_cast<ptrdiff_t>(d - 1) * ROWS);
             if (before > 0 && d < ROWS) {
                 here_->values[d] = static_cast<Cell>(kept[2 * d]);
                 e_[d] = static_cast<Cell>(kept[2 * d + 1]);
@@ -93,11 +93,11 @@ public:
     }
 
 private:
-    const Cell* letters(int32_t d) const { return letters_.get() + (columns_ + ROWS - d); }
+    const Cell* residues(int32_t d) const { return residues_.get() + (columns_ + ROWS - d); }
 
     const SuboptimalGrid& grid_;
     const int32_t columns_, limit_;
-    std::unique_ptr<Cell[]> letters_;
+    std::unique_ptr<Cell[]> residues_;
 };
 
 // The used cells of a strip.

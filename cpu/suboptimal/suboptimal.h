@@ -18,7 +18,7 @@ struct pairalign_suboptimal_pair {
     const uint8_t* rows;
     const uint8_t* columns;
     const int32_t* matrix;        // [32][32]
-    const int32_t* used_starts;   // [used][2]: row and column before the first letters of each
+    const int32_t* used_starts;   // [used][2]: row and column before the first residues of each
     const int64_t* used_offsets;  // [used + 1]
     const uint32_t* used_runs;    // as in CIGARs, rows and columns as the query says
     const int32_t* cancelled;     // may become 1 while it runs
@@ -29,14 +29,14 @@ struct pairalign_suboptimal_pair {
     int32_t least;        // score, at least 1
     int32_t query_is_row;
     int32_t used;
-    int32_t least_run;  // equal letters in a row that an alignment must have to be of use: for the screen
+    int32_t least_run;  // equal residues in a row that an alignment must have to be of use: for the screen
 };
 
 // An alignment: spans half-open, counts as in Alignments.
 struct pairalign_suboptimal_found {
     int32_t score;
     int32_t row_start, row_end, column_start, column_end;
-    int32_t matches, mismatches, gap_openings, gap_letters;
+    int32_t matches, mismatches, gap_openings, gap_residues;
     int32_t run_count;
 };
 
@@ -54,7 +54,7 @@ PAIRALIGN_API int32_t pairalign_band_alignment(const pairalign_suboptimal_pair* 
                                                const char* instruction_set, pairalign_suboptimal_found* found,
                                                uint32_t* runs, int32_t* rest, int32_t lowered);
 
-// Says of each of `count` pairs whether it may have an alignment with `least_run` equal letters, at least 1.
+// Says of each of `count` pairs whether it may have an alignment with `least_run` equal residues, at least 1.
 // 0, or what the other function returns below it.
 PAIRALIGN_API int32_t pairalign_suboptimal_screen(const pairalign_suboptimal_pair* pairs, int64_t count,
                                                   int32_t threads, uint8_t* may);
@@ -68,7 +68,7 @@ PAIRALIGN_API int32_t pairalign_suboptimal_screen(const pairalign_suboptimal_pai
 
 namespace pairalign {
 
-// A cell whose letters are not put together again.
+// A cell whose residues are not put together again.
 struct UsedCell {
     int32_t diagonal;  // row + column
     int32_t row;
@@ -92,7 +92,7 @@ struct SuboptimalJob {
     const pairalign_suboptimal_pair* pair;
     std::vector<UsedCell> used;            // sorted
     std::vector<UsedCell> used_by_strips;  // a strip's after those of the strip above
-    std::vector<uint8_t> row_codes;  // as in the pair, or renamed where letters match or do not, and no more
+    std::vector<uint8_t> row_codes;  // as in the pair, or renamed where residues match or do not, and no more
     std::vector<uint8_t> column_codes;
     bool is_simple;  // then `match` is for equal codes, `mismatch` for others
     int32_t match, mismatch;
@@ -102,7 +102,7 @@ struct SuboptimalJob {
 // Codes of rows and of columns that never match.
 constexpr uint8_t SUBOPTIMAL_NO_ROW = 100, SUBOPTIMAL_NO_COLUMN = 101;
 
-// The largest score of letters, and cost, that cells of 16 and of 8 bits are given: see strip_cells.h.
+// The largest score of residues, and cost, that cells of 16 and of 8 bits are given: see strip_cells.h.
 constexpr int32_t SUBOPTIMAL_MOST_SHORT = 8000, SUBOPTIMAL_MOST_BYTE = 60;
 
 constexpr int32_t SUBOPTIMAL_STRIP = 512;  // rows of a strip, and rows and columns of a tile
@@ -143,7 +143,7 @@ struct SuboptimalBand {
     int32_t first_row;  // rows before the first strip
     int32_t strips;
     const int32_t *low, *high;  // the columns of each, from 1 on
-    const int16_t* letters;     // of the columns, from the last to the first, BAND_STRIP more on both sides
+    const int16_t* residues;    // of the columns, from the last to the first, BAND_STRIP more on both sides
     int16_t* edges[2];          // [columns + BAND_STRIP + 1][2]
     const size_t *flags_at, *last_at;
     // What is found: flags of the cells (row i, column j) of a strip, at (i + j - low) * BAND_STRIP + i;
@@ -164,7 +164,7 @@ struct SuboptimalKernel {
                  uint8_t* flags);  // [2 * SUBOPTIMAL_STRIP][SUBOPTIMAL_STRIP], see strips.h
     // The best alignment within a band ends at `end`. False when cancelled.
     bool (*band)(const SuboptimalJob& job, const SuboptimalBand& band, SuboptimalEnd& end);
-    // The most that an alignment scores which puts together none of the letters of the cells `used`, sorted.
+    // The most that an alignment scores which puts together none of the residues of the cells `used`, sorted.
     // -1: more than 8 bits hold, or cancelled.
     int32_t (*most_free)(const SuboptimalJob& job, const SuboptimalCell* used, size_t count);
 };

@@ -1,4 +1,4 @@
-// The letters that the known alignments of a pair put together. Not for kernels: what is compiled for an
+// The residues that the known alignments of a pair put together. Not for kernels: what is compiled for an
 // instruction set shares no inline code with the rest.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace pairalign {
 
-// Calls take(row, column, letters) for each run of letters that a known alignment puts together, from that
+// Calls take(row, column, residues) for each run of residues that a known alignment puts together, from that
 // row and column on.
 template <typename Take>
 void for_each_used_run(const pairalign_suboptimal_pair& pair, Take take) {
@@ -15,15 +15,15 @@ void for_each_used_run(const pairalign_suboptimal_pair& pair, Take take) {
         int32_t row = pair.used_starts[2 * k], column = pair.used_starts[2 * k + 1];
         for (int64_t r = pair.used_offsets[k]; r < pair.used_offsets[k + 1]; ++r) {
             const uint32_t operation = pair.used_runs[r] & 15;
-            const int32_t letters = static_cast<int32_t>(pair.used_runs[r] >> 4);
+            const int32_t residues = static_cast<int32_t>(pair.used_runs[r] >> 4);
             if (operation == EQUAL || operation == DIFFERENT) {
-                take(row, column, letters);
-                row += letters;
-                column += letters;
+                take(row, column, residues);
+                row += residues;
+                column += residues;
             } else if ((operation == INSERTION) == (pair.query_is_row != 0)) {
-                row += letters;
+                row += residues;
             } else {
-                column += letters;
+                column += residues;
             }
         }
     }

@@ -37,7 +37,7 @@ char* put_paf(char* out, const pairalign_text& text, const Pair& given, bool exc
     out = put_tab_number(out, pair.matches);
     out = put_tab_number(out, pair.columns);
     out = put(out, "\t255\tNM:i:");
-    out = put_unsigned(out, static_cast<uint64_t>(pair.mismatches + pair.gap_letters));
+    out = put_unsigned(out, static_cast<uint64_t>(pair.mismatches + pair.gap_residues));
     out = text.decimals == 0 ? put(out, "\tAS:i:") : put(out, "\tAS:f:");
     out = put_score(out, pair.raw_score, text.decimals, 0);
     if (pair.kind != 0) out = put_kind(out, pair.kind, exchanged);
@@ -73,7 +73,7 @@ char* put_tsv(char* out, const pairalign_text& text, const Pair& pair) {
         out = put_tab_number(out, pair.matches);
         out = put_tab_number(out, pair.mismatches);
         out = put_tab_number(out, pair.gap_openings);
-        out = put_tab_number(out, pair.gap_letters);
+        out = put_tab_number(out, pair.gap_residues);
         out = put_span(out, pair.query);
         out = put_span(out, pair.target);
     }
@@ -146,15 +146,15 @@ struct Paf : LineFormat {
     }
 };
 
-// With more tags, or M in the CIGAR; a CIGAR is then checked before letters are looked at.
+// With more tags, or M in the CIGAR; a CIGAR is then checked before residues are looked at.
 struct PafTags : Paf {
     static constexpr bool kByPairs = true;
 
     using Paf::Paf;
     static int64_t bound(const pairalign_text& text, const Pair& pair) {
-        const int64_t letters = text.tags & PAIRALIGN_TAG_CS ? letters_bound(pair) : 0;
+        const int64_t residues = text.tags & PAIRALIGN_TAG_CS ? residues_bound(pair) : 0;
         const int64_t marks = text.tags & PAIRALIGN_TAG_PP ? pair.columns + kNumber : 0;
-        return Paf::bound(text, pair) + (text.dual ? 2 : 1) * (letters + marks + kNumber);
+        return Paf::bound(text, pair) + (text.dual ? 2 : 1) * (residues + marks + kNumber);
     }
     char* put(char* out, const pairalign_text& text, const Pair& pair, int64_t number) const {
         if (text.cigar != nullptr && !runs_fit(pair)) return nullptr;
@@ -183,7 +183,7 @@ int64_t most_columns(const pairalign_text& text) {
     for (int64_t k = 0; k < text.pairs; ++k) {
         const uint32_t columns = static_cast<uint32_t>(text.matches[k]) +
                                  static_cast<uint32_t>(text.mismatches[k]) +
-                                 static_cast<uint32_t>(text.gap_letters[k]);
+                                 static_cast<uint32_t>(text.gap_residues[k]);
         most = std::max(most, static_cast<int32_t>(columns));
     }
     return most;

@@ -30,7 +30,7 @@ enum pairalign_overlap_kind : uint8_t {
 enum pairalign_tag : int32_t {
     PAIRALIGN_TAG_TP = 1,       // PAF: primary
     PAIRALIGN_TAG_CS = 2,       // PAF: minimap2's traceback
-    PAIRALIGN_TAG_MD = 4,       // SAM: the target's letters where the query's differ
+    PAIRALIGN_TAG_MD = 4,       // SAM: the target's residues where the query's differ
     PAIRALIGN_PLAIN_CIGAR = 8,  // PAF, SAM: M for = and X
     PAIRALIGN_TAG_PP = 16,      // PAF, SAM: how sure each column is
 };
@@ -44,18 +44,18 @@ enum pairalign_field : int32_t {
     PAIRALIGN_EVALUE,
     PAIRALIGN_IDENTITY,          // the fractions: by columns,
     PAIRALIGN_IDENTITY_ALIGNED,  // by columns without gaps,
-    PAIRALIGN_IDENTITY_SHORTER,  // by letters of the shorter sequence
+    PAIRALIGN_IDENTITY_SHORTER,  // by residues of the shorter sequence
     PAIRALIGN_IDENTITY_LONGER,   // and of the longer
     PAIRALIGN_COLUMNS,
     PAIRALIGN_MATCHES,
     PAIRALIGN_MISMATCHES,
     PAIRALIGN_GAP_OPENINGS,
-    PAIRALIGN_GAP_LETTERS,
-    PAIRALIGN_POSITIVES,  // aligned pairs of letters with a positive score
+    PAIRALIGN_GAP_RESIDUES,
+    PAIRALIGN_POSITIVES,  // aligned pairs of residues with a positive score
     PAIRALIGN_QUERY_LENGTH,
     PAIRALIGN_QUERY_START,
     PAIRALIGN_QUERY_END,
-    PAIRALIGN_QUERY_COVERAGE,  // letters in the span by letters
+    PAIRALIGN_QUERY_COVERAGE,  // residues in the span by residues
     PAIRALIGN_TARGET_LENGTH,
     PAIRALIGN_TARGET_START,
     PAIRALIGN_TARGET_END,
@@ -69,8 +69,8 @@ enum pairalign_field : int32_t {
     PAIRALIGN_QUERY_FIRST,        // from 1, inclusive
     PAIRALIGN_TARGET_FIRST,
     PAIRALIGN_IDENTITY_INTERNAL,  // by columns that are not in a gap at an end
-    PAIRALIGN_IDENTITY_MBL,       // 1 - mismatches and gaps by letters of the longer sequence
-    PAIRALIGN_IDENTITY_FULL,      // by columns, one for each letter that is not aligned, anywhere
+    PAIRALIGN_IDENTITY_MBL,       // 1 - mismatches and gaps by residues of the longer sequence
+    PAIRALIGN_IDENTITY_FULL,      // by columns, one for each residue that is not aligned, anywhere
     PAIRALIGN_IDENTITY_MEAN,      // by the mean of both lengths
     PAIRALIGN_CONFIDENCE,         // how sure each column is, a mark each
     PAIRALIGN_QUERY_LAST,         // from 1, inclusive; on strand - one of the two sequences counts down
@@ -89,8 +89,8 @@ struct pairalign_text_set {
     int64_t count;
     const char* names;            // first tokens one after the other, UTF-8
     const int64_t* name_offsets;  // [n + 1]
-    const uint8_t* letters;       // original letters one after the other
-    const uint8_t* codes;         // alphabet codes, beside `letters`
+    const uint8_t* residues;      // original residues one after the other
+    const uint8_t* codes;         // alphabet codes, beside `residues`
     const int64_t* offsets;       // [n + 1] of both
     int64_t most_name_bytes;      // of the longest first token
     const char* titles;           // whole headers, likewise; null: not shown
@@ -113,7 +113,7 @@ struct pairalign_text {
     const int32_t* matches;        // [n]
     const int32_t* mismatches;     // [n]
     const int32_t* gap_openings;   // [n]
-    const int32_t* gap_letters;    // [n]
+    const int32_t* gap_residues;   // [n]
     const uint32_t* cigar;         // [total] length << 4 | op; null without CIGARs
     const int64_t* cigar_offsets;  // [n + 1]
     const int8_t* strand;          // [n] -1: the query is reverse-complemented; null: none is

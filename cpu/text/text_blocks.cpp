@@ -121,7 +121,7 @@ struct Maf : BlockFormat {
     }
 };
 
-// One row a target: a letter or '-' for each letter of the query, and between them, in small letters, what
+// One row a target: a residue or '-' for each residue of the query, and between them, in small letters, what
 // the target has besides. Nothing of the target outside the alignment.
 struct A3m : BlockFormat {
     using BlockFormat::BlockFormat;
@@ -134,16 +134,16 @@ struct A3m : BlockFormat {
         if (!runs_fit(pair)) return nullptr;
         out = put_header(out, text, pair);
         out = put_gaps(out, pair.query.start);
-        const uint8_t* letters = pair.target.letters + pair.target.start;
+        const uint8_t* residues = pair.target.residues + pair.target.start;
         for (int64_t r = 0; r < pair.run_count; ++r) {
             const uint32_t op = pair.runs[r] & 15, length = pair.runs[r] >> 4;
             if (op == kInsertion) {
                 out = put_gaps(out, length);
                 continue;
             }
-            for (uint32_t i = 0; i < length; ++i) out[i] = in_case(letters[i], op == kDeletion);
+            for (uint32_t i = 0; i < length; ++i) out[i] = in_case(residues[i], op == kDeletion);
             out += length;
-            letters += length;
+            residues += length;
         }
         out = put_gaps(out, pair.query.length - pair.query.end);
         *out++ = '\n';
@@ -173,7 +173,7 @@ struct A3m : BlockFormat {
     }
 };
 
-// A line for each aligned pair of letters: its two positions, from 1, and the per cent identity of the pair.
+// A line for each aligned pair of residues: its two positions, from 1, and the per cent identity of the pair.
 struct TcLib : BlockFormat {
     using BlockFormat::BlockFormat;
 

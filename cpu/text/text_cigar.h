@@ -1,6 +1,6 @@
 // CIGARs and quotients as text. Internal to cpu/text.
 //
-// Most runs of a CIGAR are short, so the time goes into runs, not letters: a table holds the text
+// Most runs of a CIGAR are short, so the time goes into runs, not residues: a table holds the text
 // of every run shorter than 256, and the loop over runs is a load, a store and an add. Stores write a
 // few bytes more than they need (kSlack); bounds include that.
 #pragma once
@@ -45,7 +45,7 @@ inline char* put_fraction(char* out, int64_t part, int64_t total) {
     return out + 6;
 }
 
-// Returns null when the runs have more letters than the pair has columns.
+// Returns null when the runs have more residues than the pair has columns.
 inline char* put_cigar(char* out, const Pair& pair) {
     int64_t long_runs_left = pair.columns / kTableLength;
     for (const uint32_t *run = pair.runs, *last = run + pair.run_count; run != last; ++run) {

@@ -87,17 +87,17 @@ inline int64_t count_positives(const pairalign_text& text, const Pair& pair) {
     return positives;
 }
 
-// Letters in gaps before the first or after the last letter of both sequences, of such a pair.
+// Residues in gaps before the first or after the last residue of both sequences, of such a pair.
 inline int64_t gaps_at_ends(const Pair& pair) {
-    const auto letters = [&](int64_t run) {
+    const auto residues = [&](int64_t run) {
         const uint32_t op = pair.runs[run] & 15;
         return op == kInsertion || op == kDeletion ? int64_t{pair.runs[run] >> 4} : 0;
     };
     const bool reaches[2] = {pair.query.start == 0, pair.query.end == pair.query.length};
     int64_t count = 0;
-    if (pair.run_count > 0 && reaches[pair.minus] && pair.target.start == 0) count += letters(0);
+    if (pair.run_count > 0 && reaches[pair.minus] && pair.target.start == 0) count += residues(0);
     if (pair.run_count > 1 && reaches[!pair.minus] && pair.target.end == pair.target.length)
-        count += letters(pair.run_count - 1);
+        count += residues(pair.run_count - 1);
     return count;
 }
 
@@ -200,8 +200,8 @@ struct Row {
                 return put_number(out, pair.mismatches);
             case PAIRALIGN_GAP_OPENINGS:
                 return put_number(out, pair.gap_openings);
-            case PAIRALIGN_GAP_LETTERS:
-                return put_number(out, pair.gap_letters);
+            case PAIRALIGN_GAP_RESIDUES:
+                return put_number(out, pair.gap_residues);
             case PAIRALIGN_POSITIVES:
                 return put_number(out, positives());
             case PAIRALIGN_QUERY_LENGTH:

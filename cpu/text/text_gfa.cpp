@@ -6,7 +6,7 @@
 // joined to M, which is all that many readers know.
 //
 // An overlap goes on to the ends of the two sequences: what hangs over the alignment on both of them is M on
-// each side of its CIGAR, so that the letters of a path are each there once.
+// each side of its CIGAR, so that the residues of a path are each there once.
 
 #include "text_format.h"
 
@@ -15,7 +15,7 @@
 namespace pairalign::text {
 namespace {
 
-// Letters that hang over an alignment on both sequences, along the target.
+// Residues that hang over an alignment on both sequences, along the target.
 struct Ends {
     explicit Ends(const Pair& pair) {
         const int64_t before = pair.query.start, after = pair.query.length - pair.query.end;
@@ -26,7 +26,7 @@ struct Ends {
 };
 
 // How the pair's CIGAR is written: backwards, with I and D exchanged, or both. Without runs, as one of the
-// reference's letters.
+// reference's residues.
 char* put_joined_cigar(char* out, const Pair& pair, const Ends& ends, bool backwards, bool exchanged) {
     if (pair.run_count == 0) {
         const Side& reference = exchanged ? pair.query : pair.target;
@@ -34,13 +34,13 @@ char* put_joined_cigar(char* out, const Pair& pair, const Ends& ends, bool backw
         *(out = put_unsigned(out, static_cast<uint64_t>(span))) = 'M';
         return out + 1;
     }
-    int64_t letters = 0;
+    int64_t residues = 0;
     int64_t joined = backwards ? ends.right : ends.left;
     for (int64_t r = 0; r < pair.run_count; ++r) {
         const uint32_t run = pair.runs[backwards ? pair.run_count - 1 - r : r];
         const uint32_t op = run & 15, length = run >> 4;
-        letters += length;
-        if (letters > pair.columns) return nullptr;
+        residues += length;
+        if (residues > pair.columns) return nullptr;
         if (op == kMatch || op == kMismatch) {
             joined += length;
             continue;
@@ -60,7 +60,7 @@ char* put_segment(char* out, const Side& side, bool minus) {
     return minus ? put(out, "\t-") : put(out, "\t+");
 }
 
-// Null when the CIGAR has more letters than the pair has columns.
+// Null when the CIGAR has more residues than the pair has columns.
 char* put_gfa(char* out, const Pair& pair) {
     const Side &query = pair.query, &target = pair.target;
     const Ends ends(pair);
@@ -88,7 +88,7 @@ char* put_gfa(char* out, const Pair& pair) {
     }
     if (out == nullptr) return nullptr;
     out = put(out, "\tNM:i:");
-    out = put_unsigned(out, static_cast<uint64_t>(pair.mismatches + pair.gap_letters));
+    out = put_unsigned(out, static_cast<uint64_t>(pair.mismatches + pair.gap_residues));
     *out++ = '\n';
     return out;
 }

@@ -9,7 +9,7 @@
 namespace pairalign::text {
 
 constexpr int64_t kSlack = 16;                  // bytes that a store may write past the end of its text
-constexpr int kWidth = 50;                      // letters a line of srspair
+constexpr int kWidth = 50;                      // residues a line of srspair
 constexpr int kNameWidth = 13;                  // characters of a name in front of such a line
 constexpr int64_t kNumber = 11;                 // bytes of any int32 as text
 constexpr int64_t kFixed = 16 * (kNumber + 8);  // all numbers and tags of one PAF or TSV line
@@ -117,9 +117,9 @@ struct Side {
     const char* title;
     int64_t title_bytes;
     const char* qualities;   // of the whole sequence; null: not known
-    const uint8_t* letters;  // of the whole sequence
+    const uint8_t* residues;  // of the whole sequence
     const uint8_t* codes;
-    const uint8_t* blob_end;   // end of all letters of the set: short copies may read up to here
+    const uint8_t* blob_end;   // end of all residues of the set: short copies may read up to here
     const uint8_t* codes_end;  // the same of codes
     int64_t length;
     int64_t start, end;  // the aligned span
@@ -129,7 +129,7 @@ struct Pair {
     int64_t place;  // among the pairs of the slab
     Side query, target;
     int32_t raw_score;
-    int64_t matches, mismatches, gap_openings, gap_letters, columns;
+    int64_t matches, mismatches, gap_openings, gap_residues, columns;
     const uint32_t* runs;
     int64_t run_count;
     bool minus;    // the query is reverse-complemented
@@ -143,9 +143,9 @@ inline bool resolve_side(const pairalign_text_set& set, int32_t index, Side& sid
     side.title = set.titles == nullptr ? nullptr : set.titles + set.title_offsets[index];
     side.title_bytes = set.titles == nullptr ? 0 : set.title_offsets[index + 1] - set.title_offsets[index];
     side.qualities = set.qualities == nullptr ? nullptr : set.qualities + set.offsets[index];
-    side.letters = set.letters + set.offsets[index];
+    side.residues = set.residues + set.offsets[index];
     side.codes = set.codes + set.offsets[index];
-    side.blob_end = set.letters + set.offsets[set.count];
+    side.blob_end = set.residues + set.offsets[set.count];
     side.codes_end = set.codes + set.offsets[set.count];
     side.length = set.offsets[index + 1] - set.offsets[index];
     side.start = side.end = 0;
@@ -175,10 +175,10 @@ inline bool resolve(const pairalign_text& text, int64_t k, Pair& pair) {
     pair.matches = text.matches[k];
     pair.mismatches = text.mismatches[k];
     pair.gap_openings = text.gap_openings[k];
-    pair.gap_letters = text.gap_letters[k];
-    pair.columns = pair.matches + pair.mismatches + pair.gap_letters;
+    pair.gap_residues = text.gap_residues[k];
+    pair.columns = pair.matches + pair.mismatches + pair.gap_residues;
     if (!sound_span(pair.query) || !sound_span(pair.target)) return false;
-    if (pair.matches < 0 || pair.mismatches < 0 || pair.gap_letters < 0 || pair.gap_openings < 0)
+    if (pair.matches < 0 || pair.mismatches < 0 || pair.gap_residues < 0 || pair.gap_openings < 0)
         return false;
     if (text.cigar == nullptr) return true;
     pair.runs = text.cigar + text.cigar_offsets[k];
@@ -206,7 +206,7 @@ inline int64_t row_columns(const pairalign_text& text, const Pair& pair) {
 // being written: the bound of a pair includes them.
 struct Rows {
     int64_t columns;
-    char* query;  // letters and '-'
+    char* query;  // residues and '-'
     char* target;
     char* markup;  // '|' equal, ':' similar, '.' other, ' ' gap
 
@@ -217,7 +217,7 @@ struct Rows {
 inline int64_t line_bytes(const pairalign_text& text, int64_t names, int64_t runs, int64_t columns) {
     names = 2 * names + 4;
     if (text.matches == nullptr) return names + 2 * (kNumber + 8) + kSlack;  // names and a score
-    // Runs in the table are at most 4 bytes, others at most 10, and those have 256 letters.
+    // Runs in the table are at most 4 bytes, others at most 10, and those have 256 residues.
     return (text.dual ? 2 : 1) * (names + kFixed + 4 * runs + 6 * (columns / kTableLength)) + kSlack;
 }
 

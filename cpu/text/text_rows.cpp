@@ -67,8 +67,8 @@ Rows make_rows(const pairalign_text& text, const Pair& pair, const Markup& marku
     for_each_run(pair, text.whole, [&](uint32_t op, int64_t length) {
         const Side &query = pair.query, &target = pair.target;
         const bool in_query = op != kDeletion, in_target = op != kInsertion;
-        put_run(rows.query + at, query.letters + q, !in_query, length, query.blob_end);
-        put_run(rows.target + at, target.letters + t, !in_target, length, target.blob_end);
+        put_run(rows.query + at, query.residues + q, !in_query, length, query.blob_end);
+        put_run(rows.target + at, target.residues + t, !in_target, length, target.blob_end);
         put_run(query_codes + at, query.codes + q, !in_query, length, query.codes_end);
         put_run(target_codes + at, target.codes + t, !in_target, length, target.codes_end);
         const int kind = kKinds[op];
@@ -121,11 +121,11 @@ char* put_srspair_header(char* out, const pairalign_text& text, const Pair& pair
     return put(out, "\n# \n#\n#=======================================\n\n");
 }
 
-// What stands before the letters in the lines of one sequence, and how far they have come.
+// What stands before the residues in the lines of one sequence, and how far they have come.
 struct Margin {
     char name[4 * kNameWidth];
     int64_t name_bytes = 0;
-    int64_t position;  // letters of the sequence before the line, its overhang included
+    int64_t position;  // residues of the sequence before the line, its overhang included
 
     Margin(const Side& side, bool whole) : position(whole ? 0 : side.start) {
         // Cut and pad to 13 characters, counted as readers count them: not in bytes.
@@ -140,16 +140,16 @@ struct Margin {
     }
 
     char* put_line(char* out, const char* row, int64_t width) {
-        int64_t letters = width;
-        for (int64_t i = 0; i < width; ++i) letters -= row[i] == '-';
+        int64_t residues = width;
+        for (int64_t i = 0; i < width; ++i) residues -= row[i] == '-';
         out = put(out, name, name_bytes);
         *out++ = ' ';
         // A row of gaps only repeats the last position.
-        out = put_padded(out, position + (letters > 0 ? 1 : 0), 6);
+        out = put_padded(out, position + (residues > 0 ? 1 : 0), 6);
         *out++ = ' ';
         out = put(out, row, width);
         *out++ = ' ';
-        position += letters;
+        position += residues;
         out = put_padded(out, position, 6);
         *out++ = '\n';
         return out;
@@ -174,7 +174,7 @@ struct Srspair {
     static bool shown(const Pair& pair) { return pair.columns > 0; }
     static int64_t bound(const pairalign_text& text, const Pair& pair) {
         // Per block two rows of name (UTF-8: up to 4 bytes a character), numbers and
-        // letters, the markup and an empty line.
+        // residues, the markup and an empty line.
         const int64_t names = pair.query.name_bytes + pair.target.name_bytes;
         const int64_t row = 4 * kNameWidth + 2 * (kNumber + 1) + kWidth + 2;
         const int64_t blocks = row_columns(text, pair) / kWidth + 1;

@@ -1,7 +1,7 @@
-// Rows of an alignment: its runs as letters and gaps. Internal to cpu/text.
+// Rows of an alignment: its runs as residues and gaps. Internal to cpu/text.
 //
 // Runs are short and come in random order, so what costs is a branch that depends on one. Rows are
-// copied 16 bytes at a time, from the letters or from gaps, chosen without a branch.
+// copied 16 bytes at a time, from the residues or from gaps, chosen without a branch.
 #pragma once
 
 #include "text_pair.h"
@@ -27,7 +27,7 @@ inline bool runs_fit(const Pair& pair) {
     }
     const int64_t aligned = int64_t{matches} + mismatches;
     return matches == pair.matches && mismatches == pair.mismatches &&
-           int64_t{insertions} + deletions == pair.gap_letters &&
+           int64_t{insertions} + deletions == pair.gap_residues &&
            aligned + insertions == pair.query.end - pair.query.start &&
            aligned + deletions == pair.target.end - pair.target.start;
 }
@@ -65,26 +65,26 @@ inline const uint8_t* choose(bool first, const uint8_t* one, const uint8_t* othe
                                             (reinterpret_cast<uintptr_t>(other) & ~mask));
 }
 
-// Copy `size` letters, or write gaps when `gap`. Short runs, nearly all, take one load and one store
+// Copy `size` residues, or write gaps when `gap`. Short runs, nearly all, take one load and one store
 // and no branch that depends on the data. `end` guards the load.
-inline char* put_run(char* out, const uint8_t* letters, bool gap, int64_t size, const uint8_t* end) {
-    if (__builtin_expect(size <= kSlack && end - letters >= kSlack, 1)) {
-        std::memcpy(out, choose(gap, kGaps, letters), kSlack);
+inline char* put_run(char* out, const uint8_t* residues, bool gap, int64_t size, const uint8_t* end) {
+    if (__builtin_expect(size <= kSlack && end - residues >= kSlack, 1)) {
+        std::memcpy(out, choose(gap, kGaps, residues), kSlack);
     } else if (gap) {
         std::memset(out, '-', static_cast<size_t>(size));
     } else {
-        std::memcpy(out, letters, static_cast<size_t>(size));
+        std::memcpy(out, residues, static_cast<size_t>(size));
     }
     return out + size;
 }
 
 // The row of one side. `gap_op` is the operation that leaves it out.
 inline char* put_row(char* out, const Pair& pair, const Side& side, uint32_t gap_op, bool whole) {
-    const uint8_t* letters = side.letters + (whole ? 0 : side.start);
+    const uint8_t* residues = side.residues + (whole ? 0 : side.start);
     for_each_run(pair, whole, [&](uint32_t op, int64_t length) {
         const bool gap = op == gap_op;
-        out = put_run(out, letters, gap, length, side.blob_end);
-        letters += length & -int64_t{!gap};
+        out = put_run(out, residues, gap, length, side.blob_end);
+        residues += length & -int64_t{!gap};
     });
     return out;
 }

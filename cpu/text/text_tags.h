@@ -1,7 +1,7 @@
-// Tags that show letters: minimap2's cs and SAM's MD; and CIGARs with M in the place of = and X.
+// Tags that show residues: minimap2's cs and SAM's MD; and CIGARs with M in the place of = and X.
 // Internal to cpu/text.
 //
-// All are written of pairs whose runs fit their spans (`runs_fit`), so that no letter outside is read.
+// All are written of pairs whose runs fit their spans (`runs_fit`), so that no residue outside is read.
 #pragma once
 
 #include "text_cigar.h"
@@ -9,7 +9,7 @@
 
 namespace pairalign::text {
 
-// The letter opposite: of DNA and RNA with IUPAC's codes; others stay.
+// The residue opposite: of DNA and RNA with IUPAC's codes; others stay.
 struct Complement {
     char letters[256];
     Complement() {
@@ -28,15 +28,15 @@ inline const Complement& complement() {
 }
 
 // Bytes that cs or MD need at most.
-inline int64_t letters_bound(const Pair& pair) { return 3 * pair.columns + 12 * pair.run_count + kSlack; }
+inline int64_t residues_bound(const Pair& pair) { return 3 * pair.columns + 12 * pair.run_count + kSlack; }
 
-// The letters of a span in the order of the alignment.
-struct Letters {
+// The residues of a span in the order of the alignment.
+struct Residues {
     const uint8_t* at;
     bool is_turned;
 
-    Letters(const Side& side, bool turned)
-        : at(side.letters + (turned ? side.end - 1 : side.start)), is_turned(turned) {}
+    Residues(const Side& side, bool turned)
+        : at(side.residues + (turned ? side.end - 1 : side.start)), is_turned(turned) {}
     char next() { return is_turned ? complement().letters[*at--] : static_cast<char>(*at++); }
 };
 
@@ -49,7 +49,7 @@ inline char in_capital(char letter) {
 
 // `exchanged`: the sides of the pair have changed places, its runs have not. The text runs along the target.
 inline char* put_cs(char* out, const Pair& pair, bool exchanged) {
-    Letters query(pair.query, pair.minus), target(pair.target, false);
+    Residues query(pair.query, pair.minus), target(pair.target, false);
     const bool backwards = exchanged && pair.minus;
     for (int64_t r = 0; r < pair.run_count; ++r) {
         const uint32_t run = pair.runs[backwards ? pair.run_count - 1 - r : r];
@@ -74,7 +74,7 @@ inline char* put_cs(char* out, const Pair& pair, bool exchanged) {
 }
 
 inline char* put_md(char* out, const Pair& pair) {
-    Letters target(pair.target, false);
+    Residues target(pair.target, false);
     uint64_t equal = 0;
     for (int64_t r = 0; r < pair.run_count; ++r) {
         const uint32_t op = pair.runs[r] & 15, length = pair.runs[r] >> 4;

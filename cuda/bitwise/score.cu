@@ -1,23 +1,23 @@
 // Linear-gap local scores of 32 pairs at a time, one pair in each bit of a word.
 //
 // What it computes
-//   transpose_columns   letters of 32 sequences a group -> a word for each letter and column: who has it
+//   transpose_columns   residues of 32 sequences a group -> a word for each residue and column: who has it
 //   score_rows          every row sequence against every group: 32 scores a word; columns that are one strip
 //   score_rows_in_passes   the same for columns of any length
-//   transpose_pairs     letters of 32 pairs a word -> three planes for rows and columns (see LETTER PLANES)
+//   transpose_pairs     residues of 32 pairs a word -> three planes for rows and columns (see RESIDUE PLANES)
 //   score_pairs         pair k of the columns against pair k of the rows, as in the paper
 //
 // Source: T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano, "Accelerating the Smith-Waterman algorithm using
-// bitwise parallel bulk computation technique on GPU" (IPDPS Workshops 2017). From there: scores and letters
+// bitwise parallel bulk computation technique on GPU" (IPDPS Workshops 2017). From there: scores and residues
 // bit-transposed, 32 pairs to a word, the recurrence as a circuit. Different here: the circuit
 // (common/bitwise_cell.h), three inputs an operation, a strip of columns instead of one row a thread, and,
 // of all against all, a row sequence that all 32 pairs of a word share: which pairs match is then a word read
-// from a table by the row's letter, and costs nothing.
+// from a table by the row's residue, and costs nothing.
 //
 // Thread mapping: LANES lanes (16 or 32) share a word, see strip.cuh, which also says what stays in
 // registers.
 //
-// Shared memory: score_rows, the words of a strip's columns for each letter, [LETTERS][COLUMNS /
+// Shared memory: score_rows, the words of a strip's columns for each residue, [LETTERS][COLUMNS /
 // 4][LANES][4]. Compiled for scores and sizes: -DMATCH -DMISMATCH -DGAP (positive, less gap costs; see
 // common/bitwise_cell.h) -DLOW -DHIGH (bits of a score in which cells are compared, and above those)
 // -DCOLUMNS -DLANES.
@@ -71,22 +71,22 @@ extern "C" __global__ void __launch_bounds__(128) transpose_columns(RowsArgument
     const int first = (int(blockIdx.x) * 4 + int(threadIdx.x) / 32) * 16;
     const int column = a.first_column + group * 32 + lane;
     int length = 0;
-    uint32_t letters[4] = {0, 0, 0, 0};
+    uint32_t residues[4] = {0, 0, 0, 0};
     if (column < a.column_stop) {
         length = a.columns.lengths[column];
         if (first < length) {
             const uint4 read =
                 *reinterpret_cast<const uint4*>(a.columns.codes + a.columns.starts[column] + first);
-            letters[0] = read.x, letters[1] = read.y, letters[2] = read.z, letters[3] = read.w;
+            residues[0] = read.x, residues[1] = read.y, residues[2] = read.z, residues[3] = read.w;
         }
     }
     uint32_t mine[2] = {0, 0};
 #pragma unroll
     for (int k = 0; k < 16; k++) {
-        const int letter = first + k < length ? int(letters[k / 4] >> (8 * (k % 4)) & 0xff) : NOTHING;
+        const int residue = first + k < length ? int(residues[k / 4] >> (8 * (k % 4)) & 0xff) : NOTHING;
 #pragma unroll
         for (int l = 0; l < 4; l++) {
-            const uint32_t word = __ballot_sync(ALL, letter == l);
+            const uint32_t word = __ballot_sync(ALL, residue == l);
             if (lane == l * 8 + k / 2) mine[k & 1] = word;
         }
     }
@@ -98,18 +98,18 @@ extern "C" __global__ void __launch_bounds__(128) transpose_columns(RowsArgument
 
 namespace {
 
-struct SharedLetters {
+struct SharedResidues {
     const uint8_t* codes;
     int rows;
-    const uint4 *table, *now;  // of this lane; of this lane and letter
-    int letter;
+    const uint4 *table, *now;  // of this lane; of this lane and residue
+    int residue;
     uint4 words;
 
     __device__ __forceinline__ void load(int row) {
-        letter = NOTHING;
-        if (unsigned(row) < unsigned(rows)) letter = min(int(codes[row]), NOTHING);
+        residue = NOTHING;
+        if (unsigned(row) < unsigned(rows)) residue = min(int(codes[row]), NOTHING);
     }
-    __device__ __forceinline__ void take() { now = table + letter * (COLUMNS / 4 * LANES); }
+    __device__ __forceinline__ void take() { now = table + residue * (COLUMNS / 4 * LANES); }
     __device__ __forceinline__ Word operator()(int c) {  // column after column
         if (c % 4 == 0) words = now[c / 4 * LANES];
         return {c % 4 == 0 ? words.x : c % 4 == 1 ? words.y : c % 4 == 2 ? words.z : words.w};
@@ -130,24 +130,24 @@ __device__ __forceinline__ void score_all_rows(const RowsArguments& a, uint4* ta
     for (int strip_number = 0; strip_number < strips; strip_number++) {
         __syncthreads();
         for (int k = int(threadIdx.x); k < LETTERS * STRIP; k += BLOCK_THREADS) {
-            const int letter = k / STRIP, column = k % STRIP, lane = column / COLUMNS, c = column % COLUMNS;
+            const int residue = k / STRIP, column = k % STRIP, lane = column / COLUMNS, c = column % COLUMNS;
             uint32_t word = 0;
-            if (letter < NOTHING)
-                word = a.planes[(int64_t(group) * 4 + letter) * a.pitch + strip_number * STRIP + column];
+            if (residue < NOTHING)
+                word = a.planes[(int64_t(group) * 4 + residue) * a.pitch + strip_number * STRIP + column];
             reinterpret_cast<uint32_t*>(
-                table)[((letter * (COLUMNS / 4) + c / 4) * LANES + lane) * 4 + c % 4] = word;
+                table)[((residue * (COLUMNS / 4) + c / 4) * LANES + lane) * 4 + c % 4] = word;
         }
         __syncthreads();
         for (int first = chunk_first + team.number / (32 / LANES) * (32 / LANES); first < chunk_stop;
              first += TEAMS) {
             const int row = first + team.number % (32 / LANES);  // the warp's teams take neighbours
-            SharedLetters letters;
-            letters.rows = 0;
-            letters.codes = nullptr;
-            letters.table = table + team.lane;
+            SharedResidues residues;
+            residues.rows = 0;
+            residues.codes = nullptr;
+            residues.table = table + team.lane;
             if (row < chunk_stop) {
-                letters.rows = a.rows.lengths[row];
-                letters.codes = a.rows.codes + a.rows.starts[row];
+                residues.rows = a.rows.lengths[row];
+                residues.codes = a.rows.codes + a.rows.starts[row];
             }
             const int steps = a.rows.lengths[first] + LANES;  // rows are sorted longest first
             Borders borders = {nullptr, nullptr};
@@ -158,7 +158,7 @@ __device__ __forceinline__ void score_all_rows(const RowsArguments& a, uint4* ta
                 if (strip_number < strips - 1) borders.out = border + (~strip_number & 1) * a.chunk * entries;
             }
             Strip strip;
-            stream_rows<PASSES>(strip, letters, letters.rows, steps, team.lane, borders);
+            stream_rows<PASSES>(strip, residues, residues.rows, steps, team.lane, borders);
             __syncwarp();  // the next strip's first lane reads what the last one wrote
             strip.join_lanes();
             if (row >= chunk_stop) continue;
@@ -199,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(128) score_rows_in_passes(RowsArgum
 // --------------------------------------------------------------------------------------------- pair k
 // against pair k
 
-// LETTER PLANES: three bits of a letter, so that a row's and a column's agree only where the letters match.
+// RESIDUE PLANES: three bits of a residue, so that a row's and a column's agree only where residues match.
 //     A 0, C 1, G 2, T 3 in bits 0 and 1 on both sides;  nothing: columns 4, rows 7
 struct PairsArguments {
     const uint8_t* row_codes;       // [pairs][row_pitch]
@@ -214,27 +214,27 @@ struct PairsArguments {
     int32_t factor;
 };
 
-// Block: 128 threads; grid: (pitch / 64, words). A warp takes 16 letters of 32 pairs; lane = pair.
+// Block: 128 threads; grid: (pitch / 64, words). A warp takes 16 residues of 32 pairs; lane = pair.
 extern "C" __global__ void __launch_bounds__(128) transpose_pairs(PairsArguments a, int of_columns) {
     const int lane = int(threadIdx.x) % 32, pitch = of_columns ? a.column_pitch : a.row_pitch;
     const int first = (int(blockIdx.x) * 4 + int(threadIdx.x) / 32) * 16;
     const int pair = int(blockIdx.y) * 32 + lane;
     int length = 0;
-    uint32_t letters[4] = {0, 0, 0, 0};
+    uint32_t residues[4] = {0, 0, 0, 0};
     if (pair < a.pairs && first < pitch) {
         length = of_columns ? a.column_lengths[pair] : a.row_lengths[pair];
         const uint8_t* codes = of_columns ? a.column_codes : a.row_codes;
         const uint4 read = *reinterpret_cast<const uint4*>(codes + int64_t(pair) * pitch + first);
-        letters[0] = read.x, letters[1] = read.y, letters[2] = read.z, letters[3] = read.w;
+        residues[0] = read.x, residues[1] = read.y, residues[2] = read.z, residues[3] = read.w;
     }
     uint32_t mine[3] = {0, 0, 0};
 #pragma unroll
     for (int k = 0; k < 16; k++) {
-        const int code = int(letters[k / 4] >> (8 * (k % 4)) & 0xff);
-        const int letter = first + k < length && code < NOTHING ? code : of_columns ? 4 : 7;
+        const int code = int(residues[k / 4] >> (8 * (k % 4)) & 0xff);
+        const int residue = first + k < length && code < NOTHING ? code : of_columns ? 4 : 7;
 #pragma unroll
         for (int plane = 0; plane < 3; plane++) {
-            const uint32_t word = __ballot_sync(ALL, letter >> plane & 1);
+            const uint32_t word = __ballot_sync(ALL, residue >> plane & 1);
             if (lane == k) mine[plane] = word;
         }
     }
@@ -247,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_pairs(PairsArguments
 
 namespace {
 
-struct OwnLetters {
+struct OwnResidues {
     const uint32_t* planes;
     int rows;
     int64_t pitch;
@@ -279,27 +279,27 @@ struct OwnLetters {
 extern "C" __global__ void __launch_bounds__(128) score_pairs(PairsArguments a) {
     const Team team;
     const int word = int(blockIdx.x) * TEAMS + team.number;
-    OwnLetters letters;
-    letters.rows = 0;
-    letters.pitch = a.row_pitch;
-    letters.planes = a.row_planes;
+    OwnResidues residues;
+    residues.rows = 0;
+    residues.pitch = a.row_pitch;
+    residues.planes = a.row_planes;
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++)
 #pragma unroll
-        for (int plane = 0; plane < 3; plane++) letters.columns[c][plane] = {plane == 2 ? ALL : 0};
+        for (int plane = 0; plane < 3; plane++) residues.columns[c][plane] = {plane == 2 ? ALL : 0};
     if (word < a.words) {
-        letters.rows = a.row_pitch;
-        letters.planes = a.row_planes + int64_t(word) * 3 * a.row_pitch;
+        residues.rows = a.row_pitch;
+        residues.planes = a.row_planes + int64_t(word) * 3 * a.row_pitch;
         const uint32_t* columns = a.column_planes + int64_t(word) * 3 * a.column_pitch + team.lane * COLUMNS;
 #pragma unroll
         for (int plane = 0; plane < 3; plane++)
 #pragma unroll
             for (int c = 0; c < COLUMNS; c++)
                 if (team.lane * COLUMNS + c < a.column_pitch)
-                    letters.columns[c][plane] = {columns[int64_t(plane) * a.column_pitch + c]};
+                    residues.columns[c][plane] = {columns[int64_t(plane) * a.column_pitch + c]};
     }
     Strip strip;
-    stream_rows<false>(strip, letters, letters.rows, a.row_pitch + LANES, team.lane,
+    stream_rows<false>(strip, residues, residues.rows, a.row_pitch + LANES, team.lane,
                        Borders{nullptr, nullptr});
     strip.join_lanes();
     if (word >= a.words) return;

@@ -2,15 +2,15 @@
 //
 // Computes   stream_rows: linear-gap local scores; after it and Strip::join_lanes, Strip::score(pair) is the
 //            best score of a pair in these columns, in every lane.
-// In         letters: which pairs match in a column and row, see stream_rows; Borders::in[rows][BORDER_WORDS
+// In         residues: which pairs match in a column and row, see stream_rows; Borders::in[rows][BORDER_WORDS
 //            / 4]: the last column of the strip before, or null.
 // Out        Strip::best[BITS]; Borders::out[rows][BORDER_WORDS / 4], or null.
 // Threads    LANES lanes (16 or 32) share a word, each with COLUMNS neighbouring columns whose scores stay in
 //            registers. A lane is a row behind its left neighbour and gets the column before its own from it
 //            by shuffle. Columns beyond LANES * COLUMNS take further passes; a pass leaves its last column in
 //            `Borders::out`.
-// Bounds     Letters outside of a sequence match nothing, and a score there is never more than one inside: no
-//            bounds are checked. The best score looks at max(up, left), which the cell has made anyway, in
+// Bounds     Residues outside of a sequence match nothing, and a score there is never more than one inside:
+//            no bounds are checked. The best score looks at max(up, left), which the cell has made anyway, in
 //            every other column: that covers all cells when one row more than there are is done.
 // Shared     none.
 // Source     Nishimura et al. 2017, see score.cu; the cell's circuit is in common/bitwise_cell.h.
@@ -147,10 +147,10 @@ struct Borders {
 };
 
 // All rows of a word's pairs through a strip. `rows` is the team's, `steps` the same in the whole warp.
-// letters.load(row) begins to read a row's letters, which are wanted a step later by letters(c), once taken.
-// PASSES: there may be columns before or after the strip.
-template <bool PASSES, class Letters>
-__device__ __forceinline__ void stream_rows(Strip& strip, Letters& letters, int rows, int steps, int lane,
+// residues.load(row) begins to read a row's residues, which are wanted a step later by residues(c), once
+// taken. PASSES: there may be columns before or after the strip.
+template <bool PASSES, class Residues>
+__device__ __forceinline__ void stream_rows(Strip& strip, Residues& residues, int rows, int steps, int lane,
                                             Borders borders) {
     const Word inner = {lane ? ALL : 0};
     Word next[BITS];
@@ -159,7 +159,7 @@ __device__ __forceinline__ void stream_rows(Strip& strip, Letters& letters, int 
         for (int k = 0; k < BITS; k++) next[k] = {0};
         if (borders.in && lane == 0 && rows > 0) borders.read(0, next);
     }
-    letters.load(-lane);
+    residues.load(-lane);
     for (int step = 0; step < steps; step++) {
         const int row = step - lane;
         Word left[BITS];
@@ -169,12 +169,12 @@ __device__ __forceinline__ void stream_rows(Strip& strip, Letters& letters, int 
             if constexpr (PASSES) left[k] = Word::ternary<CHOOSE>(inner, left[k], next[k]);
             else left[k] = bitwise_and(left[k], inner);
         }
-        letters.take();
-        letters.load(row + 1);
+        residues.take();
+        residues.load(row + 1);
         if constexpr (PASSES) {
             if (borders.in && lane == 0 && row + 1 < rows) borders.read(row + 1, next);
         }
-        strip.row(left, letters);
+        strip.row(left, residues);
         if constexpr (PASSES) {
             if (borders.out && lane == LANES - 1 && unsigned(row) < unsigned(rows))
                 borders.write(row, strip.scores[COLUMNS - 1]);

@@ -39,7 +39,7 @@
 #define PAIRALIGN_MODE 0  // 0 global, 1 semiglobal, 2 local
 #endif
 #ifndef PAIRALIGN_WORDS
-#define PAIRALIGN_WORDS 0  // 1: scores of letters need 32 bits, else 8
+#define PAIRALIGN_WORDS 0  // 1: scores of residues need 32 bits, else 8
 #endif
 #ifndef PAIRALIGN_CHUNK
 #define PAIRALIGN_CHUNK 32  // columns handed on at a time: 16 or 32
@@ -48,8 +48,8 @@
 typedef unsigned long long word;
 
 struct Pair {
-    const uint8_t* row_letters;  // codes
-    const uint8_t* column_letters;
+    const uint8_t* row_residues;  // codes
+    const uint8_t* column_residues;
     word* handed;        // [columns]: the row between strips
     word* kept_rows;     // [(rows - 1) / tile][columns]: matrix rows tile, 2 * tile, ...
     word* kept_columns;  // [(columns - 1) / tile][padded_rows]: matrix columns tile, 2 * tile, ...
@@ -84,8 +84,8 @@ struct Params {
     Progress* progress;
     const int2* items;  // (pair, strip), strips of a pair in their order
     uint32_t* ticket;
-    const int32_t* table;  // [32][32]: stored scores of two dense letters
-    const uint8_t* dense;  // [32]: code -> dense letter
+    const int32_t* table;  // [32][32]: stored scores of two dense residues
+    const uint8_t* dense;  // [32]: code -> dense residue
     word* scratch;         // [pairs][scratch_tiles][tile]: rows between strips of a tile
     uint16_t* flags;       // [pairs][slots][tile / TILE_STRIP][tile + 32][32]
     int32_t first_item, items_stop;

@@ -1,7 +1,7 @@
 // The cells of a lane: K rows of a column at a time.
 //
 // Computes   H, E, F of K cells below each other from the column before; with REFILL four bits of each.
-// In         Lane: h[K], e[K] left of the column, f above it; Scores: K scores of the column's letter.
+// In         Lane: h[K], e[K] left of the column, f above it; Scores: K scores of the column's residue.
 // Out        the same Lane a column further on: h[K], e[K] and the f that its last row hands down.
 // Threads    a lane for itself; all is in registers, so indices are known when compiling: `each` calls
 //            a function for k = 0 .. K - 1.
@@ -25,7 +25,7 @@ static_assert(FROM_NOTHING * ORIGIN + E_NEXT + F_NEXT == 15, "flags of a cell ar
 
 enum Use { FILL, REFILL, LOCATE };  // what cells are computed for: see fill_strip
 
-// The scores of K rows against a letter.
+// The scores of K rows against a residue.
 template <int K>
 struct Scores {
     static constexpr int COUNT = WORDS ? K : K / 4;

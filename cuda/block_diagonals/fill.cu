@@ -9,8 +9,8 @@
 // Threads    Up to four warps a block; each for itself takes strips until there are none. A strip is
 //            swept 32 columns at a time (see strip.cuh); between strips words in
 //            global memory hand H and F on (see block_diagonals.cuh).
-// Shared     the scores of the strip's rows against each letter: [letters][32 * K] of 8 or 32 bits,
-//            then letters and words of 64 columns.
+// Shared     the scores of the strip's rows against each residue: [residues][32 * K] of 8 or 32 bits,
+//            then residues and words of 64 columns.
 // After      Huynh et al.: blocks along diagonals, sequence pieces in shared memory, borders in global
 //            memory. One launch for all diagonals instead of one each.
 #include "strip.cuh"

@@ -1,14 +1,14 @@
 // A strip of cells, which a warp fills: 32 * K rows of a piece of the matrix, through all its columns.
 //
 // Computes   fill_strip: the cells of strip number `strip` of a Piece, and by Use what is told there.
-// In         Pair: letters, kept rows and columns; Piece: borders above and beside; the row below the
+// In         Pair: residues, kept rows and columns; Piece: borders above and beside; the row below the
 //            strip before in Piece::handed[columns], waited for word by word.
 // Out        Piece::handed[columns] for the strip after; Pair::kept_rows, kept_columns, best;
 //            Progress: keys, score, place.
 // Threads    a warp; lane l has K rows in registers and is in column t - l in step t. Columns go by
-//            chunks of CHUNK: their words and letters are fetched a lane a column, a chunk ahead.
-// Shared     of a warp, Params::warp_words words: RING + MIRROR letters, CHUNK words (H, gap) in and
-//            out, the profile [letters][32][K] of 8 or 32 bits, and the last row [CHUNK][K].
+//            chunks of CHUNK: their words and residues are fetched a lane a column, a chunk ahead.
+// Shared     of a warp, Params::warp_words words: RING + MIRROR residues, CHUNK words (H, gap) in and
+//            out, the profile [residues][32][K] of 8 or 32 bits, and the last row [CHUNK][K].
 #pragma once
 
 #include "cells.cuh"
@@ -25,9 +25,9 @@ struct Piece {
 
 // Shared memory of a warp, in words of 32 bits. Fixed places come first: steps then reach them without
 // computing addresses.
-constexpr int RING = 128;   // column letters, as offsets into the profile;
+constexpr int RING = 128;   // column residues, as offsets into the profile;
 constexpr int MIRROR = 32;  // the first of them again behind the last, for those who read across the end
-constexpr int SHARED_LETTERS = 0, SHARED_IN = RING + MIRROR, SHARED_OUT = SHARED_IN + 64;
+constexpr int SHARED_RESIDUES = 0, SHARED_IN = RING + MIRROR, SHARED_OUT = SHARED_IN + 64;
 constexpr int SHARED_PROFILE = SHARED_OUT + 64;
 static_assert(SHARED_PROFILE % 4 == 0, "scores are loaded 16 bytes at a time");
 
@@ -60,17 +60,17 @@ __device__ __forceinline__ void rest(word first, int strip) {
 #endif
 }
 
-// The profile of a warp's rows, `first` being the one above the lane: [letters][32][K], scores of each
-// letter.
+// The profile of a warp's rows, `first` being the one above the lane: [residues][32][K], scores of each
+// residue.
 template <int K>
 __device__ __forceinline__ void build_profile(const Params& p, const Pair& pair, int first, int* profile) {
-    constexpr int PITCH = 32 * Scores<K>::COUNT;  // words a letter
+    constexpr int PITCH = 32 * Scores<K>::COUNT;  // words a residue
     const int lane_id = threadIdx.x % 32;
     for (int k = 0; k < K; ++k) {
         const int row = first + k;
-        const int letter = row < pair.rows ? p.dense[pair.row_letters[row]] : -1;
+        const int residue = row < pair.rows ? p.dense[pair.row_residues[row]] : -1;
         for (int b = 0; b < p.letters; ++b) {
-            const int score = letter < 0 ? p.low : p.table[letter * 32 + b];
+            const int score = residue < 0 ? p.low : p.table[residue * 32 + b];
             if (WORDS) profile[b * PITCH + lane_id * K + k] = score;
             else ((int8_t*)profile)[4 * b * PITCH + lane_id * K + k] = (int8_t)score;
         }
@@ -151,8 +151,8 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
     const int columns = piece.columns;
 
     int* const shared = shared_memory() + threadIdx.x / 32 * p.warp_words;
-    constexpr int PITCH = 32 * Scores<K>::COUNT;  // words a letter
-    int* const letters = shared + SHARED_LETTERS;
+    constexpr int PITCH = 32 * Scores<K>::COUNT;  // words a residue
+    int* const residues = shared + SHARED_RESIDUES;
     int2* const in = (int2*)(shared + SHARED_IN);
     int2* const out = (int2*)(shared + SHARED_OUT);
     int* const profile = shared + SHARED_PROFILE;
@@ -186,28 +186,28 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
     const auto fetch = [&](int column) {
         return from_border || column >= columns ? 0 : load_word(from + column);
     };
-    const auto fetch_letter = [&](int column) {
-        return column < columns ? (int)pair.column_letters[piece.left + column] : 0;
+    const auto fetch_residue = [&](int column) {
+        return column < columns ? (int)pair.column_residues[piece.left + column] : 0;
     };
     const int chunks = (columns + 31 + CHUNK - 1) / CHUNK;
-    const bool hands = lane_id < CHUNK;  // a lane a column, when words and letters come and go
+    const bool hands = lane_id < CHUNK;  // a lane a column, when words and residues come and go
     word next = fetch(lane_id);
-    // Letters are a chunk ahead, so that scores can be a step ahead. Lanes that have not begun look at
-    // letters that are not there: any will do.
-    const auto put_letter = [&](int column, int code) {
+    // Residues are a chunk ahead, so that scores can be a step ahead. Lanes that have not begun look at
+    // residues that are not there: any will do.
+    const auto put_residue = [&](int column, int code) {
         const int offset = p.dense[code] * (4 * PITCH), at = column & (RING - 1);
-        letters[at] = offset;
-        if (at < MIRROR) letters[RING + at] = offset;
+        residues[at] = offset;
+        if (at < MIRROR) residues[RING + at] = offset;
     };
-    for (int at = MIRROR; at < RING; at += 32) letters[at + lane_id] = 0;
-    put_letter(lane_id, fetch_letter(lane_id));
-    int next_letter = fetch_letter(CHUNK + lane_id);
+    for (int at = MIRROR; at < RING; at += 32) residues[at + lane_id] = 0;
+    put_residue(lane_id, fetch_residue(lane_id));
+    int next_residue = fetch_residue(CHUNK + lane_id);
     __syncwarp();
     const char* const my_profile = (const char*)(profile + lane_id * Scores<K>::COUNT);
     Scores<K> ahead;
-    ahead.load((const int*)(my_profile + letters[-lane_id & (RING - 1)]));
+    ahead.load((const int*)(my_profile + residues[-lane_id & (RING - 1)]));
 
-    // The chunk's words of the row above, and the letters of the next chunk; then asks for those after them.
+    // The chunk's words of the row above, and the residues of the next chunk; then asks for those after them.
     const auto take_words = [&](int chunk, int my_column) {
         if (strip > 0) {
             while (!__all_sync(ALL, !hands || my_column >= columns || tag_of(next) == tag)) {
@@ -219,14 +219,14 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
             const int h_border = border(p, piece.left + my_column + 1);
             in[lane_id] =
                 from_border ? make_int2(h_border, h_border - opening) : make_int2(h_of(next), gap_of(next));
-            put_letter(my_column + CHUNK, next_letter);
+            put_residue(my_column + CHUNK, next_residue);
         }
         __syncwarp();
         next = fetch(my_column + CHUNK);
-        next_letter = fetch_letter(my_column + 2 * CHUNK);
+        next_residue = fetch_residue(my_column + 2 * CHUNK);
     };
     // One column a lane: from the left lane's last row, or the row above.
-    const auto step = [&](auto kind_, int start, const int* my_letters,
+    const auto step = [&](auto kind_, int start, const int* my_residues,
                           int x) __attribute__((always_inline)) {
         constexpr Kind kind = decltype(kind_)::value;
         const int at = start + x - lane_id;
@@ -244,7 +244,7 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
             lane.best = 0;
         }
         const Scores<K> scores = ahead;
-        ahead.load((const int*)(my_profile + my_letters[x + 1]));
+        ahead.load((const int*)(my_profile + my_residues[x + 1]));
         uint32_t cells = 0;
         if (kind == PLAIN || kind == SAVING || (at >= 0 && (kind == BEGINNING || at < columns))) {
             Column<K, USE> column{lane, scores, lane.above, f_in, opening, extension, 0};
@@ -269,18 +269,18 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
     };
     // All columns of a chunk, with as little besides cells as there is to do in it.
     const auto take_steps = [&](int start, bool saves) {
-        const int* const my_letters = letters + ((start - lane_id) & (RING - 1));
+        const int* const my_residues = residues + ((start - lane_id) & (RING - 1));
         if (start + CHUNK > columns) {
-            for (int x = 0; x < CHUNK; ++x) step(As<GENERAL>(), start, my_letters, x);
+            for (int x = 0; x < CHUNK; ++x) step(As<GENERAL>(), start, my_residues, x);
         } else if (saves) {
 #pragma unroll 2
-            for (int x = 0; x < CHUNK; ++x) step(As<SAVING>(), start, my_letters, x);
+            for (int x = 0; x < CHUNK; ++x) step(As<SAVING>(), start, my_residues, x);
         } else if (start < 32) {
 #pragma unroll 2
-            for (int x = 0; x < CHUNK; ++x) step(As<BEGINNING>(), start, my_letters, x);
+            for (int x = 0; x < CHUNK; ++x) step(As<BEGINNING>(), start, my_residues, x);
         } else {
 #pragma unroll
-            for (int x = 0; x < CHUNK; ++x) step(As<PLAIN>(), start, my_letters, x);
+            for (int x = 0; x < CHUNK; ++x) step(As<PLAIN>(), start, my_residues, x);
         }
         __syncwarp();
     };
@@ -318,8 +318,8 @@ __device__ void fill_strip(const Params& p, const Pair& pair, Progress& progress
 
     // Before each chunk lane l has done the columns before start - l: its h and `above` are H of the last of
     // them and, a row further up, of that column; e is E of the next one. `next` is the word above column
-    // start + l as far as it has come, `letters` has the letters before column start + CHUNK, `next_letter`
-    // is that of column start + CHUNK + l, and `ahead` has the scores of the lane's next column.
+    // start + l as far as it has come, `residues` has those before column start + CHUNK, `next_residue`
+    // that of column start + CHUNK + l, and `ahead` the scores of the lane's next column.
     for (int chunk = 0; chunk < chunks; ++chunk) {
         const int start = CHUNK * chunk;  // lane 0's first column in this chunk, counted from 0
         const int my_column = start + lane_id;

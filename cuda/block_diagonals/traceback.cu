@@ -80,11 +80,11 @@ constexpr int STEPS = 192;                       // of flags that are in shared 
 constexpr int LOADS = STEPS * 4 / WALK_THREADS;  // of 16 bytes, of each thread
 static_assert(LOADS * WALK_THREADS == STEPS * 4 && STEPS + 32 <= WALK_THREADS, "threads load whole stages");
 
-// What is in shared memory: flags of a strip's steps `low` to `high`, and the letters there.
+// What is in shared memory: flags of a strip's steps `low` to `high`, and the residues there.
 struct Stage {
     uint16_t flags[STEPS * 32];
-    uint8_t row_letters[TILE_STRIP];     // from the strip's first row on
-    uint8_t column_letters[STEPS + 32];  // from the tile's column low - 31 on
+    uint8_t row_residues[TILE_STRIP];     // from the strip's first row on
+    uint8_t column_residues[STEPS + 32];  // from the tile's column low - 31 on
 };
 
 struct Walk {
@@ -167,7 +167,7 @@ __device__ bool walk_stage(const Params& p, const Pair& pair, const Stage& stage
         if (walk.state == IN_H) {
             goes_on = valid && cell / ORIGIN == FROM_DIAGONAL;
             if (valid) {
-                const int a = stage.row_letters[r], b = stage.column_letters[c - low + 31];
+                const int a = stage.row_residues[r], b = stage.column_residues[c - low + 31];
                 match = a == b && a < p.unambiguous;
             }
         } else {
@@ -228,15 +228,15 @@ __device__ __forceinline__ void load_stage(const uint16_t* flags, const Pair& pa
     const int from_row = place.strip_top + thread, from_column = place.left + place.low - 31 + thread;
     const bool has_row = thread < TILE_STRIP && from_row < pair.rows;
     const bool has_column = thread < STEPS + 32 && from_column >= 0 && from_column < pair.columns;
-    const uint8_t row_letter = has_row ? pair.row_letters[from_row] : 0;
-    const uint8_t column_letter = has_column ? pair.column_letters[from_column] : 0;
+    const uint8_t row_residue = has_row ? pair.row_residues[from_row] : 0;
+    const uint8_t column_residue = has_column ? pair.column_residues[from_column] : 0;
 #pragma unroll
     for (int k = 0; k < LOADS; ++k) {
         const int at = k * WALK_THREADS + thread;
         if (at < count) ((uint4*)stage.flags)[at] = pieces[k];
     }
-    if (has_row) stage.row_letters[thread] = row_letter;
-    if (has_column) stage.column_letters[thread] = column_letter;
+    if (has_row) stage.row_residues[thread] = row_residue;
+    if (has_column) stage.column_residues[thread] = column_residue;
 }
 
 // The gap along the border, and the end of the last run.

@@ -17,7 +17,7 @@ struct Done {
     const Params& p;
     const Columns<G * K, STRIPS>& columns;
     const int strip, lane_id, group_of_warp, my_column;  // my_column: the lane's first
-    const int place, row, rows;                          // row: sorted position, rows: its letters
+    const int place, row, rows;                          // row: sorted position, rows: its residues
     const bool present;                                  // false: the group had no row of its own
     const int idle_steps;
     // Of this lane; fields that end in _a and _b are those of a word's two pairs.
@@ -35,7 +35,7 @@ struct Done {
 struct PairOfGroup {
     int half;
     int number;     // of the pair, or -1
-    int columns;    // letters
+    int columns;    // residues
     int padding;    // columns before them
     bool reported;  // by this lane
 

@@ -8,8 +8,8 @@
 //            columns a lane with H and F in registers; (H, E) goes to the next lane by shuffle. Rows
 //            are taken from the block's range as groups get free, a warp's worth at a time.
 //            Columns beyond G * K are done in strips, left to right, handing (H, E) on in memory.
-// Shared     the score profile [letter][K/4][G] of uint4 (4 columns of a lane): 128-bit loads, 8
-//            neighbouring lanes read 128 neighbouring bytes whatever their letters are.
+// Shared     the score profile [residue][K/4][G] of uint4 (4 columns of a lane): 128-bit loads, 8
+//            neighbouring lanes read 128 neighbouring bytes whatever their residues are.
 // Phases     start_cells, start_border (group.cuh); take_steps, two_steps here; report_ends (ends.cuh).
 //            The steps are lambdas, and what comes from the left border plain variables: as members of
 //            structs they made nvcc 13.0 spill more (sm_90, global, PAIRALIGN_WIDE: fill_strips_k28 204
@@ -62,7 +62,7 @@ __device__ void fill(const Params& p) {
             all_steps = __reduce_max_sync(WARP, steps);
             least_rows = __reduce_min_sync(WARP, rows);
             const int idle_steps = idle_steps_of(rows);
-            const unsigned char* letters = p.row_letters + p.row_starts[row] - idle_steps - ROWS * lane_id;
+            const unsigned char* residues = p.row_residues + p.row_starts[row] - idle_steps - ROWS * lane_id;
 
             Lane<K> lane;
             const int row_before = -ROWS * lane_id - idle_steps;  // before the first step
@@ -80,8 +80,8 @@ __device__ void fill(const Params& p) {
             h_border &= in_first_lane;
             e_border &= in_first_lane;
 
-            uint2* const handed = STRIPS ? p.borders + p.item_borders[blockIdx.x] + p.letters_before[place] -
-                                               p.letters_before[item.y]
+            uint2* const handed = STRIPS ? p.borders + p.item_borders[blockIdx.x] + p.residues_before[place] -
+                                               p.residues_before[item.y]
                                          : nullptr;
             const bool reads_handed = STRIPS && strip > 0 && lane_id == 0;
             const bool writes_handed = STRIPS && strip + 1 < strips && lane_id == G - 1;
@@ -92,12 +92,12 @@ __device__ void fill(const Params& p) {
                                          tier_stride(G, K)
                                : nullptr;
 
-            int letter_0 = letters[0], letter_1 = letters[1];
+            int residue_0 = residues[0], residue_1 = residues[1];
             int t = 0;
             word at_end = 0;  // global: H of the group's last column and row
 
             // ROWS steps, a row each: take from the left, compute the cells, look after the ends.
-            auto take_steps = [&](const int (&letter)[ROWS], int at, bool guarded, word(&h_in)[ROWS],
+            auto take_steps = [&](const int (&residue)[ROWS], int at, bool guarded, word(&h_in)[ROWS],
                                   word(&e_in)[ROWS]) {
                 Profile of_row[ROWS];
 #pragma unroll
@@ -117,7 +117,7 @@ __device__ void fill(const Params& p) {
 #endif
                     }
                     move_border(p, c, in_first_lane, row_index + 2, h_border, e_border);
-                    of_row[n] = profile_plus(my_profile, letter[n] * (K / 4 * G));
+                    of_row[n] = profile_plus(my_profile, residue[n] * (K / 4 * G));
                 }
                 // Semiglobal: a lane stops at its last row, which is part of the result.
                 if (guarded && at - idle_steps - lane_id >= rows) return;
@@ -136,8 +136,8 @@ __device__ void fill(const Params& p) {
             //
             // Before each turn t steps are done, and lane l has done the rows up to t - ROWS * l -
             // idle_steps, counted from 1: its lane.h and lane.h_before are H of that row, lane.f is F of the
-            // next one, h_out and e_out are what its right neighbour takes in the step to come; letter_0 and
-            // letter_1 are those of the lane's next two steps. `tile` is that of tier t / TIER.
+            // next one, h_out and e_out are what its right neighbour takes in the step to come; residue_0 and
+            // residue_1 are those of the lane's next two steps. `tile` is that of tier t / TIER.
             const int end = KEEP ? (all_steps + 3) & ~3 : all_steps;
             while (t < end) {
                 const bool keeps = G == 32 || (present && t < steps);
@@ -147,19 +147,19 @@ __device__ void fill(const Params& p) {
                 const int stop = KEEP ? min(t + TIER, end) : end;
                 word kept[2][4];  // of each part, in the last four steps
                 const auto two_steps = [&](int first) {
-                    const int now[2] = {letter_0, letter_1};
+                    const int now[2] = {residue_0, residue_1};
                     // Padding follows the row, but not endlessly.
-                    const unsigned char* const ahead = letters + 2 + (G < 32 ? min(t, steps) : t);
-                    letter_0 = ahead[0];
-                    letter_1 = ahead[1];
+                    const unsigned char* const ahead = residues + 2 + (G < 32 ? min(t, steps) : t);
+                    residue_0 = ahead[0];
+                    residue_1 = ahead[1];
                     const bool guarded = SEMIGLOBAL && t + 1 >= least_rows;
 #pragma unroll
                     for (int at = 0; at < 2; at += ROWS) {
                         word h_in[ROWS], e_in[ROWS];
-                        int letter[ROWS];
+                        int residue[ROWS];
 #pragma unroll
-                        for (int n = 0; n < ROWS; ++n) letter[n] = now[at + n];
-                        take_steps(letter, t + at, guarded, h_in, e_in);
+                        for (int n = 0; n < ROWS; ++n) residue[n] = now[at + n];
+                        take_steps(residue, t + at, guarded, h_in, e_in);
 #pragma unroll
                         for (int n = 0; n < ROWS; ++n) {
                             kept[0][first + at + n] = packed(h_in[n], e_in[n]);

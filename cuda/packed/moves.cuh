@@ -4,7 +4,7 @@
 // is for column 32 * w + n before the end.
 //
 //   bit of .x    bit of .y
-//   0            0            diagonal: letters that differ
+//   0            0            diagonal: residues that differ
 //   0            1            diagonal: a match
 //   1            0            a gap that consumes the query
 //   1            1            a gap that consumes the target
@@ -26,9 +26,9 @@ enum Field {
     MATCHES,
     MISMATCHES,
     GAP_OPENINGS,
-    GAP_LETTERS,
+    GAP_RESIDUES,
     COLUMNS,  // that moves tell
-    LEADING,  // letters of the gap before these: target's, or query's and negative
+    LEADING,  // residues of the gap before these: target's, or query's and negative
     RUNS,     // of the pairs before in the block of count_runs
     FIELDS
 };

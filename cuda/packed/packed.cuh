@@ -7,7 +7,7 @@
 // Coordinates. Here "columns" are those of the window (sorted position in the second set) and
 // "rows" those of the first; where a column's sequence is the longer one, the pair is transposed
 // and the tie rules are exchanged. A column sequence is padded IN FRONT to `width` columns, so
-// both pairs of a word end in the same column. Padding letters score so that every padded column
+// both pairs of a word end in the same column. Padding residues score so that every padded column
 // holds exactly what the border of the matrix would hold:
 //
 //   mode          stored value of H(i,j)                      score of padding   floor
@@ -18,8 +18,8 @@
 //
 // End gaps: mode semiglobal with costs at the ends (PAIRALIGN_MODE 3), the same for query and target. The
 // border holds edge_bias + i * edge_step, also at 0: what opening costs more than extending is in edge_bias.
-// Only H(0,0) is `bias`. There, in front of each sequence, stands a letter of its own (p.letters - 2), which
-// scores that difference with itself and is a padding letter otherwise.
+// Only H(0,0) is `bias`. There, in front of each sequence, stands a residue of its own (p.letters - 2), which
+// scores that difference with itself and is a padding residue otherwise.
 //
 // With the shift (i + j) * extend both extensions cost nothing: E(i,j+1) = max(E(i,j), H - open'),
 // open' = open - extend, which together with the subtraction is one instruction. The bias keeps
@@ -73,18 +73,18 @@ static_assert(TIER == 16, "steps of a tier are told by four bits of a code");
 typedef unsigned int word;
 
 struct Params {
-    // Sequences by sorted position: dense codes, at least 96 padding letters around each.
-    const unsigned char* row_letters;
+    // Sequences by sorted position: dense codes, at least 96 padding residues around each.
+    const unsigned char* row_residues;
     const long long* row_starts;
     const int* row_lengths;
-    const unsigned char* column_letters;
+    const unsigned char* column_residues;
     const long long* column_starts;
     const int* column_lengths;
     const int* row_order;  // sorted position -> input index
     const int* column_order;
     const int* row_ranks;  // sorted position -> rank, see pairalign/sequences/row_order.py; of one set null
     const int* column_ranks;
-    const int* table;  // [LETTERS][LETTERS] score of (row letter, column letter) as stored
+    const int* table;  // [LETTERS][LETTERS] score of (row residue, column residue) as stored
     // Work: an item is one or two columns and a range of places of rows, a block each. Place n is
     // row first_row + n, or rows[n] where pairs were chosen (`rows` is not null).
     const int4* items;            // column, first place, place after the last, columns (1 or 2)
@@ -94,8 +94,8 @@ struct Params {
     const int* tiers_before;      // [places + 1] tiers of the rows before
     uint4* tiles;
     const long long* item_borders;       // [items] first entry of the item's strip borders
-    const long long* letters_before;     // [places + 1] row letters of the rows before
-    uint2* borders;                      // (H, E) that leave a strip's last column, a row letter each
+    const long long* residues_before;    // [places + 1] row residues of the rows before
+    uint2* borders;                      // (H, E) that leave a strip's last column, a row residue each
     const long long* pair_of_row;        // [places] number of the pair (row, column 0)
     const long long* moves_of_row;       // [places + 1] moves, in uint2, of the rows before
     const long long* first_pair_of_row;  // [places + 1] pairs of the rows before
@@ -114,8 +114,8 @@ struct Params {
     int first_row;
     int first_column;
     int triangular;
-    int letters;      // rows of a profile: letters in use and the padding letter
-    int unambiguous;  // letters below are never ambiguous
+    int letters;      // rows of a profile: letters of the alphabet in use, and the padding
+    int unambiguous;  // residues below are never ambiguous
     int gap_open;     // open' = open - extend where values are shifted, else open
     int gap_extend;
     int shift;  // extend where values are shifted, else 0
@@ -124,7 +124,7 @@ struct Params {
     int min_score;
     int one;      // 1, but the compiler must not know
     int group;    // lanes of a group (G) in the kernel that filled the tiles
-    int longest;  // letters of the batch's longest column
+    int longest;  // residues of the batch's longest column
     int places;
     int unused;
     word open_codes[MOST_COLUMNS];  // traceback: opening E after a tile's column, see tile.cuh
@@ -226,15 +226,15 @@ __device__ __forceinline__ word start_value(const Params& p, int group, int row,
                column < padding_b ? p.bias : p.bias - p.gap_open);
 }
 
-// End gaps: what one of so many letters costs.
-__device__ __forceinline__ int end_cost(int open, int extend, int letters) {
-    return letters == 0 ? 0 : open + (letters - 1) * extend;
+// End gaps: what one of so many residues costs.
+__device__ __forceinline__ int end_cost(int open, int extend, int residues) {
+    return residues == 0 ? 0 : open + (residues - 1) * extend;
 }
 
-// The letter of a column that is `at` columns after the first of its sequence, which begins at `start`. In
+// The residue of a column that is `at` columns after the first of its sequence, which begins at `start`. In
 // mode END_GAPS there is one of its own before the first.
-__device__ __forceinline__ int column_letter(const Params& p, long long start, int at) {
-    return at < (END_GAPS ? -1 : 0) ? p.letters - 1 : p.column_letters[start + at];
+__device__ __forceinline__ int column_residue(const Params& p, long long start, int at) {
+    return at < (END_GAPS ? -1 : 0) ? p.letters - 1 : p.column_residues[start + at];
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 //            write_bounded_passing: the numbers, scores, and whether the score is high enough for where the
 //            alignment ends. Between the two place_runs (runs.cu) turns counts into starts.
 // In         score[pairs], query[pairs], target[pairs]: one after the other, as a batch's columns are.
-//            end_row[pairs], end_column[pairs]; least_by_end[letters + 1]: of alignments whose ends have at
-//            least so many letters of each sequence before them.
+//            end_row[pairs], end_column[pairs]; least_by_end[residues + 1]: of alignments whose ends have at
+//            least so many residues of each sequence before them.
 // Out        counts[blocks]; numbers[pairs] and, one after the other, columns[3][pairs]: in the order of
 //            the batch's columns, or columns[2][pairs]: score, and 0 or 1. What is after the last pair that
 //            passes is not written.

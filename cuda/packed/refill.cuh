@@ -2,10 +2,10 @@
 //
 // Computes   refill: the codes of the tile's rows up to the last one that any path of the warp needs; of
 //            gaps that leave the tile theirs; local: the first cell that has the wanted score.
-// In         Tile: its borders as fill.cu kept them, the row's letters; the column sequence's profile.
+// In         Tile: its borders as fill.cu kept them, the row's residues; the column sequence's profile.
 // Out        codes [step][row_bytes] of this thread, Entry.
 // Threads    a tile a thread, all of a warp in step; values in registers.
-// Phases     load_upper_border, load_letters; start_row; two_rows at a time, whose left border is from
+// Phases     load_upper_border, load_residues; start_row; two_rows at a time, whose left border is from
 //            take_left_border; gaps that leave below.
 #pragma once
 
@@ -109,8 +109,8 @@ __device__ __forceinline__ void load_upper_border(int group, const Tile& tile,
     }
 }
 
-// The letters of a tier's steps, four a word. `from` may have any alignment.
-__device__ __forceinline__ void load_letters(const unsigned char* from, word (&letters)[TIER / 4]) {
+// The residues of a tier's steps, four a word. `from` may have any alignment.
+__device__ __forceinline__ void load_residues(const unsigned char* from, word (&residues)[TIER / 4]) {
     const int first = (int)((uintptr_t)from & 15);
     const uint4* const aligned = (const uint4*)(from - first);
     const uint4 x = aligned[0], y = aligned[1];
@@ -121,7 +121,7 @@ __device__ __forceinline__ void load_letters(const unsigned char* from, word (&l
 #pragma unroll
     for (int n = 0; n < 5; ++n) five[n] = first & 4 ? six[n + 1] : six[n];
 #pragma unroll
-    for (int n = 0; n < TIER / 4; ++n) letters[n] = __funnelshift_r(five[n], five[n + 1], (first & 3) * 8);
+    for (int n = 0; n < TIER / 4; ++n) residues[n] = __funnelshift_r(five[n], five[n + 1], (first & 3) * 8);
 }
 
 // Full values of the row above the tile from the kept ones, H and F with its code. `bias`: H of the corner;
@@ -204,7 +204,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
     word top[2 * D];
     load_upper_border<C>(group, tile, top);
     const word corner = tile.tier[corners_at(group, K) + tile.part * group + tile.lane];
-    // Of the border and of the row's letters, those of the next four steps first.
+    // Of the border and of the row's residues, those of the next four steps first.
     const uint4* border =
         (const uint4*)(tile.tier + borders_at(group, K)) + tile.part * (TIER / 4) * group + tile.lane;
     uint4 borders[TIER / 4];
@@ -217,8 +217,8 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
         if (four > 0 && !AT_ONCE) asm volatile("prefetch.global.L2 [%0];" ::"l"(border + four * group));
 #endif
     }
-    word letters[TIER / 4];
-    load_letters(tile.letters, letters);
+    word residues[TIER / 4];
+    load_residues(tile.residues, residues);
 
     const word floor = both(max(p.bias + p.tile_bias - half_of(corner, half), 0) * SCALE + STOP);
     const word minus_extend = both(-SCALE * p.gap_extend);
@@ -266,7 +266,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
         }
     };
     // Two rows side by side, the lower one a column behind: so each waits for the other only.
-    const auto two_rows = [&](int step, bool first, bool last, word row_letters, word x, word y) {
+    const auto two_rows = [&](int step, bool first, bool last, word row_residues, word x, word y) {
         word in_h[2], in_e[2];
         take_left_border<D>(kept, x, y, e_outside, left_h, left_e, side, side_low, in_h, in_e);
         word diagonal[2] = {left, in_h[0]}, e[2] = {in_e[0], in_e[1]}, best[2] = {0, 0};
@@ -276,7 +276,7 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
         const word opening[2] = {f_open, add_lanes(f_open, both(-1))};
         f_open = add_lanes(f_open, both(-2));
 #pragma unroll
-        for (int row = 0; row < 2; ++row) low[row] = scores + (int)(row_letters >> 8 * row & 255) * pitch;
+        for (int row = 0; row < 2; ++row) low[row] = scores + (int)(row_residues >> 8 * row & 255) * pitch;
 #pragma unroll
         for (int pass = 0; pass <= N; ++pass) {
 #pragma unroll
@@ -316,14 +316,14 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
 
     word f_left = 0;  // F below the left columns
     uint4 x;
-    word four_letters;
+    word four_residues;
     const auto next_four = [&](int step) {
         x = borders[0];
-        four_letters = letters[0];
+        four_residues = residues[0];
 #pragma unroll
         for (int four = 0; four + 1 < TIER / 4; ++four) {
             borders[four] = borders[four + 1];
-            letters[four] = letters[four + 1];
+            residues[four] = residues[four + 1];
         }
         if (!AT_ONCE && step + 4 <= tile.last_step) {
             border += group;
@@ -332,21 +332,21 @@ __device__ __forceinline__ void refill(const Params& p, int pitch, const Tile& t
     };
     // Before each turn the left columns' rows before `step` are done, and the right columns' before step - 2:
     // h and f are H of the last of them and F of the next one, `left` is H left of them in the last; left_h
-    // and left_e are what the right columns take in the next two rows. `x` and `four_letters` have the left
-    // border and the letters of the steps from step - 2 to step + 1. Without halves (PAIRALIGN_WIDE) all
+    // and left_e are what the right columns take in the next two rows. `x` and `four_residues` have the left
+    // border and the residues of the steps from step - 2 to step + 1. Without halves (PAIRALIGN_WIDE) all
     // columns are done up to `step`.
     next_four(0);
-    two_rows(0, true, false, four_letters, x.x, x.y);
+    two_rows(0, true, false, four_residues, x.x, x.y);
 #pragma unroll 1
     for (int step = 2;; step += 4) {
-        two_rows(step, false, false, four_letters >> 16, x.z, x.w);
+        two_rows(step, false, false, four_residues >> 16, x.z, x.w);
         const bool last = !__any_sync(ALL, step + 2 <= tile.last_step);
         next_four(step + 2);
         if (last) {
             f_left = element<N>(f, !WIDE && entry.column >= D ? entry.column - D : entry.column);
             if (WIDE) break;
         }
-        two_rows(step + 2, false, last, four_letters, x.x, x.y);
+        two_rows(step + 2, false, last, four_residues, x.x, x.y);
         if (last) break;
     }
     entry.e = (int)leaving & (SCALE - 1);

@@ -1,13 +1,13 @@
 // A lane's rows: its K cells of one or two, and the score profile that they are read from.
 //
-// Computes   build_profile: scores of the block's columns against each letter. rows_of_cells: H, E, F
+// Computes   build_profile: scores of the block's columns against each residue. rows_of_cells: H, E, F
 //            of K cells beside each other, in ROWS rows, of one or two pairs (see packed.cuh).
 // In         Lane: h[K] of the row before, f[K] of this one; h_in, e_in: what the lane to the left had;
-//            profile: of this lane and each row's letter, a uint4 every G of them.
-// Out        the same Lane ROWS rows further on; profile [letters][K / 4][G] of uint4.
+//            profile: of this lane and each row's residue, a uint4 every G of them.
+// Out        the same Lane ROWS rows further on; profile [residues][K / 4][G] of uint4.
 // Threads    build_profile: a block, a column of the profile a thread at a time; G lanes with K columns
 //            each will read it. rows_of_cells: a lane for itself, all in registers.
-// Shared     the profile: 4 * letters * G * K bytes.
+// Shared     the profile: 4 * residues * G * K bytes.
 #pragma once
 
 #include "packed.cuh"
@@ -20,14 +20,14 @@ __device__ void build_profile(const Params& p, const int4 item, int padding_a, i
     const long long start_a = p.column_starts[item.x];
     const long long start_b = p.column_starts[item.x + item.w - 1];
     for (int at = threadIdx.x; at < G * K; at += blockDim.x) {
-        // Word `at` of a letter: column at%4 of the lane's four, lane, which four of the lane.
+        // Word `at` of a residue: column at%4 of the lane's four, lane, which four of the lane.
         const int lane = (at >> 2) % G, column = lane * K + (at >> 2) / G * 4 + (at & 3);
         const int a = first_column + column - padding_a, b = first_column + column - padding_b;
-        const int letter_a = column_letter(p, start_a, a), letter_b = column_letter(p, start_b, b);
-        for (int letter = 0; letter < p.letters; ++letter) {
-            const int* scores = p.table + letter * LETTERS;
+        const int residue_a = column_residue(p, start_a, a), residue_b = column_residue(p, start_b, b);
+        for (int residue = 0; residue < p.letters; ++residue) {
+            const int* scores = p.table + residue * LETTERS;
             const int more = LOCAL && column % K != 0 ? p.gap_open : 0;  // see Lane
-            profile[letter * (G * K) + at] = as_integer(scores[letter_a] + more, scores[letter_b] + more);
+            profile[residue * (G * K) + at] = as_integer(scores[residue_a] + more, scores[residue_b] + more);
         }
     }
 }

@@ -4,7 +4,7 @@
 //            place_runs: where the runs of each block of pairs begin; write_runs: where those of
 //            each pair begin, and the runs themselves, first run first, pairs in order.
 // In         moves (see moves.cuh); fields: the spans and COLUMNS of each pair.
-// Out        fields: MATCHES to GAP_LETTERS, LEADING and RUNS; block_runs[blocks],
+// Out        fields: MATCHES to GAP_RESIDUES, LEADING and RUNS; block_runs[blocks],
 //            block_starts[blocks + 1]; offsets[pairs + 1], runs[total] if there is room for them.
 // Threads    A block for 256 pairs, 8 lanes for each at a time, a word of 32 columns a lane.
 //            place_runs: one block.
@@ -105,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_runs(const Params p,
         fields[MATCHES * p.pairs] = matches;
         fields[MISMATCHES * p.pairs] = columns - gaps - matches;
         fields[GAP_OPENINGS * p.pairs] = counts[4][threadIdx.x] + more;
-        fields[GAP_LETTERS * p.pairs] = gaps + max(leading, -leading);
+        fields[GAP_RESIDUES * p.pairs] = gaps + max(leading, -leading);
         fields[LEADING * p.pairs] = leading;
         runs = counts[3][threadIdx.x] + more;
     }
@@ -158,13 +158,13 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     for (int of = group; of < THREADS; of += GROUPS) {
         const uint2* const moves = moves_of_pair[of];
         const int columns = columns_of_pair[of], leading = leading_of_pair[of];
-        const int letters = max(leading, -leading);
-        unsigned int* to = runs + start + (columns > 0 || letters > 0 ? runs_before[of] : 0);
+        const int residues = max(leading, -leading);
+        unsigned int* to = runs + start + (columns > 0 || residues > 0 ? runs_before[of] : 0);
         int end = columns;  // of the run to come: the columns up to its first, from the last one
         if (continues(moves, columns, leading)) {
-            end += letters;
-        } else if (letters > 0) {
-            if (lane == 0) *to = (unsigned)letters << 4 | (leading > 0 ? DELETION : INSERTION);
+            end += residues;
+        } else if (residues > 0) {
+            if (lane == 0) *to = (unsigned)residues << 4 | (leading > 0 ? DELETION : INSERTION);
             ++to;
         }
         // From the first columns on: they are in the last word.

@@ -46,7 +46,7 @@ __host__ __device__ constexpr int row_bytes(int columns) { return 2 * half_colum
 __host__ __device__ constexpr int tile_words(int columns) {
     return TIER * row_bytes(columns) / 4 + (half_columns(columns) % 4 == 0 ? 2 : 1);
 }
-// Entries of a profile's row: the few more put different letters on different banks.
+// Entries of a profile's row: the few more put different residues on different banks.
 __host__ __device__ constexpr int pitch_of(int columns, int width) { return width + (columns == 16 ? 8 : 4); }
 
 __device__ __forceinline__ word clean(word value) { return value & (WIDE ? 0xffffffc0u : 0xffc0ffc0u); }
@@ -54,8 +54,8 @@ __device__ __forceinline__ word clean(word value) { return value & (WIDE ? 0xfff
 // The tile that a path is in, as pointers and numbers.
 struct Tile {
     const word* tier;
-    const unsigned char* letters;  // of the tier's first step
-    int column;                    // first column of the tile, padded
+    const unsigned char* residues;  // of the tier's first step
+    int column;                     // first column of the tile, padded
     int lane, part;
     int last_step;              // of the tier that is needed
     int wanted;                 // local: value whose first cell is wanted, relative to the tile

@@ -9,7 +9,7 @@
 //            (walk.cuh), and goes on with the next tile. Paths that are done make way for
 //            those of further rows, some at a time, so that a warp's lanes all have work although
 //            paths differ in length.
-// Shared     per half, letter and column the score times SCALE with its code, 16 bits (in global
+// Shared     per half, residue and column the score times SCALE with its code, 16 bits (in global
 //            memory where that is too large: FAR); then the codes of each thread's tile.
 // After      Dohi et al. 2010; Huynh et al. (block diagonals); flags as in gpu-pairAlign.
 #include "refill.cuh"
@@ -17,7 +17,7 @@
 
 namespace {
 
-// Entry [half][letter][column]: the stored score times SCALE, with the code of a diagonal move.
+// Entry [half][residue][column]: the stored score times SCALE, with the code of a diagonal move.
 __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, int width, int pitch,
                                              void* profile) {
     for (int half = 0; half < PAIRS; ++half) {
@@ -27,11 +27,11 @@ __device__ __forceinline__ void fill_profile(const Params& p, const int4 item, i
         // A few columns more: those after a tile's last may be read.
         for (int column = threadIdx.x; column < pitch; column += blockDim.x) {
             const int at = column - padding;
-            const int of_column = column_letter(p, start, at);
-            for (int letter = 0; letter < p.letters; ++letter) {
-                const bool match = letter == of_column && letter < p.unambiguous;
-                const int entry = p.table[letter * LETTERS + of_column] * SCALE + (match ? MATCH : MISMATCH);
-                const int to = (half * p.letters + letter) * pitch + column;
+            const int of_column = column_residue(p, start, at);
+            for (int residue = 0; residue < p.letters; ++residue) {
+                const bool match = residue == of_column && residue < p.unambiguous;
+                const int entry = p.table[residue * LETTERS + of_column] * SCALE + (match ? MATCH : MISMATCH);
+                const int to = (half * p.letters + residue) * pitch + column;
                 if (WIDE) ((int*)profile)[to] = entry;
                 else ((short*)profile)[to] = (short)entry;
             }
@@ -72,8 +72,8 @@ __device__ __forceinline__ void append_end_gap(const Params& p, const Item& of, 
     if (!has_end_gap(p)) return;
     const int of_row = path.rows - path.end_row, of_column = of.width - 1 - path.end_column;
     const bool of_e = of_row == 0;
-    for (int letters = of_row + of_column; letters > 0; letters -= 32) {
-        const int now = min(letters, 32);
+    for (int residues = of_row + of_column; residues > 0; residues -= 32) {
+        const int now = min(residues, 32);
         const word gaps = 0xffffffffu >> (32 - now);
         append(path, gaps, of_e == path.row_is_query ? gaps : 0, now);
     }
@@ -127,7 +127,7 @@ __device__ __forceinline__ void start(const Params& p, const Item& of, int half,
         path.phase = WALKING;
         path.pair = pair;
         path.rows = p.row_lengths[row];
-        path.letters = p.row_letters + p.row_starts[row];
+        path.residues = p.row_residues + p.row_starts[row];
         path.tiles = of.tiles + (long long)(p.tiers_before[place] - of.first_tiers) * of.strips *
                                     tier_stride(p.group, K);
         path.moves = p.moves + moves_at(p, place, path.rows, pair);
@@ -174,7 +174,7 @@ __device__ __forceinline__ int place_at(const Params& p, const Path& path, int c
     tile.lane = overall_lane - strip * 32;
     tile.part = (column - overall_lane * K) / C;
     const int behind = idle_steps_of(path.rows) + ROWS * tile.lane;  // steps before the lane's row 1
-    tile.letters = path.letters - behind + tier * TIER;
+    tile.residues = path.residues - behind + tier * TIER;
     tile.column = overall_lane * K + tile.part * C;
     return tier * TIER - behind + 1;
 }
@@ -306,7 +306,7 @@ __device__ void traceback(const Params& p) {
 #else
     extern __shared__ uint4 shared[];
 #endif
-    // Bytes from a letter's scores to the next one's, and those of this half.
+    // Bytes from a residue's scores to the next one's, and those of this half.
     const int pitch = (WIDE ? 4 : 2) * pitch_of(C, of.width);
     const char* profile = (const char*)shared;
     unsigned char* codes = (unsigned char*)shared;
@@ -338,7 +338,7 @@ __device__ void traceback(const Params& p) {
             if (__all_sync(ALL, path.phase == IDLE)) break;
         }
         // A lane without a tile computes along, with whatever may be read.
-        Tile tile = {(const word*)of.tiles, p.row_letters, 0, 0, 0, 0, 0, 0, 0};
+        Tile tile = {(const word*)of.tiles, p.row_residues, 0, 0, 0, 0, 0, 0, 0};
         Entry entry = {0, 0, 0, 0, NOT_FOUND};
         bool waits = path.phase == IDLE;
         int row = 0;  // of the tile's step 0

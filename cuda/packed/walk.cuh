@@ -13,13 +13,13 @@ enum Phase { IDLE, SEARCHING, WALKING };
 struct Path {
     int phase;
     int pair;  // number of the pair
-    int rows;  // letters of the row sequence
+    int rows;  // residues of the row sequence
     const uint4* tiles;
-    const unsigned char* letters;
+    const unsigned char* residues;
     uint2* moves;
     word gaps, kinds;  // of the moves that do not yet make up a word
     int columns;       // of the alignment so far
-    int i;             // row letters before the cell to look at, the cell's included
+    int i;             // row residues before the cell to look at, the cell's included
     int column;        // padded column of that cell
     int state;         // State with which the path comes to it
     int end_row, end_column;
@@ -59,7 +59,7 @@ __device__ __forceinline__ bool walk(Path& path, const Entry& entry, int padding
         int cells = 0;
         word kinds = 0;
         if (path.state == IN_H) {
-            // All of the diagonal at a time: how far it is followed, and where letters match.
+            // All of the diagonal at a time: how far it is followed, and where residues match.
             const unsigned char* const cell = codes + step * ROW + k;
             const int inside = min(k + to_side, step + to_top);
             // Four codes at a time, a byte each: bit 6 of 4 more than a code says whether it is of

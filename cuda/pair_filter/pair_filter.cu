@@ -1,6 +1,6 @@
-// Which pairs of a window can reach thresholds: by lengths, letters, and the q-grams that they share.
+// Which pairs of a window can reach thresholds: by lengths, residues, and the q-grams that they share.
 //
-// Computes   for each pair what `RowFilter` of cpu/filters/pair_filter.cpp does: whether lengths and letters
+// Computes   for each pair what `RowFilter` of cpu/filters/pair_filter.cpp does: whether lengths and residues
 //            allow it, and if so, whether common bits and lost q-grams are as many as it must share.
 // In         FilterArguments: sets of bits, a table of what lengths say.
 //            mask[pairs]: which pairs are chosen, if not all are.
@@ -77,7 +77,7 @@ __device__ __forceinline__ int lost_of(const GramSet& a, const GramSet& b) {
     return min(a.lost, b.lost);
 }
 
-// How many q-grams a pair must share; CANNOT by its lengths or letters, or as it is not chosen.
+// How many q-grams a pair must share; CANNOT by its lengths or residues, or as it is not chosen.
 __device__ __forceinline__ int least_grams(const FilterArguments& a, int32_t row, int32_t column) {
     if (row >= a.row_stop || column >= a.column_stop || (a.triangular && column <= row)) return CANNOT;
     if (a.has_chosen && !a.mask[a.row_offsets[row - a.row_start] + column - first_column(a, row)])

@@ -16,7 +16,7 @@ static_assert(sizeof(GramSet) == 16, "GRAM_SET in pairalign/engines/cpu/pair_fil
 
 // What is known of pairs by their lengths. [0]: the column's sequence is the query, [1]: the row's.
 struct LengthBound {
-    int64_t least_best;  // what the letters of either sequence must be able to score
+    int64_t least_best;  // what the residues of either sequence must be able to score
     int32_t grams[2];    // that they must share; -1: the pair cannot pass
     int32_t score[2];    // that a pair which passes has at least
     int32_t matches[2];  // of which it must have as many
@@ -33,10 +33,10 @@ static_assert(sizeof(FilterCounts) == 32,
               "COUNTS in pairalign/engines/cuda/pair_filter.py has the same layout");
 
 struct FilterArguments {
-    // Of the first and the second set, by sorted position. Null: q-grams, or letters, are not looked at.
+    // Of the first and the second set, by sorted position. Null: q-grams, or residues, are not looked at.
     const uint64_t* bits[2];
     const GramSet* grams[2];
-    const int64_t* best[2];     // the most that a sequence's letters can score
+    const int64_t* best[2];     // the most that a sequence's residues can score
     const int32_t* order[2];    // input index
     const int32_t* classes[2];  // which lengths are the same
     const uint8_t* codes[2];    // residues, those of a sequence from a multiple of 16 on

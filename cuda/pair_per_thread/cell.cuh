@@ -1,7 +1,7 @@
 // Arithmetic of one cell of the DP matrix, and how scores travel between tiers of eight rows.
 //
-//     E(i,j) = max(E(i,j-1) - extend, H(i,j-1) - open)     a gap that consumes a column letter
-//     F(i,j) = max(F(i-1,j) - extend, H(i-1,j) - open)     a gap that consumes a row letter
+//     E(i,j) = max(E(i,j-1) - extend, H(i,j-1) - open)     a gap that consumes a column residue
+//     F(i,j) = max(F(i-1,j) - extend, H(i-1,j) - open)     a gap that consumes a row residue
 //     H(i,j) = max(H(i-1,j-1) + S, E(i,j), F(i,j) [, 0 when local])
 //
 // (gpu-pairAlign calls these E and F too; its "up" is our E and its "left" our F.) The kernels keep
@@ -46,7 +46,7 @@ static_assert(TAG_ZERO > TAG_DIAGONAL && TAG_DIAGONAL > TAG_E + CUP && TAG_E > T
 static_assert((TAG_DIAGONAL & 15) == (BUP | BLEFT) && TAG_E == BUP && TAG_F == BLEFT && (TAG_ZERO & 15) == 0,
               "tags are the paper's flags");
 
-// How the scores of a tier's eight rows against one column letter are stored in the profile, and how
+// How the scores of a tier's eight rows against one column residue are stored in the profile, and how
 // H and F' of the tier's last row are stored for the next tier. The host picks the width from the
 // score bounds (see pairalign/engines/device/widths.py):
 //     NARROW  scores of 16 bits, matrix of 8    border: one word, H in its upper half
@@ -161,7 +161,7 @@ __device__ inline uint32_t merge(uint32_t a, uint32_t b) {
 #endif
 }
 
-// The scores of a tier's rows against a letter, in shared memory. The address is worked out once: left
+// The scores of a tier's rows against a residue, in shared memory. The address is worked out once: left
 // to itself the compiler does so in every column, to save a register.
 template <class Scores>
 class Profile {
@@ -172,8 +172,8 @@ public:
     __device__ explicit Profile(const Scores* scores) : address(__cvta_generic_to_shared(scores)) {
         asm volatile("" : "+r"(address));
     }
-    __device__ Scores operator[](uint32_t letter) const {
-        const uint32_t at = address + letter * uint32_t(sizeof(Scores));
+    __device__ Scores operator[](uint32_t residue) const {
+        const uint32_t at = address + residue * uint32_t(sizeof(Scores));
         Scores scores;
         if constexpr (sizeof(Scores) == 8) {
             asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(scores.x), "=r"(scores.y) : "r"(at));
@@ -196,7 +196,7 @@ public:
 
 public:
     explicit Profile(const Scores* scores) : scores(scores) {}
-    Scores operator[](uint32_t letter) const { return scores[letter]; }
+    Scores operator[](uint32_t residue) const { return scores[residue]; }
 #endif
 };
 

@@ -42,14 +42,14 @@ struct EndCell {
     int h, row, column;
 };
 
-// `of_query`: whose letters they are.
-__device__ int border_score(int letters, const Arguments& arguments, bool of_query) {
-    if (mode == END_GAPS) return -cost_of(end_costs(arguments, of_query, AT_START), letters);
-    if (mode != GLOBAL || letters == 0) return 0;
-    return -arguments.gap_open - (letters - 1) * arguments.gap_extend;
+// `of_query`: whose residues they are.
+__device__ int border_score(int residues, const Arguments& arguments, bool of_query) {
+    if (mode == END_GAPS) return -cost_of(end_costs(arguments, of_query, AT_START), residues);
+    if (mode != GLOBAL || residues == 0) return 0;
+    return -arguments.gap_open - (residues - 1) * arguments.gap_extend;
 }
 
-// The scores of rows first..first+7 of the warp's row sequences against every letter. Rows past the end
+// The scores of rows first..first+7 of the warp's row sequences against every residue. Rows past the end
 // score 0, which lets no cell there exceed those before it.
 template <class Storage>
 __device__ void build_profile(typename Storage::Scores (*profile)[LETTERS],
@@ -61,13 +61,13 @@ __device__ void build_profile(typename Storage::Scores (*profile)[LETTERS],
         if (((tile.lanes >> (r * BLOCK)) & (0xffffffffu >> (WARP - BLOCK))) == 0) continue;
         const int length = arguments.lengths[tile.swapped][tile.row + r];
         if (first >= length) continue;
-        const uint2 letters = *reinterpret_cast<const uint2*>(
+        const uint2 residues = *reinterpret_cast<const uint2*>(
             arguments.codes[tile.swapped] + arguments.starts[tile.swapped][tile.row + r] + first);
 #pragma unroll
         for (int k = 0; k < TIER; ++k) {
-            const uint32_t letter = ((k < 4 ? letters.x : letters.y) >> (8 * (k & 3))) & 0xff;
+            const uint32_t residue = ((k < 4 ? residues.x : residues.y) >> (8 * (k & 3))) & 0xff;
             entries[(r * LETTERS + lane) * TIER + k] =
-                first + k < length ? matrix[letter][lane] : typename Storage::Entry(0);
+                first + k < length ? matrix[residue][lane] : typename Storage::Entry(0);
         }
     }
 }
@@ -167,11 +167,11 @@ __device__ void fill_tier(Cells& cells, int diagonal, Best& best,
     using Storage = typename Cells::Storage;
     constexpr int SCALE = Cells::SCALE;
     typename Storage::Border above = *edge;
-    uint32_t next_letters = *next_codes;
+    uint32_t next_residues = *next_codes;
     int j = 0;
     do {
-        uint32_t letters = next_letters;  // four columns' letters
-        next_letters = *++next_codes;
+        uint32_t residues = next_residues;  // four columns' residues
+        next_residues = *++next_codes;
         const int group_end = min(j + 4, columns);
 #pragma unroll 1
         do {
@@ -179,8 +179,8 @@ __device__ void fill_tier(Cells& cells, int diagonal, Best& best,
             const auto entry = above;
             edge += WARP;
             above = *edge;  // of the next column; the array has one entry more than columns
-            const auto scores = profile[letters & 0xff];
-            letters >>= 8;
+            const auto scores = profile[residues & 0xff];
+            residues >>= 8;
             int up = Storage::template unpack_h<SCALE>(entry, Cells::H_TAG);
             int f = Storage::template unpack_f<SCALE>(entry);
             const int next_diagonal = up;

@@ -29,7 +29,7 @@ struct Tile {
     int32_t row, column;  // sorted positions of the first row sequence and the first column sequence
     uint32_t lanes;       // bit l: lane l has a pair
     int32_t swapped;      // 1: rows come from the second set and columns from the first
-    int32_t columns;      // letters of the tile's longest column sequence: the pitch of its arrays
+    int32_t columns;      // residues of the tile's longest column sequence: the pitch of its arrays
     int32_t unused;
     int64_t border;  // the tile's first entry in Arguments::border; columns x 32 entries
     int64_t trace;   // its first word in Arguments::trace; tiers x columns x 32 words
@@ -48,7 +48,7 @@ enum Result {
     MATCHES,
     MISMATCHES,
     GAP_OPENINGS,
-    GAP_LETTERS,
+    GAP_RESIDUES,
     RUNS,
     END_ROW,  // the end cell, between the filling kernel and the traceback
     END_COLUMN
@@ -56,7 +56,7 @@ enum Result {
 
 struct Arguments {
     const Tile* tiles;              // [tile_count]
-    const uint8_t* codes[2];        // of the first and the second set: letters' codes,
+    const uint8_t* codes[2];        // of the first and the second set: residues' codes,
     const int64_t* starts[2];       //   each sorted position's first byte (a multiple of 16),
     const int32_t* lengths[2];      //   its length,
     const int32_t* order[2];        //   and its input index
@@ -72,7 +72,7 @@ struct Arguments {
     int32_t gap_open, gap_extend;
     int32_t unambiguous, one_set;  // codes >= unambiguous never match; one_set: both sets are the same
     int32_t scored, unused;        // scored: SCORE is known, and pairs below `minimum` are not filled
-    // Mode END_GAPS: open and extend of a gap opposite the first letters of the query, opposite its last
+    // Mode END_GAPS: open and extend of a gap opposite the first residues of the query, opposite its last
     // ones, and the same of the target.
     int32_t ends[8];
 };
@@ -81,13 +81,13 @@ static_assert(sizeof(Arguments) == 200,
 
 enum End { AT_START = 0, AT_END = 2 };
 
-// The costs of an end gap opposite letters of the query, or of the target: open and extend.
+// The costs of an end gap opposite residues of the query, or of the target: open and extend.
 __device__ inline const int32_t* end_costs(const Arguments& arguments, bool of_query, End end) {
     return arguments.ends + (of_query ? 0 : 4) + end;
 }
 __device__ inline bool is_free(const int32_t* costs) { return costs[0] == 0 && costs[1] == 0; }
-__device__ inline int cost_of(const int32_t* costs, int letters) {
-    return letters == 0 ? 0 : costs[0] + (letters - 1) * costs[1];
+__device__ inline int cost_of(const int32_t* costs, int residues) {
+    return residues == 0 ? 0 : costs[0] + (residues - 1) * costs[1];
 }
 
 // The pair of one lane.

@@ -19,13 +19,13 @@ struct Runs {
         if (writes) *--end = length << 4 | operation;
         ++count;
     }
-    __device__ void add(uint32_t letters, uint32_t next_operation) {
+    __device__ void add(uint32_t residues, uint32_t next_operation) {
         if (next_operation != operation) {
             flush();
             length = 0;
             operation = next_operation;
         }
-        length += letters;
+        length += residues;
     }
 };
 
@@ -37,7 +37,7 @@ struct Walk {
     const uint32_t row_gap, column_gap;  // SAM's codes: I = 1 consumes the query, D = 2 the target
     Runs<writes> runs;
     int i, j;  // where it is
-    int end_row, end_column, matches = 0, mismatches = 0, openings = 0, gap_letters = 0;
+    int end_row, end_column, matches = 0, mismatches = 0, openings = 0, gap_residues = 0;
 
     __device__ Walk(const Arguments& a, const Pair& p, int row, int column)
         : arguments(a),
@@ -51,11 +51,11 @@ struct Walk {
           end_column(column) {}
 
     // Mode END_GAPS: adds an end gap, unless it is free and so no part of the alignment.
-    __device__ bool add_end_gap(int letters, bool of_row, End end) {
-        if (letters == 0 || is_free(end_costs(arguments, of_row == pair.row_is_query, end))) return false;
-        runs.add(letters, of_row ? row_gap : column_gap);
+    __device__ bool add_end_gap(int residues, bool of_row, End end) {
+        if (residues == 0 || is_free(end_costs(arguments, of_row == pair.row_is_query, end))) return false;
+        runs.add(residues, of_row ? row_gap : column_gap);
         ++openings;
-        gap_letters += letters;
+        gap_residues += residues;
         return true;
     }
     __device__ void add_last_gap() {
@@ -66,7 +66,7 @@ struct Walk {
         if (mode == GLOBAL && i + j > 0) {  // along the border
             runs.add(i + j, i > 0 ? row_gap : column_gap);
             ++openings;
-            gap_letters += i + j;
+            gap_residues += i + j;
             i = j = 0;
         }
         if (mode == END_GAPS) {
@@ -89,8 +89,8 @@ struct Walk {
                 if (from == 0) break;
                 // Ties: the walk back.
                 if (from == (BUP | BLEFT)) {
-                    const uint8_t letter = pair.row_codes[--i];
-                    const bool match = letter == pair.column_codes[--j] && letter < arguments.unambiguous;
+                    const uint8_t residue = pair.row_codes[--i];
+                    const bool match = residue == pair.column_codes[--j] && residue < arguments.unambiguous;
                     runs.add(1, match ? 7 : 8);
                     matches += match;
                     mismatches += !match;
@@ -99,7 +99,7 @@ struct Walk {
                 state = from == BUP ? IN_E : IN_F;
                 ++openings;
             }
-            ++gap_letters;
+            ++gap_residues;
             if (state == IN_E) {
                 --j;
                 runs.add(1, column_gap);
@@ -113,7 +113,7 @@ struct Walk {
     }
 
     __device__ void write_counts(int32_t* results, int64_t pairs) const {
-        const bool empty = matches + mismatches + gap_letters == 0;
+        const bool empty = matches + mismatches + gap_residues == 0;
         const int row_start = empty ? 0 : i, row_end = empty ? 0 : end_row;
         const int column_start = empty ? 0 : j, column_end = empty ? 0 : end_column;
         results[QUERY_START * pairs] = pair.row_is_query ? row_start : column_start;
@@ -123,7 +123,7 @@ struct Walk {
         results[MATCHES * pairs] = matches;
         results[MISMATCHES * pairs] = mismatches;
         results[GAP_OPENINGS * pairs] = openings;
-        results[GAP_LETTERS * pairs] = gap_letters;
+        results[GAP_RESIDUES * pairs] = gap_residues;
         results[RUNS * pairs] = runs.count;
     }
 };

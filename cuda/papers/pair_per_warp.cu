@@ -9,8 +9,8 @@
 //            last column is the last lane's; the shorter sequence is taken as columns. Lanes go down
 //            their columns a row a step, each a row behind the one to its left: a strip is a
 //            parallelogram, done 32 steps at a time.
-// Shared     per warp: H and E of 64 rows (below), letters of the same rows, and the scores of the
-//            strip's 32 columns against every letter as [letter / 4][lane][letter % 4], so that lanes
+// Shared     per warp: H and E of 64 rows (below), residues of the same rows, and the scores of the
+//            strip's 32 columns against every residue as [residue / 4][lane][residue % 4], so that lanes
 //            never meet in a bank.
 // Global     per warp: H and E of the column between two strips, `pitch` entries.
 //
@@ -104,16 +104,16 @@ struct Rows<PACKED_SHORTS> : PackedShorts {
     __device__ void store(int row, int h_in, int e_in) { he[row] = pack(h_in, e_in); }
 };
 
-// Scores of a strip's columns against every letter, and where those of a letter are.
+// Scores of a strip's columns against every residue, and where those of a residue are.
 template <Entries>
 struct Profile;
 
 template <>
 struct Profile<BYTES> {
     int8_t entries[LETTERS * WARP];
-    static __device__ int place(int letter) { return letter / 4 * (4 * WARP) + letter % 4; }
-    __device__ void build(const void* table, int letter, int lane) {
-        const uint4* from = static_cast<const uint4*>(table) + 2 * letter;
+    static __device__ int place(int residue) { return residue / 4 * (4 * WARP) + residue % 4; }
+    __device__ void build(const void* table, int residue, int lane) {
+        const uint4* from = static_cast<const uint4*>(table) + 2 * residue;
         uint32_t* to = reinterpret_cast<uint32_t*>(entries) + lane;
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
@@ -130,9 +130,9 @@ struct Profile<BYTES> {
 template <>
 struct Profile<INTS> {
     int32_t entries[LETTERS * WARP];
-    static __device__ int place(int letter) { return letter * WARP; }
-    __device__ void build(const void* table, int letter, int lane) {
-        const int32_t* from = static_cast<const int32_t*>(table) + letter * LETTERS;
+    static __device__ int place(int residue) { return residue * WARP; }
+    __device__ void build(const void* table, int residue, int lane) {
+        const int32_t* from = static_cast<const int32_t*>(table) + residue * LETTERS;
 #pragma unroll 8
         for (int other = 0; other < LETTERS; ++other) entries[other * WARP + lane] = from[other];
     }
@@ -144,7 +144,7 @@ namespace {
 struct alignas(16) WarpMemory {
     Profile<SCORES> profile;
     Rows<LAYOUT> rows;
-    int32_t places[ROWS];  // Profile::place of the rows' letters
+    int32_t places[ROWS];  // Profile::place of the rows' residues
 };
 
 using Border = Rows<LAYOUT>::Word;  // between strips
@@ -180,8 +180,8 @@ __device__ __forceinline__ void step(WarpMemory& memory, Lane& lane_state, const
     __syncwarp();
 }
 
-__device__ int border_score(const Gaps& gaps, int letters) {
-    return mode == GLOBAL && letters > 0 ? -gaps.open - (letters - 1) * gaps.extend : 0;
+__device__ int border_score(const Gaps& gaps, int residues) {
+    return mode == GLOBAL && residues > 0 ? -gaps.open - (residues - 1) * gaps.extend : 0;
 }
 
 // The score of a pair: `columns` <= `rows`.

@@ -8,12 +8,12 @@ enum Mode { GLOBAL, SEMIGLOBAL, LOCAL };
 
 constexpr int WARP = 32;
 constexpr int LETTERS = 32;                 // codes an alphabet may have
-constexpr int PADDING_CODE = 31;            // never a letter; it scores as the host's table says
+constexpr int PADDING_CODE = 31;            // never a residue; it scores as the host's table says
 constexpr int MINUS_INFINITY = -(1 << 30);  // no score is below it, and extending a gap from it fits 32 bits
 constexpr unsigned EVERY_LANE = 0xffffffffu;
 
 struct ScoreArguments {
-    const uint8_t* codes[2];      // of the first and the second set: letters' codes,
+    const uint8_t* codes[2];      // of the first and the second set: residues' codes,
     const int64_t* starts[2];     //   each sorted position's first byte (a multiple of 16),
     const int32_t* lengths[2];    //   its length,
     const int32_t* order[2];      //   and its input index

@@ -16,8 +16,8 @@
 //            come, max(E - extend, H - open); a lane reads and writes its own cells only. In shared
 //            memory as words of two 16-bit numbers (WIDTH=NARROW), or in global memory as two words
 //            (WIDTH=WIDE) for scores or queries that need more.
-//            Per row sequence, in global memory: the profile [letter][fours][32][4], scores of a lane's
-//            rows against a letter, four segments a load; rows behind the query's end score 0.
+//            Per row sequence, in global memory: the profile [residue][fours][32][4], scores of a lane's
+//            rows against a residue, four segments a load; rows behind the query's end score 0.
 // Source     M. Farrar, "Striped Smith-Waterman speeds database searches six times over other SIMD
 //            implementations", Bioinformatics 23 (2007); T. Kakimoto, K. Dohi, Y. Shibata, K. Oguri,
 //            "Performance comparison of GPU programming frameworks with the striped Smith-Waterman
@@ -104,8 +104,8 @@ __device__ bool any_lane(bool predicate, int lane, volatile int* scratch) {
 struct Gaps {
     int open, extend;
 
-    __device__ int border(int letters) const {
-        return mode == GLOBAL && letters > 0 ? -open - (letters - 1) * extend : 0;
+    __device__ int border(int residues) const {
+        return mode == GLOBAL && residues > 0 ? -open - (residues - 1) * extend : 0;
     }
 };
 
@@ -155,7 +155,7 @@ __device__ void correct(Word* cells, int segments, int f, const Gaps& gaps, int 
 }
 
 // The score of a pair; `cells` are the lane's.
-__device__ int align(const Four* profile, int rows, const uint8_t* letters, int columns, const Gaps& gaps,
+__device__ int align(const Four* profile, int rows, const uint8_t* residues, int columns, const Gaps& gaps,
                      Word* cells, int lane, volatile int* scratch) {
     const int segments = segments_of(rows), fours = (segments + 3) / 4;
     const int last_lane = (rows - 1) / segments, last_segment = (rows - 1) % segments;
@@ -167,10 +167,10 @@ __device__ int align(const Four* profile, int rows, const uint8_t* letters, int 
     Lane state;
     state.best = 0;  // semiglobal: of cells (0, n) and (m, 0)
     int h, e;
-    // A letter is read two columns ahead, scores four segments ahead: neither is then waited for.
-    const Four* scores = profile + int(letters[0]) * fours * WARP;
+    // A residue is read two columns ahead, scores four segments ahead: neither is then waited for.
+    const Four* scores = profile + int(residues[0]) * fours * WARP;
     Four ahead = read_profile(scores);
-    int next_letter = letters[min(1, columns - 1)];
+    int next_residue = residues[min(1, columns - 1)];
     for (int column = 1; column <= columns; ++column) {
         Cell::unpack(cells[(segments - 1) * WARP], h, e);
         state.diagonal = from_lane_before(h, gaps.border(column - 1), lane);
@@ -187,9 +187,9 @@ __device__ int align(const Four* profile, int rows, const uint8_t* letters, int 
             cell += 4 * WARP;
         }
         const Four now = ahead;  // of the last one to four segments
-        scores = profile + next_letter * fours * WARP;
+        scores = profile + next_residue * fours * WARP;
         ahead = read_profile(scores);
-        next_letter = letters[min(column + 1, columns - 1)];
+        next_residue = residues[min(column + 1, columns - 1)];
         const int left = segments - 4 * (fours - 1);
         state.advance(cell[0 * WARP], now.x, gaps);
         if (left > 1) state.advance(cell[1 * WARP], now.y, gaps);
@@ -232,8 +232,8 @@ __global__ void build_striped_profiles(const ScoreArguments arguments) {
             const bool inside = segment < segments && place < length;
             const Score* const scores =
                 static_cast<const Score*>(arguments.table) + (inside ? codes[place] : 0) * LETTERS;
-            for (int letter = 0; letter < LETTERS; ++letter)
-                profile[int64_t(letter) * entries + at] = inside ? scores[letter] : Score(0);
+            for (int residue = 0; residue < LETTERS; ++residue)
+                profile[int64_t(residue) * entries + at] = inside ? scores[residue] : Score(0);
         }
     }
 }

@@ -1,13 +1,13 @@
 // Similar pairs, each by a warp: only the cells that can be on an optimal global alignment.
 //
 // Computes   score, counts and CIGAR runs of global alignments, those of the full matrix byte for byte.
-// In         pairs[]; sets with what letters are worth (worth.cu); ticket and runs_used = 0.
+// In         pairs[]; sets with what residues are worth (worth.cu); ticket and runs_used = 0.
 // Out        results[], runs[]: a pair's runs in their order, pairs in any order. A pair that is not DONE is
 //            GIVEN_UP (it would not pay), has NO_ROOM in the slabs or in runs, or was LOST: an unsound bound.
 // Threads    Four warps a block, each for itself: takes pairs until there are none. Beams without flags find
 //            a score to prune with, sweep() fills the band, and saves its lanes for trace(), which fills
 //            what the path depends on once more.
-// Shared     with PAIRALIGN_TABLE the scores of letters.
+// Shared     with PAIRALIGN_TABLE the scores of residues.
 // After      Ukkonen 1985; Zhang et al. 2000, for the pruning.
 #include "../../common/words_in_place.h"
 #include "trace.cuh"
@@ -96,10 +96,10 @@ __device__ int sweep(const Params& p, const View& v, const int* table, const Roo
         }
         now = next;
         if (seldom-- > 0) continue;
-        const int letters = letters_to_skip(p, v, now, low, high, step);
-        if (letters) skip_letters(p, now, letters, step, room.blocks, block_of(room, now));
-        step += 2 * letters;
-        in_vain = letters ? 0 : min(2 * in_vain + 1, MOST_IN_VAIN);
+        const int residues = residues_to_skip(p, v, now, low, high, step);
+        if (residues) skip_residues(p, now, residues, step, room.blocks, block_of(room, now));
+        step += 2 * residues;
+        in_vain = residues ? 0 : min(2 * in_vain + 1, MOST_IN_VAIN);
         seldom = in_vain / 2;
     }
     cells += filled;
@@ -149,22 +149,22 @@ __device__ int keep_runs(const Params& p, const uint32_t* runs, int count, long 
 }
 
 // Whether so many words are in place that the sequences look similar. A thread looks for a word. Both have
-// more letters than a word.
+// more residues than a word.
 __device__ bool looks_similar(const View& v) {
     using W = WordsInPlace;
-    static_assert(W::WORDS == 32 && W::LETTERS == 8);
+    static_assert(W::WORDS == 32 && W::RESIDUES == 8);
     constexpr int NEAR = W::NEAR_AFTER_END;
     const int at = W::start(threadIdx.x % 32, v.rows), expected = W::expected(at, v.rows, v.columns);
-    const int first = max(0, expected - NEAR), last = min(v.columns - W::LETTERS, expected + NEAR);
-    const auto letters = [](const Letters& of, int k) {
+    const int first = max(0, expected - NEAR), last = min(v.columns - W::RESIDUES, expected + NEAR);
+    const auto residues = [](const Residues& of, int k) {
         return __funnelshift_r(of.word(k >> 2), of.word((k >> 2) + 1), 8 * (k & 3));
     };
-    const uint32_t word = letters(v.row, at), more = letters(v.row, at + 4);
+    const uint32_t word = residues(v.row, at), more = residues(v.row, at + 4);
     bool found = false;
-    uint32_t low = letters(v.column, first), high = letters(v.column, first + 4), next = 0;
+    uint32_t low = residues(v.column, first), high = residues(v.column, first + 4), next = 0;
     for (int k = first; k <= last; ++k) {
         found |= low == word && high == more;
-        if ((k - first) % 4 == 0) next = letters(v.column, k + 8);
+        if ((k - first) % 4 == 0) next = residues(v.column, k + 8);
         low = __funnelshift_r(low, high, 8);
         high = __funnelshift_r(high, next, 8);
         next >>= 8;

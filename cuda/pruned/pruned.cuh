@@ -26,22 +26,22 @@
 
 #ifndef PAIRALIGN_TABLE
 #define PAIRALIGN_TABLE \
-    0  // 1: scores of letters are looked up, 0: equal letters score one thing, others another
+    0  // 1: scores of residues are looked up, 0: equal residues score one thing, others another
 #endif
 
 // A set of sequences as the device holds it, by sorted position.
-struct LetterSet {
+struct ResidueSet {
     const uint8_t* codes;
     const int64_t* starts;  // of a sequence in codes
     const int32_t* lengths;
-    // What the letters from k on are worth, less k * gap_extend, for 0 <= k <= length: as the row sequence's
-    // letters and as the column sequence's. Those of sequence s begin at starts[s] + 16 s.
+    // What the residues from k on are worth, less k * gap_extend, for 0 <= k <= length: as the row sequence's
+    // residues and as the column sequence's. Those of sequence s begin at starts[s] + 16 s.
     const int32_t* row_worth;
     const int32_t* column_worth;
-    const int32_t* cheap;  // the same way: how many letters from k on are cheap
+    const int32_t* cheap;  // the same way: how many residues from k on are cheap
 };
-static_assert(sizeof(LetterSet) == 48,
-              "LETTER_SET in pairalign/engines/cuda/pruned/plan.py has the same layout");
+static_assert(sizeof(ResidueSet) == 48,
+              "RESIDUE_SET in pairalign/engines/cuda/pruned/plan.py has the same layout");
 
 struct PrunedPair {
     int32_t row, column;  // sorted positions in the first and the second set
@@ -62,7 +62,7 @@ static_assert(sizeof(PrunedResult) == 48,
               "RESULT in pairalign/engines/cuda/pruned/plan.py has the same layout");
 
 struct Params {
-    LetterSet sets[2];
+    ResidueSet sets[2];
     const PrunedPair* pairs;
     PrunedResult* results;
     uint32_t* ticket;               // the next pair; 0 at first
@@ -80,8 +80,8 @@ struct Params {
     int32_t match, mismatch;  // stored scores, without a table
     int32_t plain;            // codes below it match themselves, without a table
     int32_t unambiguous;      // codes below it count as matches
-    // What the rest loses when that of one sequence is R letters longer: loss * R, of which bonus for each
-    // cheap letter of the R is given back. pair_bonus: for each cheap letter that both have.
+    // What the rest loses when that of one sequence is R residues longer: loss * R, of which bonus for each
+    // cheap residue of the R is given back. pair_bonus: for each cheap residue that both have.
     int32_t row_loss, row_bonus, column_loss, column_bonus, pair_bonus;
     int32_t diagonal;     // what a step off the diagonal and back costs at least
     int32_t min_score;    // pairs with less are not traced
@@ -106,13 +106,13 @@ constexpr bool TABLE = PAIRALIGN_TABLE != 0;
 
 __device__ __forceinline__ int clamp(int value, int low, int high) { return max(low, min(value, high)); }
 
-// Letters of a sequence, four at a time. Any position may be read; what lies outside of the sequence is some
-// letter. Without a table, letters that do not match themselves get codes that the other sequence has not.
-struct Letters {
+// Residues of a sequence, four at a time. Any position may be read; what lies outside of the sequence is some
+// residue. Without a table, residues that do not match themselves get codes that the other sequence has not.
+struct Residues {
     const uint32_t* words;
     int last;        // word
     uint32_t plain;  // 128 - Params::plain in each byte
-    int mark;        // by how much the bit 7 that says that a letter is not plain is moved
+    int mark;        // by how much the bit 7 that says that a residue is not plain is moved
     int scale;       // with a table: of its rows
 
     __device__ __forceinline__ uint32_t word(int at) const { return words[clamp(at, 0, last)]; }
@@ -122,37 +122,37 @@ struct Letters {
     __device__ __forceinline__ uint32_t single(int k) const {
         return marked(word(k >> 2)) >> (8 * (k & 3)) & 255;
     }
-    // Letter k as `score_of` takes it.
+    // Residue k as `score_of` takes it.
     __device__ __forceinline__ int one(int k) const { return as_scored(single(k)); }
-    __device__ __forceinline__ int as_scored(uint32_t letter) const {
-        return (int)(TABLE ? letter << scale : letter);
+    __device__ __forceinline__ int as_scored(uint32_t residue) const {
+        return (int)(TABLE ? residue << scale : residue);
     }
 };
 
-// A stream of letters, four at a time.
+// A stream of residues, four at a time.
 struct Stream {
-    const Letters& letters;
+    const Residues& residues;
     int at;
     uint32_t low, shift;
 
-    __device__ __forceinline__ Stream(const Letters& from, int k)
-        : letters(from), at(k >> 2), low(from.word(k >> 2)), shift(8 * (k & 3)) {}
+    __device__ __forceinline__ Stream(const Residues& from, int k)
+        : residues(from), at(k >> 2), low(from.word(k >> 2)), shift(8 * (k & 3)) {}
     __device__ __forceinline__ uint32_t next() {
-        const uint32_t high = letters.word(++at), four = __funnelshift_r(low, high, shift);
+        const uint32_t high = residues.word(++at), four = __funnelshift_r(low, high, shift);
         low = high;
-        return letters.marked(four);
+        return residues.marked(four);
     }
 };
 
 // One pair as a warp sees it.
 struct View {
     int rows, columns, end;  // end: the last antidiagonal
-    Letters row, column;
+    Residues row, column;
     const int32_t *row_worth, *column_worth, *row_cheap, *column_cheap;
     int row_is_query;
 
     __device__ __forceinline__ View(const Params& p, const PrunedPair& pair) {
-        const LetterSet &one = p.sets[pair.swapped ? 1 : 0], &other = p.sets[pair.swapped ? 0 : 1];
+        const ResidueSet &one = p.sets[pair.swapped ? 1 : 0], &other = p.sets[pair.swapped ? 0 : 1];
         const int at = pair.swapped ? pair.column : pair.row, to = pair.swapped ? pair.row : pair.column;
         rows = one.lengths[at];
         columns = other.lengths[to];
@@ -169,7 +169,7 @@ struct View {
     }
 };
 
-// What cheap letters of the rest can give back, for cells from row i and column j on.
+// What cheap residues of the rest can give back, for cells from row i and column j on.
 struct Cheap {
     int row, column, both;
     __device__ __forceinline__ Cheap() : row(0), column(0), both(0) {}
@@ -179,8 +179,8 @@ struct Cheap {
     }
 };
 
-// The most that the rest can add to a stored score, worth of its letters aside, when that of the row sequence
-// is `longer` than that of the column sequence.
+// The most that the rest can add to a stored score, worth of its residues aside, when that of the row
+// sequence is `longer` than that of the column sequence.
 __device__ __forceinline__ int rest_bonus(const Params& p, const Cheap& cheap, int longer) {
     const int shorter = -longer;
     const int row = p.row_bonus * min(longer, cheap.row) - p.row_loss * longer;

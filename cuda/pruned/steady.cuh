@@ -1,73 +1,73 @@
-// What goes on as it is: stretches of equal letters, in which a band need not be filled.
+// What goes on as it is: stretches of equal residues, in which a band need not be filled.
 //
-// Take from stored scores half a match for each antidiagonal: then equal letters cost nothing, and all other
+// Take from stored scores half a match for each antidiagonal: then equal residues cost nothing, and all other
 // steps something (`charge`). Let m be the diagonal with the highest score M of that kind, and let all others
 // that are alive, at a distance of k, have what a gap from m leaves:
 //
 //     H = M - opening - k half a match;   E and F likewise, handed on from m outwards, opened anew inwards
 //
-// As long as the letters on m are equal, m keeps M. No other lane can fall below that, for gaps from m arrive
-// all the time, nor rise above, for nothing rises but by gaps from m. So after any number of equal letters
-// the lanes are as before, and the block after them is filled from the same lanes. What the rest can add does
-// not rise meanwhile unless letters that match nothing are passed: there are none where lanes are skipped.
-// So those that are not alive before are not alive afterwards.
+// As long as the residues on m are equal, m keeps M. No other lane can fall below that, for gaps from m
+// arrive all the time, nor rise above, for nothing rises but by gaps from m. So after any number of equal
+// residues the lanes are as before, and the block after them is filled from the same lanes. What the rest can
+// add does not rise meanwhile unless residues that match nothing are passed: there are none where lanes are
+// skipped. So those that are not alive before are not alive afterwards.
 //
-// Equal letters are on the canonical path as well: the diagonal attains H where they are (its cost is that of
-// the cell before, and costs do not fall along a diagonal), so the way back follows them without flags.
+// Equal residues are on the canonical path as well: the diagonal attains H where they are (its cost is that
+// of the cell before, and costs do not fall along a diagonal), so the way back follows them without flags.
 #pragma once
 
 #include "window.cuh"
 
 namespace {
 
-constexpr int LETTERS_AT_ONCE = 16;  // of each thread
+constexpr int RESIDUES_AT_ONCE = 16;  // of each thread
 
-// Whether equal letters cost nothing and everything else does.
+// Whether equal residues cost nothing and everything else does.
 __device__ __forceinline__ bool charges_differences(const Params& p) {
     return !TABLE && p.match > 0 && p.match > p.mismatch && p.plain <= p.unambiguous;
 }
 
-// How many letters from row i and column j on are equal, at most `most`.
+// How many residues from row i and column j on are equal, at most `most`.
 __device__ int equal_after(const View& v, int i, int j, int most) {
     const int thread = threadIdx.x % 32;
-    for (int done = 0; done < most; done += 32 * LETTERS_AT_ONCE) {
-        const int at = done + thread * LETTERS_AT_ONCE;
+    for (int done = 0; done < most; done += 32 * RESIDUES_AT_ONCE) {
+        const int at = done + thread * RESIDUES_AT_ONCE;
         Stream rows(v.row, i + at), columns(v.column, j + at);
-        int equal = LETTERS_AT_ONCE;
+        int equal = RESIDUES_AT_ONCE;
 #pragma unroll
-        for (int k = 0; k < LETTERS_AT_ONCE; k += 4) {
+        for (int k = 0; k < RESIDUES_AT_ONCE; k += 4) {
             const uint32_t difference = rows.next() ^ columns.next();
-            if (difference && equal == LETTERS_AT_ONCE) equal = k + (__ffs((int)difference) - 1) / 8;
+            if (difference && equal == RESIDUES_AT_ONCE) equal = k + (__ffs((int)difference) - 1) / 8;
         }
-        const unsigned differ = __ballot_sync(ALL, equal < LETTERS_AT_ONCE);
+        const unsigned differ = __ballot_sync(ALL, equal < RESIDUES_AT_ONCE);
         if (!differ) continue;
         const int first = __ffs((int)differ) - 1;
-        return min(most, done + first * LETTERS_AT_ONCE + __shfl_sync(ALL, equal, first));
+        return min(most, done + first * RESIDUES_AT_ONCE + __shfl_sync(ALL, equal, first));
     }
     return most;
 }
 
-// The same of letters before row i and column j.
+// The same of residues before row i and column j.
 __device__ int equal_before(const View& v, int i, int j, int most) {
     const int thread = threadIdx.x % 32;
-    for (int done = 0; done < most; done += 32 * LETTERS_AT_ONCE) {
-        const int at = done + (thread + 1) * LETTERS_AT_ONCE;
+    for (int done = 0; done < most; done += 32 * RESIDUES_AT_ONCE) {
+        const int at = done + (thread + 1) * RESIDUES_AT_ONCE;
         Stream rows(v.row, i - at), columns(v.column, j - at);
         int equal = 0;
 #pragma unroll
-        for (int k = 0; k < LETTERS_AT_ONCE; k += 4) {
+        for (int k = 0; k < RESIDUES_AT_ONCE; k += 4) {
             const uint32_t difference = rows.next() ^ columns.next();
             equal = difference ? __clz((int)difference) / 8 : equal + 4;
         }
-        const unsigned differ = __ballot_sync(ALL, equal < LETTERS_AT_ONCE);
+        const unsigned differ = __ballot_sync(ALL, equal < RESIDUES_AT_ONCE);
         if (!differ) continue;
         const int first = __ffs((int)differ) - 1;
-        return min(most, done + first * LETTERS_AT_ONCE + __shfl_sync(ALL, equal, first));
+        return min(most, done + first * RESIDUES_AT_ONCE + __shfl_sync(ALL, equal, first));
     }
     return most;
 }
 
-// The diagonal i - j with the highest score, equal letters charged nothing; of scores doubled.
+// The diagonal i - j with the highest score, equal residues charged nothing; of scores doubled.
 struct Best {
     int diagonal, doubled;
 };
@@ -106,10 +106,10 @@ __device__ bool is_steady(const Params& p, const Lanes& now, const Best& best) {
     return true;
 }
 
-// How many letters of the best diagonal may be skipped after `step`, a multiple of what a block has of them.
+// How many residues of the best diagonal may be skipped after `step`, a multiple of what a block has of them.
 // The window was filled from lane `first` to `last`.
-__device__ int letters_to_skip(const Params& p, const View& v, const Lanes& now, int first, int last,
-                               int step) {
+__device__ int residues_to_skip(const Params& p, const View& v, const Lanes& now, int first, int last,
+                                int step) {
     if (!charges_differences(p) || now.low <= first || now.high >= last) return 0;
     // Of all lanes looked at: the first row and column, and by how much the last ones are more.
     const int row = step / 2 + now.low - 1, column = step / 2 - now.high - 2;
@@ -124,7 +124,7 @@ __device__ int letters_to_skip(const Params& p, const View& v, const Lanes& now,
     if (most < MARGIN) return 0;
     int equal = min(most, equal_after(v, i, j, min(v.rows - i, v.columns - j)));
     if (equal < MARGIN) return 0;
-    // Lanes ahead of the best diagonal must not pass letters that match nothing either.
+    // Lanes ahead of the best diagonal must not pass residues that match nothing either.
     if (v.row_cheap[row] != v.row_cheap[row + spread + equal] ||
         v.column_cheap[column] != v.column_cheap[column + spread + equal])
         equal -= spread;
@@ -132,17 +132,17 @@ __device__ int letters_to_skip(const Params& p, const View& v, const Lanes& now,
     return equal / MARGIN * MARGIN;
 }
 
-// Goes on over equal letters: lanes stay where they are and hold more. The blocks between begin with the same
-// lanes, for the way back asks only for differences.
-__device__ void skip_letters(const Params& p, const Lanes& now, int letters, int step, int4* blocks,
-                             const int4& block) {
-    const int more = letters * p.match, thread = threadIdx.x % 32;
+// Goes on over equal residues: lanes stay where they are and hold more. The blocks between begin with the
+// same lanes, for the way back asks only for differences.
+__device__ void skip_residues(const Params& p, const Lanes& now, int residues, int step, int4* blocks,
+                              const int4& block) {
+    const int more = residues * p.match, thread = threadIdx.x % 32;
     for (int lane = now.low + thread; lane <= now.high; lane += 32) {
         int4& is = now.at[lane - now.base];
         is = make_int4(is.x + more, is.y + more, is.z + more, is.w + more);
     }
     if (blocks)
-        for (int k = thread; k < letters / MARGIN; k += 32) blocks[step / STEPS + k] = block;
+        for (int k = thread; k < residues / MARGIN; k += 32) blocks[step / STEPS + k] = block;
     __syncwarp();
 }
 

@@ -12,7 +12,7 @@
 //     | diagonal       | the diagonal attains H                                                  |
 //     | from_e         | E attains H                                                             |
 //     | e_next, f_next | the gap goes on to the next cell rather than opens there                |
-//     | match          | equal unambiguous letters                                               |
+//     | match          | equal unambiguous residues                                               |
 #pragma once
 
 #include "steady.cuh"
@@ -78,7 +78,7 @@ struct Walk {
     uint32_t* end;  // runs are written before it, the last first; null: they are not wanted
 };
 
-// Adds letters of an operation; the run before it is written. Operation 0 ends the last run.
+// Adds residues of an operation; the run before it is written. Operation 0 ends the last run.
 __device__ __forceinline__ void emit(Walk& walk, int operation, int length) {
     if (operation != walk.operation) {
         if (walk.length > 0) {
@@ -149,7 +149,7 @@ __device__ __forceinline__ bool walk_block(const View& v, const Flags& flags, in
     return true;
 }
 
-__device__ __forceinline__ void walk_over_equal_letters(const View& v, Walk& walk) {
+__device__ __forceinline__ void walk_over_equal_residues(const View& v, Walk& walk) {
     const int equal = equal_before(v, walk.row, walk.column, min(walk.row, walk.column));
     if (equal == 0) return;
     emit(walk, 7, equal);
@@ -164,7 +164,7 @@ __device__ __forceinline__ void walk_over_equal_letters(const View& v, Walk& wal
 __device__ bool trace(const Params& p, const View& v, const int* table, const int4* blocks, int4* lanes,
                       Walk& walk) {
     for (;;) {
-        if (walk.state == IN_H && charges_differences(p)) walk_over_equal_letters(v, walk);
+        if (walk.state == IN_H && charges_differences(p)) walk_over_equal_residues(v, walk);
         if (walk.row == 0 || walk.column == 0) break;
         const int t = walk.row + walk.column, block = (t - 1) / STEPS, step = block * STEPS;
         const int4 is = blocks[block];

@@ -26,7 +26,7 @@ struct Lanes {
 template <int R>
 struct Tile {
     int even[R], odd[R], e[R], f[R];  // of lanes: H of the last even and odd antidiagonal; gaps handed on
-    int row[R + 3], column[R + 4];    // letters of eight antidiagonals
+    int row[R + 3], column[R + 4];    // residues of eight antidiagonals
 
     __device__ __forceinline__ void load(const Lanes& lanes, int lane) {
 #pragma unroll
@@ -43,12 +43,12 @@ struct Tile {
     }
 
     __device__ __forceinline__ void cell(const Params& p, const int* table, int opening, int r, int& h,
-                                         int left, int up, int row_letter, int column_letter) {
-        h = max(__viaddmax_s32(h, score_of(p, table, row_letter, column_letter), left), up);
+                                         int left, int up, int row_residue, int column_residue) {
+        h = max(__viaddmax_s32(h, score_of(p, table, row_residue, column_residue), left), up);
         e[r] = __viaddmax_s32(h, -opening, left);
         f[r] = __viaddmax_s32(h, -opening, up);
     }
-    // Antidiagonal 2 k + 1 of the eight whose letters are there.
+    // Antidiagonal 2 k + 1 of the eight whose residues are there.
     __device__ __forceinline__ void fill_odd(const Params& p, const int* table, int opening, int k) {
         int coming = __shfl_down_sync(ALL, e[0], 1);
         if (threadIdx.x % 32 == 31) coming = NOTHING;
@@ -150,11 +150,11 @@ __device__ __forceinline__ int reach_of(const Params& p, const View& v, const Ch
 }
 
 // Of 32 lanes beside one another, the reach of this thread's. A beam is no bound: it does without what cheap
-// letters might give back, and is narrower.
+// residues might give back, and is narrower.
 __device__ __forceinline__ int reach_here(const Params& p, const View& v, const Lanes& window, int low,
                                           int step, int first, int last, bool beam) {
     const int lane = low + (int)(threadIdx.x % 32);
-    // For all 32 alike what cheap letters give back, at most: of the first row and the first column.
+    // For all 32 alike what cheap residues give back, at most: of the first row and the first column.
     const Cheap cheap = beam ? Cheap() : Cheap(p, v, step / 2 + low, step / 2 - low - 32);
     return lane < first || lane > last ? NO_REACH
                                        : reach_of(p, v, cheap, window.at[lane - window.base], lane, step);
@@ -179,7 +179,7 @@ __device__ int best_reach(const Params& p, const View& v, const Lanes& window, i
 }
 
 // Sets which lanes of a window are alive: between the first and the last that reach `least`. False: none
-// does. Both ends look at the same 32 lanes at a time: what cheap letters give back depends on them.
+// does. Both ends look at the same 32 lanes at a time: what cheap residues give back depends on them.
 __device__ bool trim(const Params& p, const View& v, Lanes& window, int first, int last, int step, int least,
                      bool beam) {
     int low = first;

@@ -1,11 +1,11 @@
-// What the letters of each sequence are worth from each position on: what the bound of the pruned kernel adds
-// up.
+// What the residues of each sequence are worth from each position on: what the bound of the pruned kernel
+// adds up.
 //
-// Computes   row_worth[k] = sum over letters from k on of row[letter], less k * gap_extend; column_worth[k]
-//            the same with column[letter]; cheap[k] = how many letters from k on are cheap; 0 <= k <= length.
+// Computes   row_worth[k] = sum over residues from k on of row[residue], less k * gap_extend; column_worth[k]
+//            the same with column[residue]; cheap[k] = how many from k on are cheap; 0 <= k <= length.
 // In         codes, starts, lengths of a set; worth[3][32]: row and column worth of a code, 1 for cheap ones.
 // Out        int32 arrays; those of sequence s begin at starts[s] + 16 s.
-// Threads    a block a sequence (first + blockIdx.x), from its end on, 256 letters at a time.
+// Threads    a block a sequence (first + blockIdx.x), from its end on, 256 residues at a time.
 #ifndef PAIRALIGN_EMULATE
 #include <stdint.h>
 #endif
@@ -32,7 +32,7 @@ extern "C" __global__ void sum_worth(const uint8_t* codes, const int64_t* starts
     __shared__ int32_t totals[3 * WARPS];
     const int thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
     const int32_t sequence = first + (int32_t)blockIdx.x, length = lengths[sequence];
-    const uint8_t* const letters = codes + starts[sequence];
+    const uint8_t* const residues = codes + starts[sequence];
     const int64_t to = starts[sequence] + 16ll * sequence;
     if (thread < 96) of[thread] = worth[thread];
     __syncthreads();
@@ -43,7 +43,7 @@ extern "C" __global__ void sum_worth(const uint8_t* codes, const int64_t* starts
     Sums before{0, 0, 0};
     for (int32_t done = 0; done < length; done += THREADS) {
         const int32_t k = length - 1 - done - thread;
-        const int code = k >= 0 ? letters[k] & 31 : -1;
+        const int code = k >= 0 ? residues[k] & 31 : -1;
         Sums sum{0, 0, 0};
         if (code >= 0) sum = {of[code], of[32 + code], of[64 + code]};
         for (int lanes = 1; lanes < 32; lanes *= 2) {

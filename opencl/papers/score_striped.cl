@@ -1,7 +1,7 @@
 // Scores by the striped method: a work-group of 32 work-items a pair, lazy F decided by a vote.
 //
 // What it computes
-//   build_profiles  the scores of each row sequence's letters against every letter, in striped order
+//   build_profiles  the scores of each row sequence's residues against every residue, in striped order
 //   score_striped   the score of each pair
 //
 // Source: T. Kakimoto, K. Dohi, Y. Shibata, K. Oguri, "Performance comparison of GPU programming frameworks
@@ -20,8 +20,8 @@
 //     first_column    [rows]      sorted position of its column
 //     chosen          [pairs]     numbers of the pairs to align; read when Rectangle::chosen
 //     profile_starts  [rows + 1]  where each row's profile starts, in entries of four scores
-//     profiles        a row: [32 letters][segments / 4, rounded up][32 work-items] entries; rows past the end
-//                     score 0
+//     profiles        a row: [32 residues][segments / 4, rounded up][32 work-items] entries; rows past the
+//                     end score 0
 // Output: results [3][pairs]: score, query, target.
 // Cells [segments][32]: H of a column and E of the next, in local memory (STORE=local) while they fit, else
 // in global memory (STORE=global), `pitch` cells a work-group (0 when local). Work-groups take every
@@ -119,7 +119,7 @@ static inline void advance(Lane* lane, STORE int2* cell, int score, int open, in
 }
 
 // The best of this work-item's cells; the highest of all work-items is the score.
-static inline int score_pair(global const ENTRY* profile, global const uchar* letters, int rows, int columns,
+static inline int score_pair(global const ENTRY* profile, global const uchar* residues, int rows, int columns,
                              STORE int2* cells, Exchange* exchange, int item, const Rectangle rectangle) {
     const int open = rectangle.gap_open, extend = rectangle.gap_extend;
     const int segments = segments_of(rows), fours = (segments + 3) / 4;
@@ -132,10 +132,10 @@ static inline int score_pair(global const ENTRY* profile, global const uchar* le
     }
     Lane lane = {0, 0, 0};
     int best = 0;  // semiglobal: of cells (0, n) and (m, 0)
-    // A letter is read two columns ahead, scores four segments ahead: neither is then waited for.
-    global const ENTRY* scores = profile + (int)letters[0] * fours * ITEMS;
+    // A residue is read two columns ahead, scores four segments ahead: neither is then waited for.
+    global const ENTRY* scores = profile + (int)residues[0] * fours * ITEMS;
     ENTRY ahead = *scores;
-    int next_letter = letters[min(1, columns - 1)];
+    int next_residue = residues[min(1, columns - 1)];
     for (int column = 1; column <= columns; ++column) {
         lane.diagonal = from_before(exchange, item, cells[(segments - 1) * ITEMS].x,
                                     border_score(column - 1, open, extend));
@@ -151,9 +151,9 @@ static inline int score_pair(global const ENTRY* profile, global const uchar* le
             advance(&lane, cell + 3 * ITEMS, score.w, open, extend);
         }
         const ENTRY score = ahead;  // of the last one to four segments
-        scores = profile + next_letter * fours * ITEMS;
+        scores = profile + next_residue * fours * ITEMS;
         ahead = *scores;
-        next_letter = letters[min(column + 1, columns - 1)];
+        next_residue = residues[min(column + 1, columns - 1)];
         const int left = segments - 4 * (fours - 1);
         advance(&lane, cell, score.x, open, extend);
         if (left > 1) advance(&lane, cell + ITEMS, score.y, open, extend);
@@ -190,15 +190,15 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void build_profiles(
     global const uchar* codes = codes_1 + starts_1[position];
     global ENTRY* profile = profiles + profile_starts[row] + item;
     for (int four = 0; four < fours; ++four) {
-        int rows_scores[4];  // where the four letters' scores start in the matrix, or -1
+        int rows_scores[4];  // where the four residues' scores start in the matrix, or -1
         for (int k = 0; k < 4; ++k) {
             const int segment = 4 * four + k, at = item * segments + segment;
             rows_scores[k] = segment < segments && at < length ? (codes[at] & (LETTERS - 1)) * LETTERS : -1;
         }
-        for (int letter = 0; letter < LETTERS; ++letter) {
+        for (int residue = 0; residue < LETTERS; ++residue) {
             int score[4];
-            for (int k = 0; k < 4; ++k) score[k] = rows_scores[k] < 0 ? 0 : matrix[rows_scores[k] + letter];
-            profile[(letter * fours + four) * ITEMS] = (ENTRY)(score[0], score[1], score[2], score[3]);
+            for (int k = 0; k < 4; ++k) score[k] = rows_scores[k] < 0 ? 0 : matrix[rows_scores[k] + residue];
+            profile[(residue * fours + four) * ITEMS] = (ENTRY)(score[0], score[1], score[2], score[3]);
         }
     }
 }

@@ -39,7 +39,7 @@ STATS_FIELDS = (
     "matches",
     "mismatches",
     "gap_openings",
-    "gap_letters",
+    "gap_residues",
 )
 _INT_FIELDS = (*SCORE_FIELDS, *STATS_FIELDS)
 _PAIR_FIELDS = (*_INT_FIELDS, "strand")
@@ -76,7 +76,7 @@ class Alignments(Selectable):
         Scores times ``scoring.scale``; `score` has them unscaled.
     query_start, query_end, target_start, target_end : ndarray of int32, shape (n,), or None
         The aligned parts, in residues, counted from 0, half-open. All 0 where nothing is aligned.
-    matches, mismatches, gap_openings, gap_letters : ndarray of int32, shape (n,), or None
+    matches, mismatches, gap_openings, gap_residues : ndarray of int32, shape (n,), or None
         Counts inside the spans: free end gaps do not count.
     cigar : ndarray of uint32, shape (total,), or None
         The runs of all pairs one after the other: ``length << 4 | op`` with the SAM operations
@@ -114,7 +114,7 @@ class Alignments(Selectable):
     matches: Int32s | None = None
     mismatches: Int32s | None = None
     gap_openings: Int32s | None = None
-    gap_letters: Int32s | None = None
+    gap_residues: Int32s | None = None
     cigar: npt.NDArray[np.uint32] | None = None
     cigar_offsets: npt.NDArray[np.int64] | None = None
     strand: npt.NDArray[np.int8] | None = None
@@ -168,7 +168,7 @@ class Alignments(Selectable):
     @property
     def columns(self) -> Int32s:
         """Columns of each alignment, int32 of shape (n,), free end gaps not counted."""
-        return self.field("matches") + self.field("mismatches") + self.field("gap_letters")
+        return self.field("matches") + self.field("mismatches") + self.field("gap_residues")
 
     @property
     def identity(self) -> npt.NDArray[np.float64]:

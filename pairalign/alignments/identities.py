@@ -80,7 +80,7 @@ def count_identity(found: Alignments, identity: str) -> tuple[Int64s, Int64s]:
     elif identity == "mean":
         part, whole = 2 * matches, np.add(*_lengths(found))
     else:
-        whole = aligned + found.field("gap_letters")
+        whole = aligned + found.field("gap_residues")
         if needs_cigar(identity, found.scoring.mode):
             whole = whole - _gaps_at_ends(found)
     nothing = (found.columns == 0) | (whole <= 0)
@@ -103,9 +103,9 @@ def _gaps_at_ends(found: Alignments) -> Int64s:
     assert found.cigar is not None
     assert found.cigar_offsets is not None
     starts, stops = found.cigar_offsets[:-1], found.cigar_offsets[1:]
-    letters = np.zeros(len(found), np.int64)
+    residues = np.zeros(len(found), np.int64)
     if not len(found.cigar):
-        return letters
+        return residues
     any_run = stops > starts
     query_lengths, target_lengths = _lengths(found)
     # Beside a free end gap, which the spans leave out, the first or last run is no end gap.
@@ -116,5 +116,5 @@ def _gaps_at_ends(found: Alignments) -> Int64s:
     for at, counts in ends:
         runs = found.cigar[np.where(counts, at, 0)]
         is_gap = counts & np.isin(runs & _OPERATION, (_INSERTION, _DELETION))
-        letters += np.where(is_gap, runs >> 4, 0)
-    return letters
+        residues += np.where(is_gap, runs >> 4, 0)
+    return residues

@@ -140,7 +140,7 @@ class MultipleAlignment:
         """Return the row of the sequence at an input index: residues and ``-``, uint8."""
         row = np.full(self.width, GAP, np.uint8)
         own = slice(*self.sequences.offsets[index : index + 2])
-        row[self.columns[own]] = self.sequences.letters[own]
+        row[self.columns[own]] = self.sequences.residues[own]
         return row
 
     def text(self, index: int) -> str:
@@ -183,7 +183,7 @@ class MultipleAlignment:
         make: Any = Alignment  # untyped
         rows = np.stack([self.row(index) for index in range(len(self))])
         records = [
-            SeqRecord(Seq(one.letters), id=one.name, name=one.name, description=one.description)
+            SeqRecord(Seq(one.residues), id=one.name, name=one.name, description=one.description)
             for one in self.sequences
         ]
         converted: Bio.Align.Alignment = make(records, _corners(rows != GAP))
@@ -219,8 +219,8 @@ class MultipleAlignment:
             biotite is not installed.
         """
         rows = [self.text(index) for index in range(len(self))]
-        letters = [one.letters for one in self.sequences]
-        return to_biotite_alignment(rows, letters, [0] * len(self), self.sequences.alphabet)
+        residues = [one.residues for one in self.sequences]
+        return to_biotite_alignment(rows, residues, [0] * len(self), self.sequences.alphabet)
 
     def order(self, by: str) -> list[int]:
         """Return input indices in the order of the ``"input"`` or of the ``"tree"``."""

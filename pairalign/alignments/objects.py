@@ -97,6 +97,6 @@ def to_biotite_alignment(
 
 def _spelled(row: str, alphabet: Alphabet) -> str:
     """Return a row with the letters of the alphabet: those that it lacks as X or N."""
-    letters = np.frombuffer(row.encode("ascii"), np.uint8)
+    residues = np.frombuffer(row.encode("ascii"), np.uint8)
     table = np.frombuffer(alphabet.letters.encode("ascii").ljust(256, GAP.encode()), np.uint8)
-    return table[alphabet.encoding[letters]].tobytes().decode("ascii")
+    return table[alphabet.encoding[residues]].tobytes().decode("ascii")

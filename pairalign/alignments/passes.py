@@ -36,7 +36,7 @@ class NativeCounts(ctypes.Structure):
                 "raw_score",
                 "matches",
                 "mismatches",
-                "gap_letters",
+                "gap_residues",
                 "lengths",
                 "own_scores",
             )
@@ -71,7 +71,7 @@ def find_differences(
     if alignments.targets is not alignments.queries:  # one set after the other
         target = target + np.int32(len(lengths))
         lengths = np.concatenate((lengths, alignments.targets.lengths))
-    names = "raw_score", "matches", "mismatches", "gap_letters"
+    names = "raw_score", "matches", "mismatches", "gap_residues"
     fields = [alignments.query, target, *(getattr(alignments, name) for name in names)]
     if difference == "score":
         assert own_scores is not None

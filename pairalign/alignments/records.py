@@ -92,7 +92,7 @@ RECORD = np.dtype(
         ("spans", np.int64, 4),
         *((name, np.int64) for name in ("first_run", "runs")),
         *((name, np.int64, 2) for name in ("rows", "row_bytes")),
-        *((name, np.int64) for name in ("letters", "letter_bytes")),
+        *((name, np.int64) for name in ("residues", "residue_bytes")),
         ("clipped", np.int64, 2),
         *((name, np.int64) for name in ("btop", "btop_bytes", "cs", "cs_bytes", "md", "md_bytes")),
         *((name, np.int64) for name in ("bars", "bar_bytes")),
@@ -217,9 +217,9 @@ class SetNames:
     def __len__(self) -> int:
         return len(self.lengths)
 
-    def letters_of(self, place: int) -> str:
+    def residues_of(self, place: int) -> str:
         """Return the residues of a sequence as they were read."""
-        return self._sequences[place].letters
+        return self._sequences[place].residues
 
     def find(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
         """Return input indices of some names, int32; -1 where the set has no such name."""
@@ -316,18 +316,18 @@ def read_rows(
         Of the queries and of the targets.
     """
     records = np.empty(most, RECORD)
-    letters = np.empty(2 * len(text), np.uint8)  # marks between rows may have been cut short
+    residues = np.empty(2 * len(text), np.uint8)  # marks between rows may have been cut short
     used = np.zeros(1, np.int64)
     count = library.pairalign_read_rows(
         text,
         len(text),
         ROW_FORMATS.index(format),
         *(one.index for one in names),
-        *(array.ctypes.data for array in (records, letters, used)),
+        *(array.ctypes.data for array in (records, residues, used)),
     )
     if count < 0:
         raise MemoryError("out of memory while alignments are read")
-    kept = letters[: int(used[0])].tobytes()
+    kept = residues[: int(used[0])].tobytes()
     return AlignmentRecords(kept, records[:count], np.empty(0, np.uint32), text.count(b"\n"))
 
 
@@ -337,7 +337,7 @@ def empty_records(count: int) -> npt.NDArray[np.void]:
     records["number"] = np.arange(count)
     records["spans"] = -1
     records["says"] = UNSAID
-    for name in ("runs", "row_bytes", "letter_bytes", "btop_bytes", "cs_bytes", "md_bytes"):
+    for name in ("runs", "row_bytes", "residue_bytes", "btop_bytes", "cs_bytes", "md_bytes"):
         records[name] = -1
     for name in ("bar_bytes", "query", "target"):
         records[name] = -1

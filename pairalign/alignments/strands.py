@@ -29,7 +29,7 @@ class NativeTurned(ctypes.Structure):
     _fields_ = (
         ("pairs", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in ("query", "target")),
-        *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_letters")),
+        *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_residues")),
         *((name, ctypes.c_void_p) for name in ("query_lengths", "target_lengths", "positions")),
         *((name, ctypes.c_void_p) for name in ("query_codes", "target_codes")),
         *((name, ctypes.c_void_p) for name in ("query_offsets", "target_offsets")),
@@ -77,7 +77,7 @@ def _turn(found: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDAr
     """Spans on the original strands, and the pairs whose target was reverse-complemented."""
     spans: dict[str, Any] = {name: np.empty(len(found), np.int32) for name in _SPANS}
     turned = np.empty(len(found), np.bool_)
-    counts = (found.field(name) for name in ("matches", "mismatches", "gap_letters"))
+    counts = (found.field(name) for name in ("matches", "mismatches", "gap_residues"))
     arrays = [
         *(found.query, found.target, *counts),
         *(found.queries.lengths, found.targets.lengths),

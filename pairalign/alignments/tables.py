@@ -56,6 +56,9 @@ def column_names(detail: Detail, strands: bool = False) -> tuple[str, ...]:
 STATISTICS_COLUMNS = ("bits", "evalue")
 """Those after the scores, where bits and E-values are known."""
 
+_FIELD_OF = {"gap_letters": "gap_residues"}
+"""Fields of `Alignments` whose columns in files have the name that they were published with."""
+
 _MOST_RUNS = 2**31 - 1
 """What the offsets of an Arrow list reach; those of a large list are twice as wide."""
 
@@ -292,7 +295,7 @@ def arrow_table(group: PairColumns, names: list[pa.Array], schema: pa.Schema) ->
         columns[STRAND_COLUMN] = pa.array(strand)
     for name in schema.names:
         if name not in columns:
-            columns[name] = pa.array(group.field(name))
+            columns[name] = pa.array(group.field(_FIELD_OF.get(name, name)))
     return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
 
 

@@ -29,9 +29,9 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 _MODES = ("global", "semiglobal", "local")
-_COUNTS = ("matches", "mismatches", "gap_openings", "gap_letters")
+_COUNTS = ("matches", "mismatches", "gap_openings", "gap_residues")
 _SPANS = ("query_start", "query_end", "target_start", "target_end")
-_MOST_LETTERS = 2**31
+_MOST_RESIDUES = 2**31
 _Ends = tuple[Int32s, Int32s]
 _Sets = tuple[SequenceSet, SequenceSet]
 
@@ -132,7 +132,7 @@ class PairThresholds:
         return NativeThresholds(
             *self.min_identity.as_integer_ratio(),
             *self.min_coverage.as_integer_ratio(),
-            *(min(whole, _MOST_LETTERS), *part.as_integer_ratio()),
+            *(min(whole, _MOST_RESIDUES), *part.as_integer_ratio()),
             list(IDENTITIES).index(identity_of),
             list(COVERAGES).index(self.coverage_of),
             _MODES.index("semiglobal" if mode == END_GAPS else mode),

@@ -174,14 +174,14 @@ class Alignment:
         return self._stat("gap_openings")
 
     @property
-    def gap_letters(self) -> int:
+    def gap_residues(self) -> int:
         """Residues opposite gaps."""
-        return self._stat("gap_letters")
+        return self._stat("gap_residues")
 
     @property
     def columns(self) -> int:
         """Columns of the alignment, free end gaps not counted."""
-        return self.matches + self.mismatches + self.gap_letters
+        return self.matches + self.mismatches + self.gap_residues
 
     @property
     def identity(self) -> float:
@@ -240,7 +240,7 @@ class Alignment:
         """Return the rows and the markup between them: ``|`` equal, ``:`` similar, ``.`` other."""
         q, t, runs = self._row_runs()
         queries, targets = self.alignments.queries, self.alignments.targets
-        query, target = self.query.letters, self.target.letters
+        query, target = self.query.residues, self.target.residues
         query_codes = queries.codes_of(self.query_index)
         if self.strand < 0:
             query = query.translate(_COMPLEMENTS)[::-1]
@@ -278,7 +278,7 @@ class Alignment:
             return "\n".join(lines) + "\n"
         lines[1] += (
             f", {self.matches} of {self.columns} columns identical ({100 * self.identity:.1f}%), "
-            f"{self.gap_letters} residues in {self.gap_openings} gaps"
+            f"{self.gap_residues} residues in {self.gap_openings} gaps"
         )
         if not self.alignments.has_cigar:
             return "\n".join(lines) + "\n"
@@ -333,7 +333,7 @@ class Alignment:
             corners.append((t, q))
             before = direction
         records = [
-            SeqRecord(Seq(one.letters), id=one.name, name=one.name, description=one.description)
+            SeqRecord(Seq(one.residues), id=one.name, name=one.name, description=one.description)
             for one in (self.target, self.query)
         ]
         make: Any = Bio.Align.Alignment  # untyped
@@ -377,10 +377,10 @@ class Alignment:
             biotite is not installed.
         """
         q, t, _ = self._row_runs()
-        query = self.query.letters
+        query = self.query.residues
         if self.strand < 0:
             query = query.translate(_COMPLEMENTS)[::-1]
-        sequences = [query, self.target.letters]
+        sequences = [query, self.target.residues]
         return to_biotite_alignment(self.rows(), sequences, (q, t), self._alphabet, self.score)
 
     @property

@@ -65,7 +65,7 @@ SIGNATURES = {
     # cpu/gpu_plan/packed_plan.cpp
     "plan_packed": "pointer -> int32",
     # cpu/index/growing_index.h, lane_index.h
-    "growing_letters": "pointer -> int32",
+    "growing_residues": "pointer -> int32",
     "open_growing": "pointer int32 -> pointer",
     "open_lanes": "pointer text int32 -> pointer",
     # cpu/index/representatives.h
@@ -79,7 +79,7 @@ SIGNATURES = {
     "count_seeded": "pointer*2 int32*2 pointer -> int32",
     "find_seeded": "pointer*5 -> int32",
     "open_seed_index": "pointer int32 -> pointer",
-    "seed_letters": "pointer -> int32",
+    "seed_residues": "pointer -> int32",
     "seeded_columns": "pointer*2 -> int32",
     # cpu/msa/chain.cpp, exports.cpp
     "msa_accuracies": "pointer int32 pointer -> int32",
@@ -147,7 +147,7 @@ SIGNATURES = {
     "order_rows": "int64 pointer*3 -> none",
     "row_ranks": "int64 pointer*3 int64 pointer*5 -> none",
     # cpu/sets/sets.cpp
-    "lay_out_letters": "int64 pointer*6 -> none",
+    "lay_out_residues": "int64 pointer*6 -> none",
     "sum_worth": "int64 pointer*5 -> none",
     # cpu/statistics/composition.cpp
     "pair_lambdas": "int64 pointer*6 int32 pointer*2 int32 double*2 pointer*3 -> none",

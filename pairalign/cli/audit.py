@@ -118,7 +118,7 @@ def _read_table(asked: AuditOptions, columns: TableColumns) -> tuple[SequenceSet
         source=asked.groups,
     )
     if rules.on_empty == "skip":
-        said = [one for one, letters in zip(said, residues, strict=True) if letters.strip()]
+        said = [one for one, text in zip(said, residues, strict=True) if text.strip()]
     if len(said) == len(known):  # repeated names may have been made unique
         said = [replace(one, name=name) for one, name in zip(said, known.names, strict=True)]
     return known, make_groups(known, said, asked.groups)

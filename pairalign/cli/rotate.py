@@ -33,7 +33,7 @@ def run_rotate(asked: RotateOptions) -> None:
     seconds = time.perf_counter() - started
     with open_output(asked.output, threads=resources.used_threads) as output:
         for one in found:
-            output.write(f">{one.description}\n{one.letters}\n".encode())
+            output.write(f">{one.description}\n{one.residues}\n".encode())
     lines = Lines()
     lines.add_problem(problem)
     lines.add("rotated to", asked.to)

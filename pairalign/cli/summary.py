@@ -76,9 +76,9 @@ class Summary:
             return
         assert alignments.matches is not None
         assert alignments.mismatches is not None
-        assert alignments.gap_letters is not None
+        assert alignments.gap_residues is not None
         found = find_extremes(
-            (alignments.matches, alignments.mismatches, alignments.gap_letters),
+            (alignments.matches, alignments.mismatches, alignments.gap_residues),
             alignments.raw_score if self._is_by_score else None,
             _THREADS,
         )

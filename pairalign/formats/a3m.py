@@ -37,5 +37,5 @@ class A3mWriter(TextWriter):
     def header(self) -> bytes:
         """Return the record of the query."""
         queries = self._content.queries
-        letters = queries.letters.tobytes().upper()
-        return b">%s\n%s\n" % (queries.names[0].encode(), letters)
+        residues = queries.residues.tobytes().upper()
+        return b">%s\n%s\n" % (queries.names[0].encode(), residues)

@@ -42,10 +42,10 @@ def read_aligned_fasta(
     columns = np.empty(sequences.total_residues, np.int32)
     seen: set[int] = set()
     width = int(records.offsets[1] - records.offsets[0]) if len(records.names) else 0
-    letters = np.frombuffer(records.letters, np.uint8)
+    residues = np.frombuffer(records.residues, np.uint8)
     gaps = np.frombuffer(bytes(GAPS), np.uint8)
     for number, name in enumerate(records.names):
-        row = letters[records.offsets[number] : records.offsets[number + 1]]
+        row = residues[records.offsets[number] : records.offsets[number + 1]]
         title = f"{source}: record {number + 1} {shown_name(name)}"
         if len(row) != width:
             raise AlignmentFileError(

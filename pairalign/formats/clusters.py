@@ -174,7 +174,7 @@ def _representatives(clusters: Clusters, sizes: Int64s | None) -> Iterator[str]:
         header = sequence.description
         if sizes is not None:
             header = name_size(header, int(sizes[cluster]))
-        yield f">{header}\n{sequence.letters}\n"
+        yield f">{header}\n{sequence.residues}\n"
 
 
 def _otu_table(clusters: Clusters) -> Iterator[str]:

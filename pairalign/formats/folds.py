@@ -71,4 +71,4 @@ def write_fold_files(folder: str, split: Split) -> None:
 def _records(sequences: SequenceSet, members: Sequence[int]) -> Iterator[str]:
     for index in members:
         one = sequences[index]
-        yield f">{one.description}\n{one.letters}\n"
+        yield f">{one.description}\n{one.residues}\n"

@@ -79,9 +79,9 @@ def write_unitigs(output: Output, graph: UnitigGraph, reads: SequenceSet) -> Non
     ]
     output.write(b"H\tVN:Z:1.0\n")
     for name, one in zip(names, graph.unitigs, strict=True):
-        letters = one.spell(reads)
-        tags = f"LN:i:{len(letters)}\trc:i:{len(one.vertices)}"
-        output.write(b"S\t%s\t%s\t%s\n" % (name.encode(), letters, tags.encode()))
+        residues = one.spell(reads)
+        tags = f"LN:i:{len(residues)}\trc:i:{len(one.vertices)}"
+        output.write(b"S\t%s\t%s\t%s\n" % (name.encode(), residues, tags.encode()))
     for first, turned, second, second_turned, overlap in graph.links:
         ends = f"{names[first]}\t{'+-'[turned]}\t{names[second]}\t{'+-'[second_turned]}"
         output.write(f"L\t{ends}\t{overlap}M\n".encode())
@@ -114,8 +114,8 @@ def gfa_names(names: Sequence[str]) -> list[str]:
 def _segments(sequences: SequenceSet, shown: Sequence[str], chosen: Iterable[int]) -> bytes:
     lines = []
     for index in chosen:
-        letters = sequences.letters[sequences.offsets[index] : sequences.offsets[index + 1]]
+        residues = sequences.residues[sequences.offsets[index] : sequences.offsets[index + 1]]
         name, own = shown[index].encode(), sequences.names[index].encode()
         tag = b"" if name == own else b"\ton:Z:%s" % own
-        lines.append(b"S\t%s\t%s\tLN:i:%d%s\n" % (name, letters.tobytes(), len(letters), tag))
+        lines.append(b"S\t%s\t%s\tLN:i:%d%s\n" % (name, residues.tobytes(), len(residues), tag))
     return b"".join(lines)

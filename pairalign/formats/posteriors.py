@@ -93,7 +93,7 @@ class TcLibPosteriors(PosteriorWriter):
 
     def _begin(self) -> None:
         lines = [f"! TC_LIB_FORMAT_01\n{len(self._sequences)}\n"]
-        lines += [f"{one.name} {len(one)} {one.letters}\n" for one in self._sequences]
+        lines += [f"{one.name} {len(one)} {one.residues}\n" for one in self._sequences]
         self._output.write("".join(lines).encode())
         self._residues = _table(f"{number} " for number in _residues_of(self._sequences))
         self._weights = _table(

@@ -74,7 +74,7 @@ class SamWriter(TextWriter):
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         is_first = content.piece.first  # which looks at all, and the others at those of a block
         sets = [whole_of(one) if is_first else one for one in (content.queries, content.targets)]
-        _check_letters(sets[0])
+        _check_residues(sets[0])
         self._seen = np.zeros(len(content.queries), np.bool_)
         for left in content.piece.left:
             queries = left.get("queries", [])
@@ -154,10 +154,10 @@ def _check_qualities(sequences: SequenceSet, qualities: npt.NDArray[np.uint8]) -
         )
 
 
-def _check_letters(sequences: SequenceSet) -> None:
+def _check_residues(sequences: SequenceSet) -> None:
     if not sequences.byte_counts[ord("*")]:
         return
-    places = np.flatnonzero(sequences.letters == ord("*"))
+    places = np.flatnonzero(sequences.residues == ord("*"))
     if len(places):  # else those of a set that this is a block of
         index, place = sequences.locate(int(places[0]))
         raise FormatError(

@@ -55,7 +55,7 @@ class TcLibWriter(TextWriter):
 def _lines(sequences: SequenceSet, start: int, stop: int) -> bytes:
     lines = []
     for index in range(start, min(stop, len(sequences))):
-        letters = sequences.letters[sequences.offsets[index] : sequences.offsets[index + 1]]
+        residues = sequences.residues[sequences.offsets[index] : sequences.offsets[index + 1]]
         name = sequences.names[index].encode()
-        lines.append(b"%s %d %s\n" % (name, len(letters), letters.tobytes()))
+        lines.append(b"%s %d %s\n" % (name, len(residues), residues.tobytes()))
     return b"".join(lines)

@@ -27,7 +27,7 @@ class NativeSet(ctypes.Structure):
         ("count", ctypes.c_int64),
         ("names", ctypes.c_void_p),
         ("name_offsets", ctypes.c_void_p),
-        ("letters", ctypes.c_void_p),
+        ("residues", ctypes.c_void_p),
         ("codes", ctypes.c_void_p),
         ("offsets", ctypes.c_void_p),
         ("most_name_bytes", ctypes.c_int64),
@@ -99,12 +99,12 @@ class SetText:
     ) -> None:
         text = sequences.text_arrays(residues=residues)
         if shown_as is not None:
-            known = text.names, text.name_offsets, shown_as[text.letters]
+            known = text.names, text.name_offsets, shown_as[text.residues]
             text = TextArrays(*known, text.codes, text.offsets, text.longest_name)
         if names is not None:
             shown, offsets = join_texts(names)
             longest = int(np.diff(offsets).max(initial=0))
-            text = TextArrays(shown, offsets, text.letters, text.codes, text.offsets, longest)
+            text = TextArrays(shown, offsets, text.residues, text.codes, text.offsets, longest)
         headers: tuple[npt.NDArray[Any] | None, ...] = (None, None)
         if titles:
             headers = join_texts(one.replace("\t", " ") for one in sequences.descriptions)

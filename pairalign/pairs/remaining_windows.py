@@ -73,8 +73,8 @@ class RestOfGrid:
 
 def cells_of_all(rows: Lengths, columns: Lengths | None) -> int:
     """Count the cells of all pairs of two sets, or of one; they may need more than 64 bits."""
-    letters = int(rows.sum(dtype=np.int64))
+    residues = int(rows.sum(dtype=np.int64))
     if columns is not None:
-        return letters * int(columns.sum(dtype=np.int64))
+        return residues * int(columns.sum(dtype=np.int64))
     parts = (rows[at : at + _AT_A_TIME].astype(np.int64) for at in range(0, len(rows), _AT_A_TIME))
-    return (letters * letters - sum(int(np.dot(part, part)) for part in parts)) // 2
+    return (residues * residues - sum(int(np.dot(part, part)) for part in parts)) // 2

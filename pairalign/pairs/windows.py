@@ -215,9 +215,9 @@ def count_cells(window: Window, rows: Lengths, columns: Lengths) -> int:
         Lengths by sorted position; the same array for one set.
     """
     if not window.triangular or window.row_stop <= window.column_start:  # all with all
-        letters = rows[window.row_start : window.row_stop].sum(dtype=np.int64)
+        residues = rows[window.row_start : window.row_stop].sum(dtype=np.int64)
         others = columns[window.column_start : window.column_stop].sum(dtype=np.int64)
-        return int(letters * others)
+        return int(residues * others)
     return int(np.dot(rows[window.row_start : window.row_stop], sums_of_tails(window, columns)))
 
 
@@ -226,7 +226,7 @@ def split_rows(
     rows: Lengths,
     columns: Lengths,
     pair_bytes: int,
-    letter_bytes: float,
+    residue_bytes: float,
     limit: int,
     most_cells: int = UNLIMITED,
 ) -> Iterator[Window]:
@@ -241,7 +241,7 @@ def split_rows(
         Lengths by sorted position.
     pair_bytes : int
         Bytes of a pair's result, whatever its length.
-    letter_bytes : float
+    residue_bytes : float
         Bytes of a pair's result for each residue of both sequences.
     limit : int
         Bytes that a slab's results may take; a slab of one row may take more.
@@ -250,7 +250,7 @@ def split_rows(
     """
     longest = int(rows[window.row_start : window.row_stop].max(initial=0))
     longest += int(columns[window.column_start : window.column_stop].max(initial=0))
-    fits = window.pairs * (pair_bytes + letter_bytes * longest) <= limit
+    fits = window.pairs * (pair_bytes + residue_bytes * longest) <= limit
     soon = most_cells == UNLIMITED or count_cells(window, rows, columns) <= most_cells
     if window.pairs and fits and soon:
         yield window
@@ -258,7 +258,7 @@ def split_rows(
     offsets = window.row_offsets
     counts = np.diff(offsets)
     heights, tails = rows[window.row_start : window.row_stop], sums_of_tails(window, columns)
-    ends = np.cumsum(pair_bytes * counts + letter_bytes * (counts * heights + tails))
+    ends = np.cumsum(pair_bytes * counts + residue_bytes * (counts * heights + tails))
     cells = np.cumsum(heights * tails)
     yield from cut_rows(window, ends, cells, limit, most_cells)
 

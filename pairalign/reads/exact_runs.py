@@ -31,7 +31,7 @@ _WORDS = {31: 24, 20: 16}
 """Residues of words by the least run that they are taken for; shorter runs are words themselves."""
 
 _NONE = np.uint64(2**64 - 1)
-_BLOCK_LETTERS = 1 << 22
+_BLOCK_RESIDUES = 1 << 22
 _MOST_HELD = 1 << 24
 _SAMPLED_READS = 400
 _ODD = np.uint64(11400714819323198485)  # Knuth's multiplier of 64 bits
@@ -107,7 +107,7 @@ def words_of(reads: SequenceSet, run: int) -> Words:
     ends = np.cumsum(reads.lengths.astype(np.int64))
     while start < len(reads):
         done = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, done + _BLOCK_LETTERS, "right")))
+        stop = max(start + 1, int(np.searchsorted(ends, done + _BLOCK_RESIDUES, "right")))
         kept.append(_kept_words(reads, range(start, stop), run))
         start = stop
     return np.sort(np.concatenate(kept))
@@ -122,7 +122,7 @@ def count_hits(words: Words) -> int:
 
 def estimate_hits(reads: SequenceSet, run: int) -> float:
     """Estimate `count_hits` of the `words_of` reads by some of them."""
-    step = max(1, min(len(reads) // _SAMPLED_READS, reads.total_residues // _BLOCK_LETTERS))
+    step = max(1, min(len(reads) // _SAMPLED_READS, reads.total_residues // _BLOCK_RESIDUES))
     words = np.sort(_kept_words(reads, range(0, len(reads), step), run))
     return count_hits(words) * float(step) ** 2
 
@@ -186,8 +186,8 @@ def _hashes(codes: npt.NDArray[np.uint8], size: int) -> Words:
     """Hash of each word or, if less, its reverse complement; `_NONE` of ambiguous residues."""
     if len(codes) < size:
         return np.empty(0, np.uint64)
-    letters = (codes & 3).astype(np.uint64)
-    power: _Word = letters, np.uint64(3) - letters, codes < 4
+    residues = (codes & 3).astype(np.uint64)
+    power: _Word = residues, np.uint64(3) - residues, codes < 4
     word, length = power, size & 1
     for bit in range(1, size.bit_length()):
         power = _joined(power, power, 1 << bit - 1, 1 << bit - 1)

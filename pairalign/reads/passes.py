@@ -35,7 +35,7 @@ class NativeFields(ctypes.Structure):
         *((name, ctypes.c_void_p) for name in ("query", "target")),
         *((name, ctypes.c_void_p) for name in ("query_start", "query_end")),
         *((name, ctypes.c_void_p) for name in ("target_start", "target_end")),
-        *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_letters")),
+        *((name, ctypes.c_void_p) for name in ("matches", "mismatches", "gap_residues")),
         *((name, ctypes.c_void_p) for name in ("query_lengths", "target_lengths", "strand")),
     )
 
@@ -177,7 +177,7 @@ def _fields_of(found: Alignments) -> NativeFields:
     arrays: list[npt.NDArray[np.signedinteger] | None] = [found.query, found.target]
     for name in ("query_start", "query_end", "target_start", "target_end"):
         arrays.append(found.field(name))
-    for name in ("matches", "mismatches", "gap_letters"):
+    for name in ("matches", "mismatches", "gap_residues"):
         arrays.append(found.field(name))
     arrays += [found.queries.lengths, found.targets.lengths, found.strand]
     addresses = (None if one is None else one.ctypes.data for one in arrays)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pairalign.base.arrays import Int32s
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
-from pairalign.sequences.letters import codes_in
+from pairalign.sequences.residues import codes_in
 from pairalign.sequences.sets import SequenceSet
 
 NEVER, ALWAYS = 2**31 - 1, -(2**31)
@@ -96,7 +96,7 @@ def least_by_end(
     worst = max(scoring.gap_open, -int(others.min(initial=0)))
     a_share = int(matches.min()) * share - worst * (whole - share)
     if a_share > 0:
-        for letters in range(max(0, min_overlap), longest + 1):
-            needed = -(-share * letters // whole)  # matches
-            least[letters] = min(-(-a_share * needed // share), NEVER)
+        for residues in range(max(0, min_overlap), longest + 1):
+            needed = -(-share * residues // whole)  # matches
+            least[residues] = min(-(-a_share * needed // share), NEVER)
     return least

@@ -42,10 +42,10 @@ class Unitig:
         pieces = []
         for vertex, added in zip(self.vertices, self.added, strict=True):
             read = vertex >> 1
-            letters = reads.letters[reads.offsets[read] : reads.offsets[read + 1]].tobytes()
+            residues = reads.residues[reads.offsets[read] : reads.offsets[read + 1]].tobytes()
             if vertex & 1:
-                letters = letters[::-1].translate(_COMPLEMENT)
-            pieces.append(letters[len(letters) - added :])
+                residues = residues[::-1].translate(_COMPLEMENT)
+            pieces.append(residues[len(residues) - added :])
         return b"".join(pieces)
 
 

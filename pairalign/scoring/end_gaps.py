@@ -44,9 +44,9 @@ class GapCost:
         """Whether gaps of any length cost nothing: they are no part of the alignment then."""
         return self.open == 0 == self.extend
 
-    def of(self, letters: int) -> int:
+    def of(self, residues: int) -> int:
         """Scaled cost of a gap of `length` residues; 0 for none."""
-        return self.open + (letters - 1) * self.extend if letters else 0
+        return self.open + (residues - 1) * self.extend if residues else 0
 
 
 @dataclass(frozen=True)
@@ -155,8 +155,8 @@ class EndGaps:
             return
         (query_start, query_end), (target_start, target_end) = spans
         left_out = (query_start, lengths[0] - query_end, target_start, lengths[1] - target_end)
-        for end, cost, letters in zip(ENDS, self.costs, left_out, strict=True):
-            if letters and not cost.is_free:
+        for end, cost, residues in zip(ENDS, self.costs, left_out, strict=True):
+            if residues and not cost.is_free:
                 raise ScoringError(
                     f"spans {list(spans[0])} and {list(spans[1])} leave out residues at {end}, "
                     "which is not free"
@@ -187,7 +187,7 @@ class EndGaps:
         saved = 0
         places = [start for start, _ in spans]
         for run in runs.tolist():
-            letters, operation = run >> 4, run & 15
+            residues, operation = run >> 4, run & 15
             if operation in (INSERTION, DELETION):
                 side = int(operation == DELETION)  # the sequence whose residues are opposite
                 gapped = 1 - side
@@ -200,9 +200,9 @@ class EndGaps:
                             f"CIGAR has a gap at {ENDS[2 * side + end]}, which is free: the spans "
                             "should leave its residues out"
                         )
-                    saved += internal.of(letters) - cost.of(letters)
-            places[0] += 0 if operation == DELETION else letters
-            places[1] += 0 if operation == INSERTION else letters
+                    saved += internal.of(residues) - cost.of(residues)
+            places[0] += 0 if operation == DELETION else residues
+            places[1] += 0 if operation == INSERTION else residues
         return saved
 
 

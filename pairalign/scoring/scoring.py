@@ -91,9 +91,9 @@ class Scoring:
         """Smallest (scaled) score of two residues."""
         return int(self.matrix[np.ix_(self.known, self.known)].min())
 
-    def gap_cost(self, letters: int) -> int:
+    def gap_cost(self, residues: int) -> int:
         """Scaled cost of a gap of `length` residues; 0 for none."""
-        return self.gap_open + (letters - 1) * self.gap_extend if letters else 0
+        return self.gap_open + (residues - 1) * self.gap_extend if residues else 0
 
     @property
     def scores_strands_alike(self) -> bool:
@@ -167,7 +167,7 @@ class Scoring:
         """
         targets = queries if targets is None else targets
         for sequences in (queries, targets):
-            self._check_letters(sequences)
+            self._check_residues(sequences)
         longest = [int(sequences.sorted_lengths[0]) for sequences in (queries, targets)]
         low, high = self.score_bounds(*longest)
         # Engines may keep H + (i+j) * gap_extend, and a few gaps below the lowest of those.
@@ -283,7 +283,7 @@ class Scoring:
         arrays = (self.matrix.tobytes(), self.known.tobytes())
         return (self.mode, self.alphabet, self.matrix_name, costs, arrays)
 
-    def _check_letters(self, sequences: SequenceSet) -> None:
+    def _check_residues(self, sequences: SequenceSet) -> None:
         if sequences.alphabet != self.alphabet:
             raise AlphabetError(
                 f"{sequences.source}: {sequences.alphabet.name} sequences, "
@@ -293,8 +293,8 @@ class Scoring:
         valid = self.alphabet.encoding != INVALID
         unscored[valid] = ~self.known[self.alphabet.encoding[valid]]
         if sequences.byte_counts[unscored].any():
-            index, place = sequences.locate(int(np.argmax(unscored[sequences.letters])))
-            letter = sequences[index].letters[place]
+            index, place = sequences.locate(int(np.argmax(unscored[sequences.residues])))
+            letter = sequences[index].residues[place]
             raise AlphabetError(
                 f"{sequences.source}: {sequences.record(index)}: letter {letter!r} at position "
                 f"{place + 1} has no score in {self.matrix_name}; "

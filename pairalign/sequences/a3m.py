@@ -62,7 +62,7 @@ def parse_a3m(text: bytes, name: str, *, degap: bool) -> Records:
     for index, title in enumerate(rows.names):
         if title.startswith(_NO_SEQUENCES):
             continue
-        row = rows.letters[rows.offsets[index] : rows.offsets[index + 1]]
+        row = rows.residues[rows.offsets[index] : rows.offsets[index + 1]]
         own = len(row.translate(None, _BETWEEN))
         columns = own if columns is None else columns
         if own != columns:
@@ -78,4 +78,4 @@ def parse_a3m(text: bytes, name: str, *, degap: bool) -> Records:
     names = [rows.names[index] for index in kept]
     joined = join_records(names, [rows.descriptions[index] for index in kept], bodies)
     origin = Origin(name, np.array(kept, np.int64) + 1)
-    return Records(joined.names, joined.descriptions, joined.letters, joined.offsets, (origin,))
+    return Records(joined.names, joined.descriptions, joined.residues, joined.offsets, (origin,))

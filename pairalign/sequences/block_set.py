@@ -110,9 +110,9 @@ class BlockSet(SequenceSet):
         return self._whole.descriptions_at(self.indices)
 
     @cached_property
-    def letters(self) -> npt.NDArray[np.uint8]:  # type: ignore[override]
-        """As `SequenceSet.letters`."""
-        return self._whole.letters_at(self.indices)
+    def residues(self) -> npt.NDArray[np.uint8]:  # type: ignore[override]
+        """As `SequenceSet.residues`."""
+        return self._whole.residues_at(self.indices)
 
     @cached_property
     def qualities(self) -> npt.NDArray[np.uint8] | None:  # type: ignore[override]
@@ -153,9 +153,9 @@ class BlockSet(SequenceSet):
         """Return names and residues for native code; without `residues` it reads names alone."""
         names, offsets = join_texts(self.names)
         codes = self.codes if residues else self.code_arrays.codes  # which nobody reads
-        letters = self.letters if residues else codes
+        shown = self.residues if residues else codes
         longest = int(np.diff(offsets).max())
-        return TextArrays(names, offsets, letters, codes, self.offsets, longest)
+        return TextArrays(names, offsets, shown, codes, self.offsets, longest)
 
     def lengths_between(self, start: int, stop: int) -> npt.NDArray[np.int32]:
         """As `SequenceSet.lengths_between`."""

@@ -59,8 +59,8 @@ def records_of(
 ) -> Records:
     """Put sequences together as `Records`."""
     names, headers = [one.name for one in chosen], [one.description for one in chosen]
-    joined = join_records(names, headers, [one.letters.encode() for one in chosen])
-    return Records(names, headers, joined.letters, joined.offsets, origins, qualities)
+    joined = join_records(names, headers, [one.residues.encode() for one in chosen])
+    return Records(names, headers, joined.residues, joined.offsets, origins, qualities)
 
 
 def origins_of(

@@ -21,7 +21,7 @@ class Guessed(Protocol):
 
     source: str
     alphabet: Alphabet
-    letters: npt.NDArray[np.uint8]
+    residues: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
     replaced: dict[str, int]
 
@@ -41,11 +41,11 @@ def check_guess(sequences: Guessed) -> None:
         return
     is_none = np.zeros(256, np.bool_)
     is_none[list(NO_BASES)] = True
-    found = np.flatnonzero(is_none[sequences.letters])
+    found = np.flatnonzero(is_none[sequences.residues])
     indices = np.searchsorted(sequences.offsets, found, side="right") - 1
     for index in np.unique(indices).tolist():
         start, stop = sequences.offsets[index : index + 2]
-        if has_too_few_bases(count_bytes(sequences.letters[start:stop])):
+        if has_too_few_bases(count_bytes(sequences.residues[start:stop])):
             share = np.count_nonzero(indices == index) / (stop - start)
             raise FastaError(
                 f"{sequences.source}: {sequences.record(index)}: {share:.0%} of its residues are "
@@ -57,7 +57,7 @@ def check_guess(sequences: Guessed) -> None:
         "say %s",
         sequences.source,
         sequences.record(int(indices[0])),
-        f"'{chr(int(sequences.letters[found[0]]))}' at position "
+        f"'{chr(int(sequences.residues[found[0]]))}' at position "
         f"{int(found[0] - sequences.offsets[indices[0]]) + 1:,}",
         _counted(len(found), "residue"),
         _counted(len(np.unique(indices)), "record"),

@@ -32,7 +32,7 @@ class TextArrays(NamedTuple):
 
     Attributes
     ----------
-    names, letters, codes : ndarray of uint8
+    names, residues, codes : ndarray of uint8
         Names are UTF-8, one after the other.
     name_offsets, offsets : ndarray of int64, shape (n + 1,)
     longest_name : int
@@ -41,7 +41,7 @@ class TextArrays(NamedTuple):
 
     names: npt.NDArray[np.uint8]
     name_offsets: npt.NDArray[np.int64]
-    letters: npt.NDArray[np.uint8]
+    residues: npt.NDArray[np.uint8]
     codes: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
     longest_name: int

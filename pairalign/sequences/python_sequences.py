@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, SupportsIndex
 
-_EXPECTED = "expected a str, bytes, or an object with .seq or .letters"
+_EXPECTED = "expected a str, bytes, or an object with .seq or .residues"
 RESIDUES = ("sequence", "seq")
 NAMES = ("name", "id")
 """Columns of a table that hold residues and names, in upper or lower case."""
@@ -14,7 +14,7 @@ _SPELLED = ("skbio", "biotite")
 """Packages whose sequences are their residues as text."""
 
 
-def named_letters(
+def named_residues(
     sequences: Iterable[object] | Mapping[str, str], names: Iterable[object] | None
 ) -> tuple[list[str], list[bytes]]:
     """Return the names and the residues of several items; these are not checked.
@@ -42,7 +42,7 @@ def named_letters(
     if len(titles) != len(items):
         raise ValueError(f"{len(items)} sequences but {len(titles)} names")
     named = enumerate(zip(items, titles, strict=True), 1)
-    return titles, [letters_of(item, f"item {i} ({title!r})") for i, (item, title) in named]
+    return titles, [residues_of(item, f"item {i} ({title!r})") for i, (item, title) in named]
 
 
 def is_table(sequences: object) -> bool:
@@ -70,13 +70,13 @@ def columns_of(table: Any) -> tuple[list[object], list[object] | None]:
     return list(table[residues[0]]), [_plain(one) for one in table[names[0]]] if names else None
 
 
-def letters_of(item: object, what: str) -> bytes:
+def residues_of(item: object, what: str) -> bytes:
     """Return the residues of one item; they are not checked.
 
     Parameters
     ----------
     item : object
-        A str, bytes, an object with residues in ``.seq`` or ``.letters``, such as a record of
+        A str, bytes, an object with residues in ``.seq`` or ``.residues``, such as a record of
         Biopython, Biopython's ``Seq``, which makes bytes of itself, a sequence of scikit-bio or
         biotite, or a value of an Arrow array.
     what : str
@@ -87,21 +87,21 @@ def letters_of(item: object, what: str) -> bytes:
     TypeError
         It is something else. Text is never made of other objects: NAN and NONE are proteins.
     """
-    letters = item
-    for attribute in ("seq", "letters"):
+    residues = item
+    for attribute in ("seq", "residues"):
         if not isinstance(item, (str, bytes)) and hasattr(item, attribute):
-            letters = getattr(item, attribute)
+            residues = getattr(item, attribute)
             break
-    letters = _plain(letters)
-    if any(one.__module__.partition(".")[0] in _SPELLED for one in type(letters).__mro__):
-        letters = str(letters)
-    if isinstance(letters, str):
-        return letters.encode("utf-8", "replace")
-    if isinstance(letters, (bytes, bytearray)):
-        return bytes(letters)
-    if hasattr(letters, "__bytes__") and not isinstance(letters, os.PathLike):
+    residues = _plain(residues)
+    if any(one.__module__.partition(".")[0] in _SPELLED for one in type(residues).__mro__):
+        residues = str(residues)
+    if isinstance(residues, str):
+        return residues.encode("utf-8", "replace")
+    if isinstance(residues, (bytes, bytearray)):
+        return bytes(residues)
+    if hasattr(residues, "__bytes__") and not isinstance(residues, os.PathLike):
         try:
-            return bytes(letters)
+            return bytes(residues)
         except Exception as error:  # a Seq of which only the length is known
             raise TypeError(f"{what}: its residues cannot be read: {error}") from error
     raise TypeError(f"{what} is {_describe(item)}, {_EXPECTED}")

@@ -178,7 +178,7 @@ def _as_set(
 def _counted(found: StoredSet | _Files) -> list[tuple[str, npt.NDArray[np.int64]]]:
     if isinstance(found, StoredSet):
         return [(found.source, found.byte_counts)]
-    return [(name, count_bytes(records.letters)) for records, name in found]
+    return [(name, count_bytes(records.residues)) for records, name in found]
 
 
 def _check_stdin(sources: Iterable[Source]) -> None:

@@ -30,10 +30,10 @@ class Records(NamedTuple):
     ----------
     names, descriptions : list of str
         First word of each header (may be empty) and the whole header.
-    letters : bytes
+    residues : bytes
         All sequences joined, without white space, case kept; not checked.
     offsets : ndarray of int64, shape (n + 1,)
-        Where each sequence starts in `letters`; the last entry is their total.
+        Where each sequence starts in `residues`; the last entry is their total.
     origins : tuple of Origin
         Where the records come from, in their order; empty: all records of one file.
     qualities : bytes or None
@@ -42,7 +42,7 @@ class Records(NamedTuple):
 
     names: list[str]
     descriptions: list[str]
-    letters: bytes
+    residues: bytes
     offsets: npt.NDArray[np.int64]
     origins: tuple[Origin, ...] = ()
     qualities: bytes | None = None

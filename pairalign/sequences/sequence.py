@@ -15,16 +15,16 @@ class Sequence:
         The header up to the first blank.
     description : str
         The whole header.
-    letters : str
+    residues : str
         As they were read.
     """
 
     name: str
     description: str
-    letters: str
+    residues: str
 
     def __len__(self) -> int:
-        return len(self.letters)
+        return len(self.residues)
 
     def __str__(self) -> str:
-        return self.letters
+        return self.residues

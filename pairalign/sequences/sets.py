@@ -38,7 +38,7 @@ from pairalign.sequences.native_arrays import (
     digest_of,
     join_texts,
 )
-from pairalign.sequences.python_sequences import named_letters
+from pairalign.sequences.python_sequences import named_residues
 from pairalign.sequences.records import Records, join_records
 from pairalign.sequences.row_order import find_row_ranks, order_rows
 from pairalign.sequences.sequence import Sequence
@@ -70,12 +70,12 @@ class SequenceSet:
     ----------
     names, descriptions : list of str
         First word of each header and the whole header, in the order of the input.
-    letters : ndarray of uint8, shape (total_residues,)
+    residues : ndarray of uint8, shape (total_residues,)
         The residues as they were read, in the order of the input.
     codes : ndarray of uint8, shape (total_residues,)
         Their codes in `alphabet`.
     offsets : ndarray of int64, shape (n + 1,)
-        Where each sequence starts in `letters` and `codes`, in the order of the input.
+        Where each sequence starts in `residues` and `codes`, in the order of the input.
     lengths : ndarray of int32, shape (n,)
         By input index.
     order : ndarray of int32, shape (n,)
@@ -86,7 +86,7 @@ class SequenceSet:
     origins : tuple of Origin
         The files that the sequences come from; empty: one file, none of whose records is left out.
     byte_counts : ndarray of int64, shape (256,)
-        How often each byte occurs in `letters`.
+        How often each byte occurs in `residues`.
     qualities : ndarray of uint8, shape (total_residues,), or None
         Characters as FASTQ has them, where they were asked for.
     replaced : dict of str to int
@@ -119,17 +119,17 @@ class SequenceSet:
         self.offsets = _read_only(records.offsets)
         self._check_names()
         self.lengths = self._checked_lengths()
-        self.letters = np.frombuffer(records.letters, np.uint8)
+        self.residues = np.frombuffer(records.residues, np.uint8)
         self.qualities: npt.NDArray[np.uint8] | None = None
         if records.qualities is not None:
             self.qualities = np.frombuffer(records.qualities, np.uint8)
-        self.byte_counts = _read_only(count_bytes(records.letters))
+        self.byte_counts = _read_only(count_bytes(records.residues))
         self.alphabet = (
             guess_alphabet(self.byte_counts) if alphabet is None else get_alphabet(alphabet)
         )
-        self._check_letters()
+        self._check_residues()
         table = self.alphabet.encoding.tobytes()
-        self.codes = np.frombuffer(records.letters.translate(table), np.uint8)
+        self.codes = np.frombuffer(records.residues.translate(table), np.uint8)
         self.order = _read_only(order_rows(self.offsets, self.codes))
         self.replaced = count_replaced(self.byte_counts, self.alphabet)
 
@@ -151,7 +151,7 @@ class SequenceSet:
         ----------
         sequences : iterable of str, or mapping of names to str
             White space in them is dropped, as in a file. Other items that hold residues do as
-            well, see `pairalign.sequences.python_sequences.letters_of`.
+            well, see `pairalign.sequences.python_sequences.residues_of`.
         names : iterable of str, optional
             Default: the keys of the mapping, or ``seq1``, ``seq2`` and so on.
         alphabet : Alphabet or {"dna", "protein"}, optional
@@ -168,7 +168,7 @@ class SequenceSet:
         TypeError
             Something is no sequence, or no name; the message says which.
         """
-        titles, texts = named_letters(sequences, names)
+        titles, texts = named_residues(sequences, names)
         bodies = [clean(text, degap=degap) for text in texts]
         records = join_records(titles, list(titles), bodies)
         rules = InputRules(degap, on_empty, on_duplicate)
@@ -197,7 +197,7 @@ class SequenceSet:
             See `pairalign.sequences.tidying.tidy`.
         """
         if alphabet is None:
-            chosen = guess_alphabet(count_bytes(records.letters))
+            chosen = guess_alphabet(count_bytes(records.residues))
         else:
             chosen = get_alphabet(alphabet)
         tidied = tidy(records, source, rules, are_proteins=chosen == PROTEIN)
@@ -236,8 +236,8 @@ class SequenceSet:
     def sequence_at(self, index: int) -> Sequence:
         """Return the sequence at an input index, from 0 on."""
         start, stop = self.offsets[index : index + 2]
-        letters = self.letters[start:stop].tobytes().decode("ascii")
-        return Sequence(self.names[index], self.descriptions[index], letters)
+        residues = self.residues[start:stop].tobytes().decode("ascii")
+        return Sequence(self.names[index], self.descriptions[index], residues)
 
     def __iter__(self) -> Iterator[Sequence]:
         return map(self.sequence_at, range(len(self)))
@@ -250,13 +250,13 @@ class SequenceSet:
 
     def _repr_html_(self) -> str:
         """Show the first sequences as a table, for notebooks."""
-        rows = ((one.name, len(one.letters), one.description) for one in self)
+        rows = ((one.name, len(one.residues), one.description) for one in self)
         return html_table(self, ["name", "residues", "header"], rows)
 
     @property
     def total_residues(self) -> int:
         """Number of residues of all sequences together."""
-        return len(self.letters)
+        return len(self.residues)
 
     @cached_property
     def positions(self) -> npt.NDArray[np.int32]:
@@ -304,10 +304,10 @@ class SequenceSet:
         """Return the headers of some sequences, by ascending input indices."""
         return [self.descriptions[index] for index in indices.tolist()]
 
-    def letters_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
+    def residues_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
         """Return the residues of some sequences, by ascending input indices, side by side."""
         ends = self.offsets[1:]
-        return np.concatenate([self.letters[self.offsets[k] : ends[k]] for k in indices.tolist()])
+        return np.concatenate([self.residues[self.offsets[k] : ends[k]] for k in indices.tolist()])
 
     def qualities_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8] | None:
         """Return the qualities of some sequences, as `letters_at`; None: they are not known."""
@@ -319,7 +319,7 @@ class SequenceSet:
     def text_arrays(self, *, residues: bool = True) -> TextArrays:
         """Return names and residues for native code; without `residues` it reads names alone."""
         names, offsets = join_texts(self.names)
-        arrays = names, offsets, self.letters, self.codes, self.offsets
+        arrays = names, offsets, self.residues, self.codes, self.offsets
         return TextArrays(*arrays, int(np.diff(offsets).max()))
 
     def check_names(self, indices: npt.NDArray[np.signedinteger[Any]]) -> None:
@@ -329,7 +329,7 @@ class SequenceSet:
     @cached_property
     def digest(self) -> str:
         """Of names, lengths and residues, in hexadecimal: the same for the same sequences."""
-        return digest_of("\0".join(self.names).encode(), self.offsets.data, self.letters.data)
+        return digest_of("\0".join(self.names).encode(), self.offsets.data, self.residues.data)
 
     def canonical_order(self) -> npt.NDArray[np.int32]:
         """Input indices as in `order`, equal sequences by name: the same for any input order."""
@@ -346,11 +346,11 @@ class SequenceSet:
 
     def reordered(self, order: npt.NDArray[np.int32]) -> SequenceSet:
         """Return the set with its sequences in another order, given by input indices."""
-        letters, offsets, places = self.letters.tobytes(), self.offsets.tolist(), order.tolist()
+        residues, offsets, places = self.residues.tobytes(), self.offsets.tolist(), order.tolist()
         records = join_records(
             [self.names[index] for index in places],
             [self.descriptions[index] for index in places],
-            [letters[offsets[index] : offsets[index + 1]] for index in places],
+            [residues[offsets[index] : offsets[index + 1]] for index in places],
         )
         if self.qualities is not None:
             spans = (self.qualities[offsets[index] : offsets[index + 1]] for index in places)
@@ -369,9 +369,9 @@ class SequenceSet:
         -------
         SequenceSet
         """
-        letters = np.where(is_masked, np.uint8(ord(self.alphabet.unknown)), self.letters)
+        residues = np.where(is_masked, np.uint8(ord(self.alphabet.unknown)), self.residues)
         records = Records(
-            self.names, self.descriptions, letters.tobytes(), self.offsets, self.origins
+            self.names, self.descriptions, residues.tobytes(), self.offsets, self.origins
         )
         if self.qualities is not None:
             records = Records(*records[:-1], self.qualities.tobytes())
@@ -387,7 +387,7 @@ class SequenceSet:
         return self.names[index]
 
     def locate(self, position: int) -> tuple[int, int]:
-        """Return input index and 0-based place of a position in `letters` or `codes`."""
+        """Return input index and 0-based place of a position in `residues` or `codes`."""
         index = int(np.searchsorted(self.offsets, position, side="right")) - 1
         return index, int(position - self.offsets[index])
 
@@ -451,13 +451,13 @@ class SequenceSet:
             raise FastaError(f"{self.source}: {self.record(index)} {found}")
         return _read_only(lengths.astype(np.int32))
 
-    def _check_letters(self) -> None:
+    def _check_residues(self) -> None:
         invalid = self.alphabet.encoding == INVALID
         if not self.byte_counts[invalid].any():
             return
-        position = int(np.argmax(invalid[self.letters]))
+        position = int(np.argmax(invalid[self.residues]))
         index, place = self.locate(position)
-        found, advice = describe_invalid(int(self.letters[position]))
+        found, advice = describe_invalid(int(self.residues[position]))
         raise FastaError(
             f"{self.source}: {self.record(index)}: {found} at position {place + 1}; {advice}"
         )

@@ -43,7 +43,7 @@ SECTIONS: dict[str, np.dtype[Any]] = {
     "header_offsets": np.dtype("<i8"),
     "names": np.dtype("u1"),
     "headers": np.dtype("u1"),
-    "letters": np.dtype("u1"),
+    "residues": np.dtype("u1"),
     "codes": np.dtype("u1"),
     "qualities": np.dtype("u1"),
 }
@@ -157,7 +157,7 @@ def _arrays_of(sequences: SequenceSet) -> dict[str, npt.NDArray[Any]]:
         "header_offsets": header_offsets,
         "names": names,
         "headers": headers,
-        "letters": sequences.letters,
+        "residues": sequences.residues,
         "codes": np.concatenate(
             (sequences.codes_between(0, len(sequences)), np.zeros(PADDING_BYTES, np.uint8))
         ),
@@ -277,7 +277,7 @@ def _checked(raw: Any, checksums: npt.NDArray[np.uint32], source: str) -> Header
         "sorted_lengths": 4 * count,
         "name_offsets": 8 * (count + 1),
         "header_offsets": 8 * (count + 1),
-        "letters": residues,
+        "residues": residues,
         "codes": residues + PADDING_BYTES,
         "qualities": residues,
     }

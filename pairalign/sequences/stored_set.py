@@ -37,7 +37,7 @@ from pairalign.sequences.store_format import (
     read_header,
 )
 
-_LAZY = ("names", "descriptions", "offsets", "lengths", "letters", "codes", "order", "qualities")
+_LAZY = ("names", "descriptions", "offsets", "lengths", "residues", "codes", "order", "qualities")
 _Array = npt.NDArray[Any]
 
 
@@ -132,8 +132,8 @@ class StoredSet(SequenceSet):
 
     def sequence_at(self, index: int) -> Sequence:
         """As `SequenceSet.sequence_at`, and read no other."""
-        letters = self._letters_of(index).tobytes().decode("ascii")
-        return Sequence(self.name_of(index), self._text_of("header", index), letters)
+        residues = self._residues_of(index).tobytes().decode("ascii")
+        return Sequence(self.name_of(index), self._text_of("header", index), residues)
 
     @property
     def total_residues(self) -> int:
@@ -166,7 +166,7 @@ class StoredSet(SequenceSet):
 
     def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
         """Return the codes of the sequence at an input index."""
-        return self.alphabet.encoding[self._letters_of(index)]
+        return self.alphabet.encoding[self._residues_of(index)]
 
     def codes_between(self, start: int, stop: int) -> npt.NDArray[np.uint8]:
         """As `SequenceSet.codes_between`, and read no others."""
@@ -230,12 +230,12 @@ class StoredSet(SequenceSet):
         """As `SequenceSet.descriptions_at`, and keep no others."""
         return [decoded(text, self.source) for text in self._gather("headers", indices)]
 
-    def letters_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
-        """As `SequenceSet.letters_at`, and keep no others."""
-        letters = np.frombuffer(b"".join(self._gather("letters", indices)), np.uint8)
-        if self._is_foreign(letters):
+    def residues_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8]:
+        """As `SequenceSet.residues_at`, and keep no others."""
+        residues = np.frombuffer(b"".join(self._gather("residues", indices)), np.uint8)
+        if self._is_foreign(residues):
             raise damaged(self.source, "a residue is none of its alphabet")
-        return letters
+        return residues
 
     def qualities_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8] | None:
         """As `SequenceSet.qualities_at`, and keep no others."""
@@ -246,16 +246,16 @@ class StoredSet(SequenceSet):
     def records(self, *, qualities: bool = False) -> Records:
         """Return all that is stored as raw records."""
         kept = self.qualities.tobytes() if qualities and self.qualities is not None else None
-        letters = self.letters.tobytes()
-        return Records(self.names, self.descriptions, letters, self.offsets.copy(), (), kept)
+        residues = self.residues.tobytes()
+        return Records(self.names, self.descriptions, residues, self.offsets.copy(), (), kept)
 
     def text_arrays(self, *, residues: bool = True) -> TextArrays:
         """As `SequenceSet.text_arrays`; names are checked by `check_names`."""
-        letters = self.letters if residues else self._raw("letters")
-        codes = self.codes if residues else letters  # which nobody reads
+        shown = self.residues if residues else self._raw("residues")
+        codes = self.codes if residues else shown  # which nobody reads
         names, offsets = self._raw("names"), self._raw("name_offsets")
         places = self.offsets if residues else self._raw("offsets")
-        return TextArrays(names, offsets, letters, codes, places, self._header.longest_name)
+        return TextArrays(names, offsets, shown, codes, places, self._header.longest_name)
 
     def check_names(self, indices: npt.NDArray[np.signedinteger[Any]]) -> None:
         """Compare names of some sequences with their checksums, where that was not done before.
@@ -321,20 +321,20 @@ class StoredSet(SequenceSet):
             raise damaged(self.source, "its order has a sequence twice")
         return order
 
-    def _read_letters(self) -> _Array:
-        letters = self._section("letters")
-        for at in range(0, len(letters), BLOCK):
-            if self._is_foreign(letters[at : at + BLOCK]):
+    def _read_residues(self) -> _Array:
+        residues = self._section("residues")
+        for at in range(0, len(residues), BLOCK):
+            if self._is_foreign(residues[at : at + BLOCK]):
                 raise damaged(self.source, "a residue is none of its alphabet")
-        return letters
+        return residues
 
-    def _is_foreign(self, letters: _Array) -> bool:
-        return bool((self.alphabet.encoding[letters] == INVALID).any())
+    def _is_foreign(self, residues: _Array) -> bool:
+        return bool((self.alphabet.encoding[residues] == INVALID).any())
 
     def _read_codes(self) -> _Array:
         codes = np.empty(self.total_residues, np.uint8)
         for at in range(0, len(codes), BLOCK):
-            codes[at : at + BLOCK] = self.alphabet.encoding[self.letters[at : at + BLOCK]]
+            codes[at : at + BLOCK] = self.alphabet.encoding[self.residues[at : at + BLOCK]]
         codes.flags.writeable = False
         return codes
 
@@ -350,14 +350,14 @@ class StoredSet(SequenceSet):
             raise damaged(self.source, f"its {kind}s are not in order")
         return decoded(self._values(f"{kind}s", first, last), self.source)
 
-    def _letters_of(self, index: int) -> _Array:
+    def _residues_of(self, index: int) -> _Array:
         first, last = self._values("offsets", index, index + 2).tolist()
         if not 0 <= first < last <= self.total_residues:
             raise damaged(self.source, "its offsets are not in order")
-        letters = self._values("letters", first, last)
-        if self._is_foreign(letters):
+        residues = self._values("residues", first, last)
+        if self._is_foreign(residues):
             raise damaged(self.source, "a residue is none of its alphabet")
-        return letters
+        return residues
 
     def _texts(self, kind: str) -> list[str]:
         offsets, joined = self._section(f"{kind}_offsets"), self._section(f"{kind}s")
@@ -370,7 +370,7 @@ class StoredSet(SequenceSet):
 
     def _gather(self, name: str, indices: npt.NDArray[np.int32]) -> Iterator[bytes]:
         """Yield what a section has of some sequences, in ascending order, 1 MiB at a time."""
-        offsets = {"letters": "offsets", "qualities": "offsets"}.get(name, f"{name[:-1]}_offsets")
+        offsets = {"residues": "offsets", "qualities": "offsets"}.get(name, f"{name[:-1]}_offsets")
         for group in _groups(indices, BLOCK // SECTIONS[offsets].itemsize):
             found = self._values(offsets, int(group[0]), int(group[-1]) + 2)
             starts, stops = (found[group - group[0] + k] for k in (0, 1))

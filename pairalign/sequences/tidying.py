@@ -85,7 +85,7 @@ def tidy(records: Records, source: str, rules: InputRules, *, are_proteins: bool
     if rules.names != NAMES[0]:
         whole = ["_".join(words_of(header)) for header in records.descriptions]
         records = Records(whole, whole, *records[2:])
-    if are_proteins and b"*" in records.letters:
+    if are_proteins and b"*" in records.residues:
         records = _without_stops(records, source)
     if rules.on_empty != ON_EMPTY[0]:
         records = _without_empty(records, source)
@@ -96,11 +96,11 @@ def tidy(records: Records, source: str, rules: InputRules, *, are_proteins: bool
 
 
 def _without_stops(records: Records, source: str) -> Records:
-    letters = np.frombuffer(records.letters, np.uint8)
+    residues = np.frombuffer(records.residues, np.uint8)
     starts, ends = records.offsets[:-1], records.offsets[1:].copy()
     while True:
         at_stop = ends > starts
-        at_stop[at_stop] = letters[ends[at_stop] - 1] == _STOP
+        at_stop[at_stop] = residues[ends[at_stop] - 1] == _STOP
         if not at_stop.any():
             break
         ends[at_stop] -= 1
@@ -112,14 +112,14 @@ def _without_stops(records: Records, source: str) -> Records:
         source,
         _counted(int(cut.sum()), records.names[int(np.argmax(cut))]),
     )
-    kept = np.ones(len(letters) + 1, np.bool_)
+    kept = np.ones(len(residues) + 1, np.bool_)
     for start, stop in zip(ends[cut], records.offsets[1:][cut], strict=True):
         kept[start:stop] = False
     offsets = np.concatenate(([0], np.cumsum(ends - starts)))
     qualities = records.qualities
     if qualities is not None:
         qualities = np.frombuffer(qualities, np.uint8)[kept[:-1]].tobytes()
-    left = letters[kept[:-1]].tobytes()
+    left = residues[kept[:-1]].tobytes()
     titles = records.names, records.descriptions
     return Records(*titles, left, offsets, records.origins, qualities)
 
@@ -134,7 +134,7 @@ def _without_empty(records: Records, source: str) -> Records:
 
 
 def keep_records(records: Records, source: str, kept: npt.NDArray[np.bool_]) -> Records:
-    """Return some of the records; those that are left out must have no letters.
+    """Return some of the records; those that are left out must have no residues.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def keep_records(records: Records, source: str, kept: npt.NDArray[np.bool_]) -> 
     return Records(
         [records.names[index] for index in indices],
         [records.descriptions[index] for index in indices],
-        records.letters,
+        records.residues,
         offsets,
         tuple(origins),
         records.qualities,
@@ -185,7 +185,7 @@ def _renamed(records: Records, source: str) -> Records:
 def _without_copies(records: Records, source: str) -> Records:
     """Leave out records that have name and residues of an earlier one, whatever their case."""
     offsets = records.offsets.tolist()
-    bodies = [records.letters[a:b].upper() for a, b in pairwise(offsets)]
+    bodies = [records.residues[a:b].upper() for a, b in pairwise(offsets)]
     seen: dict[str, bytes] = {}
     kept = np.ones(len(bodies), np.bool_)
     for index, (name, body) in enumerate(zip(records.names, bodies, strict=True)):
@@ -197,7 +197,7 @@ def _without_copies(records: Records, source: str) -> Records:
     counted = _counted(int((~kept).sum()), first)
     log.info("%s: %s with name and residues of another left out", source, counted)
     stays = np.repeat(kept, np.diff(records.offsets))
-    residues = np.frombuffer(records.letters, np.uint8)[stays].tobytes()
+    residues = np.frombuffer(records.residues, np.uint8)[stays].tobytes()
     qualities = records.qualities
     if qualities is not None:
         qualities = np.frombuffer(qualities, np.uint8)[stays].tobytes()
@@ -240,10 +240,10 @@ def join_files(parts: Iterable[tuple[Records, str]]) -> tuple[Records, str]:
         offsets.append(records.offsets[1:] + offsets[-1][-1])
         origins += records.origins or (Origin(source, np.arange(1, len(records.names) + 1)),)
     rest = files[1][1] if len(files) == 2 else f"{len(files) - 1} more files"
-    letters = b"".join(records.letters for records, _ in files)
+    residues = b"".join(records.residues for records, _ in files)
     scores = [records.qualities for records, _ in files]
     qualities = b"".join(one for one in scores if one is not None) if None not in scores else None
     joined = Records(
-        names, descriptions, letters, np.concatenate(offsets), tuple(origins), qualities
+        names, descriptions, residues, np.concatenate(offsets), tuple(origins), qualities
     )
     return joined, f"{files[0][1]} and {rest}"

@@ -366,7 +366,7 @@ def find_significance(
     scoring: Scoring,
     queries: SequenceSet,
     targets: SequenceSet | None = None,
-    database_letters: int | None = None,
+    database_residues: int | None = None,
     gumbel: Gumbel | None = None,
     composition: PairComposition | None = None,
     search_space: float | None = None,
@@ -380,7 +380,7 @@ def find_significance(
     scoring : Scoring
     queries, targets : SequenceSet
         Without `targets`, the queries are the database as well.
-    database_letters : int, optional
+    database_residues : int, optional
         Size of the database, instead of the residues of the set that is searched.
     gumbel : Gumbel, optional
         Parameters of the scoring; default: published ones.
@@ -404,7 +404,7 @@ def find_significance(
         gumbel = replace(gumbel, law=gumbel.pair_law)
     other = queries if targets is None else targets
     first, second = (
-        (database_letters or searched.total_residues, len(searched))
+        (database_residues or searched.total_residues, len(searched))
         for searched in (other, queries)
     )
     masks = None if mask == MASKS[0] else ResidueMasks(queries, other, mask)
@@ -413,7 +413,7 @@ def find_significance(
 
 
 def search_spaces(
-    gumbel: Gumbel, lengths: npt.ArrayLike, database_letters: int, sequences: int
+    gumbel: Gumbel, lengths: npt.ArrayLike, database_residues: int, sequences: int
 ) -> Doubles:
     """Return the effective size of the search space of queries, float64 of their shape.
 
@@ -422,7 +422,7 @@ def search_spaces(
     gumbel : Gumbel
     lengths : array_like of int
         Of the queries.
-    database_letters, sequences : int
+    database_residues, sequences : int
         The database.
 
     Notes
@@ -431,7 +431,7 @@ def search_spaces(
     l)) + beta`` that leaves ``K (m - l) (n - N l)`` above the larger of m and n; found by halving.
     """
     m = np.asarray(lengths, np.float64)
-    n = float(database_letters)
+    n = float(database_residues)
 
     def fits(cut: Doubles) -> npt.NDArray[np.bool_]:
         rest, others = m - cut, n - sequences * cut

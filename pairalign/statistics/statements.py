@@ -23,10 +23,10 @@ def describe_statistics(significance: Significance, scoring: Scoring) -> str:
     Lambda is that of scores as they are written, with their decimals.
     """
     gumbel = significance.gumbel
-    letters, sequences = significance.database
+    residues, sequences = significance.database
     line = (
         f"lambda {gumbel.lambda_ * scoring.scale:g}, K {gumbel.k:g} ({gumbel.source}), database of "
-        f"{letters:,} residues in {sequences:,} sequences"
+        f"{residues:,} residues in {sequences:,} sequences"
     )
     parts = [line, _describe_space(significance)]
     if significance.composition is not None:
@@ -70,12 +70,12 @@ def statements(scoring: Scoring, significance: Significance | None) -> list[str]
 
 def statistics_by_name(significance: Significance, scoring: Scoring) -> dict[str, str]:
     """Return the statistics for a table of keys and values."""
-    letters, sequences = significance.database
+    residues, sequences = significance.database
     return {
         "lambda": f"{significance.gumbel.lambda_ * scoring.scale:g}",
         "k": f"{significance.gumbel.k:g}",
         "statistics": significance.gumbel.source,
-        "database_letters": str(letters),
+        "database_letters": str(residues),
         "database_sequences": str(sequences),
         "search_space": _describe_space(significance),
         "comp_based_stats": str(int(significance.composition is not None)),

@@ -77,18 +77,18 @@ def _write_sets(folder: Path, options: argparse.Namespace) -> int:
     every = read_fasta(options.data)
     usable = np.flatnonzero((every.lengths > 20) & (every.lengths <= options.longest))
     chosen = rng.permutation(usable)[: options.sequences]
-    letters = [every[int(k)].letters for k in chosen]
+    letters = [every[int(k)].residues for k in chosen]
     if options.reversed:
         letters = [one[::-1] for one in letters]
     elif not options.real:
         letters = ["".join(rng.permutation(list(one))) for one in letters]
     _write(folder / "q.fa", [f"q{k}" for k in chosen], letters)
-    _write(folder / "t.fa", [f"t{k}" for k in range(len(every))], _letters(every))
+    _write(folder / "t.fa", [f"t{k}" for k in range(len(every))], _residues(every))
     return len(chosen)
 
 
-def _letters(sequences: SequenceSet) -> list[str]:
-    return [sequences[k].letters for k in range(len(sequences))]
+def _residues(sequences: SequenceSet) -> list[str]:
+    return [sequences[k].residues for k in range(len(sequences))]
 
 
 def _write(path: Path, names: list[str], letters: list[str]) -> None:

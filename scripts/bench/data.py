@@ -23,9 +23,9 @@ class Sample:
     sequences: SequenceSet
 
     @property
-    def letters(self) -> list[str]:
+    def residues(self) -> list[str]:
         """The sequences as text."""
-        return [sequence.letters for sequence in self.sequences]
+        return [sequence.residues for sequence in self.sequences]
 
     @property
     def pairs(self) -> int:

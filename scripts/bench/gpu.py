@@ -143,7 +143,7 @@ def verify(options: argparse.Namespace, devices: Sequence[CudaDevice], path: Pat
     every = read_fasta(path)
     chosen = np.linspace(0, len(every) - 1, min(300, len(every))).astype(int).tolist()
     sequences = SequenceSet.from_strings(
-        {every[k].name: every[k].letters for k in chosen}, alphabet=every.alphabet
+        {every[k].name: every[k].residues for k in chosen}, alphabet=every.alphabet
     )
     for mode in MODES:
         scoring = make_scoring(sequences.alphabet, mode=mode)

@@ -37,11 +37,11 @@ def windows_of(sequences: SequenceSet) -> list[Window]:
 
 def slabs_of(sequences: SequenceSet, detail: Detail, threads: int) -> list[Window]:
     """What the command line would give an engine at a time: their results stay small."""
-    pair_bytes, letter_bytes = slabs.result_bytes(detail)
+    pair_bytes, residue_bytes = slabs.result_bytes(detail)
     lengths = sequences.lengths[sequences.order]
     limit = slabs.slab_bytes(False, threads, MEMORY_BYTES)
     return list(
-        slabs.cut_windows(windows_of(sequences), lengths, lengths, pair_bytes, letter_bytes, limit)
+        slabs.cut_windows(windows_of(sequences), lengths, lengths, pair_bytes, residue_bytes, limit)
     )
 
 

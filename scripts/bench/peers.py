@@ -66,7 +66,7 @@ class Parasail:
 
     def job(self, kernel: str, sample: Sample, mode: str, cigar: bool) -> Run:
         sequences = sample.sequences
-        letters = sequences.letters.tobytes()
+        letters = sequences.residues.tobytes()
         offsets = sequences.offsets.astype(np.int64)
         scores = np.zeros(sample.pairs, dtype=np.int32)
         runs = ctypes.c_int64()
@@ -102,7 +102,7 @@ class ParasailFromPython(Parasail):
         self._parasail = parasail
 
     def job(self, kernel: str, sample: Sample, mode: str, cigar: bool) -> Run:
-        letters = sample.letters
+        letters = sample.residues
         matrix = self._parasail.Matrix(MATRIX.lower())
         align = getattr(self._parasail, kernel)
         create = getattr(self._parasail, "profile_create_" + kernel.rsplit("_", 1)[1])
@@ -138,7 +138,7 @@ class Pyopal:
         return ["simple", "buckets"]
 
     def job(self, kernel: str, sample: Sample, mode: str, cigar: bool) -> Run:
-        letters = sample.letters
+        letters = sample.residues
         database = self._pyopal.Database(letters, self._pyopal.Alphabet(self._matrix.alphabet))
         aligner = self._pyopal.Aligner(self._matrix, gap_open=GAP_OPEN, gap_extend=GAP_EXTEND)
         options: dict[str, Any] = {
@@ -187,7 +187,7 @@ class Stringzillas:
         make = getattr(self._module, self.ENGINE[mode])
         engine = make(self._classes, self._costs, -GAP_OPEN, -GAP_EXTEND)
         one_core = self._module.DeviceScope(cpu_cores=1)
-        letters = sample.letters
+        letters = sample.residues
         strings = self._strings(letters)
         queries = [self._strings([one]) for one in letters]
         targets = [self._strings(letters[row + 1 :]) for row in range(len(letters) - 1)]

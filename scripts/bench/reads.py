@@ -191,7 +191,7 @@ def _measure(name: str, one: ReadsOf, options: Namespace, folder: Path) -> None:
     reference, path = folder / "genome.fa", folder / "reads.fa"
     reference.write_text(f">genome\n{genome * (1 + one.is_circle)}\n")
     if one.reads:
-        reads = {two.name: two.letters for two in read_fasta(options.folder / one.reads)}
+        reads = {two.name: two.residues for two in read_fasta(options.folder / one.reads)}
     else:
         codes = SequenceSet.from_strings([genome], alphabet="dna").codes % 4
         drawn = Namespace(**{**vars(one), "seed": one.seed + options.seed})
@@ -222,7 +222,7 @@ def _measure(name: str, one: ReadsOf, options: Namespace, folder: Path) -> None:
 def _genome_of(one: ReadsOf, options: Namespace) -> tuple[str, list[Copy]]:
     """Return the genome, and where repeats were put into it."""
     if one.reference:
-        letters = read_fasta(options.folder / one.reference)[0].letters
+        letters = read_fasta(options.folder / one.reference)[0].residues
         return letters if one.reads else letters[: one.bases], []
     rng = np.random.default_rng(1000 + one.seed + options.seed)
     shares = [(1 - one.gc) / 2, one.gc / 2, one.gc / 2, (1 - one.gc) / 2]

@@ -59,7 +59,7 @@ def _sets(options: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
     for path in options.data:
         sequences = read_fasta(path, alphabet="dna")
         count = min(options.sequences, len(sequences))
-        yield path.name, [str(sequences[k].letters) for k in range(count)]
+        yield path.name, [str(sequences[k].residues) for k in range(count)]
     for name in options.simulated:
         length, identity, *gap = name.split(":")
         letters = family(options.sequences, int(length), float(identity))
@@ -100,7 +100,7 @@ def verify(full: Alignments, pruned: Alignments) -> None:
 
 def pairs_of(found: Alignments) -> list[tuple[str, str]]:
     """The residues of query and target of each pair."""
-    letters = [str(found.queries[k].letters) for k in range(len(found.queries))]
+    letters = [str(found.queries[k].residues) for k in range(len(found.queries))]
     return [
         (letters[a], letters[b])
         for a, b in zip(found.query.tolist(), found.target.tolist(), strict=True)

@@ -102,10 +102,10 @@ def shuffled(
     if half is not None:
         usable = usable[usable % 2 == HALVES.index(half)]
     chosen = rng.permutation(usable)[: 2 * count]
-    letters = ["".join(rng.permutation(list(every[int(k)].letters))) for k in chosen]
+    letters = ["".join(rng.permutation(list(every[int(k)].residues))) for k in chosen]
     if against is not None:
         queries = SequenceSet.from_strings(letters[:count], alphabet=every.alphabet)
-        kept = [every[int(k)].letters for k in usable[:against]]
+        kept = [every[int(k)].residues for k in usable[:against]]
         return queries, SequenceSet.from_strings(kept, alphabet=every.alphabet)
     return tuple(
         SequenceSet.from_strings(part, alphabet=every.alphabet)

@@ -82,7 +82,7 @@ def check_biopython(sample: Sample, mode: str, expected: np.ndarray) -> int:
     aligner.open_gap_score, aligner.extend_gap_score = -GAP_OPEN, -GAP_EXTEND
     if mode == "semiglobal":
         aligner.end_gap_score = 0
-    letters = sample.letters
+    letters = sample.residues
     pairs = ((a, b) for a in range(len(letters)) for b in range(a + 1, len(letters)))
     for number, (a, b) in enumerate(pairs):
         score = aligner.score(letters[a], letters[b])

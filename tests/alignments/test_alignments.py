@@ -53,7 +53,7 @@ def small(mode="global", **options):
         matches=[4],
         mismatches=[1],
         gap_openings=[2],
-        gap_letters=[2],
+        gap_residues=[2],
         cigar=[length << 4 | op for length, op in runs],
         cigar_offsets=[0, 5],
     )
@@ -130,7 +130,7 @@ def test_view_shows_one_pair():
     assert a.cigar == "1=1I3=1D1X"
     assert a.rows() == ("MKVLa-W", "M-VLAAY")
     assert (a.query_start, a.query_end, a.target_start, a.target_end) == (0, 6, 0, 6)
-    assert (a.matches, a.mismatches, a.gap_openings, a.gap_letters, a.columns) == (4, 1, 2, 2, 7)
+    assert (a.matches, a.mismatches, a.gap_openings, a.gap_residues, a.columns) == (4, 1, 2, 2, 7)
     assert a.identity == 4 / 7
     assert repr(a) == "<Alignment: first x second, score -7>"
     assert str(a) == (
@@ -159,7 +159,7 @@ def test_text_is_cut_into_blocks_with_positions():
         matches=[70],
         mismatches=[0],
         gap_openings=[0],
-        gap_letters=[0],
+        gap_residues=[0],
         cigar=[70 << 4 | 7],
         cigar_offsets=[0, 1],
     )[0]
@@ -271,8 +271,8 @@ def test_rows_are_the_sequences(mode, seed):
         query, target = a.rows()
         assert len(query) == len(target)
         whole = mode != "local"
-        q = a.query.letters if whole else a.query.letters[a.query_start : a.query_end]
-        t = a.target.letters if whole else a.target.letters[a.target_start : a.target_end]
+        q = a.query.residues if whole else a.query.residues[a.query_start : a.query_end]
+        t = a.target.residues if whole else a.target.residues[a.target_start : a.target_end]
         assert query.replace("-", "") == q
         assert target.replace("-", "") == t
         if a.columns == 0:
@@ -311,4 +311,4 @@ def test_two_sets():
     for a in random_alignments(rng, queries, targets, make_scoring("protein"), 8):
         assert a.query.name in queries.names
         assert a.target.name in targets.names
-        assert a.rows()[1].replace("-", "") == a.target.letters
+        assert a.rows()[1].replace("-", "") == a.target.residues

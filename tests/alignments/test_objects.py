@@ -40,7 +40,7 @@ def biotite(letters: dict[str, str]) -> Any:
 @pytest.mark.parametrize("objects", [biopython, scikit_bio, biotite])
 def test_sequences_in(objects: Any, letters: dict[str, str]) -> None:
     found, expected = pairalign.align(objects(letters)), pairalign.align(letters)
-    assert [(one.name, one.letters) for one in found.queries] == list(letters.items())
+    assert [(one.name, one.residues) for one in found.queries] == list(letters.items())
     assert [one.cigar for one in found] == [one.cigar for one in expected]
     with pytest.raises(TypeError, match="expected a str, bytes"):
         pairalign.align([object(), object()])  # text is not made of everything
@@ -89,7 +89,7 @@ def test_multiple_alignments_out() -> None:
     assert np.array_equal(np.concatenate(columns), found.columns)
     # And in again: a TabularMSA is an iterable of sequences with gaps.
     again = pairalign.SequenceSet.from_strings(table, list(table.index), degap=True)
-    assert [one.letters for one in again] == list(PROTEINS.values())
+    assert [one.residues for one in again] == list(PROTEINS.values())
 
 
 def test_letters_that_others_lack_and_lower_case() -> None:

@@ -25,7 +25,7 @@ from similar_problems import (
     mutated,
     of_global_mode,
     related_problems,
-    thousands_of_letters,
+    thousands_of_residues,
 )
 from strategies import (
     SEEDS,
@@ -111,7 +111,7 @@ def test_hard_cases(case: str, name: str, use: str) -> None:
 @pytest.mark.parametrize("rate", [0.01, 0.2])
 def test_little_memory(name: str, rate: float) -> None:
     """Lanes are saved more and more seldom, and between those again on the way back."""
-    problem = thousands_of_letters(rate)
+    problem = thousands_of_residues(rate)
     full = run(open_cpu, problem)
     for memory_bytes in (1 << 30, 8 * MIB, 2 * MIB, 512 * KIB):  # the last is too little for flags
         found, did = align(problem, FORCED, instruction_set=name, memory_bytes=memory_bytes)
@@ -122,7 +122,7 @@ def test_little_memory(name: str, rate: float) -> None:
 @pytest.mark.parametrize("scale", [1, 300])
 def test_lanes_of_32_bits(scale: int) -> None:
     """Scores that 16 bits cannot hold, and costs that they cannot."""
-    problem = thousands_of_letters(0.3, seed=32)
+    problem = thousands_of_residues(0.3, seed=32)
     matrix = match_matrix(DNA, 2 * scale, -3 * scale)
     problem = replace(problem, scoring=make_scoring(DNA, "global", 5 * scale, 2 * scale, matrix))
     found, did = align(problem, FORCED)
@@ -132,7 +132,7 @@ def test_lanes_of_32_bits(scale: int) -> None:
 
 def test_the_band_is_narrow() -> None:
     """Of sequences that differ in a hundredth, most cells are never filled."""
-    problem = thousands_of_letters(0.01)
+    problem = thousands_of_residues(0.01)
     rng = np.random.default_rng(33)
     one = problem.first[1]
     similar = replace(problem, first=(one, mutated(rng, list("ACGT"), one, 0.01)))
@@ -191,7 +191,7 @@ def test_short_pairs_are_not_tried() -> None:
 
 
 def test_minimum_scores_and_chosen_pairs() -> None:
-    problem = thousands_of_letters(0.05, number=5)
+    problem = thousands_of_residues(0.05, number=5)
     full = run(open_cpu, problem)
     least = int(np.median(full.raw_score))
     want = Want(Detail.CIGAR, min_raw_score=least)
@@ -261,7 +261,7 @@ def test_an_unsound_bound_with_runs_of_n_is_noticed() -> None:
 @pytest.mark.parametrize("name", instruction_sets())
 def test_an_unsound_bound_is_noticed(name: str) -> None:
     """A bound that is lower by one loses the optimal path itself, where the seed is as good."""
-    problem = thousands_of_letters(0.02)
+    problem = thousands_of_residues(0.02)
     full = run(open_cpu, problem)
     assert align(problem, FORCED, instruction_set=name)[1].lost == 0
     found, did = align(problem, Pruning("forced", lower_bound=1), instruction_set=name)

@@ -50,7 +50,7 @@ KIB, MIB = 1 << 10, 1 << 20
 PAPER = PairPerThread.name
 QUICK_CASES = [
     *("ties", "homopolymers", "no_match_at_all", "everything_matches", "scores_that_need_32_bits"),
-    *("very_long_against_very_short", "a_thousand_letters"),
+    *("very_long_against_very_short", "a_thousand_residues"),
 ]
 
 

@@ -239,7 +239,7 @@ def test_who_is_long() -> None:
     chosen = routing.long_pairs(window, None, lengths, lengths, 100)
     assert chosen is not None
     assert chosen.all()  # once the longest are gone the others are too few, and so on
-    lengths[:] = routing.LEAST_LETTERS - 1
+    lengths[:] = routing.LEAST_RESIDUES - 1
     assert routing.long_pairs(window, None, lengths, lengths, 1000) is None
 
 

@@ -18,7 +18,7 @@ import pytest
 from cuda_engines import host_device
 from strategies import make_scoring, match_matrix
 
-from pairalign.engines.cuda.pruned.plan import LETTER_SET, PAIR, PARAMETERS
+from pairalign.engines.cuda.pruned.plan import PAIR, PARAMETERS, RESIDUE_SET
 from pairalign.engines.cuda.pruned.worth import CODES, Worth, choose_worth
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA
@@ -152,7 +152,7 @@ def fill(function: Any, start: Start) -> tuple[int, int, int, int, Numbers]:
     parameters = np.zeros((), PARAMETERS)
     held = [hold(codes, start.scoring) for codes in (start.rows, start.columns)]
     for one, arrays in zip(parameters["sets"], held, strict=True):
-        for name in LETTER_SET.names or ():
+        for name in RESIDUE_SET.names or ():
             one[name] = arrays[name].ctypes.data
     pair = np.zeros(1, PAIR)
     parameters["pairs"] = pair.ctypes.data

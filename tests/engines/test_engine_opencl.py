@@ -114,7 +114,7 @@ def test_pairs_without_room_go_to_the_cpu(device: Any, caplog: pytest.LogCapture
         assert [record.getMessage() for record in caplog.records if "need more" in record.msg]
 
 
-def of_15_letters(window: Any, pair_mask: Any, rows: Any, columns: Any, units: int) -> Any:
+def of_15_residues(window: Any, pair_mask: Any, rows: Any, columns: Any, units: int) -> Any:
     """Stands for `long_pairs`: there are few long sequences among the examples."""
     of_row, of_column = window.positions()
     chosen = np.minimum(rows[of_row], columns[of_column]) >= 15
@@ -131,7 +131,7 @@ def test_long_pairs_go_to_the_cpu(device: Any, problem: Problem, strand: int, sh
     lengths = [len(one) for one in sets] + [None]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(device, "is_cpu", False)
-        patch.setattr(opencl, "long_pairs", of_15_letters)
+        patch.setattr(opencl, "long_pairs", of_15_residues)
         engine = open_opencl(sets, problem.scoring)
         for window in windows_of(lengths[0], lengths[1], 1 << 20):
             window = replace(window, strand=strand)

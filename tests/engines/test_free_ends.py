@@ -19,7 +19,7 @@ from similar_problems import (
     align,
     mutated,
     related_problems,
-    thousands_of_letters,
+    thousands_of_residues,
 )
 from strategies import (
     SEEDS,
@@ -93,7 +93,7 @@ def test_hard_cases(case: str, name: str, mode: str) -> None:
 @SETS
 def test_little_memory(name: str, mode: str) -> None:
     """Lanes are saved, also where alignments begin, and the way back fills from them."""
-    problem = of_mode(thousands_of_letters(0.05), mode)
+    problem = of_mode(thousands_of_residues(0.05), mode)
     full = run(open_cpu, problem)
     for memory_bytes in (1 << 30, 8 * MIB, 2 * MIB, 900 * KIB):
         found, did = align(problem, FORCED, instruction_set=name, memory_bytes=memory_bytes)
@@ -105,7 +105,7 @@ def test_little_memory(name: str, mode: str) -> None:
 @pytest.mark.parametrize("scale", [1, 300])
 def test_lanes_of_32_bits(scale: int, mode: str) -> None:
     """Scores that 16 bits cannot hold, and costs that they cannot."""
-    problem = thousands_of_letters(0.1, seed=32)
+    problem = thousands_of_residues(0.1, seed=32)
     matrix = match_matrix(DNA, 2 * scale, -3 * scale)
     problem = replace(problem, scoring=make_scoring(DNA, mode, 5 * scale, 2 * scale, matrix))
     found, did = align(problem, FORCED)
@@ -138,7 +138,7 @@ def test_overlapping_reads(mode: str, seed: int, use: str) -> None:
 @MODES
 def test_an_unsound_bound_is_noticed(mode: str) -> None:
     """A bound that is higher by one than the best score loses every alignment."""
-    problem = of_mode(thousands_of_letters(0.001), mode)
+    problem = of_mode(thousands_of_residues(0.001), mode)
     found, did = align(problem, Pruning("forced", lower_bound=200))
     assert did.lost > 0
     assert_same(found, run(open_cpu, problem))

@@ -32,7 +32,7 @@ def scoring_of(name: str) -> pairalign.Scoring:
     return pairalign.make_scoring("dna", mode="local", **dict(costs))
 
 
-def random_letters(count: int, seed: int) -> str:
+def random_residues(count: int, seed: int) -> str:
     return "".join(np.random.default_rng(seed).choice(list("ACGT"), count))
 
 
@@ -84,7 +84,7 @@ def check(letters: Sequence[str], name: str, isa: str) -> tuple[int, int]:
 @pytest.mark.parametrize("name", COSTS)
 def test_reads_that_overlap(name: str, isa: str) -> None:
     """Dovetails, containments, both strands, errors from none to as many as letters."""
-    genome = random_letters(6000, 3)
+    genome = random_residues(6000, 3)
     shares = [0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.6, 0.02, 0.02]
     places = [0, 700, 1500, 1300, 300, 900, 500, 2900, 1100]
     lengths = [2600, 2500, 2900, 2400, 2700, 2600, 2500, 3100, 1700]
@@ -103,7 +103,7 @@ def test_reads_that_overlap(name: str, isa: str) -> None:
 def test_what_is_hard(name: str) -> None:
     """Repeats, runs of a letter and of N, other ends, equal optima, no overlap."""
     isa = instruction_sets()[0]
-    genome, others = random_letters(5000, 5), random_letters(9000, 6)
+    genome, others = random_residues(5000, 5), random_residues(9000, 6)
     unit = genome[:400]
     reads = [
         genome[:2800],
@@ -130,7 +130,7 @@ def test_what_is_hard(name: str) -> None:
 @pytest.mark.parametrize("isa", instruction_sets())
 def test_pairs_of_no_use(isa: str) -> None:
     """Too low a best score is known without an alignment; a pair with one is never left out."""
-    genome, others = random_letters(4000, 15), random_letters(9000, 16)
+    genome, others = random_residues(4000, 15), random_residues(9000, 16)
     reads = [
         genome[:2200],
         others[:1500] + changed(genome[700:900], 0.02, 1) + others[1500:2000],
@@ -170,8 +170,8 @@ def tie_beyond_the_border(seed: int) -> list[str]:
 
     Bands follow equal words. It has none behind the gap; the other one has no gap.
     """
-    start, piece = random_letters(128 * 24 - 145, 3 * seed), random_letters(132, 3 * seed + 1)
-    end = random_letters(2, 3 * seed + 2)
+    start, piece = random_residues(128 * 24 - 145, 3 * seed), random_residues(132, 3 * seed + 1)
+    end = random_residues(2, 3 * seed + 2)
     spoilt = "".join("N" if k % 4 == 0 and k < 128 else one for k, one in enumerate(piece))
     return [start + spoilt + end + 11 * "N" + substituted(piece, 11), start + piece + end]
 
@@ -190,7 +190,7 @@ def test_a_proof_with_too_low_a_bound_is_noticed() -> None:
 
 def test_without_proof_other_alignments_come_out() -> None:
     """An insertion that is wider than bands, and too few equal words after it."""
-    genome, insertion = random_letters(3400, 8), random_letters(160, 9)
+    genome, insertion = random_residues(3400, 8), random_residues(160, 9)
     end = substituted(genome[3000:3220], 11)
     reads = [genome[:3000] + insertion + end, genome[:3220]]
     check(reads, "ont", instruction_sets()[0])

@@ -20,7 +20,7 @@ from similar_problems import (
     mutated,
     of_global_mode,
     related_problems,
-    thousands_of_letters,
+    thousands_of_residues,
 )
 from strategies import Problem, make_scoring, match_matrix, random_sequences, small_problems
 
@@ -89,7 +89,7 @@ def test_many_pairs(name: str) -> None:
 
 @pytest.mark.parametrize("detail", Detail)
 def test_details(detail: Detail) -> None:
-    problem = thousands_of_letters(0.01)
+    problem = thousands_of_residues(0.01)
     found, did = align(problem, WAVEFRONTS, Want(detail))
     assert_same(found, run(open_cpu, problem, Want(detail)), detail, problem)
     assert did.by_wavefronts == 3
@@ -97,7 +97,7 @@ def test_details(detail: Detail) -> None:
 
 def test_little_memory() -> None:
     """What has no room for its fronts is aligned in full."""
-    problem = thousands_of_letters(0.02)
+    problem = thousands_of_residues(0.02)
     full = run(open_cpu, problem)
     done = []
     for memory_bytes in (1 << 30, 20 * MIB, 3 * MIB):

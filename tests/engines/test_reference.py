@@ -101,7 +101,7 @@ def enumerate_best(rows: list[int], columns: list[int], costs: Costs) -> tuple[i
     return best[0], best[4], best[5], best[6]
 
 
-def letters_of(
+def residues_of(
     path: str, rows: list[int], columns: list[int], i: int, j: int
 ) -> tuple[str, int, int]:
     """Each step of a path from row i and column j as a CIGAR's letter; the rows are the query.
@@ -123,7 +123,7 @@ def expect(rows: list[int], columns: list[int], costs: Costs) -> Expected:
     """What `align` must return, from the enumeration; the rows are the query."""
     score, i, j, path = enumerate_best(rows, columns, costs)
     i0, j0 = (i, j) if path else (0, 0)
-    letters, i, j = letters_of(path, rows, columns, i0, j0)
+    letters, i, j = residues_of(path, rows, columns, i0, j0)
     runs = [(letter, len(list(run))) for letter, run in groupby(letters)]
     return Expected(
         score=score,
@@ -135,7 +135,7 @@ def expect(rows: list[int], columns: list[int], costs: Costs) -> Expected:
         matches=letters.count("="),
         mismatches=letters.count("X"),
         gap_openings=sum(letter in "ID" for letter, _ in runs),
-        gap_letters=sum(length for letter, length in runs if letter in "ID"),
+        gap_residues=sum(length for letter, length in runs if letter in "ID"),
     )
 
 
@@ -256,7 +256,7 @@ def end_costs(rng: random.Random, gap_open: int, gap_extend: int) -> tuple[int, 
 def cigar_of(path: str, skipped: str, rows: list[int], columns: list[int]) -> str:
     """A path as a CIGAR whose query is the row sequence, after so many steps of a gap."""
     i, j = skipped.count("F"), skipped.count("E")
-    letters, _, _ = letters_of(path, rows, columns, i, j)
+    letters, _, _ = residues_of(path, rows, columns, i, j)
     return "".join(f"{len(list(run))}{letter}" for letter, run in groupby(letters))
 
 
@@ -288,7 +288,7 @@ def mirrored(expected: Expected) -> Expected:
         matches=expected.matches,
         mismatches=expected.mismatches,
         gap_openings=expected.gap_openings,
-        gap_letters=expected.gap_letters,
+        gap_residues=expected.gap_residues,
     )
 
 

@@ -36,7 +36,7 @@ def native(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     library = ctypes.CDLL(str(path))
     for name in ("pair", "one"):
         getattr(library, f"most_errors_of_{name}").restype = ctypes.c_int64
-    library.most_letters_outside.restype = library.least_matches_of.restype = ctypes.c_int64
+    library.most_residues_outside.restype = library.least_matches_of.restype = ctypes.c_int64
     return library
 
 
@@ -149,7 +149,7 @@ def test_seeds(native: ctypes.CDLL, problem: tuple, size: int, data: st.DataObje
     errors = native.most_errors_of_pair(taken(t), min(len(a), len(b)), longer)
     side = data.draw(st.sampled_from([0, 1]))
     own = (a, b)[side]
-    outside = native.most_letters_outside(taken(t), len(own), longer)
+    outside = native.most_residues_outside(taken(t), len(own), longer)
     starts: list[int] = []
     place = outside + data.draw(st.integers(0, 1))
     while place + size <= len(own) - outside:

@@ -38,7 +38,7 @@ RULES = (
 def near(seed: int, alphabet: str, longest: int, rate: float) -> SequenceSet:
     """Relatives, ends of them, copies, and sequences of a residue or a few."""
     rng = np.random.default_rng(seed)
-    made = [one.letters for one in relatives(alphabet, seed, 24, longest, rate)]
+    made = [one.residues for one in relatives(alphabet, seed, 24, longest, rate)]
     made += made[:2] + [one[: rng.integers(1, 5)] for one in made[:4]]
     made += ["".join(one) for one in itertools.repeat("N" if alphabet == "dna" else "X", 2)]
     return SequenceSet.from_strings(made, alphabet=alphabet)
@@ -185,7 +185,7 @@ def test_it_is_opened_where_it_is_faster(monkeypatch: pytest.MonkeyPatch) -> Non
     rng = np.random.default_rng(7)
     unlike = SequenceSet.from_strings(["".join(rng.choice(list("ACGT"), 80)) for _ in range(2000)])
     alike = SequenceSet.from_strings(
-        [change(rng, "ACGT", unlike[0].letters, 0.01) for _ in range(300)]
+        [change(rng, "ACGT", unlike[0].residues, 0.01) for _ in range(300)]
     )
     made = make_scoring("dna"), PairThresholds(Fraction(95, 100)), None
     for reads, is_faster in ((unlike, True), (alike, False)):

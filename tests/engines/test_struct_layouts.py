@@ -112,7 +112,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (block_diagonals.PAIR, "Pair", BLOCK_DIAGONALS),
     (block_diagonals.PROGRESS, "Progress", BLOCK_DIAGONALS),
     (block_diagonals.PARAMETERS, "Params", BLOCK_DIAGONALS),
-    (pruned.LETTER_SET, "LetterSet", PRUNED),
+    (pruned.RESIDUE_SET, "LetterSet", PRUNED),
     (pruned.PAIR, "PrunedPair", PRUNED),
     (pruned.RESULT, "PrunedResult", PRUNED),
     (pruned.PARAMETERS, "Params", PRUNED),

@@ -274,7 +274,7 @@ def path_back(
         row, column = before
 
 
-def letters_of(found: Alignments, pair: int) -> list[tuple[int, int]]:
+def residues_of(found: Alignments, pair: int) -> list[tuple[int, int]]:
     """Row and column, counted from 1, of the letters that an alignment puts together."""
     row, column = (int(found.field(f"{side}_start")[pair]) for side in ("query", "target"))
     assert found.cigar is not None
@@ -319,4 +319,4 @@ def test_alignments_through_several_strips(costs: tuple[int, ...], isa: str) -> 
     (chain,) = every(reads, scoring, isa, 4)
     assert chain.raw_score.tolist() == [score for score, _ in expected]
     for rank, (_, letters) in enumerate(expected):
-        assert letters_of(chain, rank) == letters
+        assert residues_of(chain, rank) == letters

@@ -43,7 +43,7 @@ def test_paf_holds_every_field(shared_folder, seed, mode, cigars, scaled):
             *(str(a.matches), str(a.columns), "255"),
         ]
         tags = {tag[:5]: tag[5:] for tag in fields[12:]}
-        assert int(tags.pop("NM:i:")) == a.mismatches + a.gap_letters
+        assert int(tags.pop("NM:i:")) == a.mismatches + a.gap_residues
         score = tags.pop("AS:f:" if scaled else "AS:i:")
         assert score == alignments.scoring.format_score(a.raw_score)
         assert tags == ({"cg:Z:": a.cigar} if cigars else {})
@@ -70,7 +70,7 @@ def test_numbers_of_every_size(tmp_path):
             matches=lengths,
             mismatches=[0] * n,
             gap_openings=[0] * n,
-            gap_letters=[0] * n,
+            gap_residues=[0] * n,
             cigar=[length << 4 | 7 for length in lengths],
             cigar_offsets=range(n + 1),
         )

@@ -99,7 +99,7 @@ def test_every_column(tmp_path, mode):
             "positives": positives,
             "ppos": 100 * positives / columns,
             "nident": a.matches,
-            "gaps": a.gap_letters,
+            "gaps": a.gap_residues,
             "qlen": n,
             "slen": m,
             "send": a.target_end,
@@ -157,7 +157,7 @@ def test_mcxload_takes_blast6(tmp_path):
 def test_tables_as_orthofinder_reads_them(tmp_path):
     """It takes bit scores by the numbers in the names, of each species against each and itself."""
     proteins = read_fasta(EXAMPLES)
-    letters = [one.letters for one in proteins][:10]
+    letters = [one.residues for one in proteins][:10]
     species = [letters[:6], letters[6:]]
     for i, strings in enumerate(species):
         text = "".join(f">{i}_{k}\n{one}\n" for k, one in enumerate(strings))
@@ -259,18 +259,18 @@ def test_maf_by_biopython(tmp_path, mode):
 def test_a3m(tmp_path, mode):
     """Capital columns are those of the query; of all letters, the target's aligned part is left."""
     everything = plain_sample(9, mode, pairs=60)
-    one = SequenceSet.from_strings([everything.queries[0].letters], ["q0"], alphabet="protein")
+    one = SequenceSet.from_strings([everything.queries[0].residues], ["q0"], alphabet="protein")
     kept = everything.take(everything.query == 0)
     kept.queries = one
     write(kept, tmp_path / "a.a3m")
     records = (tmp_path / "a.a3m").read_text().split(">")[1:]
     query, *rows = (record.split("\n")[:2] for record in records)
-    assert query == ["q0", one[0].letters.upper()]
+    assert query == ["q0", one[0].residues.upper()]
     assert len(rows) == len(aligned(kept)) > 2
     for (header, row), a in zip(rows, aligned(kept), strict=True):
         assert header.split()[0] == a.target.name
-        assert len(re.sub("[a-z]", "", row)) == len(one[0].letters)
-        span = a.target.letters[a.target_start : a.target_end].upper()
+        assert len(re.sub("[a-z]", "", row)) == len(one[0].residues)
+        span = a.target.residues[a.target_start : a.target_end].upper()
         assert row.replace("-", "").upper() == span
         first, second = rows_of_pair(a, False)
         columns = "".join(y.upper() for x, y in zip(first, second, strict=True) if x != "-")
@@ -280,7 +280,7 @@ def test_a3m(tmp_path, mode):
 @needs_program("hhfilter")
 def test_hhsuite_reads_a3m(tmp_path):
     everything = plain_sample(9, "local", pairs=60)
-    one = SequenceSet.from_strings([everything.queries[0].letters], ["q0"], alphabet="protein")
+    one = SequenceSet.from_strings([everything.queries[0].residues], ["q0"], alphabet="protein")
     kept = everything.take(everything.query == 0)
     kept.queries = one
     write(kept, tmp_path / "a.a3m")
@@ -301,7 +301,7 @@ def test_a3m_has_one_query(tmp_path):
 def test_equal_names_are_refused_where_readers_go_by_name(tmp_path):
     alignments = plain_sample(9, "local")
     alignments.targets = alignments.queries.__class__.from_strings(
-        [s.letters for s in alignments.targets], alignments.queries.names, alphabet="protein"
+        [s.residues for s in alignments.targets], alignments.queries.names, alphabet="protein"
     )
     for format in ("stockholm", "tc_lib"):
         with pytest.raises(FormatError, match="has its name"):
@@ -319,7 +319,7 @@ def test_tc_lib_lists_every_aligned_pair_of_letters(tmp_path, two_sets):
     sequences = [s for one in sets for s in one]
     assert lines[:2] == ["! TC_LIB_FORMAT_01", str(len(sequences))]
     listed = lines[2 : 2 + len(sequences)]
-    assert listed == [f"{s.name} {len(s)} {s.letters}" for s in sequences]
+    assert listed == [f"{s.name} {len(s)} {s.residues}" for s in sequences]
     assert lines[-1] == "! SEQ_1_TO_N"
     expected = []
     for k, a in enumerate(alignments):
@@ -380,7 +380,7 @@ def test_t_coffee_aligns_with_it(tmp_path):
     command = ["t_coffee", "-lib", "in.tc_lib", "-outfile", "out.aln", "-output", "fasta_aln"]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, timeout=TIMEOUT_SECONDS)
     rows = read_fasta(tmp_path / "out.aln", degap=True)
-    assert sorted(s.letters.upper() for s in rows) == sorted(strings)
+    assert sorted(s.residues.upper() for s in rows) == sorted(strings)
 
 
 # ---- distances -----------------------------------------------------------------------------------

@@ -47,11 +47,11 @@ def test_sam_by_pysam(tmp_path, mode, alphabet):
         assert (start, end) == (a.query_start, a.query_end)
         assert record.query_length == len(a.query)
         assert record.mapping_quality == 255
-        assert record.get_tag("NM") == a.mismatches + a.gap_letters
+        assert record.get_tag("NM") == a.mismatches + a.gap_residues
         assert record.get_tag("AS") == a.raw_score
         assert re.sub(r"\d+S", "", record.cigarstring) == a.cigar
         if alphabet == "dna":
-            assert record.query_sequence == a.query.letters.upper()
+            assert record.query_sequence == a.query.residues.upper()
 
 
 @needs_program("samtools")

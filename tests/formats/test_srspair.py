@@ -133,7 +133,7 @@ def test_one_letter_in_the_first_row(tmp_path):
         matches=[1],
         mismatches=[1],
         gap_openings=[1],
-        gap_letters=[118],
+        gap_residues=[118],
         cigar=runs,
         cigar_offsets=[0, 3],
     )
@@ -171,7 +171,7 @@ def test_srspair_at_large_positions(tmp_path):
         matches=[same.sum()],
         mismatches=[90 - same.sum()],
         gap_openings=[0],
-        gap_letters=[0],
+        gap_residues=[0],
         cigar=runs,
         cigar_offsets=[0, len(runs)],
     )

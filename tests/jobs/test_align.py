@@ -33,7 +33,7 @@ def test_one_pair_as_the_reference_has_it() -> None:
     query, target = (found.queries.codes_of(k) for k in (0, 1))
     assert found_alignment(found, 0) == reference.align(query, target, costs_of(found.scoring))
     (one,) = found
-    assert (one.query.letters, one.target.letters) == ("MKVLAAGGWTRE", "MKVLAGGWTE")
+    assert (one.query.residues, one.target.residues) == ("MKVLAAGGWTRE", "MKVLAGGWTE")
     assert isinstance(one.score, int)
 
 
@@ -114,7 +114,7 @@ def test_a_set_that_changes_its_alphabet_keeps_all_else(tmp_path: Path) -> None:
     found = align(read_fasta(path), {"p": "MKV"})
     assert found.queries.alphabet is PROTEIN
     assert found.queries.descriptions == ["a first of two", "b"]
-    assert [one.letters for one in found.queries] == ["ACCa", "GGT"]
+    assert [one.residues for one in found.queries] == ["ACCa", "GGT"]
     assert found.queries.source == str(path)
 
 

@@ -86,7 +86,7 @@ def test_one_string_is_not_a_set() -> None:
 def test_bytes_are_letters_and_names() -> None:
     found = align({b"a": b"MKVL", "b": bytearray(b"MKVV"), 3: "MK"})
     assert found.queries.names == ["a", "b", "3"]
-    assert [one.letters for one in found.queries] == ["MKVL", "MKVV", "MK"]
+    assert [one.residues for one in found.queries] == ["MKVL", "MKVV", "MK"]
 
 
 def test_names_of_some_records_are_kept() -> None:

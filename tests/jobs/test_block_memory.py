@@ -128,7 +128,7 @@ def test_a_worker_reads_its_block(
     reads = Reads(monkeypatch)
     # distances are in windows of 1,024, whose rows and columns are the least that a shard touches
     run(store, COMMANDS[name], "50001/100000" if name == "distance" else "5001/10000")
-    check_reads(reads, store, has_letters=name in LETTERS)
+    check_reads(reads, store, has_residues=name in LETTERS)
 
 
 @pytest.mark.parametrize("name", HEADERS)
@@ -138,10 +138,10 @@ def test_the_first_part_writes_of_all_and_reads_its_block(
     """Its header has names and lengths of all; of residues it reads those of its block."""
     reads = Reads(monkeypatch)
     run(stores[32_000], COMMANDS[name], "1/10000")
-    check_reads(reads, stores[32_000], has_letters=name in LETTERS)
+    check_reads(reads, stores[32_000], has_residues=name in LETTERS)
 
 
-def check_reads(reads: Reads, store: Path, *, has_letters: bool) -> None:
+def check_reads(reads: Reads, store: Path, *, has_residues: bool) -> None:
     sections = StoredSet(store.read_bytes(), "store")._header.sections
     # A block has 1.4% of all rows, and as many columns, in up to four ranges, whose ends are in
     # chunks that are read whole. There are 29 chunks of codes.
@@ -150,7 +150,7 @@ def check_reads(reads: Reads, store: Path, *, has_letters: bool) -> None:
     assert not reads.sampled["letters"]
     assert reads.bytes["order"] <= 0.04 * sections["order"][1] + 2 * CHUNK_BYTES
     assert reads.mapped <= {"sorted_lengths"}  # which is checked, and not looked at
-    if not has_letters:
+    if not has_residues:
         assert reads.bytes["letters"] <= 8 * CHUNK_BYTES  # of four sequences that the summary names
 
 

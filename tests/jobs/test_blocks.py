@@ -18,7 +18,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.engines.cuda.engine import CudaEngine
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.blocks import Blocks
-from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
+from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import Window, WindowGrid
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
@@ -56,7 +56,7 @@ def test_blocks(rows: list[int], columns: list[int] | None, size: int, shards: i
         seen[places] += 1
         costs.append(cost(own, first, other))
     assert (seen == 1).all()
-    pair = int(weigh_letters(first)[0]) * int(weigh_letters(other)[0]) + PAIR_CELLS
+    pair = int(weigh_residues(first)[0]) * int(weigh_residues(other)[0]) + PAIR_CELLS
     assert max(costs) <= heaviest + 2 * pair
     blocked = in_blocks(grid, first, other, shards)
     assert (blocked[0], blocked[-1]) == (windows[0], windows[-1])

@@ -333,7 +333,7 @@ def test_refused() -> None:
 def test_the_other_strand_of_a_set() -> None:
     one = pairalign.SequenceSet.from_strings({"a": "ACGTN", "b": "RYK", "c": "A"}, alphabet="dna")
     other = reverse_complement_set(one)
-    assert [s.letters for s in other] == [other_strand(s.letters) for s in one]
+    assert [s.residues for s in other] == [other_strand(s.residues) for s in one]
     assert list(other.names) == ["a", "b", "c"]
 
 

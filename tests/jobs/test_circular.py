@@ -64,7 +64,7 @@ def test_no_rotation_scores_more(seed: int) -> None:
     best = best_rotation(whole, other)[0]
     score = found.found[0].score
     assert score >= best
-    query, target = found.found[0].query.letters, found.found[0].target.letters
+    query, target = found.found[0].query.residues, found.found[0].target.residues
     assert query in 2 * whole
     assert target in 2 * other
     again = pairalign.align({"q": query}, {"t": target})[0]

@@ -178,7 +178,7 @@ def test_self_scores_are_those_of_an_alignment_with_itself() -> None:
         scoring = pairalign.make_scoring("protein", mode=mode)
         own = self_scores(sequences, scoring)
         for index, sequence in enumerate(sequences):
-            pair = pairalign.align([sequence.letters] * 2, scoring=scoring, detail="score")
+            pair = pairalign.align([sequence.residues] * 2, scoring=scoring, detail="score")
             assert pair.raw_score[0] == own[index]
 
 

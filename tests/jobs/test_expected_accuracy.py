@@ -97,8 +97,8 @@ def test_spans_counts_and_scores_are_those_of_the_alignment(seed: int, lengths: 
     found, best = (pairalign.align(sequences, objective=one) for one in ("mea", "score"))
     for one, other in zip(found, best, strict=True):
         rows = one.rows()
-        assert rows[0].replace("-", "") == one.query.letters
-        assert rows[1].replace("-", "") == one.target.letters
+        assert rows[0].replace("-", "") == one.query.residues
+        assert rows[1].replace("-", "") == one.target.residues
         assert one.matches == sum(a == b for a, b in zip(*rows, strict=True))
         assert (one.query_index, one.target_index) == (other.query_index, other.target_index)
         codes = sequences.codes_of(one.query_index), sequences.codes_of(one.target_index)
@@ -110,7 +110,7 @@ def test_files_are_legal_and_have_the_scores_of_their_columns(tmp_path: Path) ->
     fasta, paf = tmp_path / "family.fa", tmp_path / "mea.paf"
     sequences = family(1, [40, 50, 60, 33])
     records = zip(sequences.names, sequences, strict=True)
-    fasta.write_text("".join(f">{name}\n{one.letters}\n" for name, one in records))
+    fasta.write_text("".join(f">{name}\n{one.residues}\n" for name, one in records))
     assert main(["align", str(fasta), "-o", str(paf), "--objective", "mea", "-q"]) == 0
     lines = [line.split("\t") for line in paf.read_text().splitlines()]
     assert len(lines) == 6
@@ -133,7 +133,7 @@ def test_marks_are_posteriors_of_the_columns() -> None:
             )
             assert marks == alignment.confidence
             assert len(marks) == alignment.columns
-            assert marks.count(".") == alignment.gap_letters
+            assert marks.count(".") == alignment.gap_residues
             shown = marks.replace(".", "")
             for mark, cell in zip(shown, aligned_cells(alignment), strict=True):
                 expected = "0123456789*"[int(table[cell] * 10 + 0.5)] if table[cell] > 0.01 else "0"
@@ -152,7 +152,7 @@ def test_thresholds_are_for_the_alignment() -> None:
 
 def test_two_sets_and_lists_of_pairs() -> None:
     sequences = family(5, [30, 31, 32, 33, 34])
-    strings = [one.letters for one in sequences]
+    strings = [one.residues for one in sequences]
     whole = pairalign.align(sequences, objective="mea")
     two = pairalign.align(strings[:2], strings[2:], objective="mea")
     for one in two:
@@ -168,7 +168,7 @@ def test_two_sets_and_lists_of_pairs() -> None:
 def test_parquet_has_the_marks_of_tsv(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     fasta = tmp_path / "family.fa"
-    fasta.write_text("".join(f">{one.name}\n{one.letters}\n" for one in family(8, [40, 50, 33])))
+    fasta.write_text("".join(f">{one.name}\n{one.residues}\n" for one in family(8, [40, 50, 33])))
     for name in ("p.tsv", "p.parquet", "plain.parquet", "scores.parquet"):
         options = ["--objective", "mea"] if name != "plain.parquet" else []
         options += ["--score-only"] * (name == "scores.parquet")
@@ -192,7 +192,7 @@ def test_threads_memory_shards_and_instruction_sets_change_nothing(
     fasta = tmp_path / "family.fa"
     sequences = family(6, [40, 41, 50, 33, 34, 35, 60])
     records = zip(sequences.names, sequences, strict=True)
-    fasta.write_text("".join(f">s{name}\n{one.letters}\n" for name, one in records))
+    fasta.write_text("".join(f">s{name}\n{one.residues}\n" for name, one in records))
     common = ["align", str(fasta), "--objective", "mea", "--format", format, "-q", "--window", "3"]
     assert main([*common, "-o", str(tmp_path / "one"), "-t", "1"]) == 0
     expected = (tmp_path / "one").read_bytes()

@@ -42,7 +42,7 @@ DNA_COSTS = [*COSTS, {"match": 1, "mismatch": -1, "gap_open": 2, "gap_extend": 2
 def near(seed: int, alphabet: str, longest: int, rate: float) -> SequenceSet:
     """Relatives, ends of them, copies, and sequences of a residue or a few, in canonical order."""
     rng = np.random.default_rng(seed)
-    made = [one.letters for one in relatives(alphabet, seed, 24, longest, rate)]
+    made = [one.residues for one in relatives(alphabet, seed, 24, longest, rate)]
     made += made[:2] + [one[: rng.integers(1, 5)] for one in made[:4]]
     made += [made[0][:3] + letter + made[0][4:] for letter in "ACGT"]
     made += ["N" if alphabet == "dna" else "X"] * 2
@@ -69,7 +69,7 @@ def test_candidates(problem: tuple[SequenceSet, Scoring, PairThresholds], letter
     pair_filter = PairFilter(sequences, None, scoring, thresholds, None, threads=1, grams=False)
     index = pair_filter.open_representatives(letters)
     assert index is not None
-    assert index.letters == letters
+    assert index.residues == letters
     compare_candidates(index, *problem)
     index.close()
     pair_filter.close()

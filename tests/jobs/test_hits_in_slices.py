@@ -29,7 +29,7 @@ from pairalign.jobs.run.query_slices import (
 )
 from pairalign.jobs.run.request import RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
-from pairalign.jobs.run.shards import PAIR_CELLS, cut_queries, weigh_letters
+from pairalign.jobs.run.shards import PAIR_CELLS, cut_queries, weigh_residues
 from pairalign.requests.align import AlignRequest
 from pairalign.sequences import block_set
 from pairalign.sequences.block_set import PickedSet
@@ -125,8 +125,8 @@ def test_shards_cost_the_same(shards: int) -> None:
     lengths = np.random.default_rng(shards).integers(1, 30, 40) ** 3
     queries = SequenceSet.from_strings(["A" * n for n in lengths.tolist()], alphabet="protein")
     others = SequenceSet.from_strings(["A", "AA"], alphabet="protein")
-    letters = int(weigh_letters(others.lengths).sum())
-    sums = [0, *np.cumsum(weigh_letters(queries.lengths)).tolist()]
+    letters = int(weigh_residues(others.lengths).sum())
+    sums = [0, *np.cumsum(weigh_residues(queries.lengths)).tolist()]
     costs = [letters * weight + PAIR_CELLS * 2 * k for k, weight in enumerate(sums)]
     cuts = [bisect_left(costs, costs[-1] * k // shards) for k in range(shards + 1)]
     found = [cut_queries(queries, others, (k, shards)) for k in range(1, shards + 1)]

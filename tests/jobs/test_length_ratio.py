@@ -199,7 +199,7 @@ def test_clusters(
     ratio: Any, seed: int, least: str, identity_of: str, linkage: str, mode: str
 ) -> None:
     sequences, scoring = pieces("dna", seed, 12, 30), make_scoring("dna", mode=mode)
-    texts = dict(zip(sequences.names, (one.letters for one in sequences), strict=True))
+    texts = dict(zip(sequences.names, (one.residues for one in sequences), strict=True))
     share = make_pair_thresholds(least).min_identity
     values = {
         (a, b): (identity, cover if fits(len(texts[a]), len(texts[b]), ratio) else Fraction(-1))
@@ -279,7 +279,7 @@ def test_pairs_within_a_limit(ratio: Any, seed: int, limit: int) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     sequences = pieces("protein", 7, 24)
-    records = [f">{one.name}\n{one.letters}\n" for one in sequences]
+    records = [f">{one.name}\n{one.residues}\n" for one in sequences]
     (tmp_path / "in.fa").write_text("".join(records))
     (tmp_path / "some.fa").write_text("".join(records[:8]))
     return tmp_path
@@ -322,7 +322,7 @@ def test_parts_of_a_run(folder: Path) -> None:
 
 
 def test_sequences_that_are_added(folder: Path) -> None:
-    added = [f">new{k}\n{one.letters}\n" for k, one in enumerate(pieces("protein", 8, 6))]
+    added = [f">new{k}\n{one.residues}\n" for k, one in enumerate(pieces("protein", 8, 6))]
     (folder / "new.fa").write_text("".join(added))
     asked = ("--max-length-ratio", "1.5", "--format", "tsv")
     done(folder, "align", "in.fa", "-o", "parts", "--shard", "1/1", *asked)

@@ -75,7 +75,7 @@ def test_rows_are_the_sequences_in_one_width_without_empty_columns(count, length
     alignment = pairalign.msa(sequences)
     rows = _rows(alignment)
     assert {len(row) for row in rows} == {alignment.width}
-    assert [row.replace("-", "") for row in rows] == [one.letters for one in sequences]
+    assert [row.replace("-", "") for row in rows] == [one.residues for one in sequences]
     assert (alignment.occupancy > 0).all()
 
 
@@ -220,7 +220,7 @@ def test_memory_that_does_not_do_is_an_error():
 @pytest.fixture
 def family(tmp_path):
     path = tmp_path / "family.fa"
-    path.write_text("".join(f">{one.name} words\n{one.letters}\n" for one in _family(6, 80)))
+    path.write_text("".join(f">{one.name} words\n{one.residues}\n" for one in _family(6, 80)))
     return path
 
 

@@ -37,7 +37,7 @@ def family(count: int, length: int = 40, seed: int = 1) -> SequenceSet:
 
 def write_fasta(path: Path, sequences: Any) -> Path:
     records = zip(sequences.names, sequences, strict=True)
-    path.write_text("".join(f">{name}\n{one.letters}\n" for name, one in records))
+    path.write_text("".join(f">{name}\n{one.residues}\n" for name, one in records))
     return path
 
 
@@ -65,7 +65,7 @@ def test_a_large_family_is_joined_along_the_tree(tmp_path: Path) -> None:
         chain = f"({chain}:1,{name}:1)"
     tree.write_text(chain + ";")
     alignment = pairalign.msa(sequences, tree_in=tree, threads=1)
-    assert [row.replace("-", "") for row in rows(alignment)] == [one.letters for one in sequences]
+    assert [row.replace("-", "") for row in rows(alignment)] == [one.residues for one in sequences]
     assert alignment.order("tree") == list(range(len(sequences)))
     given = pairalign.msa(sequences, tree_in=alignment.tree, threads=3)
     assert rows(given) == rows(alignment) != rows(pairalign.msa(sequences))
@@ -139,7 +139,7 @@ def without_new_columns(text: list[str], old: int) -> list[str]:
 
 def test_columns_are_kept_and_new_sequences_do_not_depend_on_each_other() -> None:
     sequences = family(12)
-    strings = dict(zip(sequences.names, (one.letters for one in sequences), strict=True))
+    strings = dict(zip(sequences.names, (one.residues for one in sequences), strict=True))
     old = pairalign.msa(dict(list(strings.items())[:7]))
     new = dict(list(strings.items())[7:])
     new["s8"] = "WWWW" + new["s8"]
@@ -175,7 +175,7 @@ def test_relatives_come_where_they_were() -> None:
     for seed in range(1, 9):
         sequences = family(10, 60, seed)
         whole = pairalign.msa(sequences)
-        strings = dict(zip(sequences.names, (one.letters for one in sequences), strict=True))
+        strings = dict(zip(sequences.names, (one.residues for one in sequences), strict=True))
         old = pairalign.msa(dict(list(strings.items())[:9]))
         extended = pairalign.extend_multiple(old, dict(list(strings.items())[9:]))
         found, expected = (aligned_with(one, 9, 0) for one in (extended, whole))

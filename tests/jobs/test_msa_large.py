@@ -64,7 +64,7 @@ def test_copies_are_grouped():
 def test_groups_and_their_tree_hold_what_is_alike(count):
     """Three families that have nothing in common are not mixed; the last two joins are of them."""
     families = [_evolved(count, 40, seed=seed) for seed in (1, 2, 3)]
-    strings = [one.letters for trio in zip(*families, strict=True) for one in trio]
+    strings = [one.residues for trio in zip(*families, strict=True) for one in trio]
     sequences = pairalign.SequenceSet.from_strings(strings, alphabet="protein")
     found = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
     inside = [set((group % 3).tolist()) for group in found.groups]
@@ -171,7 +171,7 @@ def test_rows_are_the_sequences_in_one_width_without_empty_columns(count):
     alignment = pairalign.msa(sequences)
     rows = _rows(alignment)
     assert {len(row) for row in rows} == {alignment.width}
-    assert [row.replace("-", "") for row in rows] == [one.letters for one in sequences]
+    assert [row.replace("-", "") for row in rows] == [one.residues for one in sequences]
     assert (alignment.occupancy > 0).all()
     assert sorted(alignment.tree.leaves()) == list(range(count))
     assert (alignment.tree.lengths >= 0).all()
@@ -290,7 +290,7 @@ def test_sampled_confidence_is_about_that_of_all_pairs():
 @pytest.fixture
 def family(tmp_path):
     path = tmp_path / "family.fa"
-    path.write_text("".join(f">{one.name}\n{one.letters}\n" for one in _evolved(110, 40)))
+    path.write_text("".join(f">{one.name}\n{one.residues}\n" for one in _evolved(110, 40)))
     return path
 
 

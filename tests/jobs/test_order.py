@@ -50,7 +50,7 @@ def seen(found: Any) -> Seen:
         names, cigar = (one.query.name, one.target.name), one.cigar
         if names[0] > names[1]:
             names = names[::-1]
-            if one.query.letters != one.target.letters:
+            if one.query.residues != one.target.residues:
                 spans, cigar = spans[::-1], mirrored(cigar, strand=one.strand)
         pairs.setdefault(names, []).append((one.score, one.strand, spans, cigar))
     return pairs
@@ -92,7 +92,7 @@ def test_two_sets_align_as_one(mode: Any, strand: Any) -> None:
 
 def test_a_set_is_sorted_by_its_sequences() -> None:
     sequences = similar(4)
-    texts = {tuple(SequenceSet.from_strings(shuffled(sequences, k))[i].letters
+    texts = {tuple(SequenceSet.from_strings(shuffled(sequences, k))[i].residues
                    for i in SequenceSet.from_strings(shuffled(sequences, k)).order)
              for k in range(4)}  # fmt: skip
     assert len(texts) == 1
@@ -117,7 +117,7 @@ def test_a_canonical_query_is_the_row_sequence() -> None:
     usual = seen(pairalign.align(sequences))
     assert seen(found) == usual
     for one in found:
-        query, target = one.query.letters, one.target.letters
+        query, target = one.query.residues, one.target.residues
         assert (-len(query), query, one.query.name) < (-len(target), target, one.target.name)
 
 

@@ -137,7 +137,7 @@ def test_the_better_strand_is_kept_and_stages_are_counted() -> None:
     turned = {n: other_strand(s) for n, s in reads.items()}
     scoring = found.alignments.scoring
     for one in found.alignments:
-        query, target = one.query.letters, one.target.letters
+        query, target = one.query.residues, one.target.residues
         scores = [
             int(pairalign.align([query, other], scoring=scoring, detail="score").score[0])
             for other in (target, turned[one.target.name])

@@ -107,7 +107,7 @@ def test_gfa_by_gfapy(reads: Path, tmp_path: Path) -> None:
     graph = gfapy.Gfa.from_file(str(tmp_path / "out.gfa"), vlevel=3)
     graph.validate()
     assert {one.name: one.sequence for one in graph.segments} == {
-        one.name: one.letters for one in found.reads
+        one.name: one.residues for one in found.reads
     }
     assert len(graph.dovetails) == (found.kind == "dovetail").sum() > 20
     assert len(graph.containments) == (found.kind != "dovetail").sum() > 0
@@ -127,7 +127,7 @@ def test_gfa(reads: Path, tmp_path: Path) -> None:
     lines = [line.split("\t") for line in text.splitlines()]
     assert lines[0] == ["H", "VN:Z:1.0"]
     segments = {line[1]: line[2] for line in lines if line[0] == "S"}
-    assert segments == {one.name: one.letters for one in found.reads}
+    assert segments == {one.name: one.residues for one in found.reads}
     links = [line for line in lines if line[0] == "L"]
     inside = [line for line in lines if line[0] == "C"]
     assert len(links) == (found.kind == "dovetail").sum() > 20

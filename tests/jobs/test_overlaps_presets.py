@@ -146,7 +146,7 @@ def test_scores_by_chance_are_foretold() -> None:
     reads = random_reads([0.25] * 4, 40, 300, 1)
     chance, _ = chance_of(reads, "short")
     scoring = PRESETS["short"].scoring("local")
-    turned = {f"{one.name}-": other_strand(one.letters) for one in reads}
+    turned = {f"{one.name}-": other_strand(one.residues) for one in reads}
     every = pairalign.align(reads, scoring=scoring, detail="score", device="cpu").raw_score
     other = pairalign.align(reads, turned, scoring=scoring, detail="score", device="cpu").raw_score
     for least in (10, 11, 12):
@@ -195,7 +195,7 @@ def test_what_may_be_false_is_above_zero() -> None:
 
 
 def write(path: Path, reads: SequenceSet) -> str:
-    path.write_text("".join(f">{one.name}\n{one.letters}\n" for one in reads))
+    path.write_text("".join(f">{one.name}\n{one.residues}\n" for one in reads))
     return str(path)
 
 
@@ -215,7 +215,7 @@ def test_a_warning_when_few_reads_overlap(
 ) -> None:
     related = reads_of(GENOME, 3, 700, 0.02, at=100)
     alone = random_reads([0.25] * 4, 5, 700, 9)
-    letters = [one.letters for one in (*related, *alone)]
+    letters = [one.residues for one in (*related, *alone)]
     reads = write(tmp_path / "reads.fa", SequenceSet.from_strings(letters))
     main(["overlap", reads, "-o", str(tmp_path / "out.paf"), "--device", "cpu"])
     assert "warning: only 3 of 8 reads (37%) have an overlap" in capsys.readouterr().err

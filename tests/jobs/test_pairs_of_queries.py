@@ -10,7 +10,7 @@ import pytest
 from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries
 from pairalign.pairs.windows import UNLIMITED, Window, WindowGrid
 
-PAIR_BYTES, LETTER_BYTES = 100, 2.0
+PAIR_BYTES, RESIDUE_BYTES = 100, 2.0
 
 
 @dataclass
@@ -57,7 +57,7 @@ def test_slabs_hold_all_pairs_in_order(
 ) -> None:
     given = make(count, columns, size, queries)
     planned = given.planned()
-    slabs = list(planned.split(PAIR_BYTES, LETTER_BYTES, limit))
+    slabs = list(planned.split(PAIR_BYTES, RESIDUE_BYTES, limit))
     held = [np.stack(slab.positions()) for slab in slabs]
     whole = [np.stack(window.positions()) for window in given.windows]
     assert np.array_equal(np.concatenate(held, axis=1), np.concatenate(whole, axis=1))
@@ -67,14 +67,14 @@ def test_slabs_hold_all_pairs_in_order(
         assert np.array_equal(np.ones_like(expected) if mask is None else mask, expected)
         assert planned.cells_of(slab) == (rows[first] * others[second])[expected].sum()
         letters = (rows[first] + others[second])[expected].sum()
-        taken = PAIR_BYTES * expected.sum() + LETTER_BYTES * letters
+        taken = PAIR_BYTES * expected.sum() + RESIDUE_BYTES * letters
         assert taken <= limit or slab.row_stop - slab.row_start == 1
 
 
 def test_most_cells_are_of_pairs_that_count() -> None:
     planned = make(60, None, 100, 3).planned()
     most = planned.cells // 4
-    slabs = list(planned.split(PAIR_BYTES, LETTER_BYTES, UNLIMITED, most))
+    slabs = list(planned.split(PAIR_BYTES, RESIDUE_BYTES, UNLIMITED, most))
     assert 4 <= len(slabs) <= 10
     for slab in slabs:
         assert planned.cells_of(slab) <= most or slab.row_stop - slab.row_start == 1
@@ -84,5 +84,5 @@ def test_few_queries_make_few_slabs() -> None:
     given = make(600, None, 1024, 6)
     limit = 20_000_000
     every = AllPairs(given.windows, given.rows, given.others)
-    assert len(list(every.split(PAIR_BYTES, LETTER_BYTES, limit))) >= 5
-    assert len(list(given.planned().split(PAIR_BYTES, LETTER_BYTES, limit))) == 1
+    assert len(list(every.split(PAIR_BYTES, RESIDUE_BYTES, limit))) >= 5
+    assert len(list(given.planned().split(PAIR_BYTES, RESIDUE_BYTES, limit))) == 1

@@ -141,7 +141,7 @@ def test_a_click_shows_the_alignment(browser) -> None:
     assert browser.find_element("id", "alignment-title").text == " and ".join(names)
     pair = next(p for p in expected if (p.query.name, p.target.name) == names)
     kinds = [sum(map(len, texts(browser, f"#alignment-text .{kind}"))) for kind in ("match", "gap")]
-    assert kinds == [2 * pair.matches, 2 * pair.gap_letters]
+    assert kinds == [2 * pair.matches, 2 * pair.gap_residues]
     rows = saved(browser, "save-alignment").splitlines()[1::2]
     assert tuple(rows) == pair.rows()
     browser.find_element("css selector", "#dots summary").click()

@@ -32,8 +32,8 @@ def test_all_begin_at_the_same_residue(start: int) -> None:
     found = pairalign.rotate(sequences, to=f"one:{start}", strand="both")
     expected = rotated(sequences["one"], start - 1)
     assert found.names == list(sequences)
-    assert [found[k].letters for k in range(3)] == [expected] * 3
-    relative = found[3].letters
+    assert [found[k].residues for k in range(3)] == [expected] * 3
+    relative = found[3].residues
     assert relative in 2 * sequences["relative"]
     assert pairalign.distance(found, measure="identity")[0, 3] < 0.08
     assert pairalign.distance(sequences, measure="identity")[0, 3] > 0.2
@@ -42,16 +42,16 @@ def test_all_begin_at_the_same_residue(start: int) -> None:
 def test_one_strand_is_kept() -> None:
     sequences = genomes()
     found = pairalign.rotate(sequences, to="two")
-    assert found[0].letters == found[1].letters == sequences["two"]
-    assert found[2].letters in 2 * sequences["back"]
+    assert found[0].residues == found[1].residues == sequences["two"]
+    assert found[2].residues in 2 * sequences["back"]
 
 
 def test_names_with_colons_are_names() -> None:
     text = genomes()["one"]
     found = pairalign.rotate({"chr:7": text, "b": rotated(text, 9)}, to="chr:7")
-    assert found[1].letters == text
+    assert found[1].residues == text
     found = pairalign.rotate({"chr:7": text, "b": rotated(text, 9)}, to="chr:7:10")
-    assert found[0].letters == found[1].letters == rotated(text, 9)
+    assert found[0].residues == found[1].residues == rotated(text, 9)
 
 
 @pytest.mark.parametrize("to", ["other", "one:0", "one:701", "one:x", "one:", ""])
@@ -75,5 +75,5 @@ def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "rotated to  two:50" in capfd.readouterr().err
     found = pairalign.read_fasta(output)
     expected = pairalign.rotate(sequences, to="two:50", strand="both")
-    assert [one.letters for one in found] == [one.letters for one in expected]
+    assert [one.residues for one in found] == [one.residues for one in expected]
     assert found[0].description == "one of a phage"

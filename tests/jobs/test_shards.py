@@ -23,7 +23,7 @@ from pairalign.formats import FORMATS, parquet
 from pairalign.formats.parts import describe_shards
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.run_identity import describe_run
-from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
+from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import WindowGrid, count_cells
 
 SEVERAL = [name for name in FORMATS if name != "a3m"]  # of one query: below
@@ -355,7 +355,7 @@ def test_cuts(rows: list[int], columns: list[int] | None, size: int, shards: int
     grid = WindowGrid(len(rows), None if columns is None else len(columns), size)
     parts = [shard_of(grid, first, other, k, shards) for k in range(1, shards + 1)]
     assert sum(piece.pairs for _, pieces in parts for piece in pieces) == grid.pairs
-    largest = int(weigh_letters(first).max()) * int(weigh_letters(other).max()) + PAIR_CELLS
+    largest = int(weigh_residues(first).max()) * int(weigh_residues(other).max()) + PAIR_CELLS
     mean = cost(grid, first, other) / shards
     for windows, _ in parts:
         assert abs(cost(windows, first, other) - mean) <= largest
@@ -363,7 +363,7 @@ def test_cuts(rows: list[int], columns: list[int] | None, size: int, shards: int
 
 def test_weights() -> None:
     lengths = np.array([1, 400, 20_000, 25_000, 36_000, 100_000], np.int32)
-    assert weigh_letters(lengths).tolist() == [1, 400, 20_000, 50_000, 151_200, 420_000]
+    assert weigh_residues(lengths).tolist() == [1, 400, 20_000, 50_000, 151_200, 420_000]
 
 
 def test_cuts_of_genomes() -> None:

@@ -8,7 +8,7 @@ from similar_problems import mutated
 
 from pairalign.base.words import NEAR_AFTER_END, WORDS, words_in_place
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.slabs import result_bytes, share_of_letters
+from pairalign.jobs.run.slabs import result_bytes, share_of_residues
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
@@ -38,10 +38,10 @@ def test_words_in_place() -> None:
 )
 def test_letters_of_similar_sets_take_less(rate: float, least: float, most: float) -> None:
     one = alike(rate)
-    assert least <= share_of_letters(one, None) <= most
-    assert least <= share_of_letters(one, alike(rate, 3)) <= most
-    assert share_of_letters(alike(0, length=900), None) == 1
-    assert share_of_letters(alike(0, 1), one) == 1
+    assert least <= share_of_residues(one, None) <= most
+    assert least <= share_of_residues(one, alike(rate, 3)) <= most
+    assert share_of_residues(alike(0, length=900), None) == 1
+    assert share_of_residues(alike(0, 1), one) == 1
 
 
 def test_results_are_no_more_than_expected() -> None:
@@ -49,7 +49,7 @@ def test_results_are_no_more_than_expected() -> None:
     for rate in (0.0, 0.01, 0.05, 0.2):
         one = alike(rate)
         (found,) = list(AlignmentJob(one, None, make_scoring("dna"), device="cpu"))
-        letters = sum(len(pair.query.letters) + len(pair.target.letters) for pair in found)
-        pair_bytes, letter_bytes = result_bytes(Detail.CIGAR)
-        letter_bytes *= share_of_letters(one, None)
-        assert found.cigar.nbytes <= pair_bytes * 15 + letter_bytes * letters
+        letters = sum(len(pair.query.residues) + len(pair.target.residues) for pair in found)
+        pair_bytes, residue_bytes = result_bytes(Detail.CIGAR)
+        residue_bytes *= share_of_residues(one, None)
+        assert found.cigar.nbytes <= pair_bytes * 15 + residue_bytes * letters

@@ -61,7 +61,7 @@ def test_reads_are_cut_where_they_are_bad(fastq: Path) -> None:
         start, stop = int(trimmed.starts[k]), int(trimmed.stops[k])
         assert abs(start - first) < 60, k
         assert abs(stop - last) < 60, k
-        assert trimmed.reads[k].letters == letters[start:stop]
+        assert trimmed.reads[k].residues == letters[start:stop]
         assert (start, stop) == (0, len(letters)) or (last - first) < len(letters)
     assert trimmed.cut > 12
     assert good_spans(found.report_reads(), found.alignments)[0].tolist() == trimmed.starts.tolist()

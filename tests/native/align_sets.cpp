@@ -48,7 +48,7 @@ std::vector<uint8_t> chosen_pairs(int64_t pairs, uint32_t one_in) {
 
 Found align(const Sequences& sequences, const What& what, const Way& way) {
     constexpr int THREADS = 2, NEVER = 2;
-    int32_t matrix[32 * 32];  // one letter matches itself without being unambiguous
+    int32_t matrix[32 * 32];  // one residue matches itself without being unambiguous
     for (int k = 0; k < 32 * 32; k++)
         matrix[k] = k / 32 == k % 32 && k / 32 < what.unambiguous + 1 ? what.match : -3;
     const pairalign_set set = sequences.set(), second = what.second ? what.second->set() : set;
@@ -74,9 +74,9 @@ Found align(const Sequences& sequences, const What& what, const Way& way) {
     std::vector<int64_t> offsets(pairs + 1);
     std::vector<uint32_t> cigar(what.detail == CIGAR ? static_cast<size_t>(pairalign_runs(result)) : 0);
     pairalign_columns out{};
-    int32_t** fields[] = {&out.query,      &out.target,       &out.raw_score,  &out.query_start,
-                          &out.query_end,  &out.target_start, &out.target_end, &out.matches,
-                          &out.mismatches, &out.gap_openings, &out.gap_letters};
+    int32_t** fields[] = {&out.query,      &out.target,       &out.raw_score,   &out.query_start,
+                          &out.query_end,  &out.target_start, &out.target_end,  &out.matches,
+                          &out.mismatches, &out.gap_openings, &out.gap_residues};
     for (size_t k = 0; k < columns.size(); k++) *fields[k] = columns[k].data();
     if (what.detail == CIGAR) {
         out.cigar_offsets = offsets.data();
@@ -133,12 +133,12 @@ std::vector<Way> lanes_of_all_kinds(int mode) {
     return ways;
 }
 
-// Relatives of several sequences, some cut short, with ambiguous letters.
+// Relatives of several sequences, some cut short, with ambiguous residues.
 Sequences families(Random& random, int count, int longest, uint32_t every, bool ambiguous) {
-    std::vector<Letters> made;
-    const Letters models[2] = {letters(random, longest), letters(random, longest * 2 / 3)};
+    std::vector<Residues> made;
+    const Residues models[2] = {residues(random, longest), residues(random, longest * 2 / 3)};
     for (int s = 0; s < count; s++) {
-        Letters one = relative(random, models[s % 5 == 4], every);
+        Residues one = relative(random, models[s % 5 == 4], every);
         if (s % 4 == 3)
             one.erase(one.begin(), one.begin() + random.below(static_cast<uint32_t>(longest / 3)));
         if (ambiguous && s % 3 == 2) one[one.size() / 2] = 5;
@@ -152,11 +152,11 @@ Sequences families(Random& random, int count, int longest, uint32_t every, bool 
 void print_small_sets(Random& random) {
     const struct {
         int count, longest;
-        uint32_t letters;
+        uint32_t residues;
         int match;
     } sets[] = {{40, 70, 4, 2}, {21, 150, 20, 5}, {35, 40, 2, 1}, {18, 90, 4, 40}};
     for (const auto& one : sets) {
-        const Sequences sequences(random, one.count, one.longest, one.letters);
+        const Sequences sequences(random, one.count, one.longest, one.residues);
         for (int detail = 0; detail <= CIGAR; detail++) {
             for (int mode = 0; mode <= END_GAPS; mode++) {
                 print(sequences, {mode, detail, one.match}, lanes_of_all_kinds(mode));
@@ -169,7 +169,7 @@ void print_small_sets(Random& random) {
     }
 }
 
-// Pairs from anywhere in a window, of one set and of two, whose lanes have classes of letters or not; in
+// Pairs from anywhere in a window, of one set and of two, whose lanes have classes of residues or not; in
 // local mode with scores that 8 bits do not hold.
 void print_chosen_pairs(Random& random) {
     for (const bool ambiguous : {false, true}) {

@@ -17,7 +17,7 @@ std::string best_instruction_set() {
     return names.substr(0, names.find(','));
 }
 
-// How letters are scored; `uneven`: not all matches alike, so that nothing but their matrix says it.
+// How residues are scored; `uneven`: not all matches alike, so that nothing but their matrix says it.
 struct Costs {
     int match, mismatch, gap_open, gap_extend;
     bool uneven, is_local;
@@ -47,13 +47,13 @@ struct Known {
 uint64_t sum_of(uint64_t sum, const pairalign_suboptimal_found& found, const std::vector<uint32_t>& runs) {
     const std::vector<int32_t> fields{found.score,        found.row_start,    found.row_end,
                                       found.column_start, found.column_end,   found.matches,
-                                      found.mismatches,   found.gap_openings, found.gap_letters};
+                                      found.mismatches,   found.gap_openings, found.gap_residues};
     return checksum(checksum(sum, fields),
                     std::vector<uint32_t>(runs.begin(), runs.begin() + found.run_count));
 }
 
 // The best alignment by a band, then, however that ended, all that there are, up to a few.
-void print_suboptimal(const Letters& rows, const Letters& columns, const Costs& costs) {
+void print_suboptimal(const Residues& rows, const Residues& columns, const Costs& costs) {
     constexpr int MOST = 4;
     const std::string isa = best_instruction_set();
     const std::vector<int32_t> matrix = costs.matrix();
@@ -101,10 +101,10 @@ void print_suboptimal(const Letters& rows, const Letters& columns, const Costs& 
 }
 
 // Repeats in both, so that there are suboptimal alignments.
-Letters with_repeats(Random& random, const Letters& repeat, int between) {
-    Letters made = letters(random, between);
+Residues with_repeats(Random& random, const Residues& repeat, int between) {
+    Residues made = residues(random, between);
     for (const uint32_t every : {30u, 12u, 6u}) {
-        const Letters one = relative(random, repeat, every), other = letters(random, between);
+        const Residues one = relative(random, repeat, every), other = residues(random, between);
         made.insert(made.end(), one.begin(), one.end());
         made.insert(made.end(), other.begin(), other.end());
     }
@@ -132,14 +132,14 @@ void print_other_kernels() {
         BY_DIAGONALS{5, -4, 9, 2, true, true}, IN_32_BITS{4000, -3000, 9000, 2000, true, true},
         SEMIGLOBAL{2, -3, 5, 2, false, false};
     for (const int length : {60, 180}) {
-        const Letters repeat = letters(random, length);
-        const Letters rows = with_repeats(random, repeat, length),
-                      columns = with_repeats(random, repeat, length / 2);
+        const Residues repeat = residues(random, length);
+        const Residues rows = with_repeats(random, repeat, length),
+                       columns = with_repeats(random, repeat, length / 2);
         for (const Costs& costs : {IN_BYTES, BY_DIAGONALS, IN_32_BITS, SEMIGLOBAL})
             print_suboptimal(rows, columns, costs);
         if (length < 100) print_suboptimal(rows, columns, IN_16_BITS);
     }
-    const Letters genome = letters(random, 1700);
+    const Residues genome = residues(random, 1700);
     for (const uint32_t every : {40u, 15u, 7u})
         print_suboptimal(genome, relative(random, genome, every), IN_BYTES);
     // The last number is what LinearScores.low_bits of engines/bitwise_scoring.py says of the others.

@@ -17,17 +17,17 @@ struct Random {
     }
 };
 
-using Letters = std::vector<uint8_t>;
+using Residues = std::vector<uint8_t>;
 
-inline Letters letters(Random& random, int count, uint32_t of = 4) {
-    Letters made;
+inline Residues residues(Random& random, int count, uint32_t of = 4) {
+    Residues made;
     for (int k = 0; k < count; k++) made.push_back(static_cast<uint8_t>(random.below(of)));
     return made;
 }
 
-// A copy with about one letter in `every` changed, lost or new.
-inline Letters relative(Random& random, const Letters& of, uint32_t every) {
-    Letters made;
+// A copy with about one residue in `every` changed, lost or new.
+inline Residues relative(Random& random, const Residues& of, uint32_t every) {
+    Residues made;
     for (const uint8_t code : of) {
         const uint32_t change = random.below(3 * every);
         if (change == 0) continue;
@@ -38,15 +38,15 @@ inline Letters relative(Random& random, const Letters& of, uint32_t every) {
 }
 
 struct Sequences {
-    Letters codes;
+    Residues codes;
     std::vector<int64_t> starts;
     std::vector<int32_t> lengths, inputs;
 
     // Variants of one sequence and unrelated ones; lengths fall.
     Sequences(Random& random, int count, int longest, uint32_t of) {
-        const Letters model = letters(random, longest, of);
+        const Residues model = residues(random, longest, of);
         for (int s = 0; s < count; s++) {
-            Letters one;
+            Residues one;
             for (int k = 0; k < longest - s * longest / (count + 1); k++)
                 one.push_back(s % 3 == 0 || random.below(4) == 0 ? static_cast<uint8_t>(random.below(of))
                                                                  : model[static_cast<size_t>(k)]);
@@ -55,9 +55,9 @@ struct Sequences {
         codes.resize(codes.size() + READ_AHEAD);
     }
     // Sequences of any lengths.
-    explicit Sequences(std::vector<Letters> given) {
+    explicit Sequences(std::vector<Residues> given) {
         std::stable_sort(given.begin(), given.end(),
-                         [](const Letters& a, const Letters& b) { return a.size() > b.size(); });
+                         [](const Residues& a, const Residues& b) { return a.size() > b.size(); });
         const int count = static_cast<int>(given.size());
         // Pairs of which the earlier in the input is the shorter one, too.
         for (int s = 0; s < count; s++) add(given[static_cast<size_t>(s)], s % 2 ? count - 1 - s / 2 : s / 2);
@@ -71,7 +71,7 @@ struct Sequences {
 private:
     static constexpr size_t READ_AHEAD = 64;
 
-    void add(const Letters& one, int32_t input) {
+    void add(const Residues& one, int32_t input) {
         starts.push_back(static_cast<int64_t>(codes.size()));
         lengths.push_back(static_cast<int32_t>(one.size()));
         inputs.push_back(input);

@@ -91,24 +91,24 @@ def test_cells_of_a_window(plan: tuple[int, int | None, int], seed: int) -> None
     plan=plans,
     seed=st.integers(0, 9),
     limit=st.sampled_from([1, 300, 3_000, 30_000, 10**9]),
-    letter_bytes=st.sampled_from([0.0, 1.5, 2.0]),
+    residue_bytes=st.sampled_from([0.0, 1.5, 2.0]),
     most_cells=st.sampled_from([0, 1_000, 100_000, 2**63 - 1]),
 )
 def test_slabs_hold_a_windows_pairs_in_order_and_fit(
-    plan: tuple[int, int | None, int], seed: int, limit: int, letter_bytes: float, most_cells: int
+    plan: tuple[int, int | None, int], seed: int, limit: int, residue_bytes: float, most_cells: int
 ) -> None:
     rows = lengths_of(seed, plan[0]) // 10_000_000
     columns = rows if plan[1] is None else lengths_of(seed + 1, plan[1]) // 10_000_000
 
     def bytes_of(pairs: list[tuple[int, int]]) -> float:
-        return sum(100 + letter_bytes * (int(rows[r]) + int(columns[c])) for r, c in pairs)
+        return sum(100 + residue_bytes * (int(rows[r]) + int(columns[c])) for r, c in pairs)
 
     def fits(pairs: list[tuple[int, int]]) -> bool:
         cells = sum(int(rows[r]) * int(columns[c]) for r, c in pairs)
         return bytes_of(pairs) <= limit and cells <= most_cells
 
     for window in plan_windows(*plan):
-        slabs = list(split_rows(window, rows, columns, 100, letter_bytes, limit, most_cells))
+        slabs = list(split_rows(window, rows, columns, 100, residue_bytes, limit, most_cells))
         assert [pair for slab in slabs for pair in pairs_of(slab)] == pairs_of(window)
         for slab, following in zip(slabs, [*slabs[1:], None], strict=True):
             pairs = pairs_of(slab)

@@ -61,7 +61,7 @@ def test_scores_of_needle_with_weighted_ends(
     tmp_path: Path, family: Path, costs: tuple[str, str]
 ) -> None:
     opening, extension = costs
-    proteins = [one.letters for one in read_fasta(family)][:9]
+    proteins = [one.residues for one in read_fasta(family)][:9]
     first, others = proteins[0], proteins[1:]
     (tmp_path / "a").write_text(f">q\n{first}\n")
     (tmp_path / "b").write_text("".join(f">t{k}\n{one}\n" for k, one in enumerate(others)))

@@ -15,7 +15,7 @@ COLUMNS = (
     *("query", "target", "fident", "alnlen", "mismatch", "gapopen", "nident", "qstart", "qend"),
     *("qlen", "tstart", "tend", "tlen", "qcov", "tcov", "qaln", "taln", "cigar"),
 )
-_LETTERS = list("ACDEFGHIKLMNPQRSTVWY")
+_RESIDUES = list("ACDEFGHIKLMNPQRSTVWY")
 
 
 def write_relatives() -> None:
@@ -23,9 +23,9 @@ def write_relatives() -> None:
     rng = np.random.default_rng(4)
     with Path("q.fa").open("w") as queries, Path("t.fa").open("w") as targets:
         for k in range(6):
-            text = rng.choice(_LETTERS, 220)
+            text = rng.choice(_RESIDUES, 220)
             queries.write(f">q{k}\n{''.join(text)}\n")
-            changed = np.where(rng.random(220) < 0.15, rng.choice(_LETTERS, 220), text)
+            changed = np.where(rng.random(220) < 0.15, rng.choice(_RESIDUES, 220), text)
             piece = np.delete(changed, np.arange(100, 100 + k))[10 + k : 200]
             targets.write(f">t{k}\n{''.join(piece)}\n")
 

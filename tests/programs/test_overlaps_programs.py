@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the reads as FASTA, and ``ours.paf`` of them."""
     made = tmp_path_factory.mktemp("lambda")
     reads = read_fasta(DATA / "lambda_reads.fasta.gz")
-    (made / "reads.fasta").write_text("".join(f">{r.name}\n{r.letters}\n" for r in reads))
+    (made / "reads.fasta").write_text("".join(f">{r.name}\n{r.residues}\n" for r in reads))
     out = str(made / "ours.paf")
     command = ["overlap", str(DATA / "lambda_reads.fasta.gz"), "-o", out, "--preset", "ont"]
     assert main([*command, "--device", "cpu", "--quiet"]) == 0
@@ -75,7 +75,7 @@ def polish(folder: Path, contig: str, name: str) -> str:
 
 def compare(contig: str) -> tuple[int, float]:
     """Letters of the reference that a contig covers, and how much alike they are."""
-    reference = read_fasta(DATA / "lambda_reference.fasta.gz")[0].letters
+    reference = read_fasta(DATA / "lambda_reference.fasta.gz")[0].residues
     strands = contig.upper(), contig.upper().translate(str.maketrans("ACGT", "TGCA"))[::-1]
     known = words_of(reference)
     contig = max(strands, key=lambda letters: len(words_of(letters) & known))
@@ -111,7 +111,7 @@ def test_racon_corrects_reads_along_dual_overlaps(folder: Path) -> None:
     """Racon -f wants each pair both ways; of the first few reads, to be quick."""
     reads = list(read_fasta(folder / "reads.fasta"))[:8]
     few = folder / "few.fasta"
-    few.write_text("".join(f">{r.name}\n{r.letters}\n" for r in reads))
+    few.write_text("".join(f">{r.name}\n{r.residues}\n" for r in reads))
     dual = folder / "dual.paf"
     command = ["overlap", str(few), "-o", str(dual), "--dual", "--preset", "ont"]
     assert main([*command, "--device", "cpu", "--quiet"]) == 0
@@ -133,7 +133,7 @@ def test_pairs_against_minimap2_and_the_truth(folder: Path, theirs: Path) -> Non
 def true_pairs(folder: Path) -> tuple[set[tuple[str, str, str]], set[tuple[str, str, str]]]:
     """Pairs that share 800 letters of the reference, and those that share any."""
     reference = folder / "reference.fasta"
-    reference.write_text(f">lambda\n{read_fasta(DATA / 'lambda_reference.fasta.gz')[0].letters}\n")
+    reference.write_text(f">lambda\n{read_fasta(DATA / 'lambda_reference.fasta.gz')[0].residues}\n")
     text = program("minimap2", "-cx", "map-ont", reference, folder / "reads.fasta").decode()
     places: dict[str, tuple[int, int, int, str]] = {}
     for line in text.splitlines():

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not READS.is_dir(), reason="no reads beside the 
 def some(path: str, number: int) -> SequenceSet:
     """The first reads of a file."""
     chosen = list(read_fasta(READS / path))[:number]
-    return SequenceSet.from_strings({one.name: one.letters for one in chosen})
+    return SequenceSet.from_strings({one.name: one.residues for one in chosen})
 
 
 def test_amplicons_overlap_whole() -> None:
@@ -45,9 +45,9 @@ def test_reads_of_a_small_circle() -> None:
 def test_short_reads_lie_where_their_reference_says() -> None:
     reads = some("ecoli1k-illumina/ecoli_1K_1.fq.gz", 150)
     found = pairalign.overlap(reads, device="cpu")
-    genome = read_fasta(READS / "ecoli1k-illumina" / "reference_1K.fa.gz")[0].letters
+    genome = read_fasta(READS / "ecoli1k-illumina" / "reference_1K.fa.gz")[0].residues
     exact = {
-        name: place_of(one.letters, genome) for name, one in zip(reads.names, reads, strict=True)
+        name: place_of(one.residues, genome) for name, one in zip(reads.names, reads, strict=True)
     }
     pairs = {
         (int(q), int(t)): (int(s), int(n))

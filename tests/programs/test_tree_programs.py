@@ -53,7 +53,7 @@ def family(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     # Few: Clustal Omega takes a minute for twenty of them on a small machine.
     sequences = list(pairalign.read_fasta(FAMILIES[request.param]))
     sequences = sequences[:: -(-len(sequences) // 12)]
-    path.write_text("".join(f">{one.name}\n{one.letters}\n" for one in sequences))
+    path.write_text("".join(f">{one.name}\n{one.residues}\n" for one in sequences))
     return path
 
 
@@ -82,7 +82,7 @@ def check_complete(rows: dict[str, str], sequences: SequenceSet) -> None:
     assert sorted(rows) == sorted(sequences.names)
     assert len({len(row) for row in rows.values()}) == 1
     for sequence in sequences:
-        assert rows[sequence.name].replace("-", "") == sequence.letters
+        assert rows[sequence.name].replace("-", "") == sequence.residues
 
 
 def far_from(sequences: SequenceSet) -> DistanceMatrix:
@@ -148,7 +148,7 @@ def test_names_as_in_databases(program: str, tmp_path: Path) -> None:
     letters = list(pairalign.read_fasta(FAMILIES["globins"]))[:5]
     names = ["sp|P69905|HBA_HUMAN", "HBB_HUMAN/4-147", "gi#3=x+y", "NP_000549.1", "a~b@c%d&e*f"]
     fasta, tree, out = (tmp_path / name for name in ("in.fasta", "tree", "out.fasta"))
-    fasta.write_text("".join(f">{n}\n{s.letters}\n" for n, s in zip(names, letters, strict=True)))
+    fasta.write_text("".join(f">{n}\n{s.residues}\n" for n, s in zip(names, letters, strict=True)))
     assert main(["tree", str(fasta), "-o", str(tree), "--for", program, "--quiet"]) == 0
     executable, arguments = PROGRAMS[program]
     rows = run(executable, arguments, fasta=fasta, tree=tree, out=out)

@@ -182,9 +182,9 @@ def test_the_other_strand_is_scored_where_it_matters(
 ) -> None:
     """Reads whose other strand may be like themselves: pieces of palindromes among others."""
     scoring = PRESETS["short"].scoring(mode)
-    half = similar_reads(seed, 1, 60, letters)[0].letters
+    half = similar_reads(seed, 1, 60, letters)[0].residues
     turned = half[::-1].translate(str.maketrans("ACGT", "TGCA"))
-    plain = [one.letters for one in similar_reads(seed, 60, 90, letters)]
+    plain = [one.residues for one in similar_reads(seed, 60, 90, letters)]
     reads = SequenceSet.from_strings([half + turned, half + half, turned + half, *plain])
     thresholds = replace(THRESHOLDS, all_strands=both)
     expected, every = overlaps_of(open_cpu([reads], scoring), reads, thresholds, None)

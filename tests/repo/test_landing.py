@@ -14,7 +14,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cpu.engine import instruction_sets
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
-FAMILY = {one.name: one.letters for one in list(pairalign.read_fasta(EXAMPLE))[:12]}
+FAMILY = {one.name: one.residues for one in list(pairalign.read_fasta(EXAMPLE))[:12]}
 
 
 def by_pair(found: Alignments) -> dict[frozenset[str], tuple[object, ...]]:

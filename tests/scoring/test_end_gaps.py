@@ -67,7 +67,7 @@ SLOW = (
     "just_fits_or_not",
     "positions_beyond_16_bits",
     "very_long_against_very_short",
-    "a_thousand_letters",
+    "a_thousand_residues",
 )
 HARD = [pytest.param(case, marks=pytest.mark.slow if case in SLOW else ()) for case in CASES]
 
@@ -145,7 +145,7 @@ def test_packed_kernels(device: Any, problem: Problem, seed: int) -> None:
         "ties",
         *(
             pytest.param(case, marks=pytest.mark.slow)
-            for case in ("very_long_against_very_short", "just_fits_or_not", "a_thousand_letters")
+            for case in ("very_long_against_very_short", "just_fits_or_not", "a_thousand_residues")
         ),
     ],
 )

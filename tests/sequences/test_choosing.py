@@ -39,7 +39,7 @@ def test_several(some: pairalign.SequenceSet, chosen, names: str) -> None:
     found = some[chosen]
     assert isinstance(found, pairalign.SequenceSet)
     assert found.names == list(names)
-    assert [one.letters for one in found] == [LETTERS[name] for name in names]
+    assert [one.residues for one in found] == [LETTERS[name] for name in names]
     assert found.alphabet == some.alphabet
     if len(names) > 1:
         expected = pairalign.align({name: LETTERS[name] for name in names}).score
@@ -48,7 +48,7 @@ def test_several(some: pairalign.SequenceSet, chosen, names: str) -> None:
 
 def test_one(some: pairalign.SequenceSet) -> None:
     assert some["c"] == some[2] == some[-2] == some[np.int64(2)]
-    assert some["c"].letters == LETTERS["c"]
+    assert some["c"].residues == LETTERS["c"]
 
 
 @pytest.mark.parametrize(

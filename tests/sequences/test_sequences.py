@@ -27,13 +27,13 @@ def test_set_keeps_the_input_and_sorts_longest_first(sequences):
         range(len(sequences)),
         key=lambda i: (-len(sequences[i][1]), found.codes_of(i).tolist(), i),
     )
-    assert (found.letters.dtype, found.codes.dtype) == (np.uint8, np.uint8)
+    assert (found.residues.dtype, found.codes.dtype) == (np.uint8, np.uint8)
     assert (found.offsets.dtype, found.order.dtype, found.lengths.dtype) == (
         np.int64,
         np.int32,
         np.int32,
     )
-    for array in (found.letters, found.codes, found.offsets, found.order, found.lengths):
+    for array in (found.residues, found.codes, found.offsets, found.order, found.lengths):
         assert not array.flags.writeable
 
 
@@ -125,7 +125,7 @@ def test_letters_that_dna_lacks_are_counted():
     found = read(">a\nACGTeEfJ\n>b\nUuXN\n", alphabet="dna")
     assert found.replaced == {"E": 2, "F": 1, "J": 1, "X": 1}
     assert "".join(DNA.letters[code] for code in found.codes) == "ACGTNNNNTTNN"
-    assert found[0].letters == "ACGTeEfJ"
+    assert found[0].residues == "ACGTeEfJ"
 
 
 # Sets made in Python
@@ -134,7 +134,7 @@ def test_letters_that_dna_lacks_are_counted():
 def test_from_strings_names_and_errors():
     assert SequenceSet.from_strings(["MK", "VL"]).names == ["seq1", "seq2"]
     assert SequenceSet.from_strings(["MK", "VL"], ["x", "y"])[-1].name == "y"
-    assert SequenceSet.from_strings(s for s in ["M K\n"])[0].letters == "MK"
+    assert SequenceSet.from_strings(s for s in ["M K\n"])[0].residues == "MK"
     with pytest.raises(TypeError, match="found one string"):
         SequenceSet.from_strings("MKVL")
     with pytest.raises(ValueError, match="2 sequences but 1 names"):

@@ -176,7 +176,7 @@ def test_values_that_native_code_must_not_see(name: str, values: list[int]) -> N
         "codes": [lambda one: one.code_arrays, lambda one: one.codes_between(1, 2)],
         "sorted_lengths": [lambda one: one.code_arrays],
         "offsets": [lambda one: one.offsets, list],
-        "letters": [lambda one: one.letters, list],
+        "letters": [lambda one: one.residues, list],
     }[name]
     for number, read in enumerate(reads):
         if number and values in ([0, 0], [1, 5, 8]):
@@ -197,7 +197,7 @@ def test_only_what_is_touched_is_read() -> None:
         assert found[index] == sequences[index]
     assert found.codes_between(0, 90).tolist() == sequences.codes_between(0, 90).tolist()
     assert found._checked_chunks.mean() < 0.6
-    assert (found.letters == sequences.letters).all()
+    assert (found.residues == sequences.residues).all()
     for touch in (lambda: found.code_arrays, lambda: found.codes_between(180, 200)):
         with pytest.raises(FastaError, match="64 KiB from byte"):
             touch()
@@ -306,7 +306,7 @@ def test_qualities_are_kept(folder: Path) -> None:
     assert found.qualities is not None
     lines = READS.splitlines()
     assert found.qualities.tobytes().decode() == "".join(lines[3::4])
-    assert found.letters.tobytes().decode() == "".join(lines[1::4])
+    assert found.residues.tobytes().decode() == "".join(lines[1::4])
     assert read_fasta("in.fa.pairset").qualities is None
     both = pack("in.fq", "both.pairset", also=["in.fa"], alphabet="protein")
     assert both.qualities is None

@@ -49,7 +49,7 @@ def shuffled(rng, letters):
     return ["".join(rng.permutation(list(one))) for one in letters]
 
 
-def random_letters(length, seed=1):
+def random_residues(length, seed=1):
     return "".join(np.random.default_rng(seed).choice(list("ARNDCQEGHILKMFPSTWYV"), length))
 
 
@@ -61,7 +61,7 @@ def test_a_sequence_finds_itself_whatever_its_composition(name):
     copy = list(itself)
     for place in range(5, len(copy), 10):
         copy[place] = "T" if copy[place] != "T" else "S"
-    others = [random_letters(300, seed) for seed in range(20)]
+    others = [random_residues(300, seed) for seed in range(20)]
     shuffles = [one for _ in range(10) for one in shuffled(rng, [itself])]
     targets = proteins([itself, "".join(copy), *shuffles, *others])
     known, found = found_with(SCORING, proteins([itself]), targets, HUMAN_PROTEOME)
@@ -76,7 +76,7 @@ def test_the_option(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     records = {"repeat": BIASED["malaria repeat"]}
     (tmp_path / "q.fa").write_text(fasta(records))
-    records |= {f"r{k}": random_letters(300, k) for k in range(30)}
+    records |= {f"r{k}": random_residues(300, k) for k in range(30)}
     (tmp_path / "t.fa").write_text(fasta(records))
     options = ("--mode", "local", "--gap-open", "12", "--max-evalue", "0.001", "--format", "blast6")
     run_align("q.fa", "t.fa", *options, "-o", "hits.b6")
@@ -87,7 +87,7 @@ def test_the_option(tmp_path, monkeypatch, capsys):
 
 def test_evalues_fall_with_the_score_and_ratios_stay_in_their_limits():
     """Across all scores of a pair: what the least score of a window rests on."""
-    sequences = proteins([*BIASED.values(), random_letters(200), "W" * 60])
+    sequences = proteins([*BIASED.values(), random_residues(200), "W" * 60])
     composition = pair_composition(SCORING, sequences)
     scores = np.arange(1, 700, dtype=np.int32)
     for query in range(len(sequences)):
@@ -130,7 +130,7 @@ def test_what_a_score_is_worth_is_the_bound_that_is_stated():
 
 def test_well_behaved_pairs_are_as_before():
     """A ratio of 0.7 or more multiplies the score, and nothing else does."""
-    sequences = proteins(random_letters(200, seed) for seed in range(8))
+    sequences = proteins(random_residues(200, seed) for seed in range(8))
     composition = pair_composition(SCORING, sequences)
     query, target = (x.ravel() for x in np.meshgrid(np.arange(8), np.arange(8)))
     scores = np.full(len(query), 90, np.int32)
@@ -247,7 +247,7 @@ def test_two_strands_double_evalues():
 def test_evalues_below_the_least_double_are_0(length, tmp_path, monkeypatch):
     """As BLAST writes them: other readers of doubles refuse smaller ones."""
     monkeypatch.chdir(tmp_path)
-    one = random_letters(5 * length)
+    one = random_residues(5 * length)
     (tmp_path / "p.fa").write_text(fasta({"a": one, "b": one}))
     scoring = ("--mode", "local", "--gap-open", "12")
     shown = []

@@ -253,7 +253,7 @@ def test_as_many_chance_hits_as_expected_whatever_the_letters():
 def test_the_option(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     sets = biased(30, 120, 5, 20)
-    (tmp_path / "p.fa").write_text(fasta({f"p{k}": one.letters for k, one in enumerate(sets)}))
+    (tmp_path / "p.fa").write_text(fasta({f"p{k}": one.residues for k, one in enumerate(sets)}))
     options = ("--mode", "local", "--gap-open", "12", "--format", "tsv")
     columns = ("--columns", "query,target,score,bits,evalue", *options)
     adjust = ()  # as is done by default

@@ -335,7 +335,7 @@ def test_masked_residues_score_as_unknown_ones(kind, mask, strand, mode):
     texts = with_repeats(kind, 9, 120, 13)
     texts |= {f"c{k}": one[5:] for k, one in enumerate(texts.values())}
     some = SequenceSet.from_strings(texts, alphabet=kind)
-    unknown = np.where(mask_residues(some, mask), ord(some.alphabet.unknown), some.letters)
+    unknown = np.where(mask_residues(some, mask), ord(some.alphabet.unknown), some.residues)
     bounds = itertools.pairwise(some.offsets.tolist())
     by_hand = [unknown[a:b].astype(np.uint8).tobytes().decode() for a, b in bounds]
     asked = {"scoring": make_scoring(kind, mode=mode), "device": "cpu", "strand": strand}
@@ -343,7 +343,7 @@ def test_masked_residues_score_as_unknown_ones(kind, mask, strand, mode):
     expected = pairalign.align(by_hand, **asked)
     assert found.raw_score.tolist() == expected.raw_score.tolist()
     assert found.cigar.tolist() == expected.cigar.tolist()
-    assert found.queries[0].letters == by_hand[0]
+    assert found.queries[0].residues == by_hand[0]
     assert (found.raw_score != pairalign.align(some, **asked).raw_score).sum() > 4
 
 
@@ -367,7 +367,7 @@ def test_hits_of_masked_scores(tmp_path, monkeypatch):
     some = mask_problem(
         Problem(pairalign.read_fasta(tmp_path / "p.fa"), None, make_scoring("protein")), "seg"
     )
-    (tmp_path / "x.fa").write_text(fasta({one.name: one.letters for one in some.queries}))
+    (tmp_path / "x.fa").write_text(fasta({one.name: one.residues for one in some.queries}))
     align("x.fa", *LOCAL, *shown, "-o", "b.tsv")
     assert (tmp_path / "a.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
 

@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def write_query(length):
-    letters = "".join(s.letters for s in read_fasta(EXAMPLES))[:length]
+    letters = "".join(s.residues for s in read_fasta(EXAMPLES))[:length]
     with open("query.fa", "w") as file:
         file.write(f">query\n{letters}\n")
 
@@ -93,7 +93,7 @@ def test_every_published_row_is_blasts(matrix, row):
     )
     theirs = pandas.read_csv(io.StringIO(table), sep="\t", names=["name", "score", "evalue"])
     theirs = theirs.drop_duplicates("name")
-    query = SequenceSet.from_strings([read_fasta("query.fa")[0].letters], alphabet="protein")
+    query = SequenceSet.from_strings([read_fasta("query.fa")[0].residues], alphabet="protein")
     significance = find_significance(scoring, query, database)
     places = np.array([database.names.index(name) for name in theirs.name])
     ours = np.exp(significance.log_evalues_of(theirs.score, np.zeros(len(places), int), places))
@@ -196,7 +196,7 @@ def test_evalues_are_those_of_ssearch36_with_the_same_parameters():
     rng = np.random.default_rng(8)
     with open("shuffled.fa", "w") as file:
         for number, one in enumerate(read_fasta(EXAMPLES)):
-            file.write(f">s{number}\n{''.join(rng.permutation(list(one.letters)))}\n")
+            file.write(f">s{number}\n{''.join(rng.permutation(list(one.residues)))}\n")
     command = ["ssearch36", "-q", "-m", "8", "-T", "1", "-s", "BL62", "-f", "-11", "-g", "-1"]
     command += ["-E", "20", "-z", "3", "shuffled.fa", "shuffled.fa"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
@@ -363,7 +363,7 @@ def test_as_many_chance_hits_as_expected(gap_open):
     queries, targets = (
         SequenceSet.from_strings(
             [
-                "".join(rng.permutation(list(s.letters)))
+                "".join(rng.permutation(list(s.residues)))
                 for _ in range(4)
                 for s in read_fasta(EXAMPLES)
             ],

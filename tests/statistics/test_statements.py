@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "cache"))
     few = 10**8
     monkeypatch.setattr(statistics, "estimate_gumbel", lambda *given: estimate_gumbel(*given, few))
-    letters = [s.letters for s in read_fasta(PROTEINS)][:8]
+    letters = [s.residues for s in read_fasta(PROTEINS)][:8]
     Path("p.fa").write_text("".join(f">p{k}\n{text[:150]}\n" for k, text in enumerate(letters)))
     Path("q.fa").write_text(f">q0\n{letters[3][:120]}\n")
 

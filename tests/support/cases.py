@@ -145,7 +145,7 @@ def scores_that_need_32_bits(mode: str) -> Iterator[Problem]:
         yield Problem(sequences, None, make_scoring(PROTEIN, mode, 2 * size, size // 9, matrix))
 
 
-def a_thousand_letters(mode: str) -> Iterator[Problem]:
+def a_thousand_residues(mode: str) -> Iterator[Problem]:
     """Related and unrelated DNA."""
     rng = np.random.default_rng(11)
     sequences = [
@@ -170,6 +170,6 @@ CASES: dict[str, Callable[[str], Iterator[Problem]]] = {
         just_fits_or_not,
         large_steps,
         scores_that_need_32_bits,
-        a_thousand_letters,
+        a_thousand_residues,
     )
 }

@@ -174,7 +174,8 @@ def assert_as_reference(problem: Problem, found: Alignments, at_most: int = 300)
     _expected.update(zip(unknown, expected, strict=True))
     for k, (i, j), key in zip(chosen.tolist(), pairs, keys, strict=True):
         assert found_alignment(found, k) == _expected[key], (
-            f"pair {i}, {j}: {sets[0][i].letters!r} against {sets[-1][j].letters!r} in {problem!r}"
+            f"pair {i}, {j}: {sets[0][i].residues!r} against "
+            f"{sets[-1][j].residues!r} in {problem!r}"
         )
 
 

@@ -99,7 +99,7 @@ def write_random_set(path: Path, sequences: int, letters: int, seed: int = 1) ->
 def write_part(path: Path, source: Path, names: Sequence[str] | int) -> None:
     """Write some sequences of a FASTA file to another: those named, or the first few."""
     chosen = [s for i, s in enumerate(read_fasta(source)) if _is_in(i, s.name, names)]
-    path.write_text("".join(f">{s.description}\n{s.letters}\n" for s in chosen))
+    path.write_text("".join(f">{s.description}\n{s.residues}\n" for s in chosen))
 
 
 def _is_in(index: int, name: str, names: Sequence[str] | int) -> bool:

@@ -21,7 +21,7 @@ def read(text: bytes | str, **options) -> SequenceSet:
 
 
 def contents(sequences: SequenceSet) -> list[tuple[str, str]]:
-    return [(sequence.name, sequence.letters) for sequence in sequences]
+    return [(sequence.name, sequence.residues) for sequence in sequences]
 
 
 @st.composite

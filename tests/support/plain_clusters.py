@@ -63,7 +63,7 @@ def plain_values(sequences: dict[str, str], scoring: Scoring, identity: str) -> 
 def identity_of(
     found: reference.Expected, identity: str, mode: str, one: list[int], other: list[int]
 ) -> tuple[Fraction, Fraction]:
-    columns = found.matches + found.mismatches + found.gap_letters
+    columns = found.matches + found.mismatches + found.gap_residues
     coverage = Fraction(found.matches + found.mismatches, max(len(one), len(other)))
     if not columns:
         return Fraction(0), coverage

@@ -37,7 +37,7 @@ def plain_sample(seed, mode, pairs=30, alphabet="protein", two_sets=True, **opti
 
 def rows_of_pair(a, whole):
     """The two rows of an alignment, by its CIGAR; with free end gaps when `whole`."""
-    query, target = a.query.letters, a.target.letters
+    query, target = a.query.residues, a.target.residues
     q, t = a.query_start, a.target_start
     rows = ["", ""]
     if whole:

@@ -89,7 +89,7 @@ class Expected:
     matches: int
     mismatches: int
     gap_openings: int
-    gap_letters: int
+    gap_residues: int
 
 
 def align(
@@ -153,7 +153,7 @@ def read_out(
         matches=letters.count("="),
         mismatches=letters.count("X"),
         gap_openings=sum(letter in "ID" for _, letter in runs),
-        gap_letters=letters.count("I") + letters.count("D"),
+        gap_residues=letters.count("I") + letters.count("D"),
     )
 
 

@@ -140,7 +140,7 @@ def needle_sample(mode="semiglobal", **options):
         matches=[ops.count(7)],
         mismatches=[ops.count(8)],
         gap_openings=[len(gaps)],
-        gap_letters=[sum(run >> 4 for run in gaps)],
+        gap_residues=[sum(run >> 4 for run in gaps)],
         cigar=runs,
         cigar_offsets=[0, len(runs)],
     )

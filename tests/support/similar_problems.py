@@ -126,7 +126,7 @@ def align(
         engine.close()
 
 
-def thousands_of_letters(rate: float, number: int = 3, seed: int = 31) -> Problem:
+def thousands_of_residues(rate: float, number: int = 3, seed: int = 31) -> Problem:
     """Sequences of 5,000 letters with a gap of 700 and a run of N."""
     rng = np.random.default_rng(seed)
     letters = list("ACGT")

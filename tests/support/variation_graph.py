@@ -67,7 +67,7 @@ class VariationGraph:
         """The sides that a sequence walks through."""
         return [self.side_of(name, k) for k in range(len(self.sequences[name]))]
 
-    def letters(self) -> dict[int, str]:
+    def residues(self) -> dict[int, str]:
         """What each side reads; ValueError if bases of a side differ."""
         found: dict[int, str] = {}
         for name, text in self.sequences.items():

@@ -22,7 +22,7 @@ IDENTITIES = ("shorter", "columns", "internal", "mbl", "columns")
 """Our names of vsearch's definitions 0 to 4."""
 
 _FIELDS = ("query", "target", "raw", "id0", "id1", "id2", "id3", "id4", "caln")
-_LETTERS = "ACGTRYSWKMBDHVN"
+_RESIDUES = "ACGTRYSWKMBDHVN"
 
 
 def vsearch_scoring(folder: Path, **changed: str) -> Scoring:
@@ -31,9 +31,9 @@ def vsearch_scoring(folder: Path, **changed: str) -> Scoring:
     Ambiguous residues score 0, which takes a matrix; it is written to the folder.
     """
     path = folder / "vsearch.txt"
-    lines = [" ".join([" ", *_LETTERS])]
-    for a in _LETTERS:
-        row = [("2" if a == b else "-4") if {a, b} <= set("ACGT") else "0" for b in _LETTERS]
+    lines = [" ".join([" ", *_RESIDUES])]
+    for a in _RESIDUES:
+        row = [("2" if a == b else "-4") if {a, b} <= set("ACGT") else "0" for b in _RESIDUES]
         lines.append(" ".join([a, *row]))
     path.write_text("\n".join(lines) + "\n")
     costs = {"gap_open": "20", "gap_extend": "2", "end_gap_open": "2", "end_gap_extend": "1"}
@@ -43,7 +43,7 @@ def vsearch_scoring(folder: Path, **changed: str) -> Scoring:
 def run_vsearch(folder: Path, sequences: SequenceSet, *options: str) -> dict[tuple[int, int], dict]:
     """Align every pair with vsearch; its fields by the indices of query and target."""
     source, table = folder / "sample.fa", folder / "vsearch.tsv"
-    source.write_text("".join(f">{k}\n{one.letters.upper()}\n" for k, one in enumerate(sequences)))
+    source.write_text("".join(f">{k}\n{one.residues.upper()}\n" for k, one in enumerate(sequences)))
     command = ["vsearch", "--allpairs_global", source, "--acceptall", "--quiet", "--threads", "1"]
     command += ["--userout", table, "--userfields", "+".join(_FIELDS), "--qmask", "none"]
     subprocess.run([*map(str, command), "--minseqlength", "1", *options], check=True)

@@ -103,4 +103,4 @@ def test_the_way_there_and_back_that_the_docs_show(source: Path) -> None:
     assert short.names == ["s1", "s2", "s3", "s4"]
     assert short.descriptions == short.names
     found = pairalign.read_fasta(source.parent / "OUT")
-    assert (found.names, [one.letters for one in found]) == (NAMES, LETTERS)
+    assert (found.names, [one.residues for one in found]) == (NAMES, LETTERS)

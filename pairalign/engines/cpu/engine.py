@@ -329,8 +329,8 @@ class CpuEngine:
         query = self.queries[int(self._first.inputs[trouble.row])]
         target = self.targets[int((self._second or self._first).inputs[trouble.column])]
         pair = (
-            f"{shown_name(query.name)} ({len(query.letters)} residues) and "
-            f"{shown_name(target.name)} ({len(target.letters)} residues)"
+            f"{shown_name(query.name)} ({len(query.residues)} residues) and "
+            f"{shown_name(target.name)} ({len(target.residues)} residues)"
         )
         if status == SCORES:
             return ScoringError(f"scores of {pair} could exceed 32 bits; use smaller costs")

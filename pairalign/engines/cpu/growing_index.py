@@ -77,7 +77,7 @@ class Representatives:
     ----------
     handle : int or None
         Of native memory, which `close` frees; None: there is none.
-    letters : int
+    residues : int
         Of a seed; 0: common subsequences are looked at.
 
     Attributes
@@ -86,9 +86,9 @@ class Representatives:
         Pairs that share a seed, or whose lengths let them pass, of all that was looked for.
     """
 
-    def __init__(self, handle: int | None, letters: int = 0) -> None:
+    def __init__(self, handle: int | None, residues: int = 0) -> None:
         self._handle = handle
-        self.letters = letters
+        self.residues = residues
         self._found = np.zeros(1, np.int64)
 
     @property
@@ -168,18 +168,18 @@ class Representatives:
         self.close()
 
 
-def open_growing_index(pair_filter: int, letters: int = 0) -> Representatives | None:
+def open_growing_index(pair_filter: int, residues: int = 0) -> Representatives | None:
     """Return an index of seeds; None where it is of no use.
 
     Parameters
     ----------
     pair_filter : int
         The handle of a filter of one set, which stays open.
-    letters : int
+    residues : int
         Residues of a seed; 0 chooses.
     """
-    handle = library.pairalign_open_growing(pair_filter, letters)
-    return Representatives(handle, library.pairalign_growing_letters(handle)) if handle else None
+    handle = library.pairalign_open_growing(pair_filter, residues)
+    return Representatives(handle, library.pairalign_growing_residues(handle)) if handle else None
 
 
 def open_lane_index(pair_filter: int, instruction_set: str) -> Representatives | None:

@@ -269,12 +269,12 @@ class PairFilter:
         before = {"seedless": seedless, "unwanted": looked_at - asked_for}
         return PairsLeft.of(mask, looked_at + seedless, *left, **before)
 
-    def open_representatives(self, letters: int = 0) -> Representatives | None:
+    def open_representatives(self, residues: int = 0) -> Representatives | None:
         """Return what sequences of the set are put into; it is closed before the filter.
 
         Parameters
         ----------
-        letters : int
+        residues : int
             Of seeds, 0: what takes the least time by a sample.
 
         Returns
@@ -283,7 +283,7 @@ class PairFilter:
             By seeds, else by common subsequences; None: neither is of use.
         """
         assert self._handle
-        index = open_growing_index(self._handle, letters)
+        index = open_growing_index(self._handle, residues)
         if index is None:
             index = open_lane_index(self._handle, instruction_set_of(None))
         return index

@@ -122,7 +122,7 @@ def align_by_posteriors(
         matches=fields[1],
         mismatches=fields[2],
         gap_openings=fields[3],
-        gap_letters=fields[4],
+        gap_residues=fields[4],
     )
 
 

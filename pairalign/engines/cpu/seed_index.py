@@ -39,18 +39,18 @@ class SeedIndex:
     ----------
     pair_filter : int
         The handle of a filter, which stays open.
-    letters : int
+    residues : int
         Of a seed; 0: what takes the least time by a sample.
 
     Attributes
     ----------
-    letters : int
+    residues : int
         Of a seed. 0: there is no index; `open_seed_index` returns None instead.
     """
 
-    def __init__(self, pair_filter: int, letters: int = 0) -> None:
-        self._handle: int | None = library.pairalign_open_seed_index(pair_filter, letters)
-        self.letters: int = library.pairalign_seed_letters(self._handle) if self._handle else 0
+    def __init__(self, pair_filter: int, residues: int = 0) -> None:
+        self._handle: int | None = library.pairalign_open_seed_index(pair_filter, residues)
+        self.residues: int = library.pairalign_seed_residues(self._handle) if self._handle else 0
 
     def find(self, window: Window, rows_left: Mask | None = None) -> tuple[Mask, int]:
         """Find the pairs of a window that can pass.
@@ -116,10 +116,10 @@ class SeedIndex:
             library.pairalign_close_seed_index(handle)
 
 
-def open_seed_index(pair_filter: int, letters: int = 0) -> SeedIndex | None:
+def open_seed_index(pair_filter: int, residues: int = 0) -> SeedIndex | None:
     """Return an index of the columns of a filter.
 
     None where the thresholds permit no seeds, or all pairs are looked at in less time.
     """
-    index = SeedIndex(pair_filter, letters)
-    return index if index.letters else None
+    index = SeedIndex(pair_filter, residues)
+    return index if index.residues else None

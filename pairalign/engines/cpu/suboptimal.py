@@ -57,7 +57,7 @@ class NativeFound(ctypes.Structure):
         (name, c_int32)
         for name in (
             *("score", "row_start", "row_end", "column_start", "column_end"),
-            *("matches", "mismatches", "gap_openings", "gap_letters", "run_count"),
+            *("matches", "mismatches", "gap_openings", "gap_residues", "run_count"),
         )
     )
 
@@ -332,7 +332,7 @@ class SuboptimalAligner:
             return np.array([getattr(one, name) for one, _ in found], np.int32)
 
         fields: dict[str, Any] = {
-            name: column(name) for name in ("matches", "mismatches", "gap_openings", "gap_letters")
+            name: column(name) for name in ("matches", "mismatches", "gap_openings", "gap_residues")
         }
         for end in ("start", "end"):
             rows, columns = column(f"row_{end}"), column(f"column_{end}")

@@ -287,7 +287,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
             self._other_strand = OtherStrand(
                 self._device.driver,
                 self._device.load_module,
-                letters=targets.codes,
+                residues=targets.codes,
                 starts=targets.starts,
                 lengths=targets.device_lengths,
                 host_starts=np.cumsum(padded) - padded,
@@ -295,7 +295,7 @@ class CudaEngine(DeviceEngine[CudaDevice]):
                 complement=complement,
                 padding=PADDING_CODE,
             )
-        address = self._other_strand.letters_of(window.column_start, window.column_stop)
+        address = self._other_strand.residues_of(window.column_start, window.column_stop)
         return replace(targets, codes=address)
 
     def _align_elsewhere(self, window: Window, want: Want) -> Alignments:

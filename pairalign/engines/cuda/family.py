@@ -28,7 +28,7 @@ from pairalign.engines.device.sets import DeviceSet, Shared, halve_batches
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.letters import codes_in
+from pairalign.sequences.residues import codes_in
 from pairalign.sequences.row_order import find_row_ranks
 
 __all__ = ["DeviceContext", "DeviceSet", "KernelFamily"]

@@ -29,7 +29,7 @@ class OtherStrand:
         ``pycuda.driver``. The CUDA context must be current whenever a method runs.
     load_module : callable
         See `pairalign.engines.cuda.family.DeviceContext`.
-    letters, starts, lengths : device pointers
+    residues, starts, lengths : device pointers
         uint8 residues; int64[n] first residue and int32[n] length of each sorted position.
     host_starts, host_lengths : ndarray of int64 and int32, shape (n,)
         The same on the host.
@@ -47,7 +47,7 @@ class OtherStrand:
         driver: Any,
         load_module: Callable[[str, Mapping[str, int | str]], Any],
         *,
-        letters: Any,
+        residues: Any,
         starts: Any,
         lengths: Any,
         host_starts: npt.NDArray[np.int64],
@@ -58,7 +58,7 @@ class OtherStrand:
     ) -> None:
         self._driver = driver
         self._function = load_module(SOURCE, {}).get_function("reverse_complement")
-        self._set = letters, starts, lengths
+        self._set = residues, starts, lengths
         self._starts = host_starts
         self._lengths = host_lengths
         self._padding = padding
@@ -71,7 +71,7 @@ class OtherStrand:
         self._scratch_bytes = 0
         self._columns: tuple[int, int] | None = None
 
-    def letters_of(self, first: int, stop: int) -> int:
+    def residues_of(self, first: int, stop: int) -> int:
         """Return the address to use in place of the set's residues for sequences [first, stop).
 
         It holds until the next call; nothing that reads the scratch memory may still run then.

@@ -16,10 +16,10 @@ from pairalign.pairs.windows import Window, count_cells
 Mask = npt.NDArray[np.bool_]
 Lengths = npt.NDArray[np.int32]
 
-LEAST_LETTERS = 1000
+LEAST_RESIDUES = 1000
 """Least residues of the shorter sequence of a pair for block diagonals."""
 
-LETTERS_A_PAIR = 800
+RESIDUES_A_PAIR = 800
 """Residues of a pair that keeps a multiprocessor busy; of longer pairs it needs
 more, with the square of their length."""
 
@@ -34,7 +34,7 @@ def may_have_long(window: Window, rows: Lengths, columns: Lengths) -> bool:
         As for `long_pairs`.
     """
     return window.pairs > 0 and bool(
-        min(rows[window.row_start], columns[window.column_start]) >= LEAST_LETTERS
+        min(rows[window.row_start], columns[window.column_start]) >= LEAST_RESIDUES
     )
 
 
@@ -72,7 +72,7 @@ def long_pairs(
     m, n = rows[of_row].astype(np.int64), columns[of_column].astype(np.int64)
     cells = m * n
     shorter = np.minimum(m, n)
-    work = np.where(shorter >= LEAST_LETTERS, cells * _busy(shorter, multiprocessors), 0)
+    work = np.where(shorter >= LEAST_RESIDUES, cells * _busy(shorter, multiprocessors), 0)
     long: Mask = np.zeros(len(cells), np.bool_)
     while True:  # without the long ones the others keep the device less busy
         longer = work > int(cells[~long].sum())
@@ -88,9 +88,9 @@ def long_pairs(
     return long_mask
 
 
-def _busy(letters: Any, multiprocessors: int) -> Any:
+def _busy(residues: Any, multiprocessors: int) -> Any:
     """Return how many pairs of a given length keep a device busy, float."""
-    return multiprocessors * (letters / LETTERS_A_PAIR) ** 2
+    return multiprocessors * (residues / RESIDUES_A_PAIR) ** 2
 
 
 def merge(

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.errors import DeviceError
-from pairalign.sequences.letters import lay_out_letters
+from pairalign.sequences.residues import lay_out_residues
 from pairalign.sequences.sets import SequenceSet
 
 LEAST_BATCH_BYTES = 1 << 20
@@ -97,7 +97,7 @@ def lay_out(sequences: SequenceSet) -> SetLayout:
     padded = padded_lengths(lengths)
     starts = np.cumsum(padded) - padded
     codes = np.full(int(padded.sum()) + END_PADDING, PADDING_CODE, dtype=np.uint8)
-    lay_out_letters(sequences, _SAME, starts, codes)
+    lay_out_residues(sequences, _SAME, starts, codes)
     return SetLayout(codes, starts, lengths, order)
 
 

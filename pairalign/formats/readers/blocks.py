@@ -194,12 +194,12 @@ class A3mReader(BlockReader):
         if first and not lines[0].startswith(">"):
             raise AlignmentFileError(f"{self.source}: line 1: no record of the query")
         self._query = (words_of(lines[0][1:]) or [""])[0]
-        self._letters = "".join(lines[1:]).strip()
+        self._residues = "".join(lines[1:]).strip()
         self.lines_before = first[:end].count(b"\n")
         is_named = is_known(self.names[0], self._query, None)  # else its records say so
         rest = first[end:].strip()
         is_checked = bool(first) and (is_named or not rest)
-        if is_checked and not is_known(self.names[0], self._query, self._letters):
+        if is_checked and not is_known(self.names[0], self._query, self._residues):
             raise AlignmentFileError(f"{self.source}: its query is none of the sequences")
         if rest:
             yield first[end:]
@@ -221,21 +221,21 @@ class A3mReader(BlockReader):
     def _columns(self, header: str, row: str) -> tuple[str, ...]:
         name, *words = words_of(header) or [""]
         said = dict(word.partition("=")[::2] for word in words)
-        query, rows = iter(self._letters), ["", ""]
+        query, rows = iter(self._residues), ["", ""]
         for letter in row:
             between = letter.islower()
             if letter != ".":
                 rows[0] += "-" if between else next(query, "?")
                 rows[1] += letter
         rows[0] += "".join(query)  # too short a row: rows of different lengths
-        start, end = 0, len(self._letters)
+        start, end = 0, len(self._residues)
         if not self.whole:
             start = len(rows[1]) - len(rows[1].lstrip("-"))
             behind = len(rows[1]) - len(rows[1].rstrip("-"))
             rows = [one[start : len(one) - behind] for one in rows]
             end -= behind
-        letters = len(row.replace("-", "").replace(".", ""))
-        spans = (str(start), str(end), said.get("start", "0"), said.get("end", str(letters)))
+        residues = len(row.replace("-", "").replace(".", ""))
+        spans = (str(start), str(end), said.get("start", "0"), said.get("end", str(residues)))
         return (self._query, name, *spans, *rows, said.get("score", "*"))
 
 
@@ -348,12 +348,12 @@ class TcLibReader(BlockReader):
         return is_whole(number) and 1 <= int(number) <= len(self._listed)
 
 
-def is_known(names: SetNames, name: str, letters: str | None) -> bool:
+def is_known(names: SetNames, name: str, residues: str | None) -> bool:
     """Whether a set has a sequence of this name and, where they are said, of these residues."""
     place = int(names.find([name])[0])
     if place < 0:
         return False
-    return letters is None or names.letters_of(place).upper() == letters.upper()
+    return residues is None or names.residues_of(place).upper() == residues.upper()
 
 
 def _cigar_of(columns: np.ndarray) -> str:

@@ -64,12 +64,12 @@ class GfaReader(BlockReader):
             yield piece
 
     def _take_segment(self, text: str, line: int) -> None:
-        _, name, letters, *tags = [*text.split("\t"), "", ""]
+        _, name, residues, *tags = [*text.split("\t"), "", ""]
         own = next((tag[5:] for tag in tags if tag.startswith("on:Z:")), name)
         said = next((tag[5:] for tag in tags if tag.startswith("LN:i:")), None)
         where = f"{self.source}: line {line}: segment {shown_name(name)}"
         if not any(
-            is_known(names, own, None if letters == "*" else letters) for names in self.names
+            is_known(names, own, None if residues == "*" else residues) for names in self.names
         ):
             raise AlignmentFileError(f"{where} is none of the sequences, or has other residues")
         length = self._length(0, own, self._length(1, own, 0))

@@ -339,7 +339,7 @@ def _no_pairs(
     columns: dict[str, Any] = dict.fromkeys(
         (
             *("query", "target", "raw_score", "query_start", "query_end", "target_start"),
-            *("target_end", "matches", "mismatches", "gap_openings", "gap_letters"),
+            *("target_end", "matches", "mismatches", "gap_openings", "gap_residues"),
         ),
         np.zeros(0, np.int32),
     )

@@ -75,12 +75,12 @@ class GreedyClustering:
     resources: Resources
     steps: Steps = field(default_factory=Steps, init=False)
 
-    def find_leaders(self, letters: int = 0) -> Int32s | None:
+    def find_leaders(self, residues: int = 0) -> Int32s | None:
         """Return the representative of each sequence; None where all pairs may as well be aligned.
 
         Parameters
         ----------
-        letters : int
+        residues : int
             Of a seed; 0 chooses.
 
         Raises
@@ -97,7 +97,7 @@ class GreedyClustering:
             threads=self.resources.used_threads,
             grams=False,
         )
-        index = pair_filter.open_representatives(letters)
+        index = pair_filter.open_representatives(residues)
         try:
             return None if index is None else self._cluster(index)
         finally:
@@ -110,7 +110,7 @@ class GreedyClustering:
         self._index, self._representatives = index, 0
         self._shared = SharedSet(self.sequences)
         self._clusters = GreedyLinkage(count)
-        self.steps.pairs, self.steps.seed = count * (count - 1) // 2, index.letters
+        self.steps.pairs, self.steps.seed = count * (count - 1) // 2, index.residues
         with show_progress(count, self.resources.progress, "sequences", "clustering") as meter:
             for first in range(0, count, _BLOCK):
                 stop = min(first + _BLOCK, count)
@@ -123,7 +123,7 @@ class GreedyClustering:
     def _take_block(self, first: int, stop: int) -> None:
         """Give the sequences of a block to representatives, or make them such."""
         index, leaders = self._index, self._clusters.leaders()
-        step = _BLOCK if index.letters else max(1, _MOST_PAIRS // max(1, self._representatives))
+        step = _BLOCK if index.residues else max(1, _MOST_PAIRS // max(1, self._representatives))
         for start in range(first, stop, step):
             self._align_best(self._find(start, min(start + step, stop), 0))
         untaken = np.arange(first, stop, dtype=np.int32)

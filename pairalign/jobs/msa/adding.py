@@ -132,7 +132,7 @@ def _together(old: SequenceSet, new: SequenceSet) -> SequenceSet:
     records = Records(
         [*old.names, *new.names],
         [*old.descriptions, *new.descriptions],
-        old.letters.tobytes() + new.letters.tobytes(),
+        old.residues.tobytes() + new.residues.tobytes(),
         np.concatenate((old.offsets, new.offsets[1:] + old.offsets[-1])),
     )
     return SequenceSet(records, alphabet=old.alphabet, source=old.source)

@@ -360,13 +360,13 @@ class ScoreDistances:
 def subset(sequences: SequenceSet, indices: Indices) -> SequenceSet:
     """Return some of the sequences, in the order of `indices`, as a set of their own."""
     bounds = sequences.offsets[indices], sequences.offsets[indices + 1]
-    letters = b"".join(
-        sequences.letters[start:stop].tobytes() for start, stop in zip(*bounds, strict=True)
+    residues = b"".join(
+        sequences.residues[start:stop].tobytes() for start, stop in zip(*bounds, strict=True)
     )
     records = Records(
         [sequences.names[index] for index in indices],
         [sequences.descriptions[index] for index in indices],
-        letters,
+        residues,
         np.concatenate(([0], np.cumsum(bounds[1] - bounds[0]))),
     )
     return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)

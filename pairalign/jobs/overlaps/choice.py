@@ -225,8 +225,8 @@ def measure_chance(
     found = _align(pairs, numbers, replace(scoring, mode="local"), threads, memory_bytes)
     spans = _spans(found)
     lambda_, log_k = _fit(found.raw_score, pairs.cells[numbers])
-    letters = float(reads.total_residues)
-    cells = letters**2 - float((reads.lengths.astype(np.float64) ** 2).sum())
+    residues = float(reads.total_residues)
+    cells = residues**2 - float((reads.lengths.astype(np.float64) ** 2).sum())
     long = found.identity[spans >= max(1, limits.min_overlap)]
     identities = None
     if len(long) >= _ENOUGH:

@@ -128,11 +128,11 @@ class OverlapProcedure:
             return slabs
         limit = min(job.memory_bytes // 8, _JOINED_SLAB_BYTES)
         lengths = job.queries.lengths[job.queries.order]
-        pair_bytes, letter_bytes = result_bytes(job.want.detail)
+        pair_bytes, residue_bytes = result_bytes(job.want.detail)
 
         def fit_memory(joined: Window) -> bool:
-            letters = lengths[joined.row_start] + lengths[joined.column_start]  # none has more
-            return bool(joined.pairs * (pair_bytes + letter_bytes * letters) <= limit)
+            residues = lengths[joined.row_start] + lengths[joined.column_start]  # none has more
+            return bool(joined.pairs * (pair_bytes + residue_bytes * residues) <= limit)
 
         return join_windows(slabs, lambda one: fit_memory(one) and fits(one), 2 * engines)
 

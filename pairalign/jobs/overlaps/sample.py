@@ -20,8 +20,8 @@ Codes = npt.NDArray[np.uint8]
 _WORD = 12
 """Residues of a word: of 16.8 million such words, reads that are 70% identical share
 14 in 1,000 residues."""
-_PROBES, _PROBE_LETTERS = 32, 400_000
-_MOST_LETTERS = 8_000_000
+_PROBES, _PROBE_RESIDUES = 32, 400_000
+_MOST_RESIDUES = 8_000_000
 _DIAGONALS = 256
 """Diagonals that count as one: gaps of noisy reads shift words."""
 _PARTNERS = 3
@@ -78,8 +78,8 @@ def likely_pairs(reads: SequenceSet, seed: int) -> SampledPairs | None:
     A sample of `_PROBES` reads is compared with 8 million residues of others: half a second.
     """
     order = np.random.default_rng(seed).permutation(len(reads))
-    probes = _fitting(reads, order, _PROBE_LETTERS)[:_PROBES]
-    others = _fitting(reads, order, _MOST_LETTERS)
+    probes = _fitting(reads, order, _PROBE_RESIDUES)[:_PROBES]
+    others = _fitting(reads, order, _MOST_RESIDUES)
     found = _count_words(reads, probes, others)
     if not len(found):
         return None
@@ -111,10 +111,10 @@ def chance_pairs(reads: SequenceSet, seed: int) -> SampledPairs:
     )
 
 
-def _fitting(reads: SequenceSet, order: Int64s, letters: int) -> Int64s:
-    """Return the first reads that have `letters` residues together, at least one read."""
+def _fitting(reads: SequenceSet, order: Int64s, residues: int) -> Int64s:
+    """Return the first reads that have `residues` residues together, at least one read."""
     ends = np.cumsum(reads.lengths[order].astype(np.int64))
-    return order[: max(1, int(np.searchsorted(ends, letters, side="right")))]
+    return order[: max(1, int(np.searchsorted(ends, residues, side="right")))]
 
 
 def _as_set(codes: list[Codes], reads: SequenceSet) -> SequenceSet:
@@ -162,9 +162,9 @@ def _words_of(sequences: list[Codes]) -> tuple[npt.NDArray[np.int32], Int64s]:
     words = np.zeros(count, np.int32)
     unambiguous = np.ones(count, np.bool_)
     for k in range(_WORD):
-        letters = codes[k : k + count]
-        unambiguous &= letters < 4
-        words = (words << 2) | (letters & 3)
+        residues = codes[k : k + count]
+        unambiguous &= residues < 4
+        words = (words << 2) | (residues & 3)
     lengths = np.array([len(one) + 1 for one in sequences])
     sequence = np.repeat(np.arange(len(sequences)), lengths)
     place = np.arange(len(codes)) - np.repeat(np.cumsum(lengths) - lengths, lengths)

@@ -20,7 +20,7 @@ import numpy as np
 
 from pairalign.base.arrays import Int32s
 
-_BLOCK_LETTERS = 1_000_000
+_BLOCK_RESIDUES = 1_000_000
 NO_INDEX = 3
 """The exit code where mappy makes no index of the reads."""
 
@@ -65,7 +65,7 @@ def find_pairs(path: str, threads: int, options: dict[str, Any]) -> Int32s | Non
 def _blocks(reads: Sequence[str]) -> list[range]:
     """Cut the reads into ranges with about the same number of bases."""
     ends = np.cumsum([len(read) for read in reads], dtype=np.int64)
-    marks = np.arange(_BLOCK_LETTERS, ends[-1] + _BLOCK_LETTERS, _BLOCK_LETTERS)
+    marks = np.arange(_BLOCK_RESIDUES, ends[-1] + _BLOCK_RESIDUES, _BLOCK_RESIDUES)
     cuts = np.unique(np.minimum(np.searchsorted(ends, marks) + 1, len(reads))).tolist()
     return [range(start, stop) for start, stop in zip([0, *cuts], cuts, strict=False)]
 

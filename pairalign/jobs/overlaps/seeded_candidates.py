@@ -32,7 +32,7 @@ _BAND = 100
 _SHORT_SEEDS, _WINDOW, _MOST_FOR_SHORT = (10, 11, 12), 3, 4_000_000
 """Lengths of short seeds and the window of neighbours, for sets so small that short seeds are
 specific."""
-_WORDS_A_LETTER = 4
+_WORDS_A_RESIDUE = 4
 """Words a residue of the set, as of 12 residues in sets of 4 million: few are shared by chance."""
 _ACCURATE_CHAIN, _NOISY_SEED, _SEEDS, _LEAST_CHAIN = 100, 15, 3, 20
 """Residues in seeds that a candidate of accurate reads needs, as with minimap2; noisy reads need
@@ -145,9 +145,9 @@ def _short_seed(reads: SequenceSet) -> int:
     """Residues of seeds no more frequent than in large sets: more where A and T are many."""
     counts = np.bincount(reads.codes, minlength=4)[:4]
     shares = counts / max(1, counts.sum())
-    words_a_letter = 1 / max(float((shares**2).sum()), 1e-9)  # as if all residues were as frequent
+    words_a_residue = 1 / max(float((shares**2).sum()), 1e-9)  # as if all residues were as frequent
     for seed in _SHORT_SEEDS[:-1]:
-        if words_a_letter**seed >= _WORDS_A_LETTER * reads.total_residues:
+        if words_a_residue**seed >= _WORDS_A_RESIDUE * reads.total_residues:
             return seed
     return _SHORT_SEEDS[-1]
 
@@ -156,4 +156,4 @@ def _write_numbered(path: str, reads: SequenceSet) -> None:
     """Write reads as FASTA, with their numbers as names."""
     with open(path, "w", encoding="ascii") as file:
         for number in range(len(reads)):
-            file.write(f">{number}\n{reads[number].letters}\n")
+            file.write(f">{number}\n{reads[number].residues}\n")

@@ -69,12 +69,12 @@ class Trimmed:
         output = open_output(path)
         try:
             for number, read in enumerate(self.reads):
-                title, letters = read.description.encode(), read.letters.encode()
+                title, residues = read.description.encode(), read.residues.encode()
                 if qualities is None:
-                    output.write(b">%s\n%s\n" % (title, letters))
+                    output.write(b">%s\n%s\n" % (title, residues))
                     continue
                 own = qualities[number][self.starts[number] : self.stops[number]]
-                output.write(b"@%s\n%s\n+\n%s\n" % (title, letters, own))
+                output.write(b"@%s\n%s\n+\n%s\n" % (title, residues, own))
             output.close()
         finally:
             output.abort()

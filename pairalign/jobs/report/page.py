@@ -23,8 +23,15 @@ _MOST_LISTED = 20_000
 """Sequences of a set that are listed; of larger sets those of the pairs."""
 _MOST_RUNS = 4_000_000
 _NAMES = {INSERTION: "I", DELETION: "D", 0: "M"}
-_FIELDS = ("query_start", "query_end", "target_start", "target_end", "matches", "mismatches")
-_GAPS = ("gap_openings", "gap_letters")
+_FIELDS = (
+    "query_start",
+    "query_end",
+    "target_start",
+    "target_end",
+    "matches",
+    "mismatches",
+    "gap_openings",
+)
 
 
 def page_data(
@@ -160,7 +167,7 @@ def _sequences(
                 residues.append(None)
                 continue
             room -= length
-        residues.append(sequences[number].letters)
+        residues.append(sequences[number].residues)
     names = [sequences.names[k] for k in numbers.tolist()]
     headers = [sequences.descriptions[k] for k in numbers.tolist()]
     entry: dict[str, Any] = {
@@ -189,7 +196,8 @@ def _pairs(
         "identity": np.nan_to_num(found.identity).round(6).tolist(),
         "coverage": (aligned / longer).round(6).tolist(),
         "columns": found.columns.tolist(),
-        **{_camel(name): found.field(name).tolist() for name in (*_FIELDS, *_GAPS)},
+        **{_camel(name): found.field(name).tolist() for name in (*_FIELDS, "gap_openings")},
+        "gapLetters": found.field("gap_residues").tolist(),
         "cigar": merged_cigars(found),
     }
     if found.strand is not None:

@@ -403,9 +403,9 @@ class AlignmentJob:
         """
         if self.procedure.chooses(self) or engines == 1:
             return None
-        pair_bytes, letter_bytes = self._result_bytes
-        letters = sum(int(one.sorted_lengths[0]) for one in (self.queries, self.problem.others))
-        most = pair_bytes + letter_bytes * letters
+        pair_bytes, residue_bytes = self._result_bytes
+        residues = sum(int(one.sorted_lengths[0]) for one in (self.queries, self.problem.others))
+        most = pair_bytes + residue_bytes * residues
 
         def needed_by(slab: Window) -> int:
             return min(limit, int(self._planned.pairs_of(slab) * most))

@@ -112,7 +112,7 @@ def align(
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         An iterable may also give records with a name (``.id`` or ``.name``) and residues
-        (``.seq`` or ``.letters``), such as Biopython's. Unless it is a SequenceSet, its alphabet
+        (``.seq`` or ``.residues``), such as Biopython's. Unless it is a SequenceSet, its alphabet
         is that of `scoring`, or guessed.
     targets : the same, optional
         Without it, all N(N-1)/2 pairs of `sequences`.

@@ -69,7 +69,7 @@ class PlannedPairs(Protocol):
         """Return the pairs of a shard, and which of all they are."""
 
     def split(
-        self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
+        self, pair_bytes: int, residue_bytes: float, limit: int, most_cells: int = UNLIMITED
     ) -> Iterable[Window]:
         """Cut the pairs into slabs whose results fit some memory, and some time.
 
@@ -174,7 +174,7 @@ class AllPairs:
         return AllPairs(windows, *self._lengths)
 
     def split(
-        self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
+        self, pair_bytes: int, residue_bytes: float, limit: int, most_cells: int = UNLIMITED
     ) -> Iterator[Window]:
         """Cut the windows into slabs whose results take at most `limit` bytes.
 
@@ -184,7 +184,7 @@ class AllPairs:
             As for `pairalign.pairs.windows.split_rows`.
         """
         limits = limit, most_cells
-        return cut_windows(self._windows, *self._lengths, pair_bytes, letter_bytes, *limits)
+        return cut_windows(self._windows, *self._lengths, pair_bytes, residue_bytes, *limits)
 
 
 class PairsOfQueries(AllPairs):
@@ -240,23 +240,23 @@ class PairsOfQueries(AllPairs):
         return None if mask.all() else mask.reshape(-1)
 
     def split(
-        self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
+        self, pair_bytes: int, residue_bytes: float, limit: int, most_cells: int = UNLIMITED
     ) -> Iterator[Window]:
         """Cut the windows into slabs: pairs that do not count take a place in a mask alone."""
         (rows, columns), every = self._lengths, np.ones(len(self._lengths[1]), np.int32)
         # Columns whose pairs count in each row; of two sets none.
-        chosen, letters = np.zeros_like(every), np.zeros_like(columns)
+        chosen, residues = np.zeros_like(every), np.zeros_like(columns)
         if next((window.triangular for window in self._windows), False):
-            chosen, letters = self._are_queries.astype(np.int32), columns * self._are_queries
+            chosen, residues = self._are_queries.astype(np.int32), columns * self._are_queries
         for window in self._windows:
             which = slice(window.row_start, window.row_stop)
             are_queries, heights = self._are_queries[which], rows[which]
             places = sums_of_tails(window, every)
             counts = np.where(are_queries, places, sums_of_tails(window, chosen))
             tails = np.where(
-                are_queries, sums_of_tails(window, columns), sums_of_tails(window, letters)
+                are_queries, sums_of_tails(window, columns), sums_of_tails(window, residues)
             )
-            taken = pair_bytes * counts + letter_bytes * (counts * heights + tails)
+            taken = pair_bytes * counts + residue_bytes * (counts * heights + tails)
             ends, cells = np.cumsum(_PLACE_BYTES * places + taken), np.cumsum(heights * tails)
             yield from cut_rows(window, ends, cells, limit, most_cells)
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arguments import Shard, check_shard
-from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
+from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import Lengths, Window, WindowGrid, count_pairs, cut_window
 
 LengthsBetween = Callable[[int, int], Lengths]
@@ -57,12 +57,12 @@ class SumsOfWindows:
 
     Attributes
     ----------
-    counts, letters, weights, squares : list of int
-        Sequences, residues, weights (see `weigh_letters`) and squares of weights.
+    counts, residues, weights, squares : list of int
+        Sequences, residues, weights (see `weigh_residues`) and squares of weights.
     """
 
     counts: list[int]
-    letters: list[int]
+    residues: list[int]
     weights: list[int]
     squares: list[int]
 
@@ -73,7 +73,7 @@ class SumsOfWindows:
         step = max(1, _AT_A_TIME // size) * size
         for start in range(0, count, step):
             found = lengths(start, min(start + step, count)).astype(np.int64)
-            weights = weigh_letters(found) >> shift
+            weights = weigh_residues(found) >> shift
             starts = np.arange(0, len(found), size)
             for kept, values in zip(
                 sums, (np.ones_like(found), found, weights, weights * weights), strict=True
@@ -144,7 +144,7 @@ class Blocks:
         self._grid, self._shards = grid, shards
         self._density = density or _even(grid)
         self._lengths = rows, columns
-        longest = int(weigh_letters(rows(0, 1))[0]) * int(weigh_letters(columns(0, 1))[0])
+        longest = int(weigh_residues(rows(0, 1))[0]) * int(weigh_residues(columns(0, 1))[0])
         most = longest * min(grid.size, grid.rows) * min(grid.size, grid.width)
         self._shift = max(0, most.bit_length() - _BITS + 1) // 2
         self._rows = SumsOfWindows.of(rows, grid.rows, grid.size, self._shift)
@@ -156,11 +156,11 @@ class Blocks:
 
     def _cut_bands(self) -> list[tuple[int, int]]:
         """Return the half-open range of window rows of each band."""
-        letters, others = sum(self._rows.letters), sum(self._columns.letters)
-        wanted = 2 * self._shards if self._grid.triangular else self._shards * letters // others
+        residues, others = sum(self._rows.residues), sum(self._columns.residues)
+        wanted = 2 * self._shards if self._grid.triangular else self._shards * residues // others
         bands = isqrt(wanted) or 1
-        starts = [0, *accumulate(self._rows.letters)][:-1]
-        numbers = [start * bands // letters for start in starts]
+        starts = [0, *accumulate(self._rows.residues)][:-1]
+        numbers = [start * bands // residues for start in starts]
         cuts = [k for k in range(len(numbers)) if k == 0 or numbers[k] != numbers[k - 1]]
         return list(zip(cuts, [*cuts[1:], len(numbers)], strict=True))
 
@@ -225,7 +225,7 @@ class Blocks:
         too much for one of many shards. So a shard's work differs from the mean by that of a pair
         at most.
 
-        Work is estimated, by `weigh_letters` and `PAIR_CELLS`: by cells alone the heaviest of
+        Work is estimated, by `weigh_residues` and `PAIR_CELLS`: by cells alone the heaviest of
         1,000 shards of human proteins has 2% more than the mean.
         """
         left = self._ends[-1] * number // self._shards
@@ -249,7 +249,7 @@ class Blocks:
         """Pairs of a window, from its first on, that cost at least `target` (at most all)."""
         rows = self._lengths[0](window.row_start, window.row_stop)
         columns = self._lengths[1](window.column_start, window.column_stop)
-        heights, widths = (weigh_letters(one) >> self._shift for one in (rows, columns))
+        heights, widths = (weigh_residues(one) >> self._shift for one in (rows, columns))
         offsets = window.row_offsets
         ends = np.cumsum(_row_costs(np.diff(offsets), heights, widths))
         row = int(np.searchsorted(ends, target))

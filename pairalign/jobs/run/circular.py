@@ -118,21 +118,21 @@ class Strands:
     Attributes
     ----------
     sequences : SequenceSet
-    letters : tuple of list of bytes
+    residues : tuple of list of bytes
         Of the original strand and, if both are asked for, of the other: each sequence.
     table : bytes or None
         Complement of each byte.
     """
 
     sequences: SequenceSet
-    letters: tuple[list[bytes], ...]
+    residues: tuple[list[bytes], ...]
     table: bytes | None
 
     @classmethod
     def of(cls, sequences: SequenceSet, both: bool) -> Strands:
         """Read the sequences; AlphabetError for both strands of proteins."""
         offsets = sequences.offsets.tolist()
-        plus = sequences.letters.tobytes()
+        plus = sequences.residues.tobytes()
         texts = [plus[a:b] for a, b in pairwise(offsets)]
         if not both:
             return cls(sequences, (texts,), None)
@@ -164,8 +164,8 @@ def _align_block(
 ) -> CircularAlignments:
     """Find the rotations of some pairs, then align them."""
     count = len(queries)
-    circles = [texts[k] for texts in strands.letters for k in targets.tolist()]
-    numbers = np.tile(np.arange(count), len(strands.letters))
+    circles = [texts[k] for texts in strands.residues for k in targets.tolist()]
+    numbers = np.tile(np.arange(count), len(strands.residues))
     bounds, cuts = _align_with_doubled(problem, strands, queries, targets, resources)
     search = RotationSearch(problem, strands.set_of, queries, resources)
     search.try_rotations(numbers, circles, cuts)
@@ -194,9 +194,9 @@ def _align_with_doubled(
     cuts : ndarray of int64, shape (2, strands * n)
         The rotations that begin where the alignments begin, and those that end where they end.
     """
-    kinds = len(strands.letters)
+    kinds = len(strands.residues)
     own, place = np.unique(targets, return_inverse=True)
-    doubled = strands.set_of([2 * texts[k] for texts in strands.letters for k in own.tolist()])
+    doubled = strands.set_of([2 * texts[k] for texts in strands.residues for k in own.tolist()])
     pairs = PairList(
         np.tile(queries, kinds),
         np.concatenate([place + len(own) * strand for strand in range(kinds)]).astype(np.int32),
@@ -219,7 +219,7 @@ def _align_again(
     """
     pairs = []
     for one in found:
-        pair = one.query.letters.encode(), one.target.letters.encode()
+        pair = one.query.residues.encode(), one.target.residues.encode()
         starts, length = _longest_run(one.runs)
         run = pair[0][starts[0] : starts[0] + length].upper()
         if strands.table is not None and run[::-1].translate(strands.table) < run:

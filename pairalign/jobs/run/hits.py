@@ -409,10 +409,10 @@ class HitsJob(AlignmentJob):
         """Return where queries are cut, so that results fit the memory and come often enough."""
         rows = lengths_of(self.queries, query)
         columns = lengths_of(self.problem.others, target)
-        pair_bytes, letter_bytes = result_bytes(self.want.detail, self.hsps)
+        pair_bytes, residue_bytes = result_bytes(self.want.detail, self.hsps)
         most_cells = slab_cells(self.result_seconds, False, self.threads, rows, columns)
         # Results are there twice while they are put in order.
-        shares = (pair_bytes + letter_bytes * (rows + columns)) / max(1, self.memory_bytes // 16)
+        shares = (pair_bytes + residue_bytes * (rows + columns)) / max(1, self.memory_bytes // 16)
         shares = np.maximum(shares, rows.astype(np.float64) * columns / most_cells)
         sums = np.cumsum(np.bincount(query - start, shares, stop - start))
         parts = np.flatnonzero(np.diff(np.floor(sums), append=np.inf)) + 1

@@ -62,7 +62,7 @@ class ProblemRequest:
     ----------
     sequences, targets : Sequences
         A set, the path of a file, a mapping of names to strings, or an iterable of strings or
-        records (`pairalign.sequences.python_sequences.letters_of`); `targets` may be None.
+        records (`pairalign.sequences.python_sequences.residues_of`); `targets` may be None.
     scoring : Scoring, ScoringRequest, matrix as `make_scoring` takes it, or None
         None: the default of the sequences' alphabet.
     mode : str or None
@@ -337,7 +337,7 @@ def _with_alphabet(sequences: SequenceSet, alphabet: Alphabet) -> SequenceSet:
     records = Records(
         sequences.names,
         sequences.descriptions,
-        sequences.letters.tobytes(),
+        sequences.residues.tobytes(),
         sequences.offsets,
         sequences.origins,
     )

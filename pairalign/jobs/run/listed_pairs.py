@@ -17,7 +17,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arguments import Shard
 from pairalign.engines import Engine
 from pairalign.jobs.run.blocks import Pairs
-from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
+from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.lists import SortedPairs
 from pairalign.pairs.masks import mask_pairs
@@ -57,7 +57,7 @@ class ListedPairs:
         self._pairs = pairs
         self._lengths = rows, columns
         self._triangular = triangular
-        self._letters = rows[pairs.rows].astype(np.int64) + columns[pairs.columns]
+        self._residues = rows[pairs.rows].astype(np.int64) + columns[pairs.columns]
         cells = rows[pairs.rows].astype(np.int64) * columns[pairs.columns]
         self._cells_before = np.concatenate(([0], np.cumsum(cells)))
         self._slabs: dict[Window, _Slab] = {}
@@ -92,7 +92,7 @@ class ListedPairs:
     def shard(self, shard: Shard) -> tuple[ListedPairs, list[Pairs]]:
         """Return the pairs of a shard, one piece of the list, and which of all they are."""
         number, shards = shard
-        rows, columns = map(weigh_letters, self._lengths)
+        rows, columns = map(weigh_residues, self._lengths)
         cells = np.cumsum(rows[self._pairs.rows] * columns[self._pairs.columns])
         costs = np.concatenate([[0], cells + PAIR_CELLS * np.arange(1, len(self) + 1)])
         cuts = [int(costs[-1]) * k // shards for k in (number - 1, number)]
@@ -108,7 +108,7 @@ class ListedPairs:
         return mask_pairs(slab, self._pairs.rows[which], self._pairs.columns[which])
 
     def split(
-        self, pair_bytes: int, letter_bytes: float, limit: int, most_cells: int = UNLIMITED
+        self, pair_bytes: int, residue_bytes: float, limit: int, most_cells: int = UNLIMITED
     ) -> list[Window]:
         """Cut the list into slabs of whole rows of windows whose results fit some memory.
 
@@ -120,7 +120,7 @@ class ListedPairs:
         self._slabs = {}
         if not len(self):
             return []
-        ends = np.cumsum(pair_bytes + letter_bytes * self._letters)
+        ends = np.cumsum(pair_bytes + residue_bytes * self._residues)
         for index, (start, stop) in enumerate(self._cuts(ends, limit, most_cells)):
             rows, columns = self._pairs.rows[start:stop], self._pairs.columns[start:stop]
             slab = Window(

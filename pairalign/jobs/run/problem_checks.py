@@ -16,7 +16,7 @@ from pairalign.sequences.sets import SequenceSet
 
 _MOST_OF_A_PAIR = 2**20
 # Engines count the residues of a pair, and a few more, in 31 bits; a run of a CIGAR has 28.
-_MOST_LETTERS = {Detail.SCORE: 2**30 - 2**16, Detail.STATS: 2**30 - 2**16, Detail.CIGAR: 2**28 - 1}
+_MOST_RESIDUES = {Detail.SCORE: 2**30 - 2**16, Detail.STATS: 2**30 - 2**16, Detail.CIGAR: 2**28 - 1}
 
 
 def check_problem(
@@ -63,7 +63,7 @@ def computed_detail(
 
 def check_lengths(sequences: SequenceSet, detail: Detail) -> None:
     """Raise CapacityError for a sequence that is too long for any engine."""
-    most = _MOST_LETTERS[detail]
+    most = _MOST_RESIDUES[detail]
     longest = int(sequences.sorted_lengths[0])
     if longest > most:
         index = int(sequences.order[0])

@@ -103,10 +103,10 @@ def pairs_of_queries(problem: Problem, first: int, stop: int) -> int:
 def cells_of_queries(problem: Problem, first: int, stop: int) -> int:
     """Count the cells of the pairs of some queries, of a set with itself each once."""
     lengths = problem.queries.lengths_at(np.arange(first, stop, dtype=np.int32)).astype(np.int64)
-    letters = int(lengths.sum())
-    cells = letters * problem.others.total_residues
+    total = int(lengths.sum())
+    cells = total * problem.others.total_residues
     if problem.is_one_set:
-        cells -= (letters * letters + sum(one * one for one in lengths.tolist())) // 2
+        cells -= (total * total + sum(one * one for one in lengths.tolist())) // 2
     return cells
 
 

@@ -72,7 +72,7 @@ def rotate(
     >>> import pairalign
     >>> plasmid = "ACGTTGCAAGGCTTACCGATAGGCT"
     >>> found = pairalign.rotate({"a": plasmid, "b": plasmid[9:] + plasmid[:9]}, to="a")
-    >>> found[1].letters == plasmid
+    >>> found[1].residues == plasmid
     True
     """
     if strand not in STRANDS:
@@ -88,14 +88,14 @@ def rotate_set(problem: Problem, to: str, strand: str, resources: Resources) -> 
     sequences = problem.queries
     index, start = find_start(sequences, to)
     strands = Strands.of(sequences, strand == "both")
-    own = rotated(strands.letters[0][index], start)
+    own = rotated(strands.residues[0][index], start)
     anchor = own[:_ANCHOR_RESIDUES]
     others = [k for k in range(len(sequences)) if k != index]
-    texts = list(strands.letters[0])
+    texts = list(strands.residues[0])
     texts[index] = own
     if others:
-        kinds = len(strands.letters)
-        doubled = strands.set_of([2 * letters[k] for letters in strands.letters for k in others])
+        kinds = len(strands.residues)
+        doubled = strands.set_of([2 * residues[k] for residues in strands.residues for k in others])
         again = Problem(strands.set_of([anchor]), doubled, free_target_ends(problem.scoring))
         numbers = np.arange(len(doubled), dtype=np.int32)
         pairs = PairList(np.zeros(len(doubled), np.int32), numbers)
@@ -103,7 +103,7 @@ def rotate_set(problem: Problem, to: str, strand: str, resources: Resources) -> 
         scores: Any = found.raw_score.reshape(kinds, -1)
         cuts = found.field("target_start").reshape(kinds, -1)
         for place, (k, kind) in enumerate(zip(others, scores.argmax(axis=0).tolist(), strict=True)):
-            text = strands.letters[kind][k]
+            text = strands.residues[kind][k]
             texts[k] = rotated(text, int(cuts[kind, place]) % len(text))
     records = join_records(list(sequences.names), list(sequences.descriptions), texts)
     return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)

@@ -65,20 +65,20 @@ def cut_seeded(
     Window
         One after the other they hold the windows' pairs; each window is in one slab, or alone.
     """
-    pair_bytes, letter_bytes = result_bytes
+    pair_bytes, residue_bytes = result_bytes
     for _, same_rows in groupby(windows, lambda one: (one.row_start, one.row_stop)):
         strip = list(same_rows)
-        letters = int(lengths[0][strip[0].row_start] + lengths[1][strip[0].column_start])
+        residues = int(lengths[0][strip[0].row_start] + lengths[1][strip[0].column_start])
         shares = _shares_found(strip, index)
         needed = [
-            window.pairs * share * (pair_bytes + letter_bytes * letters)
+            window.pairs * share * (pair_bytes + residue_bytes * residues)
             for window, share in zip(strip, shares, strict=True)
         ]
         for start, stop in _joins(strip, needed, limit, first_alone=first_alone):
             if stop - start > 1 or needed[start] <= limit:
                 yield replace(strip[start], column_stop=strip[stop - 1].column_stop)
                 continue
-            taken = ceil(shares[start] * pair_bytes), shares[start] * letter_bytes
+            taken = ceil(shares[start] * pair_bytes), shares[start] * residue_bytes
             yield from cut_windows(strip[start:stop], *lengths, *taken, limit)
 
 

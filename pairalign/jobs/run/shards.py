@@ -23,7 +23,7 @@ so fewer pairs fit a vector. Human proteins in all modes, relative to those of u
 1.3 times with 22,152 residues, 3.8 times with the 34,350 of titin."""
 
 
-def weigh_letters(lengths: Lengths) -> npt.NDArray[np.int64]:
+def weigh_residues(lengths: Lengths) -> npt.NDArray[np.int64]:
     """Return the lengths that sequences count with: the product of two is what their pair takes.
 
     Parameters
@@ -35,8 +35,8 @@ def weigh_letters(lengths: Lengths) -> npt.NDArray[np.int64]:
     ndarray of int64, shape (sequences,)
         Up to 20,000 residues the lengths, then more, up to 4.2 times as much.
     """
-    letters = np.asarray(lengths, np.int64)
-    return letters + letters * (np.clip(letters, _LONG, _LONGEST) - _LONG) // _TWICE
+    residues = np.asarray(lengths, np.int64)
+    return residues + residues * (np.clip(residues, _LONG, _LONGEST) - _LONG) // _TWICE
 
 
 def cut_queries(queries: SequenceSet, others: SequenceSet, shard: Shard) -> tuple[int, int]:
@@ -49,14 +49,14 @@ def cut_queries(queries: SequenceSet, others: SequenceSet, shard: Shard) -> tupl
         their pairs take about the same; a few lengths are held at a time.
     """
     number, shards = shard
-    letters = sum(_weigh(others, some)[-1] for some in slices(others))
+    residues = sum(_weigh(others, some)[-1] for some in slices(others))
     starts, ends = [0], [0]
     for some in slices(queries):
         starts.append(starts[-1] + len(some))
         ends.append(ends[-1] + _weigh(queries, some)[-1])
 
     def cost(weights: int, count: int) -> int:
-        return letters * weights + PAIR_CELLS * len(others) * count
+        return residues * weights + PAIR_CELLS * len(others) * count
 
     def cut(wanted: int) -> int:
         """Return how many queries cost `wanted` at least."""
@@ -74,7 +74,7 @@ def cut_queries(queries: SequenceSet, others: SequenceSet, shard: Shard) -> tupl
 
 def _weigh(sequences: SequenceSet, some: Int32s) -> list[int]:
     """Return the sums of the weights of some sequences, up to each of them."""
-    found: list[int] = np.cumsum(weigh_letters(sequences.lengths_at(some))).tolist()
+    found: list[int] = np.cumsum(weigh_residues(sequences.lengths_at(some))).tolist()
     return found
 
 

@@ -14,7 +14,7 @@ from pairalign.sequences.sets import SequenceSet
 _PAIR_BYTES = {Detail.SCORE: 16, Detail.STATS: 160, Detail.CIGAR: 180}
 """What a pair's result takes, whatever its length: its fields."""
 
-_LETTER_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
+_RESIDUE_BYTES = {Detail.SCORE: 0.0, Detail.STATS: 0.0, Detail.CIGAR: 2.0}
 """For each residue of both: unrelated sequences have about a CIGAR run for each four residues."""
 
 _LEAST_SHARE = 1 / 8
@@ -101,7 +101,7 @@ def result_bytes(detail: Detail, hsps: int = 1) -> tuple[int, float]:
     hsps : int
         Alignments that a pair may have.
     """
-    return hsps * _PAIR_BYTES[detail], hsps * _LETTER_BYTES[detail]
+    return hsps * _PAIR_BYTES[detail], hsps * _RESIDUE_BYTES[detail]
 
 
 def expected_bytes(
@@ -111,13 +111,13 @@ def expected_bytes(
 
     Not sampled where `pairs` are so few that slabs of fewer pairs do no harm.
     """
-    pair_bytes, letter_bytes = result_bytes(detail, hsps)
-    if letter_bytes and pairs >= _WORTH_SAMPLING:
-        letter_bytes *= share_of_letters(queries, targets)
-    return pair_bytes, letter_bytes
+    pair_bytes, residue_bytes = result_bytes(detail, hsps)
+    if residue_bytes and pairs >= _WORTH_SAMPLING:
+        residue_bytes *= share_of_residues(queries, targets)
+    return pair_bytes, residue_bytes
 
 
-def share_of_letters(queries: SequenceSet, targets: SequenceSet | None) -> float:
+def share_of_residues(queries: SequenceSet, targets: SequenceSet | None) -> float:
     """Return how much of `result_bytes` residues take, by a sample of pairs of long sequences.
 
     A difference makes two CIGAR runs, so that there are as many as residues differ. Slabs of
@@ -145,7 +145,7 @@ def cut_windows(
     rows: Lengths,
     columns: Lengths,
     pair_bytes: int,
-    letter_bytes: float,
+    residue_bytes: float,
     limit: int,
     most_cells: int = UNLIMITED,
 ) -> Iterator[Window]:
@@ -154,8 +154,8 @@ def cut_windows(
     Parameters
     ----------
     windows : iterable of Window
-    rows, columns, pair_bytes, letter_bytes, limit, most_cells
+    rows, columns, pair_bytes, residue_bytes, limit, most_cells
         As for `pairalign.pairs.windows.split_rows`.
     """
     for window in windows:
-        yield from split_rows(window, rows, columns, pair_bytes, letter_bytes, limit, most_cells)
+        yield from split_rows(window, rows, columns, pair_bytes, residue_bytes, limit, most_cells)

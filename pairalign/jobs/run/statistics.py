@@ -37,7 +37,7 @@ CELLS = 30_000_000_000
 """Of all matrices of an estimate: ten seconds of one core or so."""
 
 _LONGEST, _SHORTEST = 1000, 300
-_LETTERS = 10_000_000
+_RESIDUES = 10_000_000
 """Of the random sequences of a side, so that few pairs have a sequence in common: these are not
 independent."""
 _TRACED_PAIRS = 5_000
@@ -176,7 +176,7 @@ class _RandomPairs:
 
         The second array has shape (2, pairs): of the first and of the second sequence.
         """
-        count = min(pairs, _LETTERS // length)
+        count = min(pairs, _RESIDUES // length)
         partners = pairs // count
         generator = np.random.default_rng(seed)
         sets = [self._random_set(generator, one, count, length) for one in self._shares]

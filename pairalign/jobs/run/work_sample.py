@@ -20,7 +20,7 @@ from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import STRANDS
 from pairalign.jobs.run.blocks import Density
 from pairalign.jobs.run.procedure import PlannedJob
-from pairalign.jobs.run.shards import PAIR_CELLS, weigh_letters
+from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.positions import positions_of_mask
 from pairalign.pairs.windows import Window, count_cells
 from pairalign.sequences.block_set import BlockSet
@@ -278,7 +278,7 @@ class _Side:
             start = stop
         self.sequences = BlockSet(whole, [(place, place + 1) for place in places])
         self.lengths = self.sequences.sorted_lengths
-        self.weights = weigh_letters(self.lengths)
+        self.weights = weigh_residues(self.lengths)
 
     def in_whole(self, places: Int32s) -> Int32s:
         """Return the input indices in the whole of some of the sample's sorted positions."""

@@ -106,8 +106,8 @@ def _as_one_set(queries: SequenceSet, targets: SequenceSet) -> SequenceSet:
     """Return the sequences of both sets as one, under other names."""
     names = [str(number) for number in range(len(queries) + len(targets))]
     offsets = np.concatenate((queries.offsets, targets.offsets[1:] + queries.offsets[-1]))
-    letters = queries.letters.tobytes() + targets.letters.tobytes()
-    return SequenceSet(Records(names, names, letters, offsets), alphabet=queries.alphabet)
+    residues = queries.residues.tobytes() + targets.residues.tobytes()
+    return SequenceSet(Records(names, names, residues, offsets), alphabet=queries.alphabet)
 
 
 class ColumnConfidence:

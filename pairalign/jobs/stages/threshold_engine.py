@@ -316,7 +316,7 @@ def _wrap(
     demand: Demand | None = None,
 ) -> tuple[Sequence[Engine], Steps, SeedIndex | None]:
     index = pair_filter.index
-    steps = Steps(gram=pair_filter.gram, seed=0 if index is None else index.letters)
+    steps = Steps(gram=pair_filter.gram, seed=0 if index is None else index.residues)
     results = {
         "queries": sets[0],
         "targets": sets[0] if sets[1] is None else sets[1],
@@ -375,5 +375,5 @@ def skip_where_it_pays(
 
 def _cells(first: SequenceSet, second: SequenceSet | None) -> float:
     """Cells of all matrices, about."""
-    letters = float(first.total_residues)
-    return letters * letters / 2 if second is None else letters * second.total_residues
+    residues = float(first.total_residues)
+    return residues * residues / 2 if second is None else residues * second.total_residues

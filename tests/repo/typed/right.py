@@ -21,7 +21,7 @@ def of_sequences() -> None:
     alphabet: pairalign.Alphabet = pairalign.DNA
     packed: pairalign.SequenceSet = pairalign.pack(some, "a.pairset")
     rotated: pairalign.SequenceSet = pairalign.rotate(READS, to="a")
-    print(first.letters, alphabet.letters, len(packed), rotated.names)
+    print(first.residues, alphabet.letters, len(packed), rotated.names)
 
 
 def of_pairs() -> None:

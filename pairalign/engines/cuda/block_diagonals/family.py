@@ -189,15 +189,15 @@ class BlockDiagonals:
         """Align pairs that have their place on the device, and wait for them."""
         context, slot = self._context, self._slot
         pairs, items = describe_pairs(shapes, layout, addresses)
-        letters = [
+        residues = [
             int(device.codes) + starts[positions[batch]]
             for device, starts, positions in (
                 (context.queries, self._starts[0], chosen.rows),
                 (context.columns, self._starts[1], chosen.columns),
             )
         ]
-        pairs["row_letters"] = np.where(swapped, letters[1], letters[0])
-        pairs["column_letters"] = np.where(swapped, letters[0], letters[1])
+        pairs["row_residues"] = np.where(swapped, residues[1], residues[0])
+        pairs["column_residues"] = np.where(swapped, residues[0], residues[1])
         row_is_query = ~swapped
         if context.one_set:
             row_is_query = (

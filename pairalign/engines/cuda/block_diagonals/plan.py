@@ -27,7 +27,7 @@ from pairalign.engines.device.tile_plan import ALIGNMENT
 
 PAIR = np.dtype(
     [
-        *((name, "<u8") for name in ("row_letters", "column_letters", "handed", "kept_rows")),
+        *((name, "<u8") for name in ("row_residues", "column_residues", "handed", "kept_rows")),
         *((name, "<u8") for name in ("kept_columns", "best", "runs")),
         *((name, "<i4") for name in ("rows", "columns", "padded_rows", "strips")),
         *((name, "<i4") for name in ("row_is_query", "unused")),

@@ -120,7 +120,7 @@ def _stats(
     """Spans and counts; all 0 where nothing is aligned."""
     row_start, row_end = progress["row"], progress["end_row"]
     column_start, column_end = progress["column"], progress["end_column"]
-    letters = row_end - row_start + column_end - column_start
+    residues = row_end - row_start + column_end - column_start
     values = (
         np.where(row_is_query, row_start, column_start),
         np.where(row_is_query, row_end, column_end),
@@ -129,7 +129,7 @@ def _stats(
         progress["matches"],
         progress["diagonals"] - progress["matches"],
         progress["openings"],
-        letters - 2 * progress["diagonals"],
+        residues - 2 * progress["diagonals"],
     )
     return {
         name: np.where(aligned, value, 0).astype(np.int32)

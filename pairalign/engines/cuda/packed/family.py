@@ -40,7 +40,7 @@ from pairalign.engines.cuda.packed.parameters import (
 from pairalign.engines.cuda.packed.plan import PackedPlanner
 from pairalign.engines.cuda.packed.results import PassingPairs, expect_results, take_array
 from pairalign.engines.cuda.packed.score_table import LETTERS, Costs, worth_of
-from pairalign.engines.cuda.packed.sequences import PADDING, ColumnLetters, DenseLetters, DenseSet
+from pairalign.engines.cuda.packed.sequences import PADDING, ColumnResidues, DenseResidues, DenseSet
 from pairalign.engines.cuda.packed.tasks import AlignTask, OpenKernels, PassingTask
 from pairalign.engines.cuda.packed.tilings import TILINGS
 from pairalign.engines.device.batch_pipeline import BatchPipeline
@@ -119,12 +119,12 @@ class Packed:
         costs = Costs.of(context.scoring, codes)
         self._allocations: list[Any] = []
         padding = costs.letters - 1
-        dense = once("dense rows", lambda: DenseLetters.of(context.queries, codes, padding))
+        dense = once("dense rows", lambda: DenseResidues.of(context.queries, codes, padding))
         rows = columns = DenseSet.of(dense, self._upload)
         if not context.one_set:
-            dense = once("dense columns", lambda: DenseLetters.of(context.targets, codes, padding))
+            dense = once("dense columns", lambda: DenseResidues.of(context.targets, codes, padding))
             columns = DenseSet.of(dense, self._upload)
-        self._column_letters = ColumnLetters(context, columns, codes)
+        self._column_residues = ColumnResidues(context, columns, codes)
         mode, sequences = context.scoring.mode, context.targets.sequences
         self._planner = PackedPlanner(
             context.queries.lengths,
@@ -145,7 +145,7 @@ class Packed:
             {"row": rows, "column": columns},
             ranks=[int(self._upload(one)) for one in context.ranks or ()],
             table=int(self._upload(costs.table)),
-            letters_before=int(self._upload(self._planner.letters_before)),
+            residues_before=int(self._upload(self._planner.residues_before)),
             unambiguous=int(np.searchsorted(codes, context.scoring.alphabet.unambiguous)),
         )
         self._open = OpenKernels(context, self._planner, self.kernels, parameters)
@@ -164,7 +164,7 @@ class Packed:
     def close(self) -> None:
         """Free what `open` and `align` took."""
         self.pipeline.close()
-        self._column_letters.close()
+        self._column_residues.close()
         for allocation in self._allocations:
             allocation.free()
         self._allocations = []
@@ -184,19 +184,19 @@ class Packed:
         whole = Rectangle.of(window)
         if not self._planner.fits_words(whole):
             return self._align_on_host(window, want, pair_mask)
-        letters = self._column_letters.of(window)
+        residues = self._column_residues.of(window)
         work: Work = whole if pair_mask is None else Chosen.of(whole, pair_mask)
         least = want.min_raw_score
         if least is None:
-            return self._align(work, want, letters)
+            return self._align(work, want, residues)
         if want.detail == Detail.SCORE:
-            return self._select(work, least, letters).alignments()
+            return self._select(work, least, residues).alignments()
         pairs = work.pairs
         if self._passing < _WORTH_SCORING_FIRST:
-            numbers = self._select(work, least, letters).numbers()
+            numbers = self._select(work, least, residues).numbers()
             if len(numbers) < pairs:
                 work = choose_numbers(work, numbers)
-        found = self._align(work, want, letters)
+        found = self._align(work, want, residues)
         self._passing = len(found) / max(pairs, 1)
         return found
 
@@ -206,7 +206,7 @@ class Packed:
         if not self._planner.fits_words(whole):
             return None
         work = choose_numbers(whole, numbers)
-        return self._align(work, want, self._column_letters.of(window))
+        return self._align(work, want, self._column_residues.of(window))
 
     def reach(self, window: Window, least: int, least_by_end: Int32s) -> ReachingPairs | None:
         """Score all pairs of a window; see `CudaEngine.reach`. None: it cannot."""
@@ -217,7 +217,7 @@ class Packed:
             self._least_by_end = least_by_end, int(self._upload(least_by_end))
         known, address = self._least_by_end
         assert known is least_by_end
-        return self._select(whole, least, self._column_letters.of(window), address).reaching()
+        return self._select(whole, least, self._column_residues.of(window), address).reaching()
 
     def _align_on_host(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
@@ -250,24 +250,24 @@ class Packed:
             self._prepared.add((traced, others))
             self.kernels.prepare(self._planner.kinds(traced, self._expected), traced, others)
 
-    def _align(self, work: Work, want: Want, letters: int) -> Alignments:
+    def _align(self, work: Work, want: Want, residues: int) -> Alignments:
         """Align some pairs batch by batch."""
         traced = want.detail > Detail.SCORE
         if self._windows < _WINDOWS_AT_FIRST and work.pairs:
             self._windows += 1
             expect_results(self._context, work, want)
         self._prepare(traced, RUN_KERNELS if traced else ())
-        task = AlignTask(self._open, work, want, letters)
+        task = AlignTask(self._open, work, want, residues)
         if work.pairs:
             self.pipeline.run(task, work)
         return task.results.finish()
 
     def _select(
-        self, work: Work, least: int, letters: int, least_by_end: int | None = None
+        self, work: Work, least: int, residues: int, least_by_end: int | None = None
     ) -> PassingPairs:
         """Score some pairs batch by batch; only those that reach `least` leave the device."""
         self._prepare(False, PASSING_KERNELS if least_by_end is None else BOUNDED_KERNELS)
-        task = PassingTask(self._open, least, letters, least_by_end)
+        task = PassingTask(self._open, least, residues, least_by_end)
         if work.pairs:
             self.pipeline.run(task, work)
         return task.passing

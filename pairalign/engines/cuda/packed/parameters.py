@@ -26,13 +26,13 @@ PASSING_THREADS = 256
 
 PARAMETERS = np.dtype(
     [
-        *((name, "<u8") for name in ("row_letters", "row_starts", "row_lengths")),
-        *((name, "<u8") for name in ("column_letters", "column_starts", "column_lengths")),
+        *((name, "<u8") for name in ("row_residues", "row_starts", "row_lengths")),
+        *((name, "<u8") for name in ("column_residues", "column_starts", "column_lengths")),
         *((name, "<u8") for name in ("row_order", "column_order")),
         *((name, "<u8") for name in ("row_ranks", "column_ranks", "table")),
         *((name, "<u8") for name in ("items", "rows", "pair_of_place", "item_tiles")),
         *((name, "<u8") for name in ("tiers_before", "tiles", "item_borders")),
-        *((name, "<u8") for name in ("letters_before", "borders", "pair_of_row")),
+        *((name, "<u8") for name in ("residues_before", "borders", "pair_of_row")),
         *((name, "<u8") for name in ("moves_of_row", "first_pair_of_row", "moves_of_pair")),
         *((name, "<u8") for name in ("score", "end_row", "end_column", "fields", "moves")),
         *((name, "<u8") for name in ("chunks", "profiles", "item_profiles")),
@@ -61,7 +61,7 @@ def constants(
     *,
     ranks: Sequence[int],
     table: int,
-    letters_before: int,
+    residues_before: int,
     unambiguous: int,
 ) -> Parameters:
     """Return parameters with all that is the same for all batches.
@@ -74,7 +74,7 @@ def constants(
         Of ``row`` and ``column``.
     ranks : sequence of int
         Device addresses of the ranks of rows and of columns; of one set there are none.
-    table, letters_before : int
+    table, residues_before : int
         Device addresses: of the score table, and of the sums of residues over all rows.
     unambiguous : int
         Dense residues below are never ambiguous.
@@ -83,7 +83,7 @@ def constants(
     for (prefix, dense), device in zip(
         sets.items(), (context.queries, context.targets), strict=True
     ):
-        parameters[f"{prefix}_letters"] = int(dense.letters)
+        parameters[f"{prefix}_residues"] = int(dense.residues)
         parameters[f"{prefix}_starts"] = int(dense.starts)
         parameters[f"{prefix}_lengths"] = int(device.device_lengths)
         parameters[f"{prefix}_order"] = int(device.order)
@@ -96,7 +96,7 @@ def constants(
     if ends is not None:
         parameters["start_open"], parameters["start_extend"] = astuple(ends.query_start)
         parameters["end_open"], parameters["end_extend"] = astuple(ends.query_end)
-    parameters["table"], parameters["letters_before"] = table, letters_before
+    parameters["table"], parameters["residues_before"] = table, residues_before
     parameters["unambiguous"] = unambiguous
     parameters["one"] = 1
     return parameters
@@ -118,7 +118,7 @@ def parameters_of(
     parameters["longest"] = batch.longest
     parameters["triangular"] = rectangle.triangular
     parameters["min_score"] = want.least_raw_score
-    parameters["letters_before"] += 8 * rectangle.row_start
+    parameters["residues_before"] += 8 * rectangle.row_start
     for number, name in enumerate(("query", "target", "score", "fields")):
         parameters[name] = at["fields"] + 4 * batch.pairs * number
     for name in ("end_row", "end_column", "borders", "profiles", "moves", "tiles"):

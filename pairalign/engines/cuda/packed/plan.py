@@ -86,7 +86,7 @@ class PackedPlanner:
     ----------
     tiers_before : dict of int to int32 arrays
         By lanes of a group: tiers of all rows before each, and of all. They may go round.
-    letters_before : int64 array
+    residues_before : int64 array
         Residues of all rows before each, and of all.
     """
 
@@ -107,10 +107,10 @@ class PackedPlanner:
         self._costs = costs
         self._tiers = {group: tiers_of(self._rows, group, mode) for group in GROUPS}
         self.tiers_before = {group: _tiers_before(tiers) for group, tiers in self._tiers.items()}
-        self.letters_before = sums_before(self._rows)
-        self._column_letters_before = sums_before(self._columns)
+        self.residues_before = sums_before(self._rows)
+        self._column_residues_before = sums_before(self._columns)
         self._tiers_at = [self.tiers_before[group].ctypes.data for group in GROUPS]
-        self._letters_at = self.letters_before.ctypes.data
+        self._residues_at = self.residues_before.ctypes.data
 
         # The largest value that may be stored for a column, less `_row_shift` a row residue.
         self._largest = column_worth + costs.bias
@@ -206,7 +206,7 @@ class PackedPlanner:
         native, row = self._native, work.row_start
         for number, address in enumerate(self._tiers_at):
             native.tiers_before[number] = address + 4 * row
-        native.letters_before = self._letters_at + 8 * row
+        native.residues_before = self._residues_at + 8 * row
         native.words = None
         return self._batch(work, work, self._wide(work, traced), traced)
 
@@ -218,7 +218,7 @@ class PackedPlanner:
         for number, group in enumerate(GROUPS):
             tiers = placed.arrays.get(f"tiers_before_{group}")
             native.tiers_before[number] = None if tiers is None else tiers.ctypes.data
-        native.letters_before = placed.arrays["letters_before"].ctypes.data
+        native.residues_before = placed.arrays["residues_before"].ctypes.data
         native.words, native.word_count = placed.words.ctypes.data, len(placed.words)
         native.longest = placed.longest
         batch = self._batch(work, rectangle, wide, traced)
@@ -232,7 +232,7 @@ class PackedPlanner:
         groups = self._groups_of(rectangle)
         room = self._take(8 * (2 * (pairs + 1) + pairs) + 4 * (pairs + len(groups) * (pairs + 1)))
         longs = room[: 16 * (pairs + 1)].view(np.int64)
-        moves_before, letters_before = longs.reshape(2, pairs + 1)
+        moves_before, residues_before = longs.reshape(2, pairs + 1)
         ints = room[longs.nbytes :].view(np.int32)
         pair_of_place, row_of_place = ints[: 2 * pairs].reshape(pairs, 2), ints[2 * pairs :]
         tiers = list(ints[3 * pairs :].reshape(len(groups), pairs + 1))
@@ -244,7 +244,7 @@ class PackedPlanner:
         chosen.row_of_place = row_of_place.ctypes.data
         chosen.pair_of_place = pair_of_place.ctypes.data
         chosen.moves_before = moves_before.ctypes.data
-        chosen.letters_before = letters_before.ctypes.data
+        chosen.residues_before = residues_before.ctypes.data
         for group, of_group in zip(groups, tiers, strict=True):
             chosen.place_tiers[GROUPS.index(group)] = of_group.ctypes.data
         place_natively(chosen)
@@ -253,7 +253,7 @@ class PackedPlanner:
             "rows": row_of_place[:places],
             "pair_of_place": pair_of_place[:places],
             "moves_of_pair": moves_before,
-            "letters_before": letters_before[: places + 1],
+            "residues_before": residues_before[: places + 1],
         }
         for group, of_group in zip(groups, tiers, strict=True):
             arrays[f"tiers_before_{group}"] = of_group[: places + 1]
@@ -324,7 +324,7 @@ class PackedPlanner:
         """Whether the longest pair takes longer than a device that is busy needs for all."""
         rows, columns = rectangle.bounds[:2], rectangle.bounds[2:4]
         longest = int(self._rows[rows[0]]) * int(self._columns[columns[0]])
-        means = _mean(self.letters_before, *rows), _mean(self._column_letters_before, *columns)
+        means = _mean(self.residues_before, *rows), _mean(self._column_residues_before, *columns)
         cells = pairs * means[0] * means[1]  # about
         return longest * int(self._native.multiprocessors) * _PAIRS_OF_MULTIPROCESSOR > cells
 

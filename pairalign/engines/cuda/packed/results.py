@@ -19,7 +19,7 @@ from pairalign.engines.cuda.packed.parameters import passing_blocks_of
 from pairalign.pairs.want import Detail, Want
 from pairalign.reads.reaching_pairs import ReachingPairs
 
-_RUN_BYTES_A_LETTER = 0.9  # of both; unrelated proteins have 0.8
+_RUN_BYTES_A_RESIDUE = 0.9  # of both; unrelated proteins have 0.8
 _LEAST_EXPECTED, _MOST_EXPECTED = 1 << 20, 160 << 20
 
 
@@ -94,9 +94,9 @@ def expect_results(context: DeviceContext, work: Work, want: Want) -> None:
     area = work.rectangle if isinstance(work, Chosen) else work
     rows = context.queries.lengths[area.row_start : area.row_stop]
     columns = context.targets.lengths[area.column_start : area.column_stop]
-    letters = float(rows.mean()) + float(columns.mean())
+    residues = float(rows.mean()) + float(columns.mean())
     fields = 4 * (len(SCORE_FIELDS) + len(STATS_FIELDS)) + 8
-    expected = int(work.pairs * (fields + _RUN_BYTES_A_LETTER * letters))
+    expected = int(work.pairs * (fields + _RUN_BYTES_A_RESIDUE * residues))
     if expected >= _LEAST_EXPECTED:
         context.pool.expect(min(expected, _MOST_EXPECTED))
 

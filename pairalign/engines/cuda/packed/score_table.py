@@ -11,7 +11,7 @@ from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import END_GAPS
 from pairalign.engines.cuda.packed.tilings import MOST_COLUMNS, TIER
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.letters import sum_worth
+from pairalign.sequences.residues import sum_worth
 from pairalign.sequences.sets import SequenceSet
 
 LETTERS = 32  # row stride of the score table

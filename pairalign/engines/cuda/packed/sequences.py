@@ -13,7 +13,7 @@ from pairalign.engines.cuda.family import DeviceContext, DeviceSet
 from pairalign.engines.cuda.reverse_complement import OtherStrand
 from pairalign.pairs.windows import Window
 from pairalign.sequences.complement import complement_of
-from pairalign.sequences.letters import lay_out_letters
+from pairalign.sequences.residues import lay_out_residues
 
 PADDING = 96
 """Padding residues around each sequence; the kernels read up to 80 beyond."""
@@ -25,24 +25,24 @@ Upload = Callable[[npt.NDArray[Any]], Any]
 class DenseSet:
     """A set on the device: residues by sorted position, and where each sequence's begin."""
 
-    letters: Any
+    residues: Any
     starts: Any
 
     @classmethod
-    def of(cls, dense: DenseLetters, upload: Upload) -> DenseSet:
+    def of(cls, dense: DenseResidues, upload: Upload) -> DenseSet:
         """Upload the residues of a set."""
-        return cls(upload(dense.letters), upload(dense.starts))
+        return cls(upload(dense.residues), upload(dense.starts))
 
 
 @dataclass(frozen=True)
-class DenseLetters:
+class DenseResidues:
     """The same on the host."""
 
-    letters: npt.NDArray[np.uint8]
+    residues: npt.NDArray[np.uint8]
     starts: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, device: DeviceSet, codes: npt.NDArray[np.uint8], padding: int) -> DenseLetters:
+    def of(cls, device: DeviceSet, codes: npt.NDArray[np.uint8], padding: int) -> DenseResidues:
         """Give residue k to code k of these codes, of which all residues of a set are.
 
         `padding`: the residue around the sequences. If there is one between the last code's and
@@ -52,10 +52,10 @@ class DenseLetters:
         dense_of_code[codes] = np.arange(len(codes))
         starts = dense_starts(device.lengths)
         size = int((device.lengths.astype(np.int64) + PADDING).sum()) + 2 * PADDING
-        letters = np.full(size, padding, np.uint8)
-        letters[starts - 1] = len(codes)
-        lay_out_letters(device.sequences, dense_of_code, starts, letters)
-        return cls(letters, starts)
+        residues = np.full(size, padding, np.uint8)
+        residues[starts - 1] = len(codes)
+        lay_out_residues(device.sequences, dense_of_code, starts, residues)
+        return cls(residues, starts)
 
 
 def dense_starts(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
@@ -65,7 +65,7 @@ def dense_starts(lengths: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
     return starts
 
 
-class ColumnLetters:
+class ColumnResidues:
     """Residues of a window's columns, reverse-complemented where the window says so.
 
     Parameters
@@ -73,7 +73,7 @@ class ColumnLetters:
     context : DeviceContext
     columns : DenseSet
     codes : ndarray of uint8
-        See `DenseLetters.of`.
+        See `DenseResidues.of`.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class ColumnLetters:
     def of(self, window: Window) -> int:
         """Return the device address of the residues."""
         if window.strand > 0 or not window.pairs:
-            return int(self._columns.letters)
+            return int(self._columns.residues)
         context, codes = self._context, self._codes
         if self._other_strand is None:
             complement = np.full(256, len(codes), np.uint8)
@@ -98,7 +98,7 @@ class ColumnLetters:
             self._other_strand = OtherStrand(
                 context.driver,
                 context.load_module,
-                letters=self._columns.letters,
+                residues=self._columns.residues,
                 starts=self._columns.starts,
                 lengths=context.targets.device_lengths,
                 host_starts=dense_starts(lengths),
@@ -106,7 +106,7 @@ class ColumnLetters:
                 complement=complement,
                 padding=len(codes),
             )
-        return self._other_strand.letters_of(window.column_start, window.column_stop)
+        return self._other_strand.residues_of(window.column_start, window.column_stop)
 
     def close(self) -> None:
         """Free what `of` took."""

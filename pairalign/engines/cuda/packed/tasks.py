@@ -54,15 +54,15 @@ class PackedTask(BatchTask[Work, PackedBatch, Slot, Flight]):
     ----------
     family : OpenKernels
     want : Want
-    letters : int
+    residues : int
         Device address of the columns' residues.
     """
 
-    def __init__(self, family: OpenKernels, want: Want, letters: int) -> None:
+    def __init__(self, family: OpenKernels, want: Want, residues: int) -> None:
         self._context = family.context
         self._family = family
         self._want = want
-        self._letters = letters
+        self._residues = residues
         self._started = 0  # pairs
 
     def plan(self, work: Work, limit_bytes: int) -> Iterator[PackedBatch]:
@@ -80,7 +80,7 @@ class PackedTask(BatchTask[Work, PackedBatch, Slot, Flight]):
     def start(self, batch: PackedBatch, slot: Slot, addresses: dict[str, int]) -> Flight:
         """Queue the copies and kernels of a batch."""
         parameters = parameters_of(batch, self._want, addresses, self._family.parameters)
-        parameters["column_letters"] = self._letters
+        parameters["column_residues"] = self._residues
         places = upload_tables(batch, slot, addresses["tables"])
         for name, place in places.items():
             if name in PARAMETER_NAMES:
@@ -107,7 +107,7 @@ class AlignTask(PackedTask):
 
     Parameters
     ----------
-    family, want, letters
+    family, want, residues
         As for `PackedTask`.
     work : Rectangle or Chosen
 
@@ -116,8 +116,8 @@ class AlignTask(PackedTask):
     results : WindowResults
     """
 
-    def __init__(self, family: OpenKernels, work: Work, want: Want, letters: int) -> None:
-        super().__init__(family, want, letters)
+    def __init__(self, family: OpenKernels, work: Work, want: Want, residues: int) -> None:
+        super().__init__(family, want, residues)
         self.results = WindowResults(self._context, work.pairs, want)
 
     def _download(self, flight: Flight) -> None:
@@ -155,7 +155,7 @@ class PassingTask(PackedTask):
 
     Parameters
     ----------
-    family, letters
+    family, residues
         As for `PackedTask`.
     least : int
         The minimum, a raw score.
@@ -168,9 +168,9 @@ class PassingTask(PackedTask):
     """
 
     def __init__(
-        self, family: OpenKernels, least: int, letters: int, least_by_end: int | None = None
+        self, family: OpenKernels, least: int, residues: int, least_by_end: int | None = None
     ) -> None:
-        super().__init__(family, Want(Detail.SCORE, least), letters)
+        super().__init__(family, Want(Detail.SCORE, least), residues)
         self.passing = PassingPairs(self._context, least_by_end is not None)
         self._least = max(least, -(1 << 31))
         self._least_by_end = least_by_end

@@ -35,9 +35,9 @@ from pairalign.engines.cuda.pruned.plan import (
     lay_out,
 )
 from pairalign.engines.cuda.pruned.results import Found, make_alignments
-from pairalign.engines.cuda.pruned.sampling import LEAST_LETTERS, Sampler
+from pairalign.engines.cuda.pruned.sampling import LEAST_RESIDUES, Sampler
 from pairalign.engines.cuda.pruned.sets import SOURCE as WORTH_SOURCE
-from pairalign.engines.cuda.pruned.sets import WorthOfSet, cheap_letters, worth_bytes
+from pairalign.engines.cuda.pruned.sets import WorthOfSet, cheap_residues, worth_bytes
 from pairalign.engines.cuda.pruned.worth import Worth, choose_worth, fits
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.long_pairs import merge
@@ -135,7 +135,7 @@ class PrunedPairs:
         self._allocations = [self._context.upload(worth.table()), self._context.upload(table)]
         self.pipeline = context.pipeline(1, context.memory_bytes - needed)
         self._worth = worth
-        self._cheap = [cheap_letters(one, worth) for one in (context.queries, context.targets)]
+        self._cheap = [cheap_residues(one, worth) for one in (context.queries, context.targets)]
         for one in sets:
             self._sums.append(WorthOfSet(context, one))
             self._sums[-1].compute(
@@ -354,7 +354,7 @@ class _WindowTask(BatchTask[_Work, _PrunedBatch, Slot, _Flight]):
         self._rows, self._columns = np.maximum(first, second), np.minimum(first, second)
         self._multiprocessors = context.multiprocessors
         self._can = fits(context.scoring, self._rows, self._columns)
-        self._can &= self._columns >= (LEAST_LETTERS if family.pruning.use == "auto" else 1)
+        self._can &= self._columns >= (LEAST_RESIDUES if family.pruning.use == "auto" else 1)
         pairs = self._pairs = np.zeros(len(first), PAIR)
         pairs["row"], pairs["column"] = chosen.rows, chosen.columns
         pairs["swapped"] = chosen.swapped(context)

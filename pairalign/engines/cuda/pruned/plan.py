@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from pairalign.pairs.want import Detail
 
-LETTER_SET = np.dtype(
+RESIDUE_SET = np.dtype(
     [(name, "<u8") for name in ("codes", "starts", "lengths", "row_worth", "column_worth", "cheap")]
 )
 """LetterSet in cuda/pruned/pruned.cuh."""
@@ -40,7 +40,7 @@ RESULT = np.dtype(
 
 PARAMETERS = np.dtype(
     [
-        ("sets", LETTER_SET, (2,)),
+        ("sets", RESIDUE_SET, (2,)),
         *((name, "<u8") for name in ("pairs", "results", "ticket", "runs_used", "runs")),
         ("runs_room", "<i8"),
         ("slabs", "<u8"),

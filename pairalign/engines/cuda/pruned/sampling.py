@@ -11,7 +11,7 @@ from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.device.sets import DeviceSet
 from pairalign.pairs.windows import Window
 
-LEAST_LETTERS = 2000
+LEAST_RESIDUES = 2000
 """Of the shorter sequence of a pair; a GPU fills the matrices of others too soon."""
 
 _LEAST_CELLS = 10**11
@@ -49,7 +49,7 @@ class Sampler:
         rows, columns = context.queries.lengths, context.targets.lengths
         if not window.pairs or window.strand < 0:
             return False
-        if min(rows[window.row_start], columns[window.column_start]) < LEAST_LETTERS:
+        if min(rows[window.row_start], columns[window.column_start]) < LEAST_RESIDUES:
             return False
         positions = (
             window.positions()
@@ -57,7 +57,7 @@ class Sampler:
             else window.positions_of(np.flatnonzero(pair_mask))
         )
         of_row, of_column = rows[positions[0]], columns[positions[1]]
-        eligible = np.flatnonzero(np.minimum(of_row, of_column) >= LEAST_LETTERS)
+        eligible = np.flatnonzero(np.minimum(of_row, of_column) >= LEAST_RESIDUES)
         cells = of_row[eligible].astype(np.float64) @ of_column[eligible]
         if cells < _LEAST_CELLS:
             return False

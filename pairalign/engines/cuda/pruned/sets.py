@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.engines.cuda.family import DeviceContext
-from pairalign.engines.cuda.pruned.plan import LETTER_SET, WORTH_PADDING
+from pairalign.engines.cuda.pruned.plan import RESIDUE_SET, WORTH_PADDING
 from pairalign.engines.cuda.pruned.worth import Worth
 from pairalign.engines.device.sets import DeviceSet, padded_lengths
-from pairalign.sequences.letters import sum_worth
+from pairalign.sequences.residues import sum_worth
 
 SOURCE = "pruned/worth.cu"
 _THREADS = 256
@@ -22,7 +22,7 @@ def worth_bytes(sequences: DeviceSet) -> int:
     return 3 * _numbers(sequences) * 4
 
 
-def cheap_letters(sequences: DeviceSet, worth: Worth) -> npt.NDArray[np.int64]:
+def cheap_residues(sequences: DeviceSet, worth: Worth) -> npt.NDArray[np.int64]:
     """Return how many cheap residues each sequence has, by sorted position."""
     of_code = np.zeros(256, np.int64)
     of_code[: len(worth.cheap)] = worth.cheap
@@ -65,7 +65,7 @@ class WorthOfSet:
 
     def describe(self, codes: Any) -> npt.NDArray[np.void]:
         """Return the set as kernels take it, with the residues at `codes`."""
-        described = np.zeros((), LETTER_SET)
+        described = np.zeros((), RESIDUE_SET)
         described["codes"] = int(codes)
         described["starts"] = int(self._set.starts)
         described["lengths"] = int(self._set.device_lengths)

@@ -170,7 +170,7 @@ def _worth_of_matrix(matrix: Int64s, extend: int, counts: Int64s, used: Int64s) 
 
 def _usual_loss(losses: Int64s, counts: Int64s) -> int:
     """Choose the best loss for a gap of a sixteenth of the residues; fewer may be cheap."""
-    letters = int(counts.sum())
+    residues = int(counts.sum())
     cheaper = np.array([int(counts[losses < one].sum()) for one in losses])
-    said = losses * (letters // 16 + 1 - cheaper)
+    said = losses * (residues // 16 + 1 - cheaper)
     return int(losses[int(np.argmax(said))])

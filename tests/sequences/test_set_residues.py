@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pairalign.engines.device.sets import PADDING_CODE, SEQUENCE_ALIGNMENT, lay_out
-from pairalign.sequences.letters import codes_in, lay_out_letters, sum_worth
+from pairalign.sequences.residues import codes_in, lay_out_residues, sum_worth
 from pairalign.sequences.sets import SequenceSet
 
 SETS = {
@@ -30,7 +30,7 @@ def test_letters_lie_where_they_should_and_nothing_else_changes(sequences: Seque
     starts = np.cumsum(lengths + 3) - lengths
     letters = np.full(int(starts[-1] + lengths[-1]) + 2, 200, np.uint8)
     table = (np.arange(256) * 7 % 256).astype(np.uint8)
-    lay_out_letters(sequences, table, starts, letters)
+    lay_out_residues(sequences, table, starts, letters)
     expected = np.full(len(letters), 200, np.uint8)
     for start, index in zip(starts, sequences.order, strict=True):
         codes = sequences.codes_of(int(index))

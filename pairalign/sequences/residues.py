@@ -13,7 +13,7 @@ from pairalign.base.distinct import distinct
 from pairalign.base.native import library
 from pairalign.sequences.sets import SequenceSet
 
-_lay_out = library.pairalign_lay_out_letters
+_lay_out = library.pairalign_lay_out_residues
 _sum_worth = library.pairalign_sum_worth
 
 
@@ -22,11 +22,11 @@ def codes_in(sequences: SequenceSet) -> npt.NDArray[np.uint8]:
     return distinct(sequences.alphabet.encoding[sequences.byte_counts > 0]).astype(np.uint8)
 
 
-def lay_out_letters(
+def lay_out_residues(
     sequences: SequenceSet,
     letter_of_code: npt.NDArray[np.uint8],
     starts: npt.NDArray[np.int64],
-    letters: npt.NDArray[np.uint8],
+    residues: npt.NDArray[np.uint8],
 ) -> None:
     """Copy the sequences of a set, longest first, to their places in an array.
 
@@ -37,18 +37,18 @@ def lay_out_letters(
         What each code becomes.
     starts : ndarray of int64, shape (n,)
         First residue of each sorted position.
-    letters : ndarray of uint8, shape (m,)
+    residues : ndarray of uint8, shape (m,)
         Is filled where sequences lie; what is between them stays.
     """
     assert letter_of_code.shape == (256,)
     assert starts.shape == (len(sequences),)
-    assert letters.dtype == letter_of_code.dtype == np.uint8
+    assert residues.dtype == letter_of_code.dtype == np.uint8
     starts = np.ascontiguousarray(starts, np.int64)
     lengths = sequences.lengths[sequences.order]
     assert starts.min() >= 0
-    assert int((starts + lengths).max()) <= len(letters)
+    assert int((starts + lengths).max()) <= len(residues)
     table = np.ascontiguousarray(letter_of_code)
-    _lay_out(*_addresses(sequences), table.ctypes.data, starts.ctypes.data, letters.ctypes.data)
+    _lay_out(*_addresses(sequences), table.ctypes.data, starts.ctypes.data, residues.ctypes.data)
 
 
 def sum_worth(
