@@ -290,20 +290,20 @@ struct Row {
             const uint32_t own_gap = exchanged ? gap_op ^ kInsertion ^ kDeletion : gap_op;
             return put_row(out, pair, side, own_gap, false);
         }
-        Letters letters(side, turned);
+        Residues residues(side, turned);
         for_each_own_run([&](uint32_t op, int64_t length) {
-            for (int64_t k = 0; k < length; ++k) *out++ = op == gap_op ? '-' : letters.next();
+            for (int64_t k = 0; k < length; ++k) *out++ = op == gap_op ? '-' : residues.next();
         });
         return out;
     }
 
-    // Matches as their number, other columns as the letters of query and target.
+    // Matches as their number, other columns as the residues of query and target.
     char* put_btop(char* out) const {
-        Letters query(pair.query, turns_query()), target(pair.target, turns_target());
+        Residues query(pair.query, turns_query()), target(pair.target, turns_target());
         uint64_t equal = 0;
         for_each_own_run([&](uint32_t op, int64_t length) {
             for (int64_t k = 0; k < length; ++k) {
-                const char letters[2] = {op == kDeletion ? '-' : in_capital(query.next()),
+                const char residues[2] = {op == kDeletion ? '-' : in_capital(query.next()),
                                          op == kInsertion ? '-' : in_capital(target.next())};
                 if (op == kMatch) {
                     ++equal;
@@ -311,7 +311,7 @@ struct Row {
                 }
                 if (equal > 0) out = put_unsigned(out, equal);
                 equal = 0;
-                out = put(out, letters, 2);
+                out = put(out, residues, 2);
             }
         });
         return equal > 0 ? put_unsigned(out, equal) : out;

@@ -27,7 +27,7 @@ from pairalign.sequences.sets import SequenceSet
 
 Job = Callable[[], Any]
 COLUMNS = (
-    "raw_score", "query_start", "target_start", "matches", "gap_openings", "gap_letters", "cigar",
+    "raw_score", "query_start", "target_start", "matches", "gap_openings", "gap_residues", "cigar",
     "cigar_offsets",
 )  # fmt: skip
 MODES = ("global", "semiglobal", "local")

@@ -17,7 +17,7 @@ from pairalign.sequences.sets import SequenceSet
 
 FIELDS = (
     *("query", "target", "raw_score", "query_start", "query_end", "target_start", "target_end"),
-    *("matches", "mismatches", "gap_openings", "gap_letters", "cigar", "cigar_offsets"),
+    *("matches", "mismatches", "gap_openings", "gap_residues", "cigar", "cigar_offsets"),
 )
 
 

@@ -199,7 +199,7 @@ def test_auto_gives_long_pairs_to_block_diagonals(
     others = tuple(random_sequences(rng, "ACGT", 5, 300, "one long")) if second else None
     problem = Problem(tuple(sequences), others, dna("global"))
     monkeypatch.setitem(FAMILIES, "packed", PairPerThread)
-    monkeypatch.setattr(routing, "LEAST_LETTERS", 100)
+    monkeypatch.setattr(routing, "LEAST_RESIDUES", 100)
     monkeypatch.setattr(routing, "LETTERS_A_PAIR", 1e-6)
     routed = []
     align = BlockDiagonals.align

@@ -312,8 +312,8 @@ def test_auto_takes_similar_pairs(
         return counts[0].tried
 
     assert did() == 0
-    monkeypatch.setattr(sampling, "LEAST_LETTERS", 100)
-    monkeypatch.setattr(pruned_family, "LEAST_LETTERS", 100)
+    monkeypatch.setattr(sampling, "LEAST_RESIDUES", 100)
+    monkeypatch.setattr(pruned_family, "LEAST_RESIDUES", 100)
     assert did() == 0
     monkeypatch.setattr(sampling, "_LEAST_CELLS", 1000)
     monkeypatch.setattr(sampling, "expected_seconds", lambda *_: (0.0, 1.0))
@@ -327,7 +327,7 @@ def test_pairs_are_sketched(device: Any) -> None:
     stranger = "".join(rng.choice(list("ACGT"), size=500))
     problem = replace(one, first=(*one.first, stranger))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pruned_family, "LEAST_LETTERS", 100)
+        patch.setattr(pruned_family, "LEAST_RESIDUES", 100)
         patch.setattr(Sampler, "pays", lambda *_: True)
         patch.setattr(pruned_family, "WIDEST_AUTO", 0.5)
         found, did = align(device, problem, Pruning("auto"))

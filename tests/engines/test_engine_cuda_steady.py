@@ -60,7 +60,7 @@ class Start:
 
 
 def draw(rng: np.random.Generator, case: str) -> Start:
-    """Letters that are equal on a diagonal from `STEP` on, for a while."""
+    """Residues that are equal on a diagonal from `STEP` on, for a while."""
     match, mismatch = int(rng.integers(1, 6)), -int(rng.integers(0, 25))
     if case == "scores":  # equal letters are no better than others: nothing is known of them
         mismatch = match + int(rng.integers(1, 3))

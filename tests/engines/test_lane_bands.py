@@ -248,7 +248,7 @@ def many_lanes(seed: int) -> tuple[Problem, Pruning, dict[str, object]]:
 
 
 FAMILIES = ((12, 200), (40, 200), (150, 130), (400, 70), (1200, 34), (4990, 12))
-"""Letters, and how many sequences."""
+"""Residues, and how many sequences."""
 SHARES = (0.1, 0.2, 0.2, 0.2, 0.2, 0.1)
 
 

@@ -158,7 +158,7 @@ def test_pairs_of_no_use(isa: str) -> None:
 
 
 def substituted(letters: str, period: int) -> str:
-    """Letters of which no `period` in a row stay as they are."""
+    """Residues of which no `period` in a row stay as they are."""
     return "".join(
         "ACGT"["TGCA".index(one)] if k % period == period // 2 else one
         for k, one in enumerate(letters)

@@ -112,7 +112,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (block_diagonals.PAIR, "Pair", BLOCK_DIAGONALS),
     (block_diagonals.PROGRESS, "Progress", BLOCK_DIAGONALS),
     (block_diagonals.PARAMETERS, "Params", BLOCK_DIAGONALS),
-    (pruned.RESIDUE_SET, "LetterSet", PRUNED),
+    (pruned.RESIDUE_SET, "ResidueSet", PRUNED),
     (pruned.PAIR, "PrunedPair", PRUNED),
     (pruned.RESULT, "PrunedResult", PRUNED),
     (pruned.PARAMETERS, "Params", PRUNED),
@@ -239,7 +239,7 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
         WORDS,
         {
             "WordsInPlace::WORDS": words.WORDS,
-            "WordsInPlace::LETTERS": words.WORD,
+            "WordsInPlace::RESIDUES": words.WORD,
             "WordsInPlace::SIMILAR": words.SIMILAR,
             "WordsInPlace::NEAR": words.NEAR,
             "WordsInPlace::NEAR_AFTER_END": words.NEAR_AFTER_END,

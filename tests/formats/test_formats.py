@@ -126,7 +126,7 @@ def test_pandas_free_readers_get_identity_rounded_half_up(tmp_path):
         targets=sequences,
         scoring=make_scoring("protein", mode="local"),
         **{name: [0] * 3 for name in ("query", "target", "raw_score", "gap_openings")},
-        **{name: [0] * 3 for name in ("query_start", "target_start", "gap_letters")},
+        **{name: [0] * 3 for name in ("query_start", "target_start", "gap_residues")},
         query_end=[64, 3, 1],
         target_end=[64, 3, 1],
         matches=[1, 2, 1],
@@ -173,7 +173,7 @@ def test_contradictions_never_write_out_of_bounds(format, tmp_path):
     rng = np.random.default_rng(5)
     base = sample(9, "semiglobal", pairs=6)
     names = ["query", "target", *(n for n in vars(base) if n.endswith(("start", "end")))]
-    names += ["matches", "mismatches", "gap_openings", "gap_letters", "cigar"]
+    names += ["matches", "mismatches", "gap_openings", "gap_residues", "cigar"]
     refused = 0
     for _ in range(300):
         broken = base.take(range(6))

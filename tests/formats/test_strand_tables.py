@@ -55,7 +55,7 @@ def found() -> pairalign.Alignments:
 
 def columns_of(one: Any) -> list[tuple[str, str]]:
     """The columns along the target, letter by letter."""
-    query, target = one.query.letters, one.target.letters
+    query, target = one.query.residues, one.target.residues
     if one.strand < 0:
         query = other_strand(query)
         place = len(query) - one.query_end

@@ -147,11 +147,13 @@ def check_reads(reads: Reads, store: Path, *, has_residues: bool) -> None:
     # chunks that are read whole. There are 29 chunks of codes.
     assert reads.bytes["codes"] <= 0.04 * sections["codes"][1] + 6 * CHUNK_BYTES
     assert reads.sampled["codes"] <= 0.02 * sections["codes"][1]  # 480 sequences, ten a group
-    assert not reads.sampled["letters"]
+    assert not reads.sampled["residues"]
     assert reads.bytes["order"] <= 0.04 * sections["order"][1] + 2 * CHUNK_BYTES
     assert reads.mapped <= {"sorted_lengths"}  # which is checked, and not looked at
     if not has_residues:
-        assert reads.bytes["letters"] <= 8 * CHUNK_BYTES  # of four sequences that the summary names
+        assert (
+            reads.bytes["residues"] <= 8 * CHUNK_BYTES
+        )  # of four sequences that the summary names
 
 
 @pytest.mark.slow

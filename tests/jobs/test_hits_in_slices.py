@@ -148,7 +148,7 @@ def test_picked_sequences_are_a_set(places: list[int]) -> None:
     names = [whole.names[k] for k in indices.tolist()]
     letters = {name: str(whole[k]) for k, name in zip(indices.tolist(), names, strict=True)}
     expected = SequenceSet.from_strings(letters, alphabet="protein")
-    for name in ("names", "letters", "codes", "lengths", "offsets", "order", "sorted_lengths"):
+    for name in ("names", "residues", "codes", "lengths", "offsets", "order", "sorted_lengths"):
         assert np.array_equal(getattr(some, name), getattr(expected, name)), name
     longest = some.code_arrays
     starts, lengths = longest.starts.tolist(), some.sorted_lengths.tolist()

@@ -45,7 +45,7 @@ def with_runs(reads: dict[str, str], run: int) -> set[tuple[int, int]]:
 @pytest.mark.parametrize("block", [200, 1 << 22])
 @pytest.mark.parametrize("run", [12, 13, 15, 19, 20, 23, 31, 47])
 def test_no_pair_is_missed(run: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exact_runs, "_BLOCK_LETTERS", block)
+    monkeypatch.setattr(exact_runs, "_BLOCK_RESIDUES", block)
     monkeypatch.setattr(exact_runs, "_MOST_HELD", block)
     for errors in (0.01, 0.08):
         reads = reads_of(errors)

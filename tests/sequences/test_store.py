@@ -28,7 +28,7 @@ from pairalign.sequences.records import Records
 from pairalign.sequences.store_format import CHUNK_BYTES, HEADER_BYTES, encode_store
 from pairalign.sequences.stored_set import StoredSet, open_store
 
-ARRAYS = ("offsets", "lengths", "order", "positions", "sorted_lengths", "letters", "codes")
+ARRAYS = ("offsets", "lengths", "order", "positions", "sorted_lengths", "residues", "codes")
 ARRAYS += ("byte_counts",)
 LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYVBZ*UOJXarndxuo", "dna": "ACGTRYSWKMBDHVNUacgtnu"}
 PLAIN = st.characters(codec="utf-8", exclude_categories=("C", "Z"))
@@ -164,7 +164,7 @@ def written_with(name: str, values: list[int]) -> StoredSet:
         ("order", [0, 0]),
         ("order", [0, 2]),
         ("order", [-1, 0]),
-        ("letters", [65, 67, 71, 84, 65, 65, 45, 67]),
+        ("residues", [65, 67, 71, 84, 65, 65, 45, 67]),
         ("codes", [0, 1, 2, 3, 0, 1, 31, 0]),
         ("sorted_lengths", [5, 4]),
         ("sorted_lengths", [8, 0]),
@@ -176,7 +176,7 @@ def test_values_that_native_code_must_not_see(name: str, values: list[int]) -> N
         "codes": [lambda one: one.code_arrays, lambda one: one.codes_between(1, 2)],
         "sorted_lengths": [lambda one: one.code_arrays],
         "offsets": [lambda one: one.offsets, list],
-        "letters": [lambda one: one.residues, list],
+        "residues": [lambda one: one.residues, list],
     }[name]
     for number, read in enumerate(reads):
         if number and values in ([0, 0], [1, 5, 8]):

@@ -21,7 +21,7 @@ OpenEngine = Callable[..., Engine]
 SCORE_FIELDS = ("query", "target", "raw_score")
 STATS_FIELDS = (
     *("query_start", "query_end", "target_start", "target_end"),
-    *("matches", "mismatches", "gap_openings", "gap_letters"),
+    *("matches", "mismatches", "gap_openings", "gap_residues"),
 )
 CIGAR_FIELDS = ("cigar", "cigar_offsets")
 CIGAR_CODES = "MIDNSHP=X"

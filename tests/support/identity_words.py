@@ -31,7 +31,7 @@ def identity_in_words(pair: Alignment, identity_of: str) -> Fraction:
 
 
 def _outside(pair: Alignment) -> int:
-    """Letters of both sequences before and after the spans."""
+    """Residues of both sequences before and after the spans."""
     return (
         len(pair.query)
         + len(pair.target)

@@ -13,7 +13,7 @@ EASY: dict[str, Any] = {"preset": "short", "min_overlap": 20, "min_score": 20, "
 
 
 def changed(letters: str, share: float, seed: int) -> str:
-    """Letters with some of them substituted, dropped or doubled."""
+    """Residues with some of them substituted, dropped or doubled."""
     rng = np.random.default_rng(seed)
     out = []
     for letter in letters:

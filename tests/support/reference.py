@@ -103,7 +103,7 @@ def align(
 
     The longer sequence runs along the rows, of two equally long ones that whose codes come first
     (`is_swapped`). In what comes back the query is the query all the same, and a gap that consumes
-    it is an ``I``. Letters of row i and column j, counted
+    it is an ``I``. Residues of row i and column j, counted
     from 1, are not put together where (i, j) is in `used`. `swapped` says which sequence runs along
     the rows where that is not to be seen from these two: one of them was reverse-complemented.
     """

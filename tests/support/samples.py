@@ -86,7 +86,7 @@ def random_alignments(
     names = ["query", "target", "raw_score"]
     if detail >= Detail.STATS:
         names += ["query_start", "query_end", "target_start", "target_end"]
-        names += ["matches", "mismatches", "gap_openings", "gap_letters"]
+        names += ["matches", "mismatches", "gap_openings", "gap_residues"]
     extra = {}
     if detail >= Detail.CIGAR:
         extra = {"cigar": np.array(cigar, np.uint32), "cigar_offsets": np.array(offsets)}

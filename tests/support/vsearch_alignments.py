@@ -142,7 +142,7 @@ def _with_paths(found: Alignments, theirs: dict[tuple[int, int], dict]) -> Align
                 int(lengths[operations <= 2].sum()),
             ]
         )
-    names = ("matches", "mismatches", "gap_openings", "gap_letters")
+    names = ("matches", "mismatches", "gap_openings", "gap_residues")
     columns = np.array(counts, np.int32).T
     return replace(
         found,

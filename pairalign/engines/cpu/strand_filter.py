@@ -34,7 +34,7 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 WORD = 11
-"""Residues of words: WORD_LETTERS in the source."""
+"""Residues of words: WORD_RESIDUES in the source."""
 _GRAMS = range(3, 7)
 """Of fewer residues all reads share most; more are not needed."""
 

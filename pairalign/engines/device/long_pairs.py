@@ -25,7 +25,7 @@ more, with the square of their length."""
 
 
 def may_have_long(window: Window, rows: Lengths, columns: Lengths) -> bool:
-    """Whether a window has any pair of sequences of `LEAST_LETTERS` and more.
+    """Whether a window has any pair of sequences of `LEAST_RESIDUES` and more.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def long_pairs(
 ) -> Mask | None:
     """Choose the pairs that would leave most of a GPU idle if a warp or a thread aligned each.
 
-    A pair is such a pair when its shorter sequence has at least `LEAST_LETTERS`, and the window's
+    A pair is such a pair when its shorter sequence has at least `LEAST_RESIDUES`, and the window's
     others have fewer cells than pairs of its size would need to have to keep the device busy: for
     each multiprocessor one pair of `LETTERS_A_PAIR`, four of twice as many residues, and so on.
 

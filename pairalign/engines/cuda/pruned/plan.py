@@ -22,7 +22,7 @@ from pairalign.pairs.want import Detail
 RESIDUE_SET = np.dtype(
     [(name, "<u8") for name in ("codes", "starts", "lengths", "row_worth", "column_worth", "cheap")]
 )
-"""LetterSet in cuda/pruned/pruned.cuh."""
+"""ResidueSet in cuda/pruned/pruned.cuh."""
 
 PAIR = np.dtype([(name, "<i4") for name in ("row", "column", "swapped", "row_is_query")])
 """PrunedPair in cuda/pruned/pruned.cuh."""
