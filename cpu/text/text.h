@@ -95,7 +95,7 @@ struct pairalign_text_set {
     int64_t most_name_bytes;      // of the longest first token
     const char* titles;           // whole headers, likewise; null: not shown
     const int64_t* title_offsets;
-    const char* qualities;  // beside `letters`; null: not known, or not shown
+    const char* qualities;  // beside `residues`; null: not known, or not shown
 };
 
 // The columns of an Alignments object. n = pairs.

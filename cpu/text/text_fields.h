@@ -304,7 +304,7 @@ struct Row {
         for_each_own_run([&](uint32_t op, int64_t length) {
             for (int64_t k = 0; k < length; ++k) {
                 const char residues[2] = {op == kDeletion ? '-' : in_capital(query.next()),
-                                         op == kInsertion ? '-' : in_capital(target.next())};
+                                          op == kInsertion ? '-' : in_capital(target.next())};
                 if (op == kMatch) {
                     ++equal;
                     continue;

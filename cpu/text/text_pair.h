@@ -116,7 +116,7 @@ struct Side {
     int64_t name_bytes;
     const char* title;
     int64_t title_bytes;
-    const char* qualities;   // of the whole sequence; null: not known
+    const char* qualities;    // of the whole sequence; null: not known
     const uint8_t* residues;  // of the whole sequence
     const uint8_t* codes;
     const uint8_t* blob_end;   // end of all residues of the set: short copies may read up to here

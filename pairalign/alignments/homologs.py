@@ -40,7 +40,7 @@ class Homologs:
         records = Records(
             [name for one in both for name in one.names],
             [header for one in both for header in one.descriptions],
-            b"".join(one.letters.tobytes() for one in both),
+            b"".join(one.residues.tobytes() for one in both),
             np.concatenate((family.offsets, self.sequences.offsets[1:] + family.offsets[-1])),
         )
         return SequenceSet(records, alphabet=family.alphabet, source=family.source)

@@ -310,7 +310,7 @@ class SequenceSet:
         return np.concatenate([self.residues[self.offsets[k] : ends[k]] for k in indices.tolist()])
 
     def qualities_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.uint8] | None:
-        """Return the qualities of some sequences, as `letters_at`; None: they are not known."""
+        """Return the qualities of some sequences, as `residues_at`; None: they are not known."""
         if self.qualities is None:
             return None
         spans = zip(self.offsets[indices].tolist(), self.offsets[indices + 1].tolist(), strict=True)

@@ -151,9 +151,7 @@ def check_reads(reads: Reads, store: Path, *, has_residues: bool) -> None:
     assert reads.bytes["order"] <= 0.04 * sections["order"][1] + 2 * CHUNK_BYTES
     assert reads.mapped <= {"sorted_lengths"}  # which is checked, and not looked at
     if not has_residues:
-        assert (
-            reads.bytes["residues"] <= 8 * CHUNK_BYTES
-        )  # of four sequences that the summary names
+        assert reads.bytes["residues"] <= 8 * CHUNK_BYTES  # of four that the summary names
 
 
 @pytest.mark.slow

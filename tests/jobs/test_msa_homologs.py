@@ -82,7 +82,7 @@ def best_hits(database: dict[str, str]) -> dict[str, str]:
 def test_hits_are_those_of_align_trimmed() -> None:
     hits, found = best_hits(DATABASE), found_in(DATABASE, most=1000)
     assert found.found == len(set(hits.values())) > 12
-    taken = {one.name: one.letters for one in found.sequences}
+    taken = {one.name: one.residues for one in found.sequences}
     assert taken.items() <= hits.items()
     assert len(taken) == len(found) == len(found.identities)
     assert (np.diff(found.identities) <= 0).all()
@@ -93,7 +93,7 @@ def test_hits_are_those_of_align_trimmed() -> None:
 
 def test_no_two_are_more_than_95_percent_identical() -> None:
     found = found_in(DATABASE, most=1000)
-    every = make_set(FAMILY | {one.name: one.letters for one in found.sequences})
+    every = make_set(FAMILY | {one.name: one.residues for one in found.sequences})
     pairs = pairalign.align(every, mode="local", min_identity=0.95, identity_of="shorter")
     shorter = np.minimum(every.lengths[pairs.query], every.lengths[pairs.target])
     assert (100 * pairs.matches <= 95 * shorter).all()

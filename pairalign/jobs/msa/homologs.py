@@ -102,7 +102,7 @@ class _Candidate(NamedTuple):
     """A hit, trimmed."""
 
     identity: float
-    letters: bytes
+    residues: bytes
     name: str
 
 
@@ -198,8 +198,8 @@ def _joined(families: list[SequenceSet]) -> SequenceSet:
     """Return all members as a set, with numbers for names."""
     lengths = np.concatenate([family.lengths for family in families]).astype(np.int64)
     names = list(map(str, range(len(lengths))))
-    letters = b"".join(family.letters.tobytes() for family in families)
-    records = Records(names, names, letters, np.concatenate(([0], np.cumsum(lengths))))
+    residues = b"".join(family.residues.tobytes() for family in families)
+    records = Records(names, names, residues, np.concatenate(([0], np.cumsum(lengths))))
     return SequenceSet(records, alphabet=families[0].alphabet, source=families[0].source)
 
 
@@ -210,16 +210,16 @@ def _trimmed(
     if not len(targets):
         return []
     indices = targets.astype(np.int32)
-    letters, lengths = database.letters_at(indices), database.lengths_at(indices)
+    residues, lengths = database.residues_at(indices), database.lengths_at(indices)
     begins = np.cumsum(lengths, dtype=np.int64) - lengths
     found: dict[bytes, _Candidate] = {}
     for name, begin, (start, stop, matches, columns) in zip(
         database.names_at(indices), begins.tolist(), spans.T.tolist(), strict=True
     ):
-        own = letters[begin + start : begin + stop].tobytes().upper()
+        own = residues[begin + start : begin + stop].tobytes().upper()
         one = _Candidate(matches / columns, own, f"{MARK}{name}/{start + 1}-{stop}")
         found[own] = min(found.get(own, one), one)
-    return sorted(found.values(), key=lambda one: (-one.identity, one.letters))
+    return sorted(found.values(), key=lambda one: (-one.identity, one.residues))
 
 
 class _Choice:
@@ -237,24 +237,24 @@ class _Choice:
             tried = _evenly(left, room - len(chosen))
             chosen = self._apart(chosen, [left[k] for k in tried])
             left = [one for k, one in enumerate(left) if k not in tried]
-        chosen.sort(key=lambda one: (-one.identity, one.letters))
+        chosen.sort(key=lambda one: (-one.identity, one.residues))
         identities = np.array([one.identity for one in chosen])
         return Homologs(self._as_set(chosen), len(found), identities)
 
     def _apart(self, chosen: list[_Candidate], more: list[_Candidate]) -> list[_Candidate]:
         """Return the chosen ones, and those of others that are not too alike to any before."""
         known = len(self._family) + len(chosen)
-        letters = [one.letters for one in (*chosen, *more)]
-        near = self._near(letters)
+        residues = [one.residues for one in (*chosen, *more)]
+        near = self._near(residues)
         taken = np.zeros(known + len(more), np.bool_)
         taken[:known] = True
         for k in range(known, len(taken)):
             taken[k] = not (near[k] & taken).any()
         return [*chosen, *(one for k, one in enumerate(more) if taken[known + k])]
 
-    def _near(self, letters: list[bytes]) -> npt.NDArray[np.bool_]:
+    def _near(self, residues: list[bytes]) -> npt.NDArray[np.bool_]:
         """Return which two are too alike: of the family, then of others."""
-        every = [one.letters.encode() for one in self._family] + letters
+        every = [one.residues.encode() for one in self._family] + residues
         names = list(map(str, range(len(every))))
         records = join_records(names, names, every)
         both = SequenceSet(records, alphabet=self._family.alphabet, source=self._family.source)
@@ -273,7 +273,7 @@ class _Choice:
         if not chosen:
             return None
         names = [one.name for one in chosen]
-        records = join_records(names, names, [one.letters for one in chosen])
+        records = join_records(names, names, [one.residues for one in chosen])
         return SequenceSet(records, alphabet=self._family.alphabet, source=self._family.source)
 
 

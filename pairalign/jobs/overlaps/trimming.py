@@ -139,11 +139,11 @@ def _cut(reads: SequenceSet, starts: Int64s, stops: Int64s) -> SequenceSet:
         for offset, start, stop in zip(reads.offsets[:-1], starts, stops, strict=True)
     ]
     offsets: npt.NDArray[np.int64] = np.concatenate(([0], np.cumsum(stops - starts)))
-    letters = b"".join(reads.letters[span].tobytes() for span in spans)
+    residues = b"".join(reads.residues[span].tobytes() for span in spans)
     qualities = None
     if reads.qualities is not None:
         qualities = b"".join(reads.qualities[span].tobytes() for span in spans)
-    records = Records(reads.names, reads.descriptions, letters, offsets, (), qualities)
+    records = Records(reads.names, reads.descriptions, residues, offsets, (), qualities)
     return SequenceSet(records, alphabet=reads.alphabet, source=reads.source)
 
 

@@ -180,7 +180,7 @@ class AllPairs:
 
         Parameters
         ----------
-        pair_bytes, letter_bytes, limit, most_cells
+        pair_bytes, residue_bytes, limit, most_cells
             As for `pairalign.pairs.windows.split_rows`.
         """
         limits = limit, most_cells

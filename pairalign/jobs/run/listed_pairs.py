@@ -114,7 +114,7 @@ class ListedPairs:
 
         Parameters
         ----------
-        pair_bytes, letter_bytes, limit, most_cells
+        pair_bytes, residue_bytes, limit, most_cells
             As for `pairalign.pairs.windows.split_rows`.
         """
         self._slabs = {}
