@@ -105,8 +105,9 @@ def test_tsv_holds_every_field(shared_folder, seed, mode, detail, scaled):
         assert abs(float(identity) - a.matches / max(a.columns, 1)) <= 0.5000001e-6
         if detail == Detail.CIGAR:
             assert row.pop("cigar") == a.cigar
+        assert row.pop("gap_letters") == str(a.gap_residues)
         assert row == {name: str(getattr(a, name)) for name in row}
-        assert len(row) == 9
+        assert len(row) == 8
 
 
 def test_tsv_without_alignment(tmp_path):

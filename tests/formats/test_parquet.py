@@ -42,6 +42,7 @@ def test_parquet_holds_every_field(shared_folder, seed, mode, detail, scaled):
         assert row.pop("target_length") == len(a.target)
         if detail == Detail.CIGAR:
             assert row.pop("cigar") == a.runs.tolist()
+        assert row.pop("gap_letters") == a.gap_residues
         assert row == {name: getattr(a, name) for name in row}
 
 
