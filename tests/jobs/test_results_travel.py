@@ -39,7 +39,7 @@ def updated(folder: Path) -> Any:
     first, second = folder / "first.fa", folder / "second.fa"
     for path, part in ((first, slice(6)), (second, slice(6, 9))):
         some = list(pairalign.read_fasta(GLOBINS))[part]
-        path.write_text("".join(f">{one.name}\n{one.letters}\n" for one in some))
+        path.write_text("".join(f">{one.name}\n{one.residues}\n" for one in some))
     main(["align", str(first), "-o", str(folder / "parts"), "--format", "paf", "--shard", "1/1"])
     return pairalign.update(folder / "parts", second, folder / "updated.paf")
 
