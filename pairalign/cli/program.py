@@ -233,8 +233,8 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
         forget_published()
         try:
             stop.work_begins(lambda stopped: _give_up(stopped, asked))
-            _start_log(asked)
             with options_are_spelled():
+                _start_log(asked)
                 check(asked)
                 start_early(asked)
                 options.run(asked)

@@ -43,6 +43,7 @@ FOREIGN = {
     "pairalign/engines/cuda/build_ahead.py": "a program of its own",
     "pairalign/engines/cuda/devices.py": "options of pip",
     "pairalign/engines/cuda/nvrtc.py": "options of compilers",
+    "pairalign/jobs/update/update.py": "the program's arguments, which parts store",
     "pairalign/statistics/statements.py": "text of files, whose bytes stay",
 }
 """Modules in which options stand as the command line has them, and why."""

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import argparse
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import pairalign
+from pairalign.base import declaration
 from pairalign.cli.program import build_parser
+from pairalign.jobs.run.align_all import AlignArguments
+from pairalign.jobs.run.inputs import InputArguments, ProblemArguments
+from pairalign.requests.align import AlignRequest
+from pairalign.requests.shared import InputOptions, KernelResources, ProblemOptions
 
 OF_THE_PROGRAM_ALONE = ("devices", "help", "completion")
 """Commands that say something of the program; each other one has a function of its name."""
@@ -29,21 +36,10 @@ SAID_OTHERWISE = {
     "input": ["align(sequences)", "distance(sequences)", "tree(source)", "overlap(reads)"],
     "input2": ["align(targets)"],
     "inputs": ["msa(sequences)", "align_families(families)"],
-    "matrix": ["make_scoring(matrix)", "align(scoring)", "cluster(scoring)", "split(scoring)"],
-    "match": ["make_scoring(match)"],
-    "mismatch": ["make_scoring(mismatch)"],
-    "gap_open": ["make_scoring(gap_open)"],
-    "gap_extend": ["make_scoring(gap_extend)"],
-    "free_ends": ["make_scoring(free_ends)"],
-    "end_gap_open": ["make_scoring(end_gap_open)"],
-    "end_gap_extend": ["make_scoring(end_gap_extend)"],
-    "ties": ["make_scoring(ties)"],
-    "alphabet": ["read_fasta(alphabet)"],
-    **{
-        name: [f"read_fasta({name})"]
-        for name in ("degap", "also", "on_empty", "on_duplicate", "names")
-    },
     "score_only": ["align(detail)"],
+    "matches": ["GroupDistances.write_table"],
+    "clusters": ["GroupDistances.clusters"],
+    "max_distance": ["GroupDistances.clusters(max_distance)"],
     "program": ["GuideTree.newick(program)"],
     "read_report": ["Overlaps.report_reads"],
     "trim": ["Overlaps.trim_reads"],
@@ -78,7 +74,6 @@ MISSING = {
     "weight": "`write` has no such choice",
     "plot": "`plot` of a DistanceMatrix",
     "report": "pairalign.jobs.report.report",
-    "names": "a tree of a matrix takes no sequences",
     "rename": "GuideTree has no names that are numbers",
     "unitigs": "pairalign.reads.unitigs",
 }
@@ -131,3 +126,57 @@ def test_what_is_said_otherwise_is_there(option: str, place: str) -> None:
         found = getattr(found, member, None)
     if argument:
         assert argument in inspect.signature(found).parameters
+
+
+@pytest.mark.parametrize(
+    ("arguments", "requests"),
+    [
+        (InputArguments, [InputOptions]),
+        (ProblemArguments, [ProblemOptions]),
+        (AlignArguments, [ProblemOptions, AlignRequest, KernelResources]),
+    ],
+)
+def test_type_checkers_see_the_arguments_declared(arguments: Any, requests: list[type]) -> None:
+    options = (one for request in requests for one in declaration.options_of(request))
+    declared = {one.name for one in options if one.surface == "both"}
+    assert arguments.__annotations__.keys() == declared - {"mode"}
+
+
+FAMILY = {"a": "MKVLAWDEGHKLMNPQRST", "b": "MKVLAWDEGHKLMNPQRS", "c": "WWHHKKMKVLAWDE"}
+CALLS: dict[str, Callable[..., object]] = {
+    "align": lambda **how: pairalign.align(FAMILY, **how).raw_score.tolist(),
+    "stream": lambda **how: [one.raw_score.tolist() for one in pairalign.stream(FAMILY, **how)],
+    "distance": lambda **how: pairalign.distance(FAMILY, measure="score", **how).condensed.tolist(),
+    "tree": lambda **how: pairalign.tree(FAMILY, measure="score", **how).newick(),
+    "cluster": lambda **how: pairalign.cluster(
+        FAMILY, min_identity=0.7, **how
+    ).alignments.raw_score.tolist(),
+    "split": lambda **how: list(pairalign.split(FAMILY, min_identity=0.5, folds=2, **how)),
+    "audit": lambda **how: list(
+        pairalign.audit({"d": FAMILY["a"]}, FAMILY, min_identity=0.1, **how)
+    ),
+    "rotate": lambda **how: [one.letters for one in pairalign.rotate(FAMILY, to="a", **how)],
+    "estimate": lambda **how: pairalign.estimate(FAMILY, min_score=60, **how).share,
+}
+
+
+@pytest.mark.parametrize("function", CALLS)
+def test_scores_may_be_given_one_by_one(function: str) -> None:
+    """Each function takes costs by themselves, memory as a size, and refuses what it has not."""
+    call = CALLS[function]
+    costs: dict[str, Any] = {"matrix": "PAM250", "gap_open": 4, "gap_extend": "0.5"}
+    whole = pairalign.make_scoring("protein", **costs)
+    assert call(**costs, memory="1G") == call(scoring=whole)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'gap_opening'"):
+        call(gap_opening=3)
+    with pytest.raises(pairalign.ScoringError, match="scoring is given twice"):
+        call(scoring=whole, gap_open=3)
+
+
+def test_rules_of_input_are_arguments_of_functions_without_a_scoring() -> None:
+    gapped = {name: f"{residues[:4]}--{residues[4:]}" for name, residues in FAMILY.items()}
+    for function in (pairalign.msa, pairalign.posterior):
+        found = function(gapped, degap=True, memory="1G")
+        assert [one.letters for one in found.sequences] == list(FAMILY.values())
+        with pytest.raises(TypeError, match="unexpected keyword argument 'gap_open'"):
+            function(FAMILY, gap_open=3)

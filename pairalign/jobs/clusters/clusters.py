@@ -42,21 +42,31 @@ from pairalign.base.choices import (
     Coverage,
     Identity,
 )
-from pairalign.base.declaration import check, make
+from pairalign.base.declaration import check, make, takes
 from pairalign.base.errors import ScoringError
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.clusters.clusters import Clusters
 from pairalign.jobs.clusters.cluster_work import ClusterWork
-from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    ProblemArguments,
+    Sequences,
+    given_problem,
+    read_problem,
+)
+from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.problem_checks import check_strand, whole_number
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import evalue_filter_of
 from pairalign.jobs.run.resources import Resources
 from pairalign.requests.cluster import EDGES_IN_PYTHON, ClusterRequest
+from pairalign.requests.shared import ProblemOptions
 from pairalign.sequences.abundances import read_abundances
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from pairalign.jobs.stages.threshold_engine import Steps
 
 
@@ -166,6 +176,7 @@ class ClusterJob:
         return chosen
 
 
+@takes(ProblemOptions)
 def cluster(
     sequences: Sequences,
     *,
@@ -191,8 +202,9 @@ def cluster(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[ProblemArguments],
 ) -> Clusters:
     """Align every pair of a set and put sequences that are similar enough together.
 
@@ -237,6 +249,10 @@ def cluster(
         sequences that it did not have; only pairs with one of these are aligned.
     scoring, mode, strand, device, kernel, threads, memory, progress
         As for `pairalign.align`.
+    matrix, match, mismatch, gap_open, gap_extend
+    free_ends, end_gap_open, end_gap_extend, ties
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.align`.
 
     Returns
     -------
@@ -278,10 +294,10 @@ def cluster(
     labels = None if extend is None else np.asarray(extend, np.int32)
     asked = make(ClusterRequest, {**locals(), "extend": labels})
     check(asked, EDGES_IN_PYTHON)
-    problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
+    problem = read_problem(given_problem(sequences, None, scoring, mode, more))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
-    resources = Resources(device, kernel, threads, memory, progress)
+    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
     return ClusterJob(problem, asked, resources).run()
 
 

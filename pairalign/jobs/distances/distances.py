@@ -13,7 +13,7 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
-from typing import Literal, cast, overload
+from typing import TYPE_CHECKING, Literal, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,8 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import BY_FILE, DEFAULT_MEASURE, STRANDS
-from pairalign.base.declaration import check, make
+from pairalign.base.choices import BY_FILE, DEFAULT_MEASURE, ON_DUPLICATE, STRANDS
+from pairalign.base.declaration import check, make, takes
 from pairalign.base.errors import DistanceError, UsageError
 from pairalign.jobs.distances.circular_distances import measure_circular
 from pairalign.jobs.distances.group_distances import measure_groups
@@ -36,17 +36,28 @@ from pairalign.jobs.distances.measures import (
 )
 from pairalign.jobs.distances.near import find_near
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
-from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    ProblemArguments,
+    ProblemRequest,
+    Sequences,
+    given_problem,
+    read_problem,
+)
+from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory, given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import WHOLE_RUN, RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.requests.distance import DistanceRequest
+from pairalign.requests.shared import ProblemOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.group_distances import GroupDistances
 from pairalign.trees.rectangular_distances import AnyDistances, RectangularDistances
 from pairalign.trees.sparse_distances import SparseDistances
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Doubles = npt.NDArray[np.float64]
 
@@ -127,8 +138,9 @@ def distance(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[ProblemArguments],
 ) -> DistanceMatrix: ...
 
 
@@ -147,8 +159,9 @@ def distance(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[ProblemArguments],
 ) -> GroupDistances: ...
 
 
@@ -166,8 +179,9 @@ def distance(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[ProblemArguments],
 ) -> RectangularDistances: ...
 
 
@@ -183,9 +197,11 @@ def distance(
     scoring: AnyScoring | None = None,
     threads: int | None = None,
     progress: Progress = False,
+    **more: Unpack[ProblemArguments],
 ) -> SparseDistances: ...
 
 
+@takes(ProblemOptions)
 def distance(
     sequences: Sequences,
     targets: Sequences | None = None,
@@ -208,8 +224,9 @@ def distance(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[ProblemArguments],
 ) -> DistanceMatrix | RectangularDistances | SparseDistances:
     """Align every pair of a set, or of two, and return how far apart they are.
 
@@ -253,6 +270,10 @@ def distance(
         sequence are aligned.
     device, kernel, threads, memory, progress
         As for `pairalign.align`; `memory` includes the distances themselves.
+    matrix, match, mismatch, gap_open, gap_extend
+    free_ends, end_gap_open, end_gap_extend, ties
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.align`.
 
     Returns
     -------
@@ -291,11 +312,13 @@ def distance(
     check(asked)
     if sparse != asked.has_limit:
         raise UsageError("sparse=True goes with one limit, max_drop or max_edits, and they with it")
-    resources = Resources(device, kernel, threads, memory, progress)
+    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
     if group_by is not None:
-        found_of_groups = _measure_grouped(asked, sequences, scoring, mode, resources)
+        found_of_groups = _measure_grouped(
+            asked, given_problem(sequences, None, scoring, mode, more), resources
+        )
         return found_of_groups.similarities() if similarity else found_of_groups
-    problem = read_problem(ProblemRequest(sequences, targets, scoring, mode))
+    problem = read_problem(given_problem(sequences, targets, scoring, mode, more))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
     if sparse:
@@ -313,16 +336,18 @@ def distance(
 
 def _measure_grouped(
     asked: DistanceRequest,
-    sequences: Sequences,
-    scoring: AnyScoring | None,
-    mode: str | None,
+    wanted: ProblemRequest,
     resources: Resources,
 ) -> GroupDistances:
     """Read the groups, and measure how far apart they are."""
-    wanted = ProblemRequest(sequences, None, scoring, mode)
+    sequences = wanted.sequences
     if asked.group_by == BY_FILE and not isinstance(sequences, (str, os.PathLike, SequenceSet)):
         first, *others = (cast(str, path) for path in sequences)
-        wanted = replace(wanted, sequences=first, also=tuple(others), rules=BY_FILE_RULES)
+        rules = wanted.rules
+        if rules.on_duplicate == ON_DUPLICATE[0]:
+            rules = replace(rules, on_duplicate=BY_FILE_RULES.on_duplicate)
+        also = (*others, *wanted.also)
+        wanted = replace(wanted, sequences=first, also=also, rules=rules)
     problem = read_problem(wanted)
     groups = find_groups(asked.group_by, problem.queries)
     if problem.replaced_message:

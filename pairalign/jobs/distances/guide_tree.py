@@ -16,26 +16,37 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import DEFAULT_METHOD, DEFAULT_TREE_MEASURE
-from pairalign.base.declaration import check, make
+from pairalign.base.declaration import check, make, takes
 from pairalign.base.errors import DistanceError, MissingPackageError
 from pairalign.jobs.distances.distances import measure_run, plan_distances
 from pairalign.jobs.distances.measures import find_measure
-from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
-from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    ProblemArguments,
+    Sequences,
+    given_problem,
+    read_problem,
+)
+from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory, given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import RunRequest
 from pairalign.jobs.run.resources import Resources
 from pairalign.requests.distance import TreeRequest
+from pairalign.requests.shared import ProblemOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.joining import Doubles, Firsts, equal_rows, join_closest, ordered_tree
 from pairalign.trees.rectangular_distances import RectangularDistances
 from pairalign.trees.tree import GuideTree
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Parts = dict[int, list[tuple[int, float]]]
 """Of each inner node of a rooted tree its two children and the ways to them."""
@@ -46,6 +57,7 @@ METHOD_BYTES = {"upgma": 8, "mixed": 8, "nj": 32}
 """What making a tree takes for each pair, besides the distances."""
 
 
+@takes(ProblemOptions)
 def tree(
     source: DistanceMatrix | Sequences,
     *,
@@ -56,8 +68,9 @@ def tree(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[ProblemArguments],
 ) -> GuideTree:
     """Make a guide tree of sequences, or from distances.
 
@@ -69,6 +82,10 @@ def tree(
         ``nj`` needs scikit-bio; ``mixed`` is MAFFT's, see `pairalign.trees.linkage`.
     measure, scoring, mode, device, kernel, threads, memory, progress
         As for `pairalign.distance`; not used with distances.
+    matrix, match, mismatch, gap_open, gap_extend
+    free_ends, end_gap_open, end_gap_extend, ties
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.align`.
 
     Returns
     -------
@@ -102,7 +119,7 @@ def tree(
     >>> print(pairalign.tree(globins).newick(), end="")
     ((HBB:0.0283018872,HBD:0.0283018872):0.368850015,HBZ:0.397151902);
     """
-    resources = Resources(device, kernel, threads, memory, progress)
+    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
     asked = make(TreeRequest, locals())
     check(asked)
     if isinstance(source, RectangularDistances):
@@ -114,7 +131,7 @@ def tree(
         )
     if isinstance(source, DistanceMatrix):
         return build_tree(source, method)
-    problem = read_problem(ProblemRequest(source, None, scoring, mode))
+    problem = read_problem(given_problem(source, None, scoring, mode, more))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
     run, tree_bytes = RunRequest(resources=resources), METHOD_BYTES[method]

@@ -17,7 +17,7 @@ from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.msa import score_multiple
 from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets
-from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -33,7 +33,7 @@ def extend_multiple(
     seed: int = 0,
     device: str = "auto",
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
     kept: KeptResults | None = None,
 ) -> MultipleAlignment:
@@ -74,7 +74,8 @@ def extend_multiple(
     """
     check_device(device)
     threads = usable_cores() if threads is None else threads
-    memory_bytes = default_bytes() if memory is None else memory
+    given = given_bytes(memory)
+    memory_bytes = default_bytes() if given is None else given
     old, new, columns, width = _read(alignment, sequences)
     both = _together(old, new)
     joined = join_new(

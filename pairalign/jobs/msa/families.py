@@ -17,7 +17,7 @@ from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.homologs import find_homologs
 from pairalign.jobs.msa.msa import msa
 from pairalign.jobs.run.inputs import Sequences, read_one_set
-from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.sequences.sets import SequenceSet
@@ -39,7 +39,7 @@ def align_families(
     seed: int = 0,
     device: str = "auto",
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
 ) -> Iterator[tuple[str, MultipleAlignment]]:
     """Align each of many families: the alignments that `msa` makes of them.
@@ -57,7 +57,7 @@ def align_families(
         take the CPU unless a GPU is named.
     threads : int, optional
         Default: all cores.
-    memory : int, optional
+    memory : int or str, optional
         Default: half of what is free.
     progress : bool or "lines"
         Show how far it is.
@@ -75,7 +75,7 @@ def align_families(
         A family does not fit the memory, see `msa`.
     """
     sets = {name: read_one_set(one) for name, one in families.items()}
-    resources = Resources(device, None, threads, memory, progress)
+    resources = Resources(device, None, threads, given_bytes(memory), progress)
     found = _homologs_of(sets, homologs, homologs_per_family, resources)
     costs, tasks = {}, {}
     for name, one in sets.items():
@@ -87,7 +87,7 @@ def align_families(
     whole: dict[str, Any] = {
         **{"confidence": confidence, "partners": partners, "seed": seed, "device": device},
         "threads": usable_cores() if threads is None else threads,
-        "memory": default_bytes() if memory is None else memory,
+        "memory": resources.used_memory_bytes,
     }
     with show_progress(sum(costs.values()), progress) as meter:
         for name, alignment in _align_all(tasks, costs, whole):

@@ -26,7 +26,7 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import MultipleAlignment, Unlike, unlike_of
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
+from pairalign.base.declaration import takes
 from pairalign.base.errors import CapacityError, FormatError, UsageError
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.msa import PosteriorGraph
@@ -50,15 +51,19 @@ from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
-from pairalign.jobs.run.inputs import Sequences, read_one_set
-from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.inputs import InputArguments, Sequences, read_one_set
+from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.requests.msa import HomologsOptions
+from pairalign.requests.shared import InputOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.pruning import first_leaves
 from pairalign.trees.reading import read_newick
 from pairalign.trees.tree import GuideTree
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 ROUNDS = 2
 REFINEMENTS = 100
@@ -71,6 +76,7 @@ _RELATED = 0.2
 one in 300 unrelated sequences is."""
 
 
+@takes(InputOptions)
 def msa(
     sequences: Sequences,
     *,
@@ -83,9 +89,10 @@ def msa(
     seed: int = 0,
     device: str = "auto",
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
     kept: KeptResults | None = None,
+    **more: Unpack[InputArguments],
 ) -> MultipleAlignment:
     """Align a family of sequences over their whole lengths.
 
@@ -112,12 +119,14 @@ def msa(
         See `pairalign.posterior`: the same bytes on all.
     threads : int, optional
         Default: all cores.
-    memory : int, optional
+    memory : int or str, optional
         Default: half of what is free.
     progress : bool or "lines"
         Show how far it is.
     kept : KeptResults, optional
         Posteriors, or alignments of groups, that were kept are taken from there, others are kept.
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
 
     Returns
     -------
@@ -141,7 +150,7 @@ def msa(
     sequences. Memory: about 40 bytes for each posterior of 0.01 or more of up to 100 sequences, of
     which a residue has 3 to 13 in each other sequence.
     """
-    sequences = read_one_set(sequences)
+    sequences, memory = read_one_set(sequences, more), given_bytes(memory)
     given = _read_tree(tree_in, sequences)
     if homologs is not None:
         wanted = HomologsOptions(homologs=homologs, homologs_per_family=homologs_per_family)
@@ -342,7 +351,7 @@ def score_multiple(
     seed: int = 0,
     device: str = "auto",
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
     kept: KeptResults | None = None,
 ) -> MultipleAlignment:
@@ -374,7 +383,7 @@ def score_multiple(
     CapacityError
         The posteriors of the two longest sequences do not fit the memory.
     """
-    sequences = read_one_set(sequences)
+    sequences, memory = read_one_set(sequences), given_bytes(memory)
     known = _nothing(sequences)
     if len(sequences) > 1:
         known = find_confidence(

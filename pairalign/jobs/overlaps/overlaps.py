@@ -12,10 +12,10 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.alignments import concatenate
-from pairalign.base.declaration import check, make
+from pairalign.base.declaration import check, make, takes
 from pairalign.base.errors import ScoringError
 from pairalign.jobs.overlaps.overlap_table import Overlaps
 from pairalign.jobs.overlaps.plan import plan_overlaps
@@ -23,7 +23,14 @@ from pairalign.jobs.overlaps.procedure import OverlapProcedure
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_sets
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    InputArguments,
+    Sequences,
+    given_sequences,
+    read_sets,
+)
+from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import RunRequest
 from pairalign.jobs.run.resources import Resources
@@ -34,10 +41,14 @@ from pairalign.reads.candidates import Candidates, read_candidates
 from pairalign.reads.kinds import classify
 from pairalign.reads.presets import AUTO, Preset
 from pairalign.requests.overlap import OverlapRequest
+from pairalign.requests.shared import InputOptions
 from pairalign.scoring.matrices import Number
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True)
@@ -74,6 +85,7 @@ class OverlapJob:
         return self.procedure.stages
 
 
+@takes(InputOptions)
 def overlap(
     reads: Sequences,
     *,
@@ -96,8 +108,9 @@ def overlap(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[InputArguments],
 ) -> Overlaps:
     """Find the overlaps of a set of reads: every pair, both strands, exactly.
 
@@ -137,6 +150,8 @@ def overlap(
         Instead of the preset's: residues that both reads may have beyond an end of an overlap.
     device, kernel, threads, memory, progress
         As for `pairalign.align`.
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
 
     Returns
     -------
@@ -174,8 +189,8 @@ def overlap(
     """
     asked = make(OverlapRequest, dict(locals()))
     check(asked)
-    run = RunRequest(resources=Resources(device, kernel, threads, memory, progress))
-    first, _ = read_sets(ProblemRequest(reads, scoring=scoring))
+    run = RunRequest(resources=Resources(device, kernel, threads, given_bytes(memory), progress))
+    first, _ = read_sets(replace(given_sequences(reads, more), scoring=scoring))
     job = plan_overlap_job(asked, first, run, lambda said: warnings.warn(said, stacklevel=4))
     found = concatenate(list(job.alignment))
     return Overlaps(found, classify(found, job.preset.max_overhang), job.preset, job.stages)

@@ -11,12 +11,14 @@ import itertools
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, posteriors_of
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
+from pairalign.base.declaration import takes
 from pairalign.base.errors import CapacityError, FastaError, ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.posterior import thread_bytes
@@ -31,10 +33,14 @@ from pairalign.engines.posterior_engines import (
 )
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.step_results import KeptResults
-from pairalign.jobs.run.inputs import Sequences, read_one_set
-from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.inputs import InputArguments, Sequences, read_one_set
+from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.requests.shared import InputOptions
 from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 PIECE_RESIDUES = 1 << 15
 """Residues of queries in a piece, at most: with 20 entries a residue, 7 MB of arrays."""
@@ -262,14 +268,16 @@ def all_pieces(lengths: npt.NDArray[np.int64], piece_residues: int) -> Iterator[
         yield np.concatenate(queries), np.concatenate(targets)
 
 
+@takes(InputOptions)
 def posterior(
     sequences: Sequences,
     *,
     threshold: float = POSTERIOR_THRESHOLD,
     device: str = "auto",
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[InputArguments],
 ) -> SparsePosteriors:
     """Compute how likely each two residues of each pair are to be aligned.
 
@@ -284,10 +292,12 @@ def posterior(
         ``"auto"``: a GPU if there is one and the set is worth its start.
     threads : int, optional
         Default: all cores.
-    memory : int, optional
+    memory : int or str, optional
         What may be used beside the result; default: half of what is free.
     progress : bool or "lines"
         Show how far it is.
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
 
     Returns
     -------
@@ -313,11 +323,11 @@ def posterior(
     Liu Y, Schmidt B, Maskell DL. MSAProbs. Bioinformatics 26:1958-1964, 2010.
     """
     job = PosteriorJob(
-        read_one_set(sequences),
+        read_one_set(sequences, more),
         threshold=threshold,
         device=device,
         threads=threads,
-        memory_bytes=memory,
+        memory_bytes=given_bytes(memory),
         progress=progress,
     )
     found = join_posteriors(list(job))

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import PartsError
+from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.journal import Commit
 from pairalign.formats.output import Output, check_writable, open_output
 from pairalign.formats.resumable import Join, Resumable, remove_leftovers
@@ -173,8 +174,8 @@ class Destination:
         if last is not None and last.pairs > self._pairs:
             resumable.output.abort()
             raise PartsError(
-                f"'{asked.path}.journal' is damaged: it has more pairs than there are; leave "
-                "--resume out to begin anew"
+                f"'{asked.path}.journal' is damaged: it has more pairs than there are; "
+                f"{left_out('resume', True)} to begin anew"
             )
         if last is not None:
             self._number, self.before = last.number, last.summary
@@ -266,7 +267,9 @@ def replace_leftovers(path: str) -> None:
     """Say, and remove, what a dead run with ``--resume`` has left of an output."""
     if remove_leftovers(path):
         log.warning(
-            "'%s.part', which a run with --resume had left, is replaced: this run begins anew", path
+            "'%s.part', which a run with %s had left, is replaced: this run begins anew",
+            path,
+            spelled("resume", True),
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from pairalign.base.choices import CLUSTER_SUFFIXES, COMPRESSED_SUFFIXES, TREE_SUFFIXES
 from pairalign.base.errors import FastaError, FormatError
 from pairalign.base.run_files import is_beside
+from pairalign.base.spelling import spelled
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import refuse_inputs
 
@@ -19,22 +20,11 @@ _READ = (
 )
 """Options that may name a file that is read."""
 
-_WRITTEN = {
-    "output": "-o",
-    "rename": "--rename",
-    "tree_out": "--tree-out",
-    "plot": "--plot",
-    "representatives": "--representatives",
-    "read_report": "--read-report",
-    "trimmed": "--trimmed",
-    "removed": "--removed",
-    "report": "--report",
-    "matches": "--matches",
-    "clusters": "--clusters",
-    "multiqc": "--multiqc",
-    "log": "--log",
-}
-"""Options that may name a file to write, and what they are called."""
+_WRITTEN = (
+    *("output", "rename", "tree_out", "plot", "representatives", "read_report", "trimmed"),
+    *("removed", "report", "matches", "clusters", "multiqc", "log"),
+)
+"""Options that may name a file to write."""
 
 _FASTA = CLUSTER_SUFFIXES["fasta"]
 _TABLE = (".tsv", ".tab", ".txt")
@@ -69,14 +59,16 @@ def check_files(options: Any) -> None:
     """
     for option in _BESIDE_OUTPUT:
         if getattr(options, option, None) and options.output == "-":
-            raise FormatError(f"--{option} needs an output that is a file: give its name with -o")
+            raise FormatError(
+                f"{spelled(option)} needs an output that is a file: give its name with -o"
+            )
     given = {name: getattr(options, name, None) for name in _WRITTEN}
     read = _read_by(options)
     if read.count("-") > 1:
         raise FastaError("<stdin>: cannot be read twice; give a file for one of the two inputs")
     written: dict[str, str] = {}  # what option writes a place
-    for option, called in _WRITTEN.items():
-        path = given[option]
+    for option in _WRITTEN:
+        path, called = given[option], _called(option)
         if path is None or _is_device(path):
             continue
         refuse_inputs(path, read)
@@ -111,10 +103,12 @@ def check_log(options: Any) -> None:
         raise FormatError(f"'{options.log}': a log is appended to, and not compressed")
     refuse_inputs(options.log, _read_by(options))
     place = os.path.realpath(options.log)
-    for name, called in _WRITTEN.items():
+    for name in _WRITTEN:
         path = getattr(options, name, None)
         if name != "log" and path is not None and os.path.realpath(path) == place:
-            raise FormatError(f"{called} and --log are both '{path}'; choose another file")
+            raise FormatError(
+                f"{_called(name)} and {_called('log')} are both '{path}'; choose another file"
+            )
 
 
 def _refuse_beside(output: str, paths: Iterable[str | None]) -> None:
@@ -122,6 +116,10 @@ def _refuse_beside(output: str, paths: Iterable[str | None]) -> None:
     for path in paths:
         if path is not None and path != "-" and is_beside(path, output):
             raise FormatError(f"'{path}' has a name that belongs to the output '{output}'")
+
+
+def _called(option: str) -> str:
+    return spelled(option, flag="-o" if option == "output" else None)
 
 
 def _is_device(path: str) -> bool:

@@ -100,18 +100,19 @@ def given_problem(
     ScoringError
         A scoring is given in two ways.
     """
-    refuse_unknown(more, (one.name for one in fields(ProblemOptions)))
-    asked = make(ProblemOptions, {**_without_alphabet(more), "mode": mode or MODES[0]})
+    of_input = InputArguments.__annotations__.keys()
+    read = {name: value for name, value in more.items() if name in of_input}
+    others = {name: value for name, value in more.items() if name not in of_input}
+    names = {one.name for one in fields(ScoringRequest)} - {"mode"}
+    refuse_unknown(others, names)
+    request = given_sequences(sequences, read, targets)
+    asked = make(ProblemOptions, {**others, "mode": mode or MODES[0]})
     check(asked)
-    request = replace(problem_request(asked, sequences, targets), alphabet=more.get("alphabet"))
-    if request.alphabet == "auto":
-        request = replace(request, alphabet=None)
-    costs = request.scoring
-    names = {one.name for one in fields(ScoringRequest)} - {"matrix"}
+    costs = scoring_request(asked)
+    names -= {"matrix"}
     has_costs = any(more.get(name) not in (None, TIES[0]) for name in names)
     if more.get("matrix") is None and not has_costs:
         return replace(request, scoring=scoring, mode=mode)
-    assert isinstance(costs, ScoringRequest)
     if scoring is not None:
         if isinstance(scoring, Scoring) or costs.matrix is not None or not is_matrix(scoring):
             raise ScoringError("scoring is given twice: leave it out, or matrix and costs")
@@ -119,9 +120,23 @@ def given_problem(
     return replace(request, scoring=costs, mode=mode)
 
 
-def _without_alphabet(more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments without an alphabet, which need not be one that has a name."""
-    return {name: value for name, value in more.items() if name != "alphabet"}
+def given_sequences(
+    sequences: Sequences, more: Mapping[str, Any], targets: Sequences | None = None
+) -> ProblemRequest:
+    """Return what the arguments of a function say of sequences; `more` may be `InputArguments`.
+
+    Raises
+    ------
+    TypeError
+        There is no such argument.
+    """
+    refuse_unknown(more, InputArguments.__annotations__)
+    named = {name: value for name, value in more.items() if name != "alphabet"}
+    asked = make(InputOptions, named)
+    check(asked)
+    alphabet = more.get("alphabet")  # which need not have a name
+    request = sequences_request(asked, sequences, targets)
+    return replace(request, alphabet=None if alphabet == "auto" else alphabet)
 
 
 def sequences_request(
@@ -208,9 +223,9 @@ def read_sets(request: ProblemRequest) -> tuple[SequenceSet, SequenceSet | None]
         return _as_sets(request, alphabet)
 
 
-def read_one_set(sequences: Sequences) -> SequenceSet:
-    """Return sequences of any kind that functions take as a set; see `read_problem`."""
-    return read_sets(ProblemRequest(sequences))[0]
+def read_one_set(sequences: Sequences, more: Mapping[str, Any] | None = None) -> SequenceSet:
+    """Return sequences of any kind that functions take as a set; see `given_sequences`."""
+    return read_sets(given_sequences(sequences, more or {}))[0]
 
 
 def mode_of(scoring: object, mode: str | None) -> str:

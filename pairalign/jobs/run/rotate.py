@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import STRANDS
+from pairalign.base.declaration import takes
 from pairalign.base.errors import FastaError
 from pairalign.jobs.run.circular import Strands, check_circular
-from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    ProblemArguments,
+    Sequences,
+    given_problem,
+    read_problem,
+)
+from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.rotations import align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
+from pairalign.requests.shared import ProblemOptions
 from pairalign.sequences.records import join_records
 from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _ANCHOR_RESIDUES = 5000
 """Of the start, which are looked for in the others."""
 
 
+@takes(ProblemOptions)
 def rotate(
     sequences: Sequences,
     *,
@@ -33,8 +46,9 @@ def rotate(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[ProblemArguments],
 ) -> SequenceSet:
     """Rotate circular sequences so that all begin where one of them does.
 
@@ -48,6 +62,10 @@ def rotate(
         Both, for DNA: sequences that fit better on the other strand are reverse-complemented.
     scoring, mode, device, kernel, threads, memory, progress
         As for `pairalign.align`; the mode can only be global.
+    matrix, match, mismatch, gap_open, gap_extend
+    free_ends, end_gap_open, end_gap_extend, ties
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.align`.
 
     Returns
     -------
@@ -77,8 +95,8 @@ def rotate(
     """
     if strand not in STRANDS:
         raise ValueError(f"strand {strand!r}: expected one of {', '.join(STRANDS)}")
-    problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
-    resources = Resources(device, kernel, threads, memory, progress)
+    problem = read_problem(given_problem(sequences, None, scoring, mode, more))
+    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
     return rotate_set(problem, to, strand, resources)
 
 

@@ -10,6 +10,7 @@ from pairalign.alignments.tables import COLUMNS
 from pairalign.base.choices import PAF_TAGS, SAM_TAGS, STRANDS, WEIGHTS, WEIGHTS_OF_STATISTICS
 from pairalign.base.declaration import check
 from pairalign.base.errors import FormatError
+from pairalign.base.spelling import spelled
 from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown, find_format
 from pairalign.formats.resumable import Join
 from pairalign.formats.writer import PLAIN_CIGAR
@@ -125,7 +126,7 @@ def _check_weight(options: AlignOptions, writer: type[Writer]) -> None:
     if not writer.weighted:
         fitting = ", ".join(name for name, one in FORMATS.items() if one.weighted)
         raise FormatError(
-            f"--weight is for {fitting}, but the format is {writer.name}"
+            f"{spelled('weight')} is for {fitting}, but the format is {writer.name}"
             + ("; its edges have all of them" if writer.name in NETWORK_FORMATS else "")
         )
 
@@ -194,8 +195,8 @@ def tags_of(options: Any) -> frozenset[str]:
     """
     found: list[str] = [PLAIN_CIGAR] if options.plain_cigar else []
     for option, text, known in (
-        ("--paf-tags", options.paf_tags, PAF_TAGS),
-        ("--sam-tags", options.sam_tags, SAM_TAGS),
+        (spelled("paf_tags"), options.paf_tags, PAF_TAGS),
+        (spelled("sam_tags"), options.sam_tags, SAM_TAGS),
     ):
         names = names_in(text)
         for name in names:
@@ -203,5 +204,6 @@ def tags_of(options: Any) -> frozenset[str]:
                 raise FormatError(f"{option}: no tag {name!r}, expected {', '.join(known)}")
         found += names
     if "pp" in found and not hasattr(options, "objective"):
-        raise FormatError("--paf-tags, --sam-tags: pp is for align, which computes posteriors")
+        named = f"{spelled('paf_tags')}, {spelled('sam_tags')}"
+        raise FormatError(f"{named}: pp is for align, which computes posteriors")
     return frozenset(found)

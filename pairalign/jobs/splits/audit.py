@@ -15,6 +15,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import Coverage, Identity
+from pairalign.base.declaration import takes
 from pairalign.base.errors import UsageError
 from pairalign.base.notebooks import html_table
 from pairalign.base.spelling import spelled
@@ -22,16 +23,26 @@ from pairalign.clusters.splits.groups import Groups
 from pairalign.formats.groups import TableColumns, read_groups
 from pairalign.formats.names import check_ending
 from pairalign.formats.splits import write_rows
-from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    ProblemArguments,
+    Sequences,
+    given_problem,
+    read_problem,
+)
+from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
 from pairalign.pairs.lists import PairList
 from pairalign.requests.audit import AuditRequest
+from pairalign.requests.shared import ProblemOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from pairalign.jobs.stages.threshold_engine import Steps
 
 
@@ -171,6 +182,7 @@ class Violations:
         write_rows(path, [self.columns, *self])
 
 
+@takes(ProblemOptions)
 def audit(
     groups: str | os.PathLike[str] | Sequences,
     sequences: Sequences,
@@ -194,8 +206,9 @@ def audit(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[ProblemArguments],
 ) -> Violations:
     """List the pairs that break what folds or clusters promise.
 
@@ -221,6 +234,10 @@ def audit(
         How the file is read; default: by the end of its name.
     strand, scoring, mode, device, kernel, threads, memory, progress
         As for `pairalign.align`.
+    matrix, match, mismatch, gap_open, gap_extend
+    free_ends, end_gap_open, end_gap_extend, ties
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.align`.
 
     Returns
     -------
@@ -235,18 +252,18 @@ def audit(
         See `pairalign.errors`.
     """
     asked, mode = request_of(AuditRequest, dict(locals()))
-    resources = Resources(device, kernel, threads, memory, progress)
+    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
     identity = asked.thresholds.identity_column
     is_file = isinstance(groups, (str, os.PathLike)) and read_as != "fasta"
     if not is_file and not asked.looks_across:
         given = spelled("across", "none")
         raise UsageError(f"{given} looks at members of clusters; two sets have none")
     if not is_file:
-        problem = read_problem(ProblemRequest(groups, sequences, scoring, mode))
+        problem = read_problem(given_problem(groups, sequences, scoring, mode, more))
         first, second = problem.queries, problem.others
         found = _counted(audit_sets(problem, asked, resources))
         return Violations(found, first, second, None, identity)
-    problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
+    problem = read_problem(given_problem(sequences, None, scoring, mode, more))
     own = problem.queries
     columns = TableColumns(name_column, fold_column, None)
     grouping = read_groups(os.fspath(groups), read_as, own, columns)  # type: ignore[arg-type]

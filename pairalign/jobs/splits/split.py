@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,17 +23,29 @@ import numpy.typing as npt
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import STRANDS, Coverage, Identity
+from pairalign.base.declaration import takes
 from pairalign.base.errors import SplitError
 from pairalign.clusters.splits.labels import as_priorities, as_values
 from pairalign.clusters.splits.network import Network, least_removed
 from pairalign.clusters.splits.packing import FoldLimits, Folds, find_too_large, pack
 from pairalign.clusters.splits.result import Split
 from pairalign.clusters.splits.separators import Sizes
-from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    ProblemArguments,
+    Sequences,
+    given_problem,
+    read_problem,
+)
+from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
+from pairalign.requests.shared import ProblemOptions
 from pairalign.requests.split import SplitRequest
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _MOST_NAMED = 5
 
@@ -176,6 +189,7 @@ def _find_nearest(pairs: Pairs, folds: Int32s) -> tuple[Int32s, npt.NDArray[np.f
     return nearest, identity
 
 
+@takes(ProblemOptions)
 def split(
     sequences: Sequences,
     *,
@@ -203,8 +217,9 @@ def split(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[ProblemArguments],
 ) -> Split:
     """Split a set into folds so that no pair across folds is too similar.
 
@@ -250,6 +265,10 @@ optional
         Of ties; the same seed gives the same folds.
     strand, scoring, mode, device, kernel, threads, memory, progress
         As for `pairalign.align`.
+    matrix, match, mismatch, gap_open, gap_extend
+    free_ends, end_gap_open, end_gap_extend, ties
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.align`.
 
     Returns
     -------
@@ -288,7 +307,7 @@ optional
     [['HBB', 'HBD'], ['HBZ']]
     """
     asked, mode = request_of(SplitRequest, {**locals(), "no_remove": not remove})
-    problem = read_problem(ProblemRequest(sequences, None, scoring, mode))
+    problem = read_problem(given_problem(sequences, None, scoring, mode, more))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
     first = problem.queries
@@ -296,7 +315,7 @@ optional
         None if labels is None else tuple(as_values(first, labels, "labels")),
         None if priorities is None else tuple(as_priorities(first, priorities)),
     )
-    resources = Resources(device, kernel, threads, memory, progress)
+    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
     found = run_split(problem, asked, known, resources)[0]
     if found.remark:
         warnings.warn(found.remark, stacklevel=2)

@@ -16,6 +16,7 @@ from pairalign.base.arrays import Int32s
 from pairalign.base.declaration import check, decided_by, make, options_of, restored
 from pairalign.base.errors import FormatError, PartsError
 from pairalign.base.native import keep_freed_memory
+from pairalign.base.spelling import spelled
 from pairalign.engines.kernels import AUTO
 from pairalign.formats import open_writer
 from pairalign.formats.file_pairs import read_recorded_pairs
@@ -247,7 +248,7 @@ def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
             "either set with the other set in a run of their own"
         )
     if before.pairs is not None or before.orient == "canonical":
-        given = "--pairs" if before.pairs is not None else "--orient canonical"
+        given = spelled("orient", before.orient) if before.pairs is None else spelled("pairs")
         raise PartsError(f"'{parts}' was made with {given}: there is no update of that")
     return before
 

@@ -5,20 +5,31 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from pairalign.base.declaration import takes
 from pairalign.base.errors import UsageError
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.spelling import spelled
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import open_output
-from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
-from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    ProblemArguments,
+    Sequences,
+    given_problem,
+    read_problem,
+)
+from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.jobs.verify.verify import Totals, VerifyJob
+from pairalign.requests.shared import ProblemOptions
 from pairalign.scoring.scoring import Scoring
 from pairalign.statistics.low_complexity import mask_problem
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _MOST_MESSAGES = 1000
 
@@ -81,6 +92,7 @@ class Verification:
             output.write(("\t".join(self.columns) + "\n").encode() + self.table)
 
 
+@takes(ProblemOptions)
 def verify(
     alignments: str | os.PathLike[str],
     sequences: Sequences,
@@ -98,8 +110,9 @@ def verify(
     device: str = "auto",
     kernel: str | None = None,
     threads: int | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     progress: Progress = False,
+    **more: Unpack[ProblemArguments],
 ) -> Verification:
     """Check each alignment of a file against the sequences, and score it.
 
@@ -121,6 +134,10 @@ def verify(
         Keep only records that are illegal or, with `optimal`, not optimal.
     scoring, mode, mask, mask_scores, device, kernel, threads, memory, progress
         As for `pairalign.align`; without a mode, what the file says, or any.
+    matrix, match, mismatch, gap_open, gap_extend
+    free_ends, end_gap_open, end_gap_extend, ties
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.align`.
 
     Returns
     -------
@@ -135,12 +152,14 @@ def verify(
     """
     if mask_scores and mask == "none":
         raise UsageError(f"{spelled('mask_scores', True)} needs {spelled('mask')}")
-    problem = read_problem(ProblemRequest(sequences, targets, scoring, mode))
+    problem = read_problem(given_problem(sequences, targets, scoring, mode, more))
     if mask_scores:
         problem = mask_problem(problem, mask)
-    has_mode = mode is not None or isinstance(scoring, Scoring)
+    ends = (more.get(name) for name in ("free_ends", "end_gap_open", "end_gap_extend"))
+    has_mode = mode is not None or isinstance(scoring, Scoring) or any(ends)
     named = columns.replace(",", " ").split() if isinstance(columns, str) else columns
-    used = default_bytes() if memory is None else memory
+    given = given_bytes(memory)
+    used = default_bytes() if given is None else given
     job = VerifyJob(
         os.fspath(alignments),
         problem.queries,
