@@ -17,6 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("pairalign", "scripts")
+NATIVE = ("cpu", "common", "cuda", "opencl")
+ENDINGS = (".h", ".cpp", ".cu", ".cuh", ".cl", ".clh")
 PROSE, CODE = 100, 120
 """Longest lines of Markdown: of prose, and of code. Tables and pictures are not wrapped."""
 
@@ -27,8 +29,17 @@ SYMBOL = re.compile(
 )
 """A letter that is a symbol of an alphabet, and not a residue of a sequence."""
 
-WORDS = {
+TERMS = {
     r"letters?": "residues, or bases",
+    r"corridors?": "band",
+    r"likeness": "similarity",
+    r"definite": "unambiguous",
+    r"further alignments?": "suboptimal alignments",
+}
+"""Words that the field does not use; comments of native sources do without them as well."""
+
+WORDS = {
+    **TERMS,
     r"quicker|quickest": "faster, fastest",
     r"so (many|much)(?! that)": "a number, or the noun that is counted",
     r"as often(?! as)": "at that interval",
@@ -99,6 +110,13 @@ def source_faults(path: Path) -> Iterator[tuple[int, str]]:
             yield token.start[0] + token.string.count("\n", 0, place), said
 
 
+def native_faults(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield numbers of lines of a native source, and terms in its comments that the field lacks."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        _, _, comment = line.partition("//")
+        yield from ((number, said) for _, said in found_words(code_hidden(comment), TERMS))
+
+
 def code_hidden(text: str) -> str:
     """Return the text with what is code in it replaced: quoted names, parameters, expressions."""
 
@@ -119,6 +137,9 @@ def main() -> int:
         for path in sorted((ROOT / folder).rglob("*.py")):
             if path != Path(__file__).resolve():
                 faults += [(path, *fault) for fault in source_faults(path)]
+    for folder in NATIVE:
+        paths = [one for one in sorted((ROOT / folder).rglob("*.*")) if one.suffix in ENDINGS]
+        faults += [(path, *fault) for path in paths for fault in native_faults(path)]
     for path, number, said in faults:
         print(f"{path.relative_to(ROOT)}:{number}: {said}")
     return int(bool(faults))

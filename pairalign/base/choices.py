@@ -190,7 +190,7 @@ MEASURE_SUMMARIES = {
     "identity": "1 - matches by alignment length, gaps counted",
     "identity-aligned": "1 - matches by columns without gaps",
     "identity-shorter": "1 - matches by length of the shorter sequence",
-    "identity-definite": "1 - matches by columns without N, X and other ambiguous residues",
+    "identity-unambiguous": "1 - matches by columns without N, X and other ambiguous residues",
     "kimura": "Kimura's protein correction",
     "jukes-cantor": "Jukes and Cantor, DNA",
     "kimura-2p": "Kimura's two parameters, DNA",

@@ -1,4 +1,4 @@
-"""Options that have another name now: their errors say which."""
+"""Options and values that have another name now: their errors say which."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ OPTIONS = {
     "--cluster": "--dask ADDRESS",
 }
 """By their old names."""
+
+VALUES = {"identity-definite": "identity-unambiguous"}
+"""Values that options had, and what they are called now."""
 
 
 def new_names(words: list[str]) -> str:

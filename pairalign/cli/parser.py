@@ -130,9 +130,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
+    from pairalign.cli.old_options import VALUES
+
     bare, choices = word.lstrip("-"), {one.lstrip("-"): one for one in known}
     begun = [one for one in choices if len(bare) > 1 and one.startswith(bare)]
-    same = [one for one in choices if one.lower() == bare.lower()]
+    now = VALUES.get(bare, bare)
+    same = [one for one in choices if one.lower() == now.lower()]
     guesses = same or begun or get_close_matches(bare, choices, _MOST_GUESSES, _ALIKE)
     shown = [choices[one] for one in guesses[:_MOST_GUESSES]]
     return f"; did you mean {' or '.join(shown)}?" if shown else ""

@@ -29,7 +29,9 @@ def test_the_table_has_them_all() -> None:
     assert [row[0] for row in TABLE] == list(IDENTITIES)
     named = [row[2] for row in TABLE if row[2]]
     measures = [name for name in MEASURE_SUMMARIES if name.startswith("identity")]
-    assert named == [name for name in measures if name != "identity-definite"]  # of distances alone
+    assert named == [
+        name for name in measures if name != "identity-unambiguous"
+    ]  # of distances alone
 
 
 @pytest.mark.parametrize(("mode", "column"), [("global", 3), ("semiglobal", 4)])

@@ -167,7 +167,7 @@ def test_ambiguous_columns_do_not_count() -> None:
     whole = random_text(rng, 400)
     related = mutated(rng, whole, 0.05)
     masked = "".join("N" if 100 <= k < 220 else one for k, one in enumerate(related))
-    found = pairalign.distance({"a": whole, "b": masked}, measure="identity-definite")
+    found = pairalign.distance({"a": whole, "b": masked}, measure="identity-unambiguous")
     usual = pairalign.distance({"a": whole, "b": masked}, measure="identity")
     clean = pairalign.distance({"a": whole, "b": related}, measure="identity")
     assert found[0, 1] == pytest.approx(clean[0, 1], abs=0.03)
@@ -182,7 +182,7 @@ def test_unambiguous_identity_by_its_definition(strand: Any) -> None:
     texts = {f"s{k}": "".join(rng.choice(letters, int(rng.integers(20, 40)))) for k in range(10)}
     if strand == "both":
         texts = {n: other_strand(t) if n in ("s2", "s5") else t for n, t in texts.items()}
-    measure = {"measure": "identity-definite", "strand": strand, "mode": "local"}
+    measure = {"measure": "identity-unambiguous", "strand": strand, "mode": "local"}
     given = SequenceSet.from_strings(texts, alphabet="dna")
     found = pairalign.distance(given, **measure)
     names = list(texts)

@@ -66,7 +66,7 @@ def formula(measure: str, a: pairalign.Alignment, own: np.ndarray) -> float:
         return 1 - matches / columns if columns else 1.0
     if measure == "identity-shorter":
         return 1 - matches / min(len(a.query), len(a.target))
-    if measure == "identity-definite":  # these sequences have no ambiguous residues
+    if measure == "identity-unambiguous":  # these sequences have no ambiguous residues
         return 1 - matches / columns if columns else 1.0
     if measure == "kimura":
         return min(minus_log(1 - p - 0.2 * p * p), SATURATED)

@@ -56,6 +56,22 @@ def test_words_of_sources(tmp_path: Path) -> None:
     ]
 
 
+def test_words_of_native_sources(tmp_path: Path) -> None:
+    source = tmp_path / "source.h"
+    source.write_text(
+        "int letters = 0;  // of a corridor\n"
+        "// Letters of a row, and letters of the alphabet. Indefinite\n"
+        "// `letters`: a further alignment, its likeness.\n"
+    )
+    found = [(number, said.split("'")[1]) for number, said in check_words.native_faults(source)]
+    assert sorted(found) == [
+        (1, "corridor"),
+        (2, "Letters"),
+        (3, "further alignment"),
+        (3, "likeness"),
+    ]
+
+
 def test_the_changelog_has_a_line_a_change(tmp_path: Path) -> None:
     log = tmp_path / "CHANGELOG.md"
     log.write_text(

@@ -7,7 +7,7 @@ mismatches)``:
 ======================  =================================================================
 identity                ``1 - matches / columns``, gaps counted in ``columns``
 identity-aligned        ``p``
-identity-definite       ``1 - matches / (columns without an ambiguous residue)``
+identity-unambiguous    ``1 - matches / (columns without an ambiguous residue)``
 identity-shorter        ``1 - matches / (residues of the shorter sequence)``
 kimura                  ``-ln(1 - p - p*p/5)``, proteins
 jukes-cantor            ``-3/4 ln(1 - 4/3 p)``, DNA
@@ -186,7 +186,7 @@ MEASURES: dict[str, Measure] = {
         ("identity", Detail.STATS, None, _identity),
         ("identity-aligned", Detail.STATS, None, _identity_aligned),
         ("identity-shorter", Detail.STATS, None, _identity_shorter),
-        ("identity-definite", Detail.CIGAR, None, _identity_unambiguous),
+        ("identity-unambiguous", Detail.CIGAR, None, _identity_unambiguous),
         ("kimura", Detail.STATS, PROTEIN, _kimura),
         ("jukes-cantor", Detail.STATS, DNA, _jukes_cantor),
         ("kimura-2p", Detail.CIGAR, DNA, _kimura_2p),
