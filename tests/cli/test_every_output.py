@@ -20,13 +20,25 @@ FASTQ = "".join(f"@{r[0]}\n{r[2:]}\n+\n{'I' * len(r[2:])}\n" for r in FASTA[1:-1
 FOLDS = "name,fold\na,1\nb,1\nc,2\nd,2\n"
 DNA = ["--alphabet", "dna"]
 RUNS = {
-    "align": ["align", "in.fa", *DNA, "-o", "o.paf", "--report", "o.html", "--log", "o.log"],
+    "align": [
+        "align",
+        "in.fa",
+        *DNA,
+        "-o",
+        "o.paf",
+        "--report",
+        "o.html",
+        "--log",
+        "o.log",
+        "--multiqc",
+        "o_mqc.json",
+    ],
     "align joined": ["align", "in.fa", *DNA, "-o", "o.parquet"],
     "align network": ["align", "in.fa", *DNA, "-o", "o.graphml"],
     "align compressed": ["align", "in.fa", "in.fa", *DNA, "-o", "o.tsv.gz", "-k", "1"],
     "overlap": [
         *("overlap", "in.fq", "-o", "o.paf", "--report", "o.html", "--read-report", "o.tsv"),
-        *("--min-overlap", "5", "--log", "o.log"),
+        *("--min-overlap", "5", "--log", "o.log", "--multiqc", "o_mqc.json"),
     ],
     "overlap trimmed": [
         *("overlap", "in.fq", "-o", "o.gfa", "--unitigs", "--trimmed", "r.fq"),
@@ -34,15 +46,24 @@ RUNS = {
     ],
     "distance": [
         *("distance", "in.fa", *DNA, "-o", "o.phy", "--plot", "o.svg", "--report", "o.html"),
-        *("--log", "o.log"),
+        *("--log", "o.log", "--multiqc", "o_mqc.json"),
     ],
     "tree": [
         *("tree", "in.fa", *DNA, "-o", "o.nwk", "--report", "o.html", "--rename", "r.tsv"),
-        *("--log", "o.log"),
+        *("--log", "o.log", "--multiqc", "o_mqc.json"),
     ],
     "cluster": [
         *("cluster", "in.fa", *DNA, "-o", "o.tsv", "--min-identity", "0.9"),
-        *("--representatives", "r.fa", "--report", "o.html", "--log", "o.log"),
+        *(
+            "--representatives",
+            "r.fa",
+            "--report",
+            "o.html",
+            "--log",
+            "o.log",
+            "--multiqc",
+            "o_mqc.json",
+        ),
     ],
     "cluster network": [
         *("cluster", "in.fa", *DNA, "-o", "o.gexf", "--min-identity", "0.9"),
@@ -50,21 +71,76 @@ RUNS = {
     ],
     "split": [
         *("split", "in.fa", *DNA, "-o", "o.csv", "--min-identity", "0.9", "--folds", "2"),
-        *("--removed", "r.csv", "--report", "o.html", "--log", "o.log"),
+        *("--removed", "r.csv", "--report", "o.html", "--log", "o.log", "--multiqc", "o_mqc.json"),
     ],
     "audit": [
         *("audit", "folds.csv", "in.fa", *DNA, "-o", "o.csv", "--min-identity", "0.9"),
-        *("--log", "o.log"),
+        *("--log", "o.log", "--multiqc", "o_mqc.json"),
     ],
-    "verify": ["verify", "in.paf", "in.fa", *DNA, "-o", "o.tsv", "--log", "o.log"],
-    "merge": ["merge", "parts", "-o", "o.paf", "--log", "o.log"],
-    "update": ["update", "parts", "new.fa", "-o", "o.paf", "--log", "o.log"],
-    "posterior": ["posterior", "in.fa", *DNA, "-o", "o.tsv", "--log", "o.log"],
-    "rotate": ["rotate", "in.fa", *DNA, "-o", "o.fa", "--to", "a:3", "--log", "o.log"],
-    "pack": ["pack", "in.fq", *DNA, "-o", "o.pairset", "--log", "o.log"],
+    "verify": [
+        "verify",
+        "in.paf",
+        "in.fa",
+        *DNA,
+        "-o",
+        "o.tsv",
+        "--log",
+        "o.log",
+        "--multiqc",
+        "o_mqc.json",
+    ],
+    "merge": ["merge", "parts", "-o", "o.paf", "--log", "o.log", "--multiqc", "o_mqc.json"],
+    "update": [
+        "update",
+        "parts",
+        "new.fa",
+        "-o",
+        "o.paf",
+        "--log",
+        "o.log",
+        "--multiqc",
+        "o_mqc.json",
+    ],
+    "posterior": [
+        "posterior",
+        "in.fa",
+        *DNA,
+        "-o",
+        "o.tsv",
+        "--log",
+        "o.log",
+        "--multiqc",
+        "o_mqc.json",
+    ],
+    "rotate": [
+        "rotate",
+        "in.fa",
+        *DNA,
+        "-o",
+        "o.fa",
+        "--to",
+        "a:3",
+        "--log",
+        "o.log",
+        "--multiqc",
+        "o_mqc.json",
+    ],
+    "pack": ["pack", "in.fq", *DNA, "-o", "o.pairset", "--log", "o.log", "--multiqc", "o_mqc.json"],
     "posterior arrays": ["posterior", "in.fa", *DNA, "-o", "o.npz"],
     "posterior table": ["posterior", "in.fa", *DNA, "-o", "o.parquet"],
-    "msa": ["msa", "in.fa", *DNA, "-o", "o.afa", "--tree-out", "o.nwk", "--log", "o.log"],
+    "msa": [
+        "msa",
+        "in.fa",
+        *DNA,
+        "-o",
+        "o.afa",
+        "--tree-out",
+        "o.nwk",
+        "--log",
+        "o.log",
+        "--multiqc",
+        "o_mqc.json",
+    ],
 }
 WITH_RESUME = ("align", "align joined", "overlap", "distance", "tree")
 NEEDS = {"align joined": "pyarrow", "posterior table": "pyarrow", "distance": "matplotlib"}
@@ -82,7 +158,7 @@ def names_beside(output):
 
 
 def outputs_of(command):
-    return [word for word in command if re.fullmatch(r"[or]\.[\w.]+", word)]
+    return [word for word in command if re.fullmatch(r"[or](_mqc)?\.[\w.]+", word)]
 
 
 def resumed(command):
