@@ -15,6 +15,7 @@ from pairalign.cli.program import build_parser
 from pairalign.jobs.run import file_checks
 
 FASTA = ">a\nACGTACGTACGTAACC\n>b\nACGTTCGTACGTTACC\n>c\nACGGTACGTTTAACCG\n>d\nTTTTACGTTTAACCGG\n"
+GROUPS = re.sub(r">(\w)", lambda found: f">{found[1] in 'ab'}|{found[1]}", FASTA)
 NEW = ">new\nACGTTGCAACG\n"
 FASTQ = "".join(f"@{r[0]}\n{r[2:]}\n+\n{'I' * len(r[2:])}\n" for r in FASTA[1:-1].split("\n>"))
 FOLDS = "name,fold\na,1\nb,1\nc,2\nd,2\n"
@@ -43,6 +44,11 @@ RUNS = {
     "overlap trimmed": [
         *("overlap", "in.fq", "-o", "o.gfa", "--unitigs", "--trimmed", "r.fq"),
         *("--min-overlap", "5"),
+    ],
+    "distance groups": [
+        *("distance", "groups.fa", "--alphabet", "protein", "-o", "o.phy"),
+        *("--group-by", "name-prefix", "--matches", "o.tsv"),
+        *("--clusters", "r.tsv", "--max-distance", "0.5"),
     ],
     "distance": [
         *("distance", "in.fa", *DNA, "-o", "o.phy", "--plot", "o.svg", "--report", "o.html"),
@@ -191,7 +197,13 @@ sys.addaudithook(note)
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, text in (("in.fa", FASTA), ("new.fa", NEW), ("in.fq", FASTQ), ("folds.csv", FOLDS)):
+    for name, text in (
+        ("in.fa", FASTA),
+        ("groups.fa", GROUPS),
+        ("new.fa", NEW),
+        ("in.fq", FASTQ),
+        ("folds.csv", FOLDS),
+    ):
         Path(name).write_text(text)
     assert main(["align", "in.fa", *DNA, "-o", "in.paf", "--quiet"]) == 0
     for k in ("1/2", "2/2"):
