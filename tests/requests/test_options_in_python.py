@@ -155,7 +155,7 @@ CALLS: dict[str, Callable[..., object]] = {
     "audit": lambda **how: list(
         pairalign.audit({"d": FAMILY["a"]}, FAMILY, min_identity=0.1, **how)
     ),
-    "rotate": lambda **how: [one.letters for one in pairalign.rotate(FAMILY, to="a", **how)],
+    "rotate": lambda **how: [one.residues for one in pairalign.rotate(FAMILY, to="a", **how)],
     "estimate": lambda **how: pairalign.estimate(FAMILY, min_score=60, **how).share,
 }
 
@@ -177,6 +177,6 @@ def test_rules_of_input_are_arguments_of_functions_without_a_scoring() -> None:
     gapped = {name: f"{residues[:4]}--{residues[4:]}" for name, residues in FAMILY.items()}
     for function in (pairalign.msa, pairalign.posterior):
         found = function(gapped, degap=True, memory="1G")
-        assert [one.letters for one in found.sequences] == list(FAMILY.values())
+        assert [one.residues for one in found.sequences] == list(FAMILY.values())
         with pytest.raises(TypeError, match="unexpected keyword argument 'gap_open'"):
             function(FAMILY, gap_open=3)
