@@ -341,15 +341,15 @@ def test_the_database_is_as_large_as_is_said():
     assert math.log10(first.evalue) == pytest.approx(math.log10(expected), abs=0.03)
 
 
-def test_statistics_that_do_not_exist_are_nan_with_a_warning(capsys):
-    align(EXAMPLES, "-o", "a.b6")
+def test_statistics_that_do_not_exist_are_nan_with_a_warning(capsys, few):
+    align(few, "-o", "a.b6")
     assert "evalue and bits are nan: E-values are those of local" in capsys.readouterr().err
     assert pandas.read_csv("a.b6", sep="\t", names=BLAST6).evalue.isna().all()
     costs = ("--mode", "local", "--gap-open", "1", "--gap-extend", "1")
-    align(EXAMPLES, *costs, "-o", "b.b6")
+    align(few, *costs, "-o", "b.b6")
     assert "scores grow with lengths" in capsys.readouterr().err
     for options in ((), costs):
-        align(EXAMPLES, *options, "-o", "c.b6", "--max-evalue", "1", code=2)
+        align(few, *options, "-o", "c.b6", "--max-evalue", "1", code=2)
         assert "pairalign: error: " in capsys.readouterr().err
         assert not Path("c.b6").exists()
 
