@@ -135,7 +135,8 @@ def given_sequences(
     asked = make(InputOptions, named)
     check(asked)
     alphabet = more.get("alphabet")  # which need not have a name
-    request = sequences_request(asked, sequences, targets)
+    rules = replace(rules_of(asked), qualities=True)  # results can be written as SAM
+    request = sequences_request(asked, sequences, targets, rules)
     return replace(request, alphabet=None if alphabet == "auto" else alphabet)
 
 
