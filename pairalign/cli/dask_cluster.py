@@ -171,12 +171,10 @@ def workers_of(options: Any) -> WorkersRequest | None:
     OutputError
         There is no file to write.
     FormatError
-        An input cannot be read by workers, or only a part is asked for.
+        An input cannot be read by workers.
     """
     if options.dask is None:
         return None
-    if getattr(options, "shard", None) is not None:
-        raise FormatError("--dask makes shards itself: leave --shard out")
     check_resumable(options.output)
     if "-" in (options.input, getattr(options, "input2", None), *options.also):
         raise FormatError("--dask needs files as input: workers do not see standard input")

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pairalign.base.errors import FormatError
 from pairalign.cli.console import log
 from pairalign.formats.output import check_writable
 from pairalign.jobs.run.request import RunRequest, plan_alignment
@@ -63,15 +62,12 @@ def report_of(options: Any) -> ReportRequest | None:
     Raises
     ------
     FormatError
-        Jinja2 is missing, or the run does not see all pairs.
+        Jinja2 is missing.
     OutputError
         The file cannot be written.
     """
     if options.report is None:
         return None
-    for name in ("shard", "resume", "dask"):
-        if getattr(options, name, None):
-            raise FormatError(f"a report needs all pairs of a run: leave --{name} out")
     from pairalign.formats.report import check_jinja
 
     check_jinja()

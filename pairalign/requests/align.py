@@ -23,6 +23,7 @@ from pairalign.base.declaration import Rule, again, choice, flag, option, place,
 from pairalign.engines.kernels import AUTO
 from pairalign.requests.kinds import NUMBER, PATH, POSITIVE
 from pairalign.requests.shared import (
+    IN_SHARDS_OR_WITH_A_REPORT,
     MASK_SCORES_NEED_A_MASK,
     RANK_NEEDS_HITS,
     RESULTS,
@@ -339,6 +340,7 @@ class AlignOptions(
             lambda asked: asked.hsps > 1 and "tp" in names_in(asked.paf_tags),
             "{paf_tags=tp}: with {hsps} a pair has several alignments, leave one out",
         ),
+        *IN_SHARDS_OR_WITH_A_REPORT,
     )
 
     pairs_once: bool = False

@@ -42,6 +42,7 @@ from pairalign.requests.align import AlignRequest, TwoSetsOptions
 from pairalign.requests.kinds import PATH, SHARE, WHOLE
 from pairalign.requests.shared import (
     GROUPS,
+    IN_SHARDS_OR_WITH_A_REPORT,
     Asked,
     ClusterOfMachinesOptions,
     InputOptions,
@@ -55,6 +56,7 @@ from pairalign.requests.shared import (
     StrandOptions,
     ThresholdsOptions,
     format_option,
+    report_rules,
 )
 from pairalign.requests.similar import StatisticsOptions
 
@@ -432,6 +434,7 @@ class DistanceOptions(
             lambda asked: asked.measure in GENOME_MEASURES and asked.mode != "local",
             "{measure=.} needs {mode=local}, but the mode is {.mode}",
         ),
+        *IN_SHARDS_OR_WITH_A_REPORT,
     )
     GROUPS: ClassVar[dict[str, str | None]] = {
         **GROUPS,
@@ -555,6 +558,7 @@ class TreeOptions(
                 *(("measure", DEFAULT_TREE_MEASURE), ("dask", None)),
             )
         ),
+        *report_rules("resume", "dask"),
     )
 
     are_given: bool | None = None

@@ -10,6 +10,7 @@ from pairalign.reads.presets import AUTO, PRESETS
 from pairalign.requests.kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
 from pairalign.requests.shared import (
     GROUPS,
+    IN_SHARDS_OR_WITH_A_REPORT,
     SCORING,
     Asked,
     ClusterOfMachinesOptions,
@@ -248,6 +249,7 @@ class OverlapOptions(
     RULES: ClassVar[tuple[Rule, ...]] = (
         *OverlapRequest.RULES,
         *(_needs_all(needing, other) for needing in _NEEDING_ALL for other in _IN_PARTS),
+        *IN_SHARDS_OR_WITH_A_REPORT,
     )
 
     input: str = again(SequencesOptions, "input", metavar="READS")

@@ -396,6 +396,25 @@ class ResumeOptions(Asked):
     )
 
 
+def report_rules(*names: str) -> tuple[Rule, ...]:
+    """Return the rules on a report of options with which a run does not see all pairs."""
+
+    def rule(name: str) -> Rule:
+        return Rule(
+            lambda asked: asked.report is not None and bool(getattr(asked, name)),
+            f"a report needs all pairs of a run: leave {{{name}}} out",
+        )
+
+    return tuple(rule(name) for name in names)
+
+
+DASK_MAKES_SHARDS = Rule(
+    lambda asked: asked.dask is not None and asked.shard is not None,
+    "{dask} makes shards itself: leave {shard} out",
+)
+IN_SHARDS_OR_WITH_A_REPORT = (DASK_MAKES_SHARDS, *report_rules("shard", "resume", "dask"))
+
+
 @request
 class ClusterOfMachinesOptions(Asked):
     """Workers of a Dask cluster."""
