@@ -197,6 +197,10 @@ def test_domains_alone_stay_among_the_others():
     late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
     assert not len(late.added)
     assert not len(late.lonely)
+    others = domains | _unrelated(8, 25, (40, 70))
+    both = _among(relatives, others, 11)
+    late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
+    assert {both.names[index] for index in late.added} == {f"u{k}" for k in range(8)}
 
 
 def test_a_sequence_that_is_like_no_other_is_said(tmp_path, capsys):

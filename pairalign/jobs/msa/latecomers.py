@@ -10,7 +10,8 @@ found by scores with free end gaps, in whole numbers:
    than ten, or one in 64, do. What has less than half of it is short.
 3. Short ones are fragments if two that have a long relative in common are often not related to each
    other. Domains that are alone in some sequences and a part of others mostly are; they stay.
-4. Where there are fragments, or many short outliers, all that has less than two thirds is one.
+4. Where there are fragments, all that has less than two thirds is one; else many short outliers
+   are.
 
 All others are aligned first. Outliers among up to 100 of them stay, for these are aligned by all
 pairs (up to 50 with rounds, see the shares of `pairalign.jobs.msa.progressive`), but where without
@@ -114,9 +115,10 @@ def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomer
     length = _usual_length(lengths[~lonely])
     short, long = 2 * lengths < length, 2 * lengths > 3 * length
     added = np.zeros(count, bool)
-    are_many = int((lonely & short).sum()) >= _LEAST_SHORT
-    if are_many or _are_fragments(related, columns, short):
+    if _are_fragments(related, columns, short):
         added = 3 * lengths < 2 * length
+    elif int((lonely & short).sum()) >= _LEAST_SHORT:
+        added = lonely & short
     is_fragment = added.copy()
     first = count - int(added.sum())
     related_ones = count - int((added | lonely).sum())
