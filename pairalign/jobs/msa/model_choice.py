@@ -20,6 +20,9 @@ MOST_OF_ALL_PAIRS = 100
 _ALIKE = 0.9
 """Of the longer sequence of a pair, in the mean of all pairs."""
 
+_LEAST_USUAL = 3
+"""Sequences that say how long those of a family are."""
+
 _ONE = 1 << 20
 
 
@@ -31,7 +34,8 @@ def match_states_of(sequences: SequenceSet, usual: npt.NDArray[np.int64] | None 
     sequences : SequenceSet
         Two or more.
     usual : ndarray of int64, optional
-        Those whose lengths count: not fragments and outliers. Default: all, as for fewer than two.
+        Those whose lengths count: not fragments and outliers. Default, and for fewer than three:
+        all.
 
     Returns
     -------
@@ -46,7 +50,7 @@ def match_states_of(sequences: SequenceSet, usual: npt.NDArray[np.int64] | None 
     if sequences.alphabet == DNA or count > MOST_OF_ALL_PAIRS:
         return 1
     lengths = sequences.lengths.astype(np.int64)
-    if usual is not None and len(usual) > 1:
+    if usual is not None and len(usual) >= _LEAST_USUAL:
         lengths = lengths[usual]
     one, other = (lengths[index] for index in np.triu_indices(len(lengths), 1))
     alike = np.minimum(one, other) * _ONE // np.maximum(one, other)
