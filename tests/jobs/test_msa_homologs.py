@@ -71,12 +71,15 @@ def best_hits(database: dict[str, str]) -> dict[str, str]:
         before = best.setdefault(hit.target.name, hit)
         if hit.score > before.score:
             best[hit.target.name] = hit
-    return {
-        f"homolog_{name}/{hit.target_start + 1}-{hit.target_end}": database[name][
-            hit.target_start : hit.target_end
-        ]
-        for name, hit in best.items()
-    }
+    return dict(cut(hit) for hit in best.values())
+
+
+def cut(hit: Any) -> tuple[str, str]:
+    """The name and residues of a hit, with residues beside it as far as the member goes."""
+    start = max(hit.target_start - hit.query_start, 0)
+    stop = hit.target_end + len(hit.query.letters) - hit.query_end
+    letters = hit.target.letters[start:stop]
+    return f"homolog_{hit.target.name}/{start + 1}-{start + len(letters)}", letters
 
 
 def test_hits_are_those_of_align_trimmed() -> None:

@@ -3,10 +3,12 @@
 1. Local scores of all members with all sequences of the database; a hit has an E-value of at most
    `MOST_EVALUE`. Each sequence that is one counts once for a family: with the member with which it
    scores most.
-2. Each of these pairs is aligned, and the sequence trimmed to what is aligned.
-3. Sequences are chosen from the nearest to the farthest, evenly among all that were found, in the
-   order of their identity with that member. One that is more than 95% identical to a member, or to
-   one that is chosen, gives its place to others.
+2. Each of these pairs is aligned, and the sequence trimmed to what is aligned. Where ends of the
+   member are not, because a local alignment ends where it scores no more, as many residues beside
+   it stay.
+3. Sequences are chosen from the nearest to the farthest, so that their identities with that member
+   are evenly spaced. One that is more than 95% identical to a member, or to one that is chosen,
+   gives its place to others.
 
 All scores are exact, so what is chosen depends neither on the order of the database nor on that of
 the family, nor on other families of the same search.
@@ -28,6 +30,7 @@ from pairalign.base.errors import AlphabetError
 from pairalign.jobs.msa.grouping import Indices
 from pairalign.jobs.run.inputs import as_scoring
 from pairalign.jobs.run.problem_checks import whole_number
+from pairalign.jobs.run.query_slices import lengths_of
 from pairalign.jobs.run.request import RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList
@@ -41,8 +44,6 @@ MOST_IDENTICAL = 95
 """Matches of a pair by residues of the shorter sequence, in hundredths."""
 
 MOST_SEQUENCES = 2**31 - 1
-
-LEAST_COVERED = 0.0
 
 MARK = "homolog_"
 """What the names of homologs begin with."""
@@ -151,10 +152,8 @@ class _Search:
         starts = np.searchsorted(hits.family, np.arange(len(self._families) + 1)).tolist()
         spans = self._spans(hits)
         for k, family in enumerate(self._families):
-            own = np.arange(starts[k], starts[k + 1])
-            covered = spans[4, own] >= LEAST_COVERED * self._members.lengths[hits.member[own]]
-            own = own[covered]
-            found = _trimmed(self._database, hits.target[own], spans[:4, own])
+            own = slice(starts[k], starts[k + 1])
+            found = _trimmed(self._database, hits.target[own], spans[:, own])
             yield _Choice(family, self._resources).choose(found, most - len(family))
 
     def _hits(self) -> _Hits:
@@ -170,15 +169,13 @@ class _Search:
         return hits.with_more(pending, self._members.positions)
 
     def _spans(self, hits: _Hits) -> npt.NDArray[np.int64]:
-        """Return what is aligned of each hit, shape (5, hits).
-
-        Start and stop in it, matches, columns, and how many residues of the member.
-        """
-        spans = np.zeros((5, len(hits)), np.int64)
+        """Return where each hit is cut, its matches and columns, shape (4, hits)."""
+        spans = np.zeros((4, len(hits)), np.int64)
         if not len(hits):
             return spans
         listed = PairList(hits.member.astype(np.int32), hits.target.astype(np.int32))
         run = RunRequest(detail=Detail.STATS, resources=self._resources)
+        lengths = lengths_of(self._database, hits.target.astype(np.int32))
         keys, done = hits.member * len(self._database) + hits.target, 0
         order = np.argsort(keys)
         for found in plan_alignment(
@@ -186,9 +183,11 @@ class _Search:
         ).job:
             key = found.query.astype(np.int64) * len(self._database) + found.target
             places = order[np.searchsorted(keys, key, sorter=order)]
-            values = [found.field(name) for name in ("target_start", "target_end", "matches")]
-            values += [found.columns, found.field("query_end") - found.field("query_start")]
-            spans[:, places] = np.stack(values)
+            before = found.field("target_start") - found.field("query_start")
+            after = self._members.lengths[found.query] - found.field("query_end")
+            stop = np.minimum(found.field("target_end") + after, lengths[places])
+            cut = np.maximum(before, 0), stop
+            spans[:, places] = np.stack((*cut, found.field("matches"), found.columns))
             done += len(key)
         assert done == len(hits)
         return spans
@@ -278,8 +277,16 @@ class _Choice:
 
 
 def _evenly(left: list[_Candidate], taken: int) -> set[int]:
-    """Return numbers below `count`, evenly spaced, the first and the last among them."""
-    count = len(left)
-    if taken >= count:
-        return set(range(count))
-    return set(np.rint(np.linspace(0, count - 1, taken)).astype(np.int64).tolist())
+    """Return places of hits whose identities are evenly spaced, the nearest and farthest included.
+
+    The hits come from the nearest to the farthest.
+    """
+    if taken >= len(left):
+        return set(range(len(left)))
+    identities = np.array([one.identity for one in left])
+    places: set[int] = set()
+    for wanted in np.linspace(identities[0], identities[-1], taken):
+        apart = np.abs(identities - wanted)
+        apart[list(places)] = np.inf
+        places.add(int(apart.argmin()))
+    return places
