@@ -53,11 +53,9 @@ def work_of_sample(left: Left, costs: FilterCosts) -> Work:
 def work_of_list(steps: Steps, job: AlignmentJob, costs: FilterCosts) -> Work:
     """Return what some pairs of a list say of all, by what a job has counted of them."""
     scale, cells = job.pairs / steps.pairs, job.cells / job.pairs
-    looked = costs.look * steps.pairs + costs.choose * steps.common
-    if steps.gram:
-        looked += costs.grams * steps.possible
-    if steps.common < steps.sharing:
-        looked += round(steps.sharing * cells) // costs.subsequence
+    possible = steps.possible if steps.gram else 0
+    sharing = steps.sharing if steps.common < steps.sharing else 0
+    looked = costs.of(steps.pairs, steps.common, possible, sharing, int(cells))
     pairs = steps.common * scale
     return Work(pairs, pairs * cells, looked * scale, steps.pairs)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,14 @@ class FilterCosts:
     grams: int
     choose: int
     subsequence: int
+
+    def of(self, pairs: Any, left: Any, possible: Any, sharing: Any, mean: Any) -> Any:
+        """Return what filters take; counts are numbers or arrays, of pairs as `Left` has them.
+
+        `possible` and `sharing` are 0 where these were not looked at; `mean`: cells of a pair.
+        """
+        by_look = self.look * pairs + self.choose * left
+        return by_look + self.grams * possible + sharing * (mean // self.subsequence)
 
 
 CPU_COSTS = FilterCosts(200, 800, 6000, 24)
@@ -138,12 +146,11 @@ class Left:
     def filtering(self, costs: FilterCosts) -> Int64s:
         """Return what it takes to find what is left, in cells that are scored meanwhile."""
         mean = self.cells // np.maximum(self.pairs, 1)
-        work: Int64s = costs.look * self.pairs + costs.choose * self.left
-        if self.grams:
-            work = work + costs.grams * self.possible
-        if self.subsequences:
-            work = work + self.sharing * (mean // costs.subsequence)
-        return work
+        possible = self.grams * self.possible
+        found: Int64s = costs.of(
+            self.pairs, self.left, possible, self.subsequences * self.sharing, mean
+        )
+        return found
 
 
 class WorkSample:
