@@ -77,8 +77,8 @@ def best_hits(database: dict[str, str]) -> dict[str, str]:
 def cut(hit: Any) -> tuple[str, str]:
     """The name and residues of a hit, with residues beside it as far as the member goes."""
     start = max(hit.target_start - hit.query_start, 0)
-    stop = hit.target_end + len(hit.query.letters) - hit.query_end
-    letters = hit.target.letters[start:stop]
+    stop = hit.target_end + len(hit.query.residues) - hit.query_end
+    letters = hit.target.residues[start:stop]
     return f"homolog_{hit.target.name}/{start + 1}-{start + len(letters)}", letters
 
 
