@@ -45,6 +45,8 @@ def allowed(name: str, text: str) -> set[str]:
         return NOT_ASKED | SHARED | {"PR01"}  # fields are attributes; see the test of these
     if member and "\n" not in text.strip():
         return NOT_ASKED | SHARED | {"PR01", "RT01"}  # one line says all
+    if "As for `pairalign." in text:  # said of the names of several lines, after the last one
+        return NOT_ASKED | SHARED | {"PR07"}
     return NOT_ASKED | SHARED
 
 

@@ -35,7 +35,9 @@ VALUES = {
     "detail": ("cigar", "stats", "score"),
     "alphabet": ("protein", "dna"),
 }
+AS_FOR_ALIGN = ("stream", "audit", "estimate")
 FEWER = {("cluster", "rank"): choices.EDGE_RANKS, ("overlap", "mode"): choices.MODES[1:]}
+FEWER["estimate", "detail"] = ("cigar", "score")
 FUNCTIONS = [name for name in pairalign.__all__ if inspect.isfunction(getattr(pairalign, name))]
 
 
@@ -62,4 +64,4 @@ def test_functions_with_an_identity_list_it() -> None:
     ]
     assert len(with_identity) >= 3
     for name in with_identity:
-        assert 'identity_of : {"' in getattr(pairalign, name).__doc__ or name in ("stream", "audit")
+        assert 'identity_of : {"' in getattr(pairalign, name).__doc__ or name in AS_FOR_ALIGN
