@@ -200,7 +200,7 @@ def test_auto_gives_long_pairs_to_block_diagonals(
     problem = Problem(tuple(sequences), others, dna("global"))
     monkeypatch.setitem(FAMILIES, "packed", PairPerThread)
     monkeypatch.setattr(routing, "LEAST_RESIDUES", 100)
-    monkeypatch.setattr(routing, "LETTERS_A_PAIR", 1e-6)
+    monkeypatch.setattr(routing, "RESIDUES_A_PAIR", 1e-6)
     routed = []
     align = BlockDiagonals.align
 

@@ -45,7 +45,7 @@ def long_pairs(
 
     A pair is such a pair when its shorter sequence has at least `LEAST_RESIDUES`, and the window's
     others have fewer cells than pairs of its size would need to have to keep the device busy: for
-    each multiprocessor one pair of `LETTERS_A_PAIR`, four of twice as many residues, and so on.
+    each multiprocessor one pair of `RESIDUES_A_PAIR`, four of twice as many residues, and so on.
 
     Parameters
     ----------
