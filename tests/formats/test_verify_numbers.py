@@ -38,6 +38,7 @@ NOT_CHECKED = {
     "paf": re.compile(r"^(\S+\t){11}@", re.MULTILINE),
     "sam": re.compile(r"^(@HD|@PG)[^\n]*@|^\w+\t(@|\S+\t\S+\t\S+\t@)", re.MULTILINE),
     "srspair": re.compile(r"^# (Matrix|Gap_penalty|Extend_penalty|Aligned_sequences)[^\n]*@", re.M),
+    "stockholm": re.compile(r"^#=GS[^\n]*@", re.MULTILINE),
     "maf": re.compile(r"^##maf[^\n]*@", re.MULTILINE),
     "graphml": re.compile(r"^(<\?xml|<edge |<graphml)[^\n]*@", re.MULTILINE),
     "gexf": re.compile(r"^(<\?xml|<edge |<gexf|<attribute)[^\n]*@", re.MULTILINE),

@@ -61,7 +61,7 @@ def test_homologous_bases_are_one_base_of_the_graph(
     monkeypatch.chdir(tmp_path)
     sequences, origins = haplotypes(seed)
     graph = graph_of(sequences, OPTIONS)
-    letters = graph.letters()  # of one base there is one letter
+    letters = graph.residues()  # of one base there is one letter
     for name, text in sequences.items():
         assert "".join(letters[side] for side in graph.path(name)) == text
     sides: dict[int, list[int]] = {}
@@ -126,7 +126,7 @@ def test_bases_left_out_of_repeats(seed: int, tmp_path: Path, monkeypatch: Any) 
     wrong = sum(len(sides[base]) - 1 for base in apart - ambiguous)
     assert wrong <= 0.001 * pairs
     for name, text in sequences.items():
-        letters = graph.letters()
+        letters = graph.residues()
         assert "".join(letters[side] for side in graph.path(name)) == text
 
 
