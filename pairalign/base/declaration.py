@@ -12,6 +12,7 @@ Nothing heavy is imported here, nor in `pairalign.requests`: help is there at on
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
@@ -256,7 +257,12 @@ def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
     names = {one.name for one in fields(kind)}  # type: ignore[arg-type]
     taken = {name: value for name, value in given.items() if name in names}
     several = {one.name for one in options_of(kind) if one.is_several}
-    return kind(**{k: tuple(v or ()) if k in several else v for k, v in taken.items()})
+    return kind(**{k: _as_several(v) if k in several else v for k, v in taken.items()})
+
+
+def _as_several(value: Any) -> tuple[Any, ...]:
+    """Return the values of an option that may be given again: one path is one value."""
+    return (value,) if isinstance(value, (str, os.PathLike)) else tuple(value or ())
 
 
 def takes(*kinds: type, but: tuple[str, ...] = ()) -> Callable[[_Function], _Function]:

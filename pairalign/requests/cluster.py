@@ -19,6 +19,7 @@ from pairalign.requests.shared import (
     Asked,
     HitsOptions,
     InputOptions,
+    ModeOptions,
     OutputOptions,
     ReportOptions,
     ResourcesOptions,
@@ -29,7 +30,12 @@ from pairalign.requests.shared import (
     describe_thresholds,
     format_option,
 )
-from pairalign.requests.similar import NEEDS_LOCAL, SimilarOptions, StatisticsOptions
+from pairalign.requests.similar import (
+    NEEDS_LOCAL,
+    SimilarOptions,
+    StatisticsOptions,
+    with_mode,
+)
 
 _CLUSTERS = "clusters"
 
@@ -202,9 +208,16 @@ class ClusterOptions(
         ),
     )
 
+    mode: str | None = again(
+        ModeOptions, "mode", default=None, help="default: global; local with --max-evalue"
+    )
     format: str | None = format_option((*CLUSTER_SUFFIXES, *NETWORK_NAMES), "tsv")
     max_hits: int | None = again(
         HitsOptions,
         "max_hits",
         help="networks: only pairs that are among the best K of either sequence",
     )
+
+    def completed(self) -> ClusterOptions:
+        """Return the request with a mode."""
+        return with_mode(self)

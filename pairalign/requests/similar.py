@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _WHOLE, _ALIGNED = "full", "columns"
 _GLOBAL, _LOCAL = "global", "local"
+_Request = TypeVar("_Request", bound=Asked)
 _Folds = TypeVar("_Folds", bound="FoldsSimilarOptions")
 USUAL_EVALUE = 0.001
 """The largest of folds of proteins, where nothing is said of what is similar."""
@@ -93,8 +94,8 @@ class SimilarOptions(ThresholdsOptions, StatisticsOptions):
 
 OF_PROTEINS = Rule(
     lambda asked: asked.is_usual,
-    "what is similar is not said, and of DNA nothing is usual: give {min_identity=X}, or in local "
-    "mode {max_evalue=X}",
+    "what is similar is not said, and of DNA nothing is usual: give {min_identity=X} or "
+    "{max_evalue=X}",
 )
 """Of folds of DNA: genes of one kind, and repeats, connect nearly all of a set."""
 
@@ -102,6 +103,13 @@ NEEDS_LOCAL = Rule(
     lambda asked: asked.max_evalue is not None and asked.mode != "local",
     "{max_evalue} needs {mode=local}, but the mode is {.mode}",
 )
+
+
+def with_mode(asked: _Request) -> _Request:
+    """Return a request with a mode: where none is said, local with an E-value, else global."""
+    asks_evalue = getattr(asked, "max_evalue", None) is not None and not _has_end_gaps(asked)
+    mode = getattr(asked, "mode", None) or (_LOCAL if asks_evalue else _GLOBAL)
+    return replace(asked, mode=mode)  # type: ignore[call-arg]
 
 
 @request
@@ -126,7 +134,7 @@ class FoldsSimilarOptions(SimilarOptions):
         ModeOptions,
         "mode",
         default=None,
-        help=f"default: {_GLOBAL}; {_LOCAL} without --min-identity and --max-evalue",
+        help=f"default: {_GLOBAL}; {_LOCAL} with --max-evalue, or without --min-identity",
     )
     identity_of: Any = again(
         ThresholdsOptions,
@@ -140,7 +148,7 @@ class FoldsSimilarOptions(SimilarOptions):
         """Return the request with a mode and, where neither is said, the usual E-value."""
         is_said = self.min_identity is not None or self.max_evalue is not None
         if is_said or self.mode not in (None, _LOCAL) or _has_end_gaps(self):
-            return replace(self, mode=self.mode or _GLOBAL)
+            return with_mode(self)
         return replace(self, max_evalue=USUAL_EVALUE, mode=_LOCAL, is_usual=True)
 
     @property

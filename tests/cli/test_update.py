@@ -13,7 +13,7 @@ from align_command import align
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.errors import FormatError
+from pairalign.errors import FormatError, UsageError
 from pairalign.formats import FORMATS
 from pairalign.formats.spill_file import HeldOutput
 from pairalign.jobs.run.align import AlignmentJob
@@ -394,3 +394,8 @@ def test_python_updates_as_the_command_does() -> None:
     assert Path("all.tsv").read_bytes() == Path("fresh.tsv").read_bytes()
     with pytest.raises(FormatError, match="the parts are tsv"):
         pairalign.update("parts", "new.fa", "out.paf")
+
+
+def test_in_python_an_update_has_a_new_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="new: expected at least one file of sequences"):
+        pairalign.update(tmp_path / "parts", [], tmp_path / "out.paf")

@@ -12,7 +12,7 @@ import pytest
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.errors import DeviceError
+from pairalign.errors import DeviceError, UsageError
 from pairalign.jobs.estimate.rates import GCUPS, parse_devices
 
 MEASURED = Path(__file__).parents[2] / "docs" / "measured.md"
@@ -163,3 +163,28 @@ def test_python_refuses_devices_and_arguments_that_are_not_known() -> None:
         pairalign.estimate("in.fa", sharde=2)  # type: ignore[call-arg]
     with pytest.raises(ValueError, match="hsps needs mode='local', but the mode is global"):
         pairalign.estimate("in.fa", hsps=2)
+
+
+@pytest.mark.parametrize(
+    ("asked", "error", "says"),
+    [
+        ({"sample": 0}, ValueError, "sample 0: expected at least 1"),
+        ({"sample": "x"}, TypeError, "sample 'x': expected a whole number"),
+        ({"price": "x"}, UsageError, "price 'x': expected a number"),
+        ({"price": float("nan")}, UsageError, "price nan: expected a number"),
+        ({"detail": "stats"}, UsageError, "detail 'stats': expected one of cigar, score"),
+    ],
+)
+def test_wrong_values_are_named_in_python(
+    asked: dict[str, Any], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        pairalign.estimate("in.fa", **asked)
+
+
+def test_one_path_is_one_more_file() -> None:
+    more = Path("more.fa")
+    more.write_text(">more\nMKVLAT\n")
+    for also in (more, str(more), [more]):
+        assert pairalign.estimate("in.fa", also=also).pairs == 121 * 120 // 2
+        assert len(pairalign.align("in.fa", also=also, detail="score").queries) == 121

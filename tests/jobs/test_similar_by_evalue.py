@@ -139,7 +139,7 @@ def test_of_dna_what_is_similar_is_to_be_given(tmp_path: Path) -> None:
     fasta = write(tmp_path / "genes.fa", genes)
     folds = "name,fold\n" + "".join(f"{name},{k % 2}\n" for k, (name, _) in enumerate(genes))
     (tmp_path / "folds.csv").write_text(folds)
-    expected = "of DNA nothing is usual: give --min-identity X, or in local mode --max-evalue X"
+    expected = "of DNA nothing is usual: give --min-identity X or --max-evalue X"
     for asked in (("split", fasta), ("audit", "folds.csv", fasta), ("audit", fasta, fasta)):
         assert expected in said_by(tmp_path, *asked, "-o", "x.csv", code=2)
         assert not (tmp_path / "x.csv").exists()
@@ -327,7 +327,37 @@ def test_what_makes_no_sense_in_python(records) -> None:
     with pytest.raises(UsageError, match="are for max_evalue"):
         pairalign.cluster(some, min_identity=0.5, db_size=1000)
     with pytest.raises(ScoringError, match="local alignments: add mode='local'"):
-        pairalign.split(some, max_evalue=1e-3)
+        pairalign.split(some, max_evalue=1e-3, mode="global")
+
+
+def test_an_evalue_means_local_alignments(records, tmp_path: Path) -> None:
+    some = records[:30] + records[PROTEINS : PROTEINS + 30]
+    write(tmp_path / "some.fa", some)
+    (tmp_path / "folds.csv").write_text(
+        "name,fold\n" + "".join(f"{name},{k // 30}\n" for k, (name, _) in enumerate(some))
+    )
+    commands = (
+        ("split", "some.fa", "--folds", "2"),
+        ("audit", "folds.csv", "some.fa"),
+        ("cluster", "some.fa"),
+    )
+    for command, *rest in commands:
+        code = 1 if command == "audit" else 0
+        found = []
+        for mode in ((), ("--mode", "local")):
+            out = tmp_path / f"{command}{len(mode)}.{'tsv' if command == 'cluster' else 'csv'}"
+            said_by(tmp_path, command, *rest, "--max-evalue", "1e-6", *mode, "-o", out, code=code)
+            found.append(out.read_bytes())
+        assert found[0] == found[1]
+    functions = (
+        lambda **asked: pairalign.split(dict(some), folds=2, **asked).folds.tolist(),
+        lambda **asked: list(pairalign.audit(tmp_path / "folds.csv", dict(some), **asked)),
+        lambda **asked: list(pairalign.cluster(dict(some), **asked)),
+    )
+    for function in functions:
+        assert function(max_evalue=1e-6) == function(max_evalue=1e-6, mode="local")
+    with pytest.raises(ScoringError, match="local alignments: add mode='local'"):
+        pairalign.cluster(dict(some), max_evalue=1e-6, mode="global")
 
 
 def test_a_larger_database_connects_less(records) -> None:

@@ -61,6 +61,7 @@ from pairalign.jobs.run.request import evalue_filter_of
 from pairalign.jobs.run.resources import Resources
 from pairalign.requests.cluster import EDGES_IN_PYTHON, ClusterRequest
 from pairalign.requests.shared import ProblemOptions
+from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.abundances import read_abundances
 from pairalign.sequences.sets import SequenceSet
 
@@ -226,7 +227,7 @@ def cluster(
         As for `pairalign.align`; pairs beyond it are not similar enough.
     max_evalue : float, optional
         In place of `min_identity`, or together with it: similar pairs have an E-value of at most
-        that, whichever sequence is the query; mode local.
+        that, whichever sequence is the query; the mode is local.
     db_size, search_space, comp_based_stats
         As for `pairalign.align`.
     linkage : {"greedy", "single", "complete", "average"}
@@ -294,6 +295,8 @@ def cluster(
     labels = None if extend is None else np.asarray(extend, np.int32)
     asked = make(ClusterRequest, {**locals(), "extend": labels})
     check(asked, EDGES_IN_PYTHON)
+    if mode is None and max_evalue is not None and not isinstance(scoring, Scoring):
+        mode = "local"
     problem = read_problem(given_problem(sequences, None, scoring, mode, more))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)

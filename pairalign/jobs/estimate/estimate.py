@@ -10,6 +10,7 @@ and what filters take is what is foretold (`pairalign.jobs.estimate.work`).
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +19,7 @@ import numpy as np
 
 from pairalign.base.choices import WEIGHTS
 from pairalign.base.declaration import make, takes
+from pairalign.base.errors import UsageError
 from pairalign.formats import open_writer
 from pairalign.jobs.estimate.rates import FILTERS, Devices, parse_devices
 from pairalign.jobs.estimate.work import (
@@ -31,6 +33,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.align_all import AlignArguments, plan_given, problem_arguments
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, given_problem, mode_of
+from pairalign.jobs.run.problem_checks import whole_number
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.resources import Resources
@@ -39,6 +42,7 @@ from pairalign.jobs.stages.threshold_engine import Steps
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.requests.estimate import EstimateOptions
+from pairalign.requests.kinds import NUMBER
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
 START_SECONDS = 20.0
 """That a task takes to start on a cluster: an assumption."""
 _SEED = 1
+_DETAILS = ("cigar", "score")
 _TWO_STAGES = 0.1
 """Of pairs that pass; below it few of the cells are those of alignments."""
 
@@ -155,9 +160,15 @@ def estimate(
     ------
     DeviceError
         There are no measured rates of such a device.
+    UsageError
+        There is no such detail or price.
     FastaError, AlphabetError, ScoringError, PairListError, FormatError
         See `pairalign.errors`.
     """
+    if detail not in _DETAILS:
+        raise UsageError(f"detail {detail!r}: expected one of {', '.join(_DETAILS)}")
+    sample = whole_number("sample", sample, sys.maxsize)
+    _check_price(price)
     given = {**locals(), **more, "mode": mode_of(scoring, mode), "output": "-"}
     asked = make(EstimateOptions, {**given, "score_only": detail == "score"})
     parse_devices(devices)  # before anything is read
@@ -165,6 +176,13 @@ def estimate(
     problem = given_problem(sequences, targets, scoring, mode, problem_arguments(more))
     run = table.run_request(asked, Resources.of(asked, progress))
     return estimate_run(plan_given(asked, problem, run), asked, table)
+
+
+def _check_price(price: float | str | None) -> None:
+    try:
+        NUMBER.read("0" if price is None else str(price))
+    except (ValueError, ArithmeticError):
+        raise UsageError(f"price {price!r}: expected {NUMBER.expected}") from None
 
 
 def estimate_run(plan: AlignmentPlan, asked: EstimateOptions, table: Table) -> Estimate:

@@ -34,7 +34,7 @@ class InputArguments(TypedDict, total=False):
 
     alphabet: Alphabet | str | None
     degap: bool
-    also: Iterable[Source]
+    also: str | os.PathLike[str] | Iterable[Source]
     on_empty: Literal["error", "skip"]
     on_duplicate: Literal["error", "rename", "drop"]
     names: Literal["first", "whole"]

@@ -242,7 +242,7 @@ optional
         As for `pairalign.align`; pairs beyond it may be across folds.
     max_evalue : float, optional
         In place of `min_identity`, or together with it: no pair across folds has an E-value of at
-        most that, whichever sequence is the query; mode local.
+        most that, whichever sequence is the query; the mode is local.
     db_size, search_space, comp_based_stats
         As for `pairalign.align`.
     folds : int, optional

@@ -14,7 +14,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
 from pairalign.base.arrays import Int32s
 from pairalign.base.declaration import check, decided_by, make, options_of, restored
-from pairalign.base.errors import FormatError, PartsError
+from pairalign.base.errors import FormatError, PartsError, UsageError
 from pairalign.base.native import keep_freed_memory
 from pairalign.base.spelling import spelled
 from pairalign.engines.kernels import AUTO
@@ -114,6 +114,8 @@ def update(
         The folder has no such run, or a part is damaged.
     FormatError, OutputError
         The name means another format, E-values would change, or the disk is full.
+    UsageError
+        No file is new.
     FastaError, AlphabetError, CapacityError, DeviceError
         See `pairalign.errors`.
 
@@ -121,7 +123,9 @@ def update(
     -----
     The bytes are those of a run of all sequences.
     """
-    files = [new] if isinstance(new, (str, os.PathLike)) else new
+    files = [new] if isinstance(new, (str, os.PathLike)) else list(new)
+    if not files:
+        raise UsageError("new: expected at least one file of sequences")
     given = {**locals(), "new": [os.fspath(one) for one in files]}
     given |= {"parts": os.fspath(parts), "output": os.fspath(output), "quiet": True}
     asked = make(UpdateOptions, given)
