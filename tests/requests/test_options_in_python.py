@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from pairalign.jobs.run.align_all import AlignArguments
 from pairalign.jobs.run.inputs import InputArguments, ProblemArguments
 from pairalign.requests.align import AlignRequest
 from pairalign.requests.shared import InputOptions, KernelResources, ProblemOptions
+from pairalign.scoring.request import ScoringRequest
 
 OF_THE_PROGRAM_ALONE = ("devices", "help", "completion")
 """Commands that say something of the program; each other one has a function of its name."""
@@ -140,6 +142,11 @@ def test_type_checkers_see_the_arguments_declared(arguments: Any, requests: list
     options = (one for request in requests for one in declaration.options_of(request))
     declared = {one.name for one in options if one.surface == "both"}
     assert arguments.__annotations__.keys() == declared - {"mode"}
+
+
+def test_functions_hand_on_what_they_take_of_scores() -> None:
+    taken = ProblemArguments.__annotations__.keys() - InputArguments.__annotations__.keys()
+    assert taken == {one.name for one in fields(ScoringRequest)} - {"mode"}
 
 
 FAMILY = {"a": "MKVLAWDEGHKLMNPQRST", "b": "MKVLAWDEGHKLMNPQRS", "c": "WWHHKKMKVLAWDE"}
