@@ -16,6 +16,7 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import FormatError
+from pairalign.base.texts import quoted
 from pairalign.formats.archives import HeldArray, write_archive
 from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.output import FileOutput, Output
@@ -67,7 +68,7 @@ class TsvPosteriors(PosteriorWriter):
 
     def _begin(self) -> None:
         self._output.write(b"query\ttarget\tquery_residue\ttarget_residue\tposterior\n")
-        self._names = _table(f"{name}\t" for name in self._sequences.names)
+        self._names = _table(f"{quoted(name)}\t" for name in self._sequences.names)
         self._residues = _table(f"{number}\t" for number in _residues_of(self._sequences))
         self._values = _table(f"{value / ONE:.5f}\n" for value in range(ONE + 1))
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES, SPARSE_SUFFIXES
 from pairalign.base.errors import FormatError
+from pairalign.base.texts import quoted
 from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.names import choose_format
 from pairalign.formats.npz import Pieces, write_npz
@@ -86,7 +87,7 @@ def _write_npz(output: Output, found: SparseDistances) -> None:
 
 
 def _write_tsv(output: Output, found: SparseDistances) -> None:
-    names, others = found.names, found.other_names
+    names, others = ([quoted(name) for name in side] for side in (found.names, found.other_names))
     output.write(b"query\ttarget\tdistance\n")
     for start in range(0, len(found), _LINES_A_WRITE):
         part = slice(start, start + _LINES_A_WRITE)

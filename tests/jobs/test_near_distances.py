@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,14 @@ def test_tables_have_a_row_a_pair(folder: Path) -> None:
     assert main(["distance", "in.fa", "--max-edits", "2", "-o", "o.parquet", "-q"]) == 0
     table = parquet.read_table("o.parquet").to_pydict()
     assert list(zip(table["query"], table["target"], table["distance"], strict=True)) == expected
+
+
+def test_names_with_quotes_are_quoted_in_tables(tmp_path: Path) -> None:
+    named = pairalign.SequenceSet.from_strings({'"a': "MKVLAAG", 'b"c': "MKVLAAG", "d": "MKVLASG"})
+    pairalign.distance(named, max_edits=1, sparse=True).write(tmp_path / "o.tsv")
+    with (tmp_path / "o.tsv").open(newline="") as file:
+        rows = [row[:2] for row in csv.reader(file, delimiter="\t")]
+    assert rows[1:] == [['"a', 'b"c'], ['"a', "d"], ['b"c', "d"]]
 
 
 def test_standard_output_is_a_table(folder: Path, capfdbinary: Any) -> None:

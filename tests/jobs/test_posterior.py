@@ -121,7 +121,7 @@ def test_command_says_what_it_has_done(tmp_path, family, capsys):
 
 def test_text_of_names_of_any_length_and_of_pairs_without_entries(tmp_path):
     sequences = pairalign.SequenceSet.from_strings(
-        {"é" * 30: "MKVLAAG", "b": "WWWWW", "c": "MKVLSAG"}, alphabet="protein"
+        {"é" * 30: "MKVLAAG", "b": "WWWWW", '"c': "MKVLSAG"}, alphabet="protein"
     )
     piece = SparsePosteriors(
         np.array([0, 0, 1], np.int32),
@@ -137,7 +137,7 @@ def test_text_of_names_of_any_length_and_of_pairs_without_entries(tmp_path):
         for part in (piece, part_of(piece, 0, 1)):
             writer.write(part)
         writer.close()
-    title = f"{'é' * 30}\tc"
+    title = "\t".join(("é" * 30, '"""c"'))
     assert (tmp_path / "tsv").read_text().splitlines()[1:] == [
         f"{title}\t1\t1\t1.00000", f"{title}\t2\t2\t0.00999", f"{title}\t7\t7\t0.50001"
     ]  # fmt: skip

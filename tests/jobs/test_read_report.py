@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from pathlib import Path
 
@@ -113,12 +114,12 @@ def test_overlaps_come_in_any_pieces() -> None:
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     reads = tmp_path / "reads.fa"
-    letters = {f"r{k}": GENOME[k * 60 : k * 60 + 300] for k in range(8)}
+    letters = {f'"r{k}': GENOME[k * 60 : k * 60 + 300] for k in range(8)}
     reads.write_text("".join(f">{name}\n{one}\n" for name, one in letters.items()))
     table, paf = tmp_path / "reads.tsv", tmp_path / "out.paf"
     command = ["overlap", str(reads), "--device", "cpu", "-q", "--read-report", str(table)]
     assert main([*command, "-o", str(paf)]) == 0
-    rows = [line.split("\t") for line in table.read_text().splitlines()[1:]]
+    rows = list(csv.reader(table.read_text().splitlines()[1:], delimiter="\t"))
     assert [row[0] for row in rows] == list(letters)
     assert sum(int(row[2]) for row in rows) == 2 * len(paf.read_text().splitlines())
     before = table.read_text()

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
+from pairalign.base.texts import quoted
 from pairalign.formats.output import open_output
 from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, overhangs
 from pairalign.sequences.sets import SequenceSet
@@ -143,7 +144,7 @@ class ReadReport:
     def _line(self, number: int, flags: tuple[str, ...]) -> str:
         ends = self.sudden_ends[number]
         values = (
-            self.reads.names[number],
+            quoted(self.reads.names[number]),
             int(self.reads.lengths[number]),
             int(self.overlaps[number]),
             READ_KINDS[self.kind_codes[number]],
