@@ -107,6 +107,8 @@ def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
     homologs = None
     if (found := homologs_of(asked, {"": sequences}, format)) is not None:
         homologs = found[""]
+        if asked.keep_homologs and asked.tree_out is not None:
+            _check_tree(homologs.after(sequences))
         decided |= {"homologs": homologs.sequences, "keep_homologs": asked.keep_homologs}
         how |= {"homologs": homologs, "keep_homologs": asked.keep_homologs}
     tree = None if asked.tree_in is None else read_newick(asked.tree_in, sequences.names)

@@ -207,6 +207,27 @@ def test_the_command_with_families(files: None, capsys: pytest.CaptureFixture[st
         assert Path("made", f"{name}.afa").read_bytes() == Path("alone.afa").read_bytes()
 
 
+def test_members_may_have_names_of_homologs() -> None:
+    name = found_in(DATABASE).sequences.names[-1]
+    family = {name: FAMILY["m0"], **dict([*FAMILY.items()][1:])}
+    for keep in (False, True):
+        made = pairalign.msa(family, homologs=DATABASE, keep_homologs=keep)
+        assert rows(made)[name].replace("-", "") == FAMILY["m0"]
+        assert (f"{name}_2" in made.sequences.names) == keep
+
+
+def test_names_for_the_tree_are_checked_first(
+    files: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = {f"{name};": residues for name, residues in DATABASE.items()}
+    Path("odd.fa").write_text(fasta(odd))
+    command = ["msa", "in.fa", "--homologs", "odd.fa", "--keep-homologs", "--tree-out", "t.nwk"]
+    assert main([*command, "-o", "-"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "in.fa: sequence 5 " in said.err
+
+
 def test_refusals() -> None:
     tree = pairalign.msa(FAMILY).tree
     with pytest.raises(UsageError, match="tree_in is of the sequences alone"):

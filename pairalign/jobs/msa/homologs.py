@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -272,6 +273,10 @@ class _Choice:
         if not chosen:
             return None
         names = [one.name for one in chosen]
+        taken = {*self._family.names, *names}
+        for k in np.flatnonzero(np.isin(names, self._family.names)).tolist():
+            names[k] = next(new for n in count(2) if (new := f"{names[k]}_{n}") not in taken)
+            taken.add(names[k])
         records = join_records(names, names, [one.residues for one in chosen])
         return SequenceSet(records, alphabet=self._family.alphabet, source=self._family.source)
 
