@@ -282,7 +282,7 @@ def test_a_job_counts_what_it_counts_on_the_cpu(
     monkeypatch.setattr(threshold_engine, "WORTH_FILTERING", 0)
     rng = np.random.default_rng(2)
     origins = ["".join(rng.choice(list("ACGT"), 100)) for _ in range(4)]
-    reads = [origins[k % 4][: 90 + k % 5] + rng.choice(list("ACGT")) for k in range(48)]
+    reads = [origins[k % 4][: 90 + k % 5] + rng.choice(list("ACGT")) for k in range(90)]
     queries = SequenceSet.from_strings(reads, alphabet="dna")
     expected, counted = job_on(queries, None, **dict(thresholds))
     compile_kernels(device)
