@@ -173,7 +173,7 @@ def request(kind: type[_Request]) -> type[_Request]:
     """Make a dataclass of a `Request`.
 
     What dataclasses would compile for each class, all requests inherit: a command has forty, and
-    compiling took a sixth of the time of ``pairalign align`` of a small set.
+    compiling took a twelfth of the time of ``pairalign align`` of a small set.
     """
     return dataclass(init=False, repr=False, eq=False)(kind)
 

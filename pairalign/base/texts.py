@@ -6,7 +6,9 @@ may stand in names.
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Iterable
 
 UTF8_MARK = b"\xef\xbb\xbf"
 
@@ -17,6 +19,18 @@ _WHOLE = re.compile(r"[0-9]{1,18}")  # what fits 64 bits
 def without_mark(text: bytes) -> bytes:
     """Return the start of a UTF-8 text, or all of it, without a byte order mark."""
     return text.removeprefix(UTF8_MARK)
+
+
+def without_endings(name: str, endings: Iterable[str]) -> str:
+    """Return a file's name less the ends of compression that it has, each once, in their order."""
+    for ending in endings:
+        name = name.removesuffix(ending)
+    return name
+
+
+def stem_of(path: str, compressions: Iterable[str]) -> str:
+    """Return a file's name without its folders, the ends of compression and its ending."""
+    return os.path.splitext(without_endings(os.path.basename(path), compressions))[0]
 
 
 def words_of(line: str) -> list[str]:

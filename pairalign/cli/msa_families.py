@@ -14,6 +14,7 @@ from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import describe_unlike
 from pairalign.base.choices import COMPRESSED_SUFFIXES, MSA_SUFFIXES
 from pairalign.base.errors import FormatError, cut_name
+from pairalign.base.texts import stem_of
 from pairalign.cli.console import log
 from pairalign.cli.lines import Lines, say_summary
 from pairalign.cli.planning import progress_of, resources_of
@@ -139,18 +140,13 @@ def _places_of(asked: MsaOptions, format: str) -> dict[str, str]:
     for path in asked.inputs:
         if path == "-":
             raise FormatError("<stdin>: a family among several needs a file, whose name it takes")
-        place = os.path.join(asked.output, _stem_of(path) + MSA_SUFFIXES[format][0])
+        place = os.path.join(
+            asked.output, stem_of(path, COMPRESSED_SUFFIXES) + MSA_SUFFIXES[format][0]
+        )
         other = places.setdefault(place, path)
         if other is not path:
             raise FormatError(f"'{other}' and '{path}' would both be written to '{place}'")
     return places
-
-
-def _stem_of(path: str) -> str:
-    name = os.path.basename(path)
-    for ending in COMPRESSED_SUFFIXES:
-        name = name.removesuffix(ending)
-    return os.path.splitext(name)[0]
 
 
 def _format_of(folder: str | None) -> str:

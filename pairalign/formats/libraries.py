@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import FormatError
 from pairalign.base.room import check_room
-from pairalign.formats.output import Output
+from pairalign.formats.names import Suffixes, choose_format
+from pairalign.formats.output import Output, Path
 
+_PACKED = ("npz", "parquet")
+"""Formats that have their own compression."""
 _ARROW_BYTES = 256 << 20
 """That PyArrow maps; what it does where there are fewer is anybody's guess."""
 
@@ -83,3 +87,24 @@ def arrow() -> tuple[Any, Any]:
             "Parquet needs pyarrow, which is not installed: pip install 'pairalign[parquet]'"
         ) from error
     return pa, pq
+
+
+def array_format(path: Path, format: str | None, suffixes: Suffixes, what: str) -> str:
+    """Return the format of arrays that is meant, and refuse what cannot be written.
+
+    Parameters
+    ----------
+    path, format, suffixes, what
+        As `pairalign.formats.names.choose_format` takes them.
+
+    Raises
+    ------
+    FormatError
+        There is no such format, it has its own compression, or PyArrow is not installed.
+    """
+    chosen = choose_format(path, format, suffixes, what)
+    if chosen in _PACKED and str(path).endswith(COMPRESSED_SUFFIXES):
+        raise FormatError(f"{chosen} is binary and not compressed again: leave .gz or .zst out")
+    if chosen == "parquet":
+        arrow()
+    return chosen

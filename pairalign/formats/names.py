@@ -8,6 +8,7 @@ from typing import Protocol
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.errors import FormatError
+from pairalign.base.texts import without_endings
 
 Suffixes = Mapping[str, tuple[str, ...]]
 """Ends of file names, in lower case and with the dot, by the name of the format."""
@@ -63,10 +64,7 @@ def check_ending(path: str | os.PathLike[str], endings: tuple[str, ...], what: s
 
 def _uncompressed(path: str | os.PathLike[str]) -> str:
     """Return a file's name in lower case, less the ends of compression."""
-    name = os.fspath(path).lower()
-    for ending in COMPRESSED_SUFFIXES:
-        name = name.removesuffix(ending)
-    return name
+    return without_endings(os.fspath(path).lower(), COMPRESSED_SUFFIXES)
 
 
 def choose_format(

@@ -11,12 +11,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pairalign.base.choices import COMPRESSED_SUFFIXES, RECTANGLE_SUFFIXES
-from pairalign.base.errors import FormatError
+from pairalign.base.choices import RECTANGLE_SUFFIXES
 from pairalign.base.texts import quoted
-from pairalign.formats.libraries import BytesSink, arrow
+from pairalign.formats.libraries import BytesSink, array_format, arrow
 from pairalign.formats.matrix_text import RowText
-from pairalign.formats.names import choose_format
 from pairalign.formats.npz import write_npz
 from pairalign.formats.output import Output, Path
 from pairalign.trees.rectangular_distances import RectangularDistances
@@ -32,12 +30,7 @@ def rectangle_format(path: Path, format: str | None) -> str:
     FormatError
         There is no such format, it has its own compression, or PyArrow is not installed.
     """
-    chosen = choose_format(path, format, RECTANGLE_SUFFIXES, "distances of two sets")
-    if chosen in ("npz", "parquet") and str(path).endswith(COMPRESSED_SUFFIXES):
-        raise FormatError(f"{chosen} is binary and not compressed again: leave .gz or .zst out")
-    if chosen == "parquet":
-        arrow()
-    return chosen
+    return array_format(path, format, RECTANGLE_SUFFIXES, "distances of two sets")
 
 
 def write_rectangle(output: Output, found: RectangularDistances, format: str) -> None:

@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.choices import COMPRESSED_SUFFIXES, SPARSE_SUFFIXES
-from pairalign.base.errors import FormatError
+from pairalign.base.choices import SPARSE_SUFFIXES
 from pairalign.base.texts import quoted
-from pairalign.formats.libraries import BytesSink, arrow
-from pairalign.formats.names import choose_format
+from pairalign.formats.libraries import BytesSink, array_format, arrow
 from pairalign.formats.npz import Pieces, write_npz
 from pairalign.formats.output import Output, Path, open_output
 from pairalign.trees.sparse_distances import SparseDistances
@@ -33,12 +31,7 @@ def sparse_format(path: Path, format: str | None) -> str:
     FormatError
         There is no such format, it has its own compression, or PyArrow is not installed.
     """
-    chosen = choose_format(path, format, SPARSE_SUFFIXES, "distances within a limit")
-    if chosen != "tsv" and str(path).endswith(COMPRESSED_SUFFIXES):
-        raise FormatError(f"{chosen} is binary and not compressed again: leave .gz or .zst out")
-    if chosen == "parquet":
-        arrow()
-    return chosen
+    return array_format(path, format, SPARSE_SUFFIXES, "distances within a limit")
 
 
 def write_sparse(

@@ -14,6 +14,7 @@ import numpy as np
 
 from pairalign.base.choices import COMPRESSED_INPUTS
 from pairalign.base.errors import FastaError, shown_name
+from pairalign.base.texts import without_endings
 from pairalign.sequences.fasta import parse_records
 from pairalign.sequences.records import Origin, Records, join_records
 
@@ -33,9 +34,7 @@ def is_a3m(text: bytes, name: str) -> bool:
     text : bytes
     name : str
     """
-    bare = name.lower()
-    for ending in COMPRESSED_INPUTS:
-        bare = bare.removesuffix(ending)
+    bare = without_endings(name.lower(), COMPRESSED_INPUTS)
     return bare.endswith(".a3m") or text.startswith(_MARK)
 
 

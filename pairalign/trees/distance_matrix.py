@@ -182,11 +182,7 @@ class DistanceMatrix:
         DistanceError
             It is another measure, or not known which.
         """
-        if self.measure not in SIMILARITY_MEASURES or self.own != 0:
-            raise DistanceError(
-                f"a similarity of '{self.measure or 'unknown measure'}': expected one of "
-                f"{', '.join(SIMILARITY_MEASURES)}"
-            )
+        check_similar(self.measure, SIMILARITY_MEASURES, are_similarities=self.own != 0)
         return DistanceMatrix(list(self.names), 1 - self.condensed, self.measure, own=1.0)
 
     def distances(self) -> DistanceMatrix:
@@ -312,6 +308,14 @@ class TriangleBuilder:
     def finish(self, measure: str = "") -> DistanceMatrix:
         """Return the matrix."""
         return DistanceMatrix(self._names, self._condensed, measure)
+
+
+def check_similar(measure: str, known: tuple[str, ...], *, are_similarities: bool) -> None:
+    """Raise DistanceError unless values are distances whose measure is 1 less an identity."""
+    if measure not in known or are_similarities:
+        raise DistanceError(
+            f"a similarity of '{measure or 'unknown measure'}': expected one of {', '.join(known)}"
+        )
 
 
 def check_names(names: Sequence[str], source: str | None = None, least: int = 2) -> None:

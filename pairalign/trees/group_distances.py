@@ -14,7 +14,7 @@ from pairalign.base.above import above
 from pairalign.base.arrays import Int64s
 from pairalign.trees.distance_matrix import DistanceMatrix, first_place
 from pairalign.trees.joining import equal_rows
-from pairalign.trees.linkage import cluster
+from pairalign.trees.linkage import cluster, cut_tree
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,15 +71,11 @@ class GroupDistances(DistanceMatrix):
         list of list of str
             Names of the groups of each cluster, in their order.
         """
-        firsts = list(range(len(self)))
-        members = {k: [name] for k, name in enumerate(self.names)}
-        for one, other, distance, _ in cluster(self.condensed, equal_rows(self), "upgma"):
-            low, high = sorted((firsts[int(one)], firsts[int(other)]))
-            firsts.append(low)
-            if distance <= max_distance:
-                members[low] += members.pop(high)
-        order = {name: k for k, name in enumerate(self.names)}
-        return [sorted(names, key=order.__getitem__) for names in members.values()]
+        leaders = cut_tree(cluster(self.condensed, equal_rows(self), "upgma"), max_distance)
+        members: dict[int, list[str]] = {}
+        for leader, name in zip(leaders.tolist(), self.names, strict=True):
+            members.setdefault(leader, []).append(name)
+        return list(members.values())
 
     def write_table(self, path: str | os.PathLike[str]) -> None:
         """Write `rows` as TSV, as ``--matches`` does.

@@ -19,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arrays import Int32s
 from pairalign.base.native import library
 
 _METHODS = {"upgma": 0, "mixed": 1, "complete": 2}
@@ -74,3 +75,29 @@ def cluster(
     ):
         raise MemoryError(f"the tree of {count:,} sequences needs 8 bytes a pair")
     return linkage
+
+
+def cut_tree(tree: npt.NDArray[np.float64], farthest: float) -> Int32s:
+    """Return the first sequence of each one's cluster when a tree is cut above a distance.
+
+    Parameters
+    ----------
+    tree : ndarray of float64, shape (n-1, 4)
+        As `cluster` returns it.
+    farthest : float
+        The largest distance at which two clusters were joined that stay together.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+    """
+    count = len(tree) + 1
+    firsts, leaders = list(range(count)), list(range(count))
+    for one, other, distance, _ in tree.tolist():
+        low, high = sorted((firsts[int(one)], firsts[int(other)]))
+        firsts.append(low)
+        if distance <= farthest:
+            leaders[high] = low
+    for k, leader in enumerate(leaders):  # a leader comes before what it leads
+        leaders[k] = leaders[leader]
+    return np.array(leaders, np.int32)

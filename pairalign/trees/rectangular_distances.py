@@ -14,7 +14,13 @@ from pairalign.base.above import above
 from pairalign.base.choices import IDENTITY_MEASURES
 from pairalign.base.errors import DistanceError, MissingPackageError, shown_name
 from pairalign.base.notebooks import SHOWN, html_table
-from pairalign.trees.distance_matrix import DistanceMatrix, Floats, check_names, summarize
+from pairalign.trees.distance_matrix import (
+    DistanceMatrix,
+    Floats,
+    check_names,
+    check_similar,
+    summarize,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -145,11 +151,7 @@ class RectangularDistances:
         DistanceError
             It is another measure, or not known which.
         """
-        if self.measure not in IDENTITY_MEASURES or self.are_similarities:
-            raise DistanceError(
-                f"a similarity of '{self.measure or 'unknown measure'}': expected one of "
-                f"{', '.join(IDENTITY_MEASURES)}"
-            )
+        check_similar(self.measure, IDENTITY_MEASURES, are_similarities=self.are_similarities)
         return replace(self, values=1 - self.values, are_similarities=True)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:

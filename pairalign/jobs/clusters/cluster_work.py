@@ -30,6 +30,7 @@ from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
 from pairalign.trees.distance_matrix import number_of_pairs
 from pairalign.trees.linkage import cluster as join_closest
+from pairalign.trees.linkage import cut_tree
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
@@ -206,7 +207,7 @@ class ClusterWork:
         method = _TRIANGLE_METHODS[self.linkage]
         tree = join_closest(condensed, np.arange(count, dtype=np.int32), method)
         farthest = 1.0 if is_complete else float(1 - self.thresholds.min_identity) + _ROUNDING
-        return _cut(tree, farthest)
+        return cut_tree(tree, farthest)
 
     @property
     def _detail(self) -> Detail:
@@ -317,20 +318,6 @@ def _pairs_within(labels: npt.NDArray[np.int64]) -> Iterator[PairList]:
         if held >= _LISTED_PAIRS or (held and place + 1 == len(stops)):
             yield PairList(np.concatenate(one), np.concatenate(other))
             one, other, held = [], [], 0
-
-
-def _cut(tree: npt.NDArray[np.float64], farthest: float) -> Int32s:
-    """Return the first sequence of each one's cluster when a tree is cut above a distance."""
-    count = len(tree) + 1
-    firsts = np.arange(2 * count - 1, dtype=np.int32)
-    sets = SingleLinkage(count)
-    nothing = np.zeros(0, np.int64)
-    for k, (one, other, distance, _) in enumerate(tree):
-        ends = firsts[[int(one), int(other)]]
-        firsts[count + k] = ends.min()
-        if distance <= farthest:
-            sets.add(ends[:1], ends[1:], nothing, nothing)
-    return sets.leaders()
 
 
 def _no_pairs(

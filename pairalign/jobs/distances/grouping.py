@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from itertools import chain, repeat
 
 import numpy as np
 
 from pairalign.base.choices import BY_FILE, BY_PREFIX, COMPRESSED_INPUTS
 from pairalign.base.errors import DistanceError, shown_name
+from pairalign.base.texts import stem_of
 from pairalign.clusters.splits.groups import Groups, Membership, make_groups
 from pairalign.formats.groups import read_group_table
 from pairalign.sequences.sets import SequenceSet
@@ -86,16 +88,9 @@ def _by_file(sequences: SequenceSet) -> Groups:
     """Name the groups by their files: without folders and endings where these differ else."""
     parts = [(origin.name, len(origin.numbers)) for origin in sequences.origins]
     paths = list(dict.fromkeys(name for name, _ in parts))
-    for shorter in (_stem, os.path.basename, str):
+    for shorter in (partial(stem_of, compressions=COMPRESSED_INPUTS), os.path.basename, str):
         names = [shorter(path) for path in paths]
         if len(set(names)) == len(names):
             break
     of_path = dict(zip(paths, names, strict=True))
     return _numbered(list(chain.from_iterable(repeat(of_path[path], n) for path, n in parts)))
-
-
-def _stem(path: str) -> str:
-    name = os.path.basename(path)
-    for ending in COMPRESSED_INPUTS:
-        name = name.removesuffix(ending)
-    return os.path.splitext(name)[0]

@@ -168,7 +168,7 @@ def msa(
     scores = ScoreDistances(sequences, threads, memory_bytes)
     late = _latecomers(sequences, scores, given)
     if len(late.added):
-        aligned = _align_in_turn(sequences, late, computed)
+        aligned = _align_in_turn(sequences, scores, late, computed)
     else:
         aligned = _align_at_once(sequences, given, scores, late, computed)
     columns, posteriors = aligned.columns, aligned.posteriors
@@ -276,7 +276,9 @@ def _align_at_once(
     return _Aligned(*made, unlike, posteriors)
 
 
-def _align_in_turn(sequences: SequenceSet, late: Latecomers, computed: _Computed) -> _Aligned:
+def _align_in_turn(
+    sequences: SequenceSet, scores: ScoreDistances, late: Latecomers, computed: _Computed
+) -> _Aligned:
     """Align a family without its latecomers, then join these to the alignment.
 
     Outliers that are aligned with confidence are none: it is made again with them among the first.
@@ -291,7 +293,6 @@ def _align_in_turn(sequences: SequenceSet, late: Latecomers, computed: _Computed
             computed.kept.begin_pass()
         late = late.without(related)
         if not len(late.added):
-            scores = ScoreDistances(sequences, computed.threads, computed.memory_bytes)
             return _align_at_once(sequences, None, scores, late, computed)
     return _join_latecomers(sequences, late, computed)[0]
 
