@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.estimate.estimate import Estimate, estimate
     from pairalign.jobs.msa.adding import extend_multiple
     from pairalign.jobs.msa.families import align_families
+    from pairalign.jobs.msa.merging import merge_multiple
     from pairalign.jobs.msa.msa import msa, score_multiple
     from pairalign.jobs.overlaps.overlap_table import Overlaps
     from pairalign.jobs.overlaps.overlaps import overlap
@@ -100,6 +101,7 @@ __all__ = [
     "extend_multiple",
     "make_scoring",
     "merge",
+    "merge_multiple",
     "msa",
     "overlap",
     "pack",
@@ -147,6 +149,7 @@ _NAMES = {
     "jobs.estimate.estimate": ("Estimate", "estimate"),
     "jobs.msa.adding": ("extend_multiple",),
     "jobs.msa.families": ("align_families",),
+    "jobs.msa.merging": ("merge_multiple",),
     "jobs.msa.msa": ("msa", "score_multiple"),
     "jobs.overlaps.overlap_table": ("Overlaps",),
     "jobs.overlaps.overlaps": ("overlap",),

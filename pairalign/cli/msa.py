@@ -27,6 +27,7 @@ from pairalign.formats.msa import WITH_CONFIDENCE, check_msa_names, write_alignm
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.msa.adding import extend_multiple
+from pairalign.jobs.msa.merging import merge_multiple, read_given
 from pairalign.jobs.msa.msa import msa, score_multiple
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import read_sets, rules_of, sequences_request
@@ -49,8 +50,11 @@ def run_msa(asked: MsaOptions) -> None:
     for path in outputs:
         check_writable(path)
     started = time.perf_counter()
-    make = _align if asked.add is None else _extend
-    alignment = make(asked, format)
+    if asked.merge:
+        alignment = _merge(asked, format)
+    else:
+        make = _align if asked.add is None else _extend
+        alignment = make(asked, format)
     say_summary(asked, _summary(alignment, outputs, time.perf_counter() - started))
 
 
@@ -86,6 +90,23 @@ def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
             confidence=format in WITH_CONFIDENCE,
             kept=kept,
             **how_of(asked),
+        )
+        _write(asked, format, alignment)
+    return alignment
+
+
+def _merge(asked: MsaOptions, format: str) -> MultipleAlignment:
+    """Make one alignment of several, and write it."""
+    request = sequences_request(asked, asked.inputs[0])
+    given = read_given(asked.inputs, request.alphabet, request.rules)
+    check_msa_names(given.sequences, format)
+    if asked.tree_out is not None:
+        _check_tree(given.sequences)
+    decided = {"sequences": given.sequences, **_decided(asked, format)}
+    what = {"columns": given.columns, "starts": given.starts, "widths": np.array(given.widths)}
+    with kept_results(asked, "msa --merge", **decided, **what) as kept:
+        alignment = merge_multiple(
+            given, confidence=format in WITH_CONFIDENCE, kept=kept, **how_of(asked)
         )
         _write(asked, format, alignment)
     return alignment

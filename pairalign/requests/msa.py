@@ -21,6 +21,8 @@ from pairalign.requests.shared import (
 
 _OF_ONE = ("add", "to", "confidence_of", "tree_in", "tree_out", "also")
 """Options that say something of one family."""
+_NOT_MERGED = ("add", "to", "confidence_of", "tree_in", "homologs", "also")
+"""Options that need one alignment, or none."""
 _OF_A_TREE = ("tree_in", "tree_out", "order")
 
 
@@ -63,9 +65,15 @@ class RowsOptions(Asked):
         kind=PATH,
     )
     to: str | None = option(
-        help="an alignment, ours or another program's (aligned FASTA), for --add",
+        help="an alignment, ours or another program's (aligned FASTA, Stockholm and others), for "
+        "--add",
         metavar="AFA",
         kind=PATH,
+    )
+    merge: bool = flag(
+        "IN are alignments, two or more: make one of them, in which the columns of each are kept; "
+        "add sequences that are not aligned to it with --add",
+        surface="command",
     )
     confidence_of: str | None = option(
         help="align nothing: write this alignment of the sequences of IN (aligned FASTA, ours or "
@@ -138,6 +146,13 @@ def _is_one_familys(name: str) -> Rule:
     )
 
 
+def _is_not_merged(name: str) -> Rule:
+    return Rule(
+        lambda asked: asked.merge and bool(getattr(asked, name)),
+        f"{{{name}}} does not go with {{merge}}, which takes alignments alone: leave one out",
+    )
+
+
 def _has_no_homologs(name: str, why: str) -> Rule:
     return Rule(
         lambda asked: asked.homologs is not None and getattr(asked, name) is not None,
@@ -183,6 +198,11 @@ class MsaOptions(
             "'{.output}' is a folder: expected IN, a family or several",
         ),
         *map(_is_one_familys, _OF_ONE),
+        *map(_is_not_merged, _NOT_MERGED),
+        Rule(
+            lambda asked: asked.merge and len(asked.inputs) < 2,
+            "{merge} needs two alignments or more: A B",
+        ),
         _of_one_family(
             lambda asked: (asked.add is None) != (asked.to is None),
             "{add=NEW} and {to=AFA} come together",
@@ -208,5 +228,7 @@ class MsaOptions(
     @property
     def is_of_families(self) -> bool:
         """Whether each of the files is a family: there are several, or the output is a folder."""
+        if self.merge:
+            return False
         output = self.output or ""
         return len(self.inputs) > 1 or output.endswith(os.sep) or os.path.isdir(output)

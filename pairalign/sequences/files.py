@@ -28,7 +28,12 @@ _BINARY = {b"BAM\1": "BAM", b"CRAM": "CRAM"}
 
 
 def read_file(
-    source: Source, *, degap: bool = False, qualities: bool = False, skip_empty: bool = False
+    source: Source,
+    *,
+    degap: bool = False,
+    qualities: bool = False,
+    skip_empty: bool = False,
+    rows: bool = False,
 ) -> tuple[Records, str]:
     """Read the raw records of a file of sequences.
 
@@ -42,6 +47,8 @@ def read_file(
         Keep those of FASTQ and of a store.
     skip_empty : bool
         Records without residues are going to be left out.
+    rows : bool
+        Those of an alignment are wanted: ``.`` is a gap, never a stop.
 
     Returns
     -------
@@ -70,7 +77,7 @@ def read_file(
         return parse_pir(text, name, degap=degap), name
     if is_phylip(text):
         return parse_phylip(text, name, degap=degap), name
-    return parse_records(text, name, degap=degap, qualities=qualities, stops=True), name
+    return parse_records(text, name, degap=degap, qualities=qualities, stops=not rows), name
 
 
 def _refuse_alignments(text: bytes, name: str) -> None:

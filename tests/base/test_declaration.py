@@ -44,6 +44,7 @@ FUNCTIONS = [
     (pairalign.msa, HomologsOptions, {}),
     (pairalign.score_multiple, ConfidenceOptions, {}),
     (pairalign.extend_multiple, ConfidenceOptions, {}),
+    (pairalign.merge_multiple, ConfidenceOptions, {}),
     (pairalign.align_families, ConfidenceOptions, {}),
     (pairalign.align_families, HomologsOptions, {}),
 ]

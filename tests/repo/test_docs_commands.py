@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from commands import write_part
 
+import pairalign
 from pairalign.cli.examples import EXAMPLES
 from pairalign.cli.main import main
 from pairalign.cli.program import COMMANDS as PROGRAM
@@ -88,6 +89,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         write(f"families/{name}.fasta", [protein, changed(protein, "ARNDCQEGHILKMFPSTWYV")])
     main(["distance", str(folder / "family.fasta"), "-o", str(folder / "family.phy"), "--quiet"])
     main(["msa", str(folder / "family.fasta"), "-o", str(folder / "theirs.afa"), "--quiet"])
+    for number, name in enumerate(("one.afa", "another.afa", "third.sto")):
+        members = {f"{name}_{k}": changed(protein, "ARNDCQEG") for k in range(number + 2)}
+        pairalign.msa(members).write(folder / name)
     (folder / "new.fasta").write_text(f">new\n{protein}\n")
     (folder / "examples").mkdir()
     for example in (ROOT / "examples").glob("*.fasta"):

@@ -63,6 +63,7 @@ SAID_OTHERWISE = {
     "confidence_of": ["score_multiple(columns)"],
     "add": ["extend_multiple(sequences)"],
     "to": ["extend_multiple(alignment)"],
+    "merge": ["merge_multiple(alignments)"],
 }
 """Options that are arguments of another name, or of another function, and where they are."""
 

@@ -42,7 +42,7 @@ def extend_multiple(
     Parameters
     ----------
     alignment : MultipleAlignment or path
-        A path is of aligned FASTA, ours or another program's.
+        A path is of aligned FASTA, Stockholm and others, ours or another program's.
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         The new ones, as `pairalign.align` takes them.
     confidence : bool

@@ -161,11 +161,23 @@ def group_sequences(
     centres = np.stack([points[part].sum(axis=0) // len(part) for part in parts])
     forest.grow(roots, _condensed(centres))
     grouping = group_by_tree(forest.tree(sequences.names), most=most)
-    return replace(grouping, joins=_joined(grouping.groups, points, scores))
+    return replace(grouping, joins=join_groups(grouping.groups, scores))
 
 
-def _joined(groups: list[Indices], points: Distances, scores: ScoreDistances) -> list[Join]:
-    """Return the joins of a tree of groups: relatives may be in several parts."""
+def join_groups(groups: list[Indices], scores: ScoreDistances) -> list[Join]:
+    """Return the joins of a tree of groups, by the mean distances of some members.
+
+    Parameters
+    ----------
+    groups : list of ndarray of int64
+        Input indices; two groups or more. The order decides between equal distances.
+    scores : ScoreDistances
+    """
+    if len(groups) <= MOST_GROUPS_IN_TREE:
+        forest = _Forest(len(groups))
+        forest.grow(list(range(len(groups))), _between_groups(groups, scores))
+        return [Join(join.first, join.second, join.height / _ONE) for join in forest.joins]
+    points = scores.to_seeds()
     centres = np.stack([points[group].sum(axis=0) // len(group) for group in groups])
     forest = _Forest(len(groups))
     ones = np.ones(len(groups), np.int64)

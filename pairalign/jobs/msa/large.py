@@ -53,7 +53,7 @@ _ENTRIES_A_RESIDUE = 20  # of unrelated sequences, rounded up
 
 
 @dataclass(frozen=True)
-class _Part:
+class Part:
     """Some sequences, aligned.
 
     Attributes
@@ -119,22 +119,36 @@ def align_large(
         )
     else:
         grouping = group_by_tree(tree)
-    with closing(_Aligner(sequences, grouping, device, threads, memory_bytes)) as aligner:
-        whole = _align_parts(aligner, grouping, progress, kept)
+    with closing(Aligner(sequences, grouping, device, threads, memory_bytes)) as aligner:
+        whole = align_parts(aligner, grouping, progress, kept)
     columns = np.empty(sequences.total_residues, np.int32)
     columns[residues_of(sequences, whole.members)] = whole.columns
-    return tree or _graft(sequences, grouping), columns, whole.width
+    return tree or graft(sequences, grouping), columns, whole.width
 
 
-def _align_parts(
-    aligner: _Aligner, grouping: Grouping, progress: Progress, kept: KeptResults | None
-) -> _Part:
-    """Align groups and join them, each as soon as its parts are there."""
+def align_parts(
+    aligner: Aligner, grouping: Grouping, progress: Progress, kept: KeptResults | None
+) -> Part:
+    """Align groups and join them, each as soon as its parts are there.
+
+    Parameters
+    ----------
+    aligner : Aligner
+    grouping : Grouping
+        Its groups and joins.
+    progress, kept
+        As for `pairalign.msa`.
+
+    Returns
+    -------
+    Part
+        All sequences.
+    """
     groups, joins = grouping.groups, grouping.joins
-    parts: list[_Part | None] = [None] * (len(groups) + len(joins))
+    parts: list[Part | None] = [None] * (len(groups) + len(joins))
     parent = {part: k for k, join in enumerate(joins) for part in (join.first, join.second)}
     before = _kept_before(kept)
-    running: dict[Future[_Part], int] = {}
+    running: dict[Future[Part], int] = {}
     with (
         ThreadPoolExecutor(aligner.threads) as pool,
         show_progress(aligner.cells, progress, doing="aligning") as meter,
@@ -180,7 +194,7 @@ def _kept_before(kept: KeptResults | None) -> dict[int, Arrays]:
     return {int(arrays["node"]): arrays for arrays in found}
 
 
-def _kept_of(node: int, part: _Part) -> tuple[Arrays, int]:
+def _kept_of(node: int, part: Part) -> tuple[Arrays, int]:
     """Return what is kept of a group or a join, and how many pairs' posteriors it took."""
     arrays: Arrays = {"node": np.array(node), "width": np.array(part.width)}
     if part.places is not None:
@@ -189,8 +203,23 @@ def _kept_of(node: int, part: _Part) -> tuple[Arrays, int]:
     return {**arrays, "columns": part.columns}, part.pairs
 
 
-class _Aligner:
+class Aligner:
     """Aligns groups and joins them; from any thread.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+    grouping : Grouping
+    device, threads, memory_bytes
+        As for `align_large`.
+    representatives : int
+        Of a side of a join, at most.
+    standing : ndarray of bool, optional
+        Which sequences may be representatives, one of each group at least. Default: all.
+    match_states : int
+        See `pairalign.jobs.msa.model_choice`.
+    at_once : int, optional
+        Groups and joins that there may be to do at a time. Default: as many as threads.
 
     Attributes
     ----------
@@ -207,27 +236,36 @@ class _Aligner:
         device: str,
         threads: int,
         memory_bytes: int,
+        *,
+        representatives: int = REPRESENTATIVES,
+        standing: npt.NDArray[np.bool_] | None = None,
+        match_states: int = 1,
+        at_once: int | None = None,
     ) -> None:
         self._sequences = sequences
         self._memory_bytes = memory_bytes
         self._lengths = sequences.lengths.astype(np.int64)
         self._costs = profile_costs(sequences.alphabet)
-        self.threads = min(threads, self._most_threads(grouping))
+        self._most_representatives = representatives
+        self._standing = np.ones(len(sequences), bool) if standing is None else standing
+        threads = min(threads, self._most_threads(grouping))
+        self.threads = min(threads, at_once or threads)
         self.cells = sum(map(self.group_cells, grouping.groups))
         self.cells += self.join_cells * len(grouping.joins)
         self._engine = open_posterior_engine(
             device,
             sequences,
-            threads=1,
+            threads=threads // self.threads,
             memory_bytes=memory_bytes,
             cells=self.cells,
             calls=self.threads,
+            match_states=match_states,
         )
 
     @property
     def join_cells(self) -> int:
         """About how many cells a join takes."""
-        return int(REPRESENTATIVES**2 * self._lengths.mean() ** 2)
+        return int(self._most_representatives**2 * self._lengths.mean() ** 2)
 
     def group_cells(self, members: Indices) -> int:
         """About how many cells a group takes: each sequence is at one level of a tree in two."""
@@ -237,28 +275,39 @@ class _Aligner:
     def _most_threads(self, grouping: Grouping) -> int:
         """Return how many groups may be aligned at a time within the memory, one or more."""
         most = min(MOST_CELLS, 16 * int(self._lengths.max()) ** 2)
-        for members in grouping.groups:
-            lengths = np.sort(self._lengths[members])
-            residues = int((lengths * np.arange(len(lengths))[::-1]).sum())
-            longest = int(lengths[-1])
-            entries = residues * _ENTRIES_A_RESIDUE * (ENTRY_BYTES + 16)
-            most = max(most, entries + thread_bytes(longest, longest))
+        most = max(most, self._join_bytes, *map(self.group_bytes, grouping.groups))
         return max(1, self._memory_bytes // most)
 
+    @property
+    def _join_bytes(self) -> int:
+        longest = int(self._lengths.max())
+        entries = self._most_representatives**2 * longest * _ENTRIES_A_RESIDUE
+        return entries * (ENTRY_BYTES + 16) + thread_bytes(longest, longest)
+
+    def group_bytes(self, members: Indices) -> int:
+        """About how much memory a group takes."""
+        lengths = np.sort(self._lengths[members])
+        residues = int((lengths * np.arange(len(lengths))[::-1]).sum())
+        longest = int(lengths[-1])
+        entries = residues * _ENTRIES_A_RESIDUE * (ENTRY_BYTES + 16)
+        return entries + thread_bytes(longest, longest)
+
     def cancel(self) -> None:
+        """Stop what is going on in other threads."""
         self._engine.cancel()
 
     def close(self) -> None:
+        """Give the engine back."""
         self._engine.close()
 
-    def align(self, members: Indices, tree: GuideTree, before: Arrays | None = None) -> _Part:
+    def align(self, members: Indices, tree: GuideTree, before: Arrays | None = None) -> Part:
         """Align a group along its tree, or take what was kept of it."""
         leaves = np.array(tree.leaves(), np.int64)
         if before is not None:
-            return _Part(members[leaves], before["columns"], int(before["width"]))
+            return Part(members[leaves], before["columns"], int(before["width"]))
         if len(members) == 1:
             width = int(self._lengths[members[0]])
-            return _Part(members, np.arange(width, dtype=np.int32), width)
+            return Part(members, np.arange(width, dtype=np.int32), width)
         order = np.concatenate((leaves[::2], leaves[1::2]))  # a clade has some of either half
         place = np.append(np.argsort(order), np.arange(len(order), tree.root + 1))
         children = place[tree.children]
@@ -271,16 +320,16 @@ class _Aligner:
             columns, width = graph.align(children, tree_weights(tree)[order], 0)
         starts = np.cumsum(lengths, dtype=np.int64) - lengths
         places = _ranges(starts[place[leaves]], lengths[place[leaves]])
-        return _Part(members[leaves], columns[places], width, pairs=len(first))
+        return Part(members[leaves], columns[places], width, pairs=len(first))
 
-    def join(self, one: _Part, other: _Part, before: Arrays | None = None) -> _Part:
+    def join(self, one: Part, other: Part, before: Arrays | None = None) -> Part:
         """Join two parts by the posteriors between representatives, or by what was kept."""
         if before is not None:
             pairs, places = 0, (before["first"], before["second"])
             width = int(before["width"])
         else:
             pairs, places, width = self._places(one, other)
-        return _Part(
+        return Part(
             np.concatenate((one.members, other.members)),
             np.concatenate((places[0][one.columns], places[1][other.columns])),
             width,
@@ -289,7 +338,7 @@ class _Aligner:
         )
 
     def _places(
-        self, one: _Part, other: _Part
+        self, one: Part, other: Part
     ) -> tuple[int, tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]], int]:
         """Return how many pairs it took, where the columns of both are in the join, its width."""
         (first, first_starts), (second, second_starts) = (
@@ -308,7 +357,7 @@ class _Aligner:
             *places, width = join_profiles(*sides, self._costs, posteriors, len(queries))
         return len(queries), (places[0], places[1]), width
 
-    def _side(self, part: _Part) -> Side:
+    def _side(self, part: Part) -> Side:
         lengths = self._lengths[part.members]
         return Side(
             self._sequences.codes[residues_of(self._sequences, part.members)],
@@ -317,11 +366,11 @@ class _Aligner:
             part.width,
         )
 
-    def _representatives(self, part: _Part) -> tuple[Indices, Indices]:
+    def _representatives(self, part: Part) -> tuple[Indices, Indices]:
         """Return some of the sequences of a part, and where their residues begin in it."""
-        count = len(part.members)
-        taken = min(count, REPRESENTATIVES)
-        places = (2 * np.arange(taken) + 1) * count // (2 * taken)
+        standing = np.flatnonzero(self._standing[part.members])
+        taken = min(len(standing), self._most_representatives)
+        places = standing[(2 * np.arange(taken) + 1) * len(standing) // (2 * taken)]
         starts = np.concatenate(([0], np.cumsum(self._lengths[part.members])))
         return part.members[places], starts[places]
 
@@ -407,8 +456,15 @@ def _ranges(starts: Indices, lengths: npt.NDArray[np.int32]) -> Indices:
     return np.repeat(starts - ends + lengths, lengths) + np.arange(int(ends[-1]))
 
 
-def _graft(sequences: SequenceSet, grouping: Grouping) -> GuideTree:
-    """Return the tree of all sequences: those of groups, then the joins."""
+def graft(sequences: SequenceSet, grouping: Grouping) -> GuideTree:
+    """Return the tree of all sequences: those of groups, then the joins.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+    grouping : Grouping
+        Of two groups or more.
+    """
     count = len(sequences)
     merges: list[list[float]] = []
     heights, sizes = [0.0] * count, [1] * count

@@ -77,12 +77,14 @@ def of_families() -> None:
     posterior: pairalign.SparsePosteriors = pairalign.posterior(READS, threshold=0.1)
     family: pairalign.MultipleAlignment = pairalign.msa(READS, tree_in="a.nwk")
     more: pairalign.MultipleAlignment = pairalign.extend_multiple(family, {"c": "ACGT"})
+    merged: pairalign.MultipleAlignment = pairalign.merge_multiple([family, "b.afa"])
     scored = pairalign.score_multiple(READS, family.columns, family.width)
     families: Iterator[tuple[str, pairalign.MultipleAlignment]] = pairalign.align_families(
         {"one": READS}
     )
     posterior.write("a.tsv")
     more.write("a.afa", order="tree")
+    merged.write("b.sto")
     print(scored.column_confidence, dict(families))
 
 

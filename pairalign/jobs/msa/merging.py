@@ -1,0 +1,352 @@
+"""Alignments become one: the columns of each stay.
+
+1. A tree of the sequences of each alignment, and one of the alignments by some of their sequences
+   (`pairalign.jobs.msa.grouping`).
+2. Along the latter two alignments at a time are joined as groups of a large family are
+   (`pairalign.jobs.msa.large`): by the posteriors between all sequences of up to 100, else between
+   eight of either side, which are neither fragments nor outliers.
+
+Alignments are taken in an order of their own, so that the order in which they are given changes
+nothing but the order of the rows.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.multiple import MultipleAlignment
+from pairalign.base.errors import AlignmentFileError, AlphabetError, UsageError
+from pairalign.base.spelling import spelled
+from pairalign.engines.posterior_engines import check_device
+from pairalign.engines.selection import usable_cores
+from pairalign.formats.aligned_fasta import read_alignment
+from pairalign.formats.step_results import Arrays, KeptResults
+from pairalign.jobs.msa.grouping import (
+    MOST_IN_GROUP,
+    Grouping,
+    Indices,
+    ScoreDistances,
+    group_sequences,
+    join_groups,
+)
+from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts, graft, residues_of
+from pairalign.jobs.msa.latecomers import evenly, find_latecomers
+from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
+from pairalign.jobs.msa.msa import score_multiple
+from pairalign.jobs.run.memory import default_bytes, given_bytes
+from pairalign.jobs.run.progress import Progress
+from pairalign.sequences.alphabets import Alphabet
+from pairalign.sequences.records import Records
+from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, join_files
+from pairalign.trees.tree import GuideTree
+
+log = logging.getLogger("pairalign")
+
+_COMPARED = 200
+"""Sequences by which is seen whether alignments have relatives in others, in all."""
+
+AnyAlignment = MultipleAlignment | str | os.PathLike[str]
+
+
+class Given(NamedTuple):
+    """Alignments that are to become one.
+
+    Attributes
+    ----------
+    sequences : SequenceSet
+        Of all, one alignment after the other.
+    columns : ndarray of int32, shape (total_residues,)
+        Of each residue in its alignment; none is without residues.
+    starts : ndarray of int64, shape (alignments + 1,)
+        Where the sequences of each begin.
+    widths : list of int
+    sources : list of str
+        What messages call them.
+    """
+
+    sequences: SequenceSet
+    columns: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    widths: list[int]
+    sources: list[str]
+
+    def members(self, index: int) -> Indices:
+        """Return the input indices of the sequences of an alignment."""
+        return np.arange(self.starts[index], self.starts[index + 1])
+
+    def columns_of(self, members: Indices) -> npt.NDArray[np.int32]:
+        """Return the columns of the residues of some sequences, one after the other."""
+        return self.columns[residues_of(self.sequences, members)]
+
+
+def read_given(
+    alignments: Iterable[AnyAlignment],
+    alphabet: Alphabet | str | None = None,
+    rules: InputRules = DEFAULT_RULES,
+) -> Given:
+    """Read alignments that are to become one.
+
+    Parameters
+    ----------
+    alignments : iterable of MultipleAlignment or path
+        Two or more.
+    alphabet : Alphabet or {"dna", "protein"}, optional
+        Of those in files; guessed of each if not given.
+    rules : InputRules
+        What is done about what is unusual in files.
+
+    Raises
+    ------
+    UsageError
+        There are fewer than two.
+    AlphabetError
+        One is of DNA, another of proteins.
+    FastaError, AlignmentFileError
+        A file is no alignment, or has the name of a sequence in another; names file and record.
+    """
+    if isinstance(alignments, (str, os.PathLike, MultipleAlignment)):
+        alignments = [alignments]
+    found = [
+        (one.sequences, one.columns, one.width)
+        if isinstance(one, MultipleAlignment)
+        else read_alignment(one, alphabet, rules)
+        for one in alignments
+    ]
+    if len(found) < 2:
+        raise UsageError(f"expected two alignments or more to merge, found {len(found)}")
+    sets = [sequences for sequences, _, _ in found]
+    _check_alphabets(sets)
+    together = _together(sets)
+    columns, widths = [], []
+    for sequences, own, width in found:
+        used, places = np.unique(own, return_inverse=True)
+        columns.append(places.astype(np.int32))
+        widths.append(len(used))
+        if len(used) < width:
+            log.info("%s: %d columns of gaps alone left out", sequences.source, width - len(used))
+    starts = np.cumsum([0, *map(len, sets)], dtype=np.int64)
+    sources = [one.source for one in sets]
+    return Given(together, np.concatenate(columns), starts, widths, sources)
+
+
+def _check_alphabets(sets: Sequence[SequenceSet]) -> None:
+    first = sets[0]
+    for one in sets[1:]:
+        if one.alphabet != first.alphabet:
+            raise AlphabetError(
+                f"{first.source} is of {first.alphabet.name}, {one.source} of "
+                f"{one.alphabet.name}: they cannot be merged; if that is a wrong guess, say "
+                f"{spelled('alphabet', 'protein')}"
+            )
+
+
+def _together(sets: Sequence[SequenceSet]) -> SequenceSet:
+    """Return one set of all."""
+    home: dict[str, str] = {}
+    for one in sets:
+        for index, name in enumerate(one.names):
+            if name in home:
+                raise AlignmentFileError(
+                    f"{one.source}: {one.record(index)} is in {home[name]} already; rename it"
+                )
+        home |= dict.fromkeys(one.names, one.source)
+    records, source = join_files(
+        (
+            Records(one.names, one.descriptions, one.residues.tobytes(), one.offsets, one.origins),
+            one.source,
+        )
+        for one in sets
+    )
+    return SequenceSet(records, alphabet=sets[0].alphabet, source=source)
+
+
+def merge_multiple(
+    alignments: Iterable[AnyAlignment] | Given,
+    *,
+    confidence: bool = True,
+    partners: int | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress = False,
+    kept: KeptResults | None = None,
+) -> MultipleAlignment:
+    """Make one alignment of two or more, in which the columns of each stay.
+
+    Parameters
+    ----------
+    alignments : iterable of MultipleAlignment or path, or Given
+        Of different sequences of one alphabet. A path is of an alignment of ours or another
+        program's; a single sequence is one as well.
+    confidence : bool
+        Whether to compute it, of all sequences.
+    partners, seed
+        For the confidence, see `score_multiple`.
+    device, threads, memory, progress
+        See `pairalign.msa`.
+    kept : KeptResults, optional
+        Joins and posteriors that were kept are taken from there, others are kept.
+
+    Returns
+    -------
+    MultipleAlignment
+        The rows of the first alignment, then those of the next. Columns that have gaps alone in
+        an alignment are left out.
+
+    Raises
+    ------
+    UsageError, AlphabetError, FastaError, AlignmentFileError
+        There are fewer than two, they do not go together, or are none.
+    PartsError
+        What was kept is damaged.
+    CapacityError
+        The posteriors of a join do not fit the memory.
+
+    Notes
+    -----
+    Time grows with the scores that trees take, which are of all pairs of an alignment of up to
+    1,000 sequences, and with the product of the widths.
+    """
+    check_device(device)
+    threads = usable_cores() if threads is None else threads
+    asked = given_bytes(memory)
+    memory_bytes = default_bytes() if asked is None else asked
+    given = alignments if isinstance(alignments, Given) else read_given(alignments)
+    sequences = given.sequences
+    grouping, usual = _plan(given, threads, memory_bytes)
+    with closing(
+        _Merger(given, grouping, usual, device=device, threads=threads, memory_bytes=memory_bytes)
+    ) as merger:
+        whole = align_parts(merger, grouping, progress, kept)
+    columns = np.empty(sequences.total_residues, np.int32)
+    columns[residues_of(sequences, whole.members)] = whole.columns
+    _check_kept(given, columns)
+    tree = graft(sequences, grouping)
+    if not confidence:
+        nothing = np.zeros(sequences.total_residues), np.zeros(sequences.total_residues, np.int32)
+        return MultipleAlignment(sequences, columns, whole.width, *nothing, tree)
+    scored = score_multiple(
+        sequences,
+        columns,
+        whole.width,
+        partners=partners,
+        seed=seed,
+        device=device,
+        threads=threads,
+        memory=memory_bytes,
+        progress=progress,
+        kept=kept,
+    )
+    return replace(scored, tree=tree)
+
+
+def _plan(given: Given, threads: int, memory_bytes: int) -> tuple[Grouping, npt.NDArray[np.bool_]]:
+    """Return the alignments as groups, and which sequences may stand for theirs."""
+    sequences = given.sequences
+    place = sequences.canonical_order().argsort()
+    members = sorted(
+        map(given.members, range(len(given.widths))), key=lambda own: int(place[own].min())
+    )
+    trees, usual = [], np.zeros(len(sequences), bool)
+    for own in members:
+        one = sequences[own]
+        scores = ScoreDistances(one, threads, memory_bytes)
+        trees.append(_tree_of(one, scores, threads, memory_bytes))
+        found = find_latecomers(one, scores).usual if len(one) > 1 else own
+        usual[own[found] if len(one) > 1 and len(found) else own] = True
+    standing = [own[tree.leaves()] for own, tree in zip(members, trees, strict=True)]
+    standing = [own[usual[own]] for own in standing]
+    scores = ScoreDistances(sequences, threads, memory_bytes)
+    _warn_of_strangers(given, standing, scores)
+    return Grouping(members, trees, join_groups(standing, scores)), usual
+
+
+def _warn_of_strangers(given: Given, standing: list[Indices], scores: ScoreDistances) -> None:
+    """Say which alignments have no relative in another one, by scores of some sequences."""
+    some = [evenly(own, _COMPARED // len(standing)) for own in standing]
+    taken = np.concatenate(some)
+    home = np.searchsorted(given.starts, taken, side="right") - 1
+    is_above = scores.above_chance(scores.between(taken, taken), taken, taken)
+    is_above &= home[:, np.newaxis] != home
+    for index, source in enumerate(given.sources):
+        if not is_above[home == index].any():
+            log.warning(
+                "%s: none of its sequences is similar to one of another alignment: where they are "
+                "aligned may be chance",
+                source,
+            )
+
+
+def _tree_of(
+    sequences: SequenceSet, scores: ScoreDistances, threads: int, memory_bytes: int
+) -> GuideTree:
+    """Return a tree of the sequences of an alignment, by their scores."""
+    count = len(sequences)
+    if count == 1:
+        nothing = np.zeros((0, 2))
+        return GuideTree(
+            list(sequences.names), nothing.astype(np.int64), nothing, np.zeros((0, 4)), "upgma"
+        )
+    most = min(MOST_IN_GROUP, count - 1)
+    grouping = group_sequences(
+        sequences, threads=threads, memory_bytes=memory_bytes, most=most, scores=scores
+    )
+    return graft(sequences, grouping)
+
+
+class _Merger(Aligner):
+    """Joins alignments that are given; see `Aligner`."""
+
+    def __init__(
+        self,
+        given: Given,
+        grouping: Grouping,
+        usual: npt.NDArray[np.bool_],
+        *,
+        device: str,
+        threads: int,
+        memory_bytes: int,
+    ) -> None:
+        self._given = given
+        is_small = len(given.sequences) <= MOST_OF_ALL_PAIRS
+        super().__init__(
+            given.sequences,
+            grouping,
+            device,
+            threads,
+            memory_bytes,
+            representatives=MOST_OF_ALL_PAIRS // 2 if is_small else REPRESENTATIVES,
+            standing=usual,
+            match_states=match_states_of(given.sequences, np.flatnonzero(usual)),
+            at_once=len(grouping.groups) // 2,
+        )
+
+    def group_cells(self, members: Indices) -> int:
+        return 0
+
+    def group_bytes(self, members: Indices) -> int:
+        return 0
+
+    def align(self, members: Indices, tree: GuideTree, before: Arrays | None = None) -> Part:
+        """Return the alignment of a group, with its sequences in the order of the tree."""
+        index = int(np.searchsorted(self._given.starts, members[0], side="right")) - 1
+        own = members[tree.leaves()]
+        return Part(own, self._given.columns_of(own), self._given.widths[index])
+
+
+def _check_kept(given: Given, columns: npt.NDArray[np.int32]) -> None:
+    """See that each alignment is in the result: its residues are in columns as they were."""
+    for index in range(len(given.widths)):
+        places = residues_of(given.sequences, given.members(index))
+        _, own = np.unique(columns[places], return_inverse=True)
+        assert np.array_equal(own, given.columns[places]), "an alignment is not in the result"
