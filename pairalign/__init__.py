@@ -29,16 +29,16 @@ if TYPE_CHECKING:
     )
     from pairalign.formats.merge import merge
     from pairalign.formats.pairset import pack
-    from pairalign.jobs.clusters.clusters import cluster
-    from pairalign.jobs.distances.distances import distance
+    from pairalign.jobs.clusters.cluster import cluster
+    from pairalign.jobs.distances.distance import distance
     from pairalign.jobs.distances.guide_tree import tree
     from pairalign.jobs.estimate.estimate import Estimate, estimate
     from pairalign.jobs.msa.adding import extend_multiple
     from pairalign.jobs.msa.families import align_families
     from pairalign.jobs.msa.merging import merge_multiple
     from pairalign.jobs.msa.msa import msa, score_multiple
+    from pairalign.jobs.overlaps.overlap import overlap
     from pairalign.jobs.overlaps.overlap_table import Overlaps
-    from pairalign.jobs.overlaps.overlaps import overlap
     from pairalign.jobs.posterior.posterior import posterior
     from pairalign.jobs.run.align_all import align, align_pair, stream
     from pairalign.jobs.run.rotate import rotate
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from pairalign.jobs.verify.verification import Verification, verify
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
-    from pairalign.sequences.reading import read_fasta
     from pairalign.sequences.sequence import Sequence
+    from pairalign.sequences.set_reading import read_fasta
     from pairalign.sequences.sets import SequenceSet
     from pairalign.trees.distance_matrix import DistanceMatrix
     from pairalign.trees.group_distances import GroupDistances
@@ -143,8 +143,8 @@ _NAMES = {
     "jobs.posterior.posterior": ("posterior",),
     "jobs.run.align_all": ("align", "align_pair", "stream"),
     "jobs.run.rotate": ("rotate",),
-    "jobs.clusters.clusters": ("cluster",),
-    "jobs.distances.distances": ("distance",),
+    "jobs.clusters.cluster": ("cluster",),
+    "jobs.distances.distance": ("distance",),
     "jobs.distances.guide_tree": ("tree",),
     "jobs.estimate.estimate": ("Estimate", "estimate"),
     "jobs.msa.adding": ("extend_multiple",),
@@ -152,14 +152,14 @@ _NAMES = {
     "jobs.msa.merging": ("merge_multiple",),
     "jobs.msa.msa": ("msa", "score_multiple"),
     "jobs.overlaps.overlap_table": ("Overlaps",),
-    "jobs.overlaps.overlaps": ("overlap",),
+    "jobs.overlaps.overlap": ("overlap",),
     "jobs.splits.audit": ("Violations", "audit"),
     "jobs.splits.split": ("split",),
     "jobs.update.update": ("Updated", "update"),
     "jobs.verify.verification": ("Verification", "verify"),
     "scoring.scoring": ("Scoring", "make_scoring"),
     "sequences.alphabets": ("DNA", "PROTEIN", "Alphabet"),
-    "sequences.reading": ("read_fasta",),
+    "sequences.set_reading": ("read_fasta",),
     "sequences.sequence": ("Sequence",),
     "sequences.sets": ("SequenceSet",),
     "clusters.splits.result": ("Split",),

@@ -1,6 +1,6 @@
-"""Errors that pairalign raises on purpose, as users import them; see `pairalign.base.errors`."""
+"""The errors of pairalign, as users import them; see `pairalign.base.error_types`."""
 
-from pairalign.base.errors import (
+from pairalign.base.error_types import (
     AlignmentFileError,
     AlphabetError,
     CapacityError,

@@ -27,7 +27,7 @@ import numpy as np
 
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 ERRORS = {

@@ -20,7 +20,7 @@ from hypothesis.internal.conjecture import providers
 from opencl_engines import open_opencl
 
 from pairalign.engines import Engine
-from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.cuda.cuda_engine import FAMILIES
 from pairalign.engines.kernels import find_kernel
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
@@ -80,7 +80,7 @@ def examples(number: int, open_engine: OpenEngine | None = None) -> int:
 
 def open_cpu(sets: Sequence[SequenceSet], scoring: Scoring, **options: object) -> Engine:
     """The CPU engine; options: threads, isa, memory_bytes."""
-    from pairalign.engines.cpu.engine import CpuEngine
+    from pairalign.engines.cpu.cpu_engine import CpuEngine
 
     return CpuEngine(sets[0], sets[1] if len(sets) > 1 else None, scoring, **options)
 

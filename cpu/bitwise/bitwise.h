@@ -1,5 +1,5 @@
 // Linear-gap local scores of many pairs at a time, one pair in each bit of a word: what bitwise.cpp asks of
-// the kernels, one for each instruction set, and the C ABI that pairalign/engines/cpu/bitwise.py declares
+// the kernels, one for each instruction set, and the C ABI that pairalign/engines/cpu/cpu_bitwise.py declares
 // with ctypes.
 //
 // After T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano: Accelerating the Smith-Waterman algorithm using

@@ -1,5 +1,5 @@
 // Clusters of sequences from a stream of edges, the pairs that are similar enough, without holding them. The
-// ctypes declarations, and what the clusters mean, are in pairalign/clusters/edges.py.
+// ctypes declarations, and what the clusters mean, are in pairalign/clusters/edge_clustering.py.
 
 #include <algorithm>
 #include <cstdint>

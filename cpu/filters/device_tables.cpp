@@ -1,5 +1,6 @@
 // What a GPU is given of a filter of pairs, to drop the same pairs as the CPU does: the sets of bits, and
-// what lengths alone say, as a table. The ctypes declarations are in pairalign/engines/cpu/pair_filter.py.
+// what lengths alone say, as a table. The ctypes declarations are in
+// pairalign/engines/cpu/cpu_pair_filter.py.
 
 #include <algorithm>
 #include <cstdint>

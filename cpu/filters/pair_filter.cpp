@@ -1,6 +1,6 @@
 // Which pairs of a window can reach thresholds: by their lengths and residues, then by the q-grams that they
 // share. What is dropped cannot pass (docs/filters.md); what is left is to be aligned and looked at. The
-// ctypes declarations are in pairalign/engines/cpu/pair_filter.py.
+// ctypes declarations are in pairalign/engines/cpu/cpu_pair_filter.py.
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 // How chosen pairs of a rectangle become batches of the packed GPU kernels: pairalign_cut_pairs, and how
 // those of a batch share words: pairalign_place_pairs. What words and places are is said in
-// pairalign/engines/cuda/packed/plan.py, which declares this with ctypes.
+// pairalign/engines/cuda/packed/packed_plan.py, which declares this with ctypes.
 
 #include <algorithm>
 #include <cstdint>

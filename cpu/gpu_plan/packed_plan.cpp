@@ -1,6 +1,6 @@
 // How part of the pair matrix becomes launches of the packed GPU kernels: pairalign_plan_packed. What words,
-// places, items and chunks are is said in pairalign/engines/cuda/packed/plan.py, which declares this with
-// ctypes and runs it for every batch: here it takes microseconds, and other threads go on meanwhile.
+// places, items and chunks are is said in pairalign/engines/cuda/packed/packed_plan.py, which declares this
+// with ctypes and runs it for every batch: here it takes microseconds, and other threads go on meanwhile.
 
 #include <algorithm>
 #include <cstdint>

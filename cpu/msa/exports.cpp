@@ -1,4 +1,4 @@
-// What pairalign/engines/cpu/msa.py calls.
+// What pairalign/engines/cpu/cpu_msa.py calls.
 
 #include <algorithm>
 #include <memory>

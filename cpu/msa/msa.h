@@ -2,7 +2,7 @@
 //
 // All is integer arithmetic: posteriors are 65535ths, weights whole numbers, so that no order of sums matters
 // and every machine and thread count gives the same alignment. The ctypes declarations are in
-// pairalign/engines/cpu/msa.py.
+// pairalign/engines/cpu/cpu_msa.py.
 #pragma once
 
 #include <cstdint>

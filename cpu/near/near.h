@@ -1,5 +1,5 @@
 // Pairs of sequences whose global distance is within a limit: what near.cpp asks of the kernels, one for each
-// instruction set, and the C ABI that pairalign/engines/cpu/near.py declares with ctypes.
+// instruction set, and the C ABI that pairalign/engines/cpu/near_pairs.py declares with ctypes.
 //
 // A distance is the least cost of a global alignment: what residues opposite one another cost, what a residue
 // in a gap costs, and `open` more for each gap. No cost is below 0, so costs do not fall along a path.

@@ -1,5 +1,5 @@
 // Single passes over the scores and alignments of reads that may overlap, outside the interpreter's lock. The
-// ctypes declarations are in pairalign/reads/passes.py.
+// ctypes declarations are in pairalign/reads/overlap_passes.py.
 
 #include <algorithm>
 #include <cstdint>
@@ -111,7 +111,7 @@ uint8_t kind_of(const pairalign_overlap_fields& of, int64_t k, double max_overha
 
 }  // namespace
 
-// How each two reads overlap, see pairalign/reads/kinds.py; 0 where nothing is aligned. kinds[n], and
+// How each two reads overlap, see pairalign/reads/overlap_kinds.py; 0 where nothing is aligned. kinds[n], and
 // counts[5]: how many there are of each. `share`: overhangs longer than so much of the overlap make it
 // internal.
 PAIRALIGN_API void pairalign_classify_overlaps(const pairalign_overlap_fields* fields, double max_overhang,

@@ -32,8 +32,8 @@ PAIRALIGN_API void pairalign_place_in_triangle(int64_t pairs, const int32_t* que
     }
 }
 
-// What a distance counts, see pairalign/jobs/distances/distances.py: 1 - part / whole, or 1 where there is
-// nothing.
+// What a distance counts, see pairalign/jobs/distances/distance.py: 1 - part / whole, or 1 where
+// there is nothing.
 enum pairalign_difference : int32_t {
     PAIRALIGN_BY_ALIGNED = 0,  // matches by columns without gaps
     PAIRALIGN_BY_COLUMNS = 1,  // matches by columns

@@ -1,4 +1,5 @@
-// Pairs of a window whose scores reach a minimum. The ctypes declaration is in pairalign/reads/passes.py.
+// Pairs of a window whose scores reach a minimum. The ctypes declaration is in
+// pairalign/reads/overlap_passes.py.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// What posteriors are computed of and what comes of it: the structs of pairalign/engines/cpu/posterior.py,
-// and the interface between an instruction set's kernel (kernel.h) and who hands out the pairs
-// (posterior.cpp).
+// What posteriors are computed of and what comes of it: the structs of
+// pairalign/engines/cpu/cpu_posterior.py, and the interface between an instruction set's kernel (kernel.h)
+// and who hands out the pairs (posterior.cpp).
 //
 // Two models of a pair (x, y). Both emit 1 for a residue in a gap: emissions are odds ratios.
 //

@@ -3,7 +3,7 @@
 //
 // The pairs of a row sequence follow each other, the longest column sequences first, so that lanes are of
 // about one length. What a pair gives does not depend on its batch. The ctypes declarations are in
-// pairalign/engines/cpu/posterior.py.
+// pairalign/engines/cpu/cpu_posterior.py.
 
 #include <algorithm>
 #include <atomic>

@@ -1,5 +1,5 @@
 // Records compared with the sequences that they align, and scored. The ctypes declarations are in
-// pairalign/alignments/records.py.
+// pairalign/alignments/alignment_records.py.
 //
 // Nothing here is shared with the engines. An ambiguous residue opposite another may count as a match or not,
 // and columns with one may be left out of counts: programs differ.

@@ -1,5 +1,5 @@
 // The table of what was found of records, a line each. The ctypes declaration is in
-// pairalign/alignments/records.py.
+// pairalign/alignments/alignment_records.py.
 
 #include <cstdio>
 #include <cstring>

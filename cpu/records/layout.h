@@ -1,12 +1,12 @@
-// How lines of columns are read. The declarations for Python are in pairalign/alignments/records.py and must
-// be changed with this file.
+// How lines of columns are read. The declarations for Python are in pairalign/alignments/alignment_records.py
+// and must be changed with this file.
 #pragma once
 
 #include <cstdint>
 
 #include "record.h"
 
-// What a column holds; the order is that of ROLES in pairalign/alignments/records.py.
+// What a column holds; the order is that of ROLES in pairalign/alignments/alignment_records.py.
 enum pairalign_role : int32_t {
     PAIRALIGN_ROLE_IGNORED,
     PAIRALIGN_ROLE_QUERY,
@@ -54,7 +54,7 @@ struct pairalign_layout {
 };
 
 // Programs whose SAM differs from what the specification says; the order is that of PROGRAMS in
-// pairalign/alignments/records.py.
+// pairalign/alignments/alignment_records.py.
 enum pairalign_program : int32_t {
     PAIRALIGN_ANY_PROGRAM,
     PAIRALIGN_DIAMOND,  // residues of the aligned part alone, without clips; ZS says where; AS has bits, ZR

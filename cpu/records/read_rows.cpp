@@ -1,5 +1,5 @@
 // Rows of residues and gaps as records: FASTA pairs, and EMBOSS srspair. The ctypes declarations are in
-// pairalign/alignments/records.py.
+// pairalign/alignments/alignment_records.py.
 
 #include <algorithm>
 #include <new>
@@ -7,7 +7,7 @@
 
 #include "fields.h"
 
-// How pairs are written; the order is that of ROW_FORMATS in pairalign/alignments/records.py.
+// How pairs are written; the order is that of ROW_FORMATS in pairalign/alignments/alignment_records.py.
 enum pairalign_row_format : int32_t { PAIRALIGN_ROWS_FASTA, PAIRALIGN_ROWS_SRSPAIR };
 
 namespace {

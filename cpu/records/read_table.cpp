@@ -1,5 +1,5 @@
 // Lines of columns as records: PAF, SAM, TSV, BLAST's tables. The ctypes declarations are in
-// pairalign/alignments/records.py.
+// pairalign/alignments/alignment_records.py.
 
 #include <cstring>
 #include <string>

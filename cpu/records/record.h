@@ -4,15 +4,16 @@
 //   Python reads a piece of a file as text; read_table.cpp makes records of its lines, read_rows.cpp of rows
 //   of residues, Python of columns of Parquet. check.cpp compares each record with the sequences and scores
 //   it; findings.cpp writes the table of what was found. Nothing outside of the given arrays is touched
-//   whatever a file says. The declarations for Python are in pairalign/alignments/records.py and must be
-//   changed with this file.
+//   whatever a file says. The declarations for Python are in pairalign/alignments/alignment_records.py and
+//   must be changed with this file.
 #pragma once
 
 #include <cstdint>
 
 #include "../export.h"
 
-// What is wrong with a record; the order is that of KINDS in pairalign/alignments/records.py. 0: nothing is.
+// What is wrong with a record; the order is that of KINDS in pairalign/alignments/alignment_records.py. 0:
+// nothing is.
 enum pairalign_fault : int32_t {
     PAIRALIGN_LEGAL,
     PAIRALIGN_FAULT_TRUNCATED,     // too few columns, or rows that are missing
@@ -45,7 +46,7 @@ enum pairalign_fault : int32_t {
     PAIRALIGN_FAULT_CLAIM,        // and one for each claim: its number is not true
 };
 
-// Numbers that a file may state; the order is that of CLAIMS in pairalign/alignments/records.py.
+// Numbers that a file may state; the order is that of CLAIMS in pairalign/alignments/alignment_records.py.
 enum pairalign_claim : int32_t {
     PAIRALIGN_SAYS_QUERY_LENGTH,  // both have faults of their own
     PAIRALIGN_SAYS_TARGET_LENGTH,

@@ -18,7 +18,7 @@
 // file of pairalign/formats writes its files; nothing else knows the formats one by one.
 struct pairalign_text_format;
 
-// How two reads overlap, see pairalign/reads/kinds.py.
+// How two reads overlap, see pairalign/reads/overlap_kinds.py.
 enum pairalign_overlap_kind : uint8_t {
     PAIRALIGN_DOVETAIL = 1,
     PAIRALIGN_CONTAINED = 2,  // the query in the target

@@ -62,7 +62,7 @@ struct Pair {
     int32_t unused;
 };
 static_assert(sizeof(Pair) == 80,
-              "PAIR in pairalign/engines/cuda/block_diagonals/plan.py has the same layout");
+              "PAIR in pairalign/engines/cuda/block_diagonals/block_diagonals_plan.py has the same layout");
 
 // All zero at first. Keys are compared as numbers: a score above 0 in the upper half.
 struct Progress {
@@ -76,8 +76,9 @@ struct Progress {
     int32_t matches, diagonals, openings, runs;
     int32_t end_row, end_column;
 };
-static_assert(sizeof(Progress) == 80,
-              "PROGRESS in pairalign/engines/cuda/block_diagonals/plan.py has the same layout");
+static_assert(
+    sizeof(Progress) == 80,
+    "PROGRESS in pairalign/engines/cuda/block_diagonals/block_diagonals_plan.py has the same layout");
 
 struct Params {
     const Pair* pairs;
@@ -98,8 +99,9 @@ struct Params {
     int32_t rows_a_lane;  // of the filling kernel
     int32_t warp_words;   // shared memory of a warp
 };
-static_assert(sizeof(Params) == 128,
-              "PARAMETERS in pairalign/engines/cuda/block_diagonals/plan.py has the same layout");
+static_assert(
+    sizeof(Params) == 128,
+    "PARAMETERS in pairalign/engines/cuda/block_diagonals/block_diagonals_plan.py has the same layout");
 
 namespace {
 

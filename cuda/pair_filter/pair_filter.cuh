@@ -12,7 +12,8 @@ struct GramSet {
     int32_t words;  // a power of two, at least 8
     int32_t lost;
 };
-static_assert(sizeof(GramSet) == 16, "GRAM_SET in pairalign/engines/cpu/pair_filter.py has the same layout");
+static_assert(sizeof(GramSet) == 16,
+              "GRAM_SET in pairalign/engines/cpu/cpu_pair_filter.py has the same layout");
 
 // What is known of pairs by their lengths. [0]: the column's sequence is the query, [1]: the row's.
 struct LengthBound {
@@ -22,7 +23,7 @@ struct LengthBound {
     int32_t matches[2];  // of which it must have as many
 };
 static_assert(sizeof(LengthBound) == 32,
-              "LENGTH_BOUND in pairalign/engines/cpu/pair_filter.py has the same layout");
+              "LENGTH_BOUND in pairalign/engines/cpu/cpu_pair_filter.py has the same layout");
 
 struct FilterCounts {
     unsigned long long possible, sharing, left;  // pairs; `left` only where subsequences are looked at
@@ -30,7 +31,7 @@ struct FilterCounts {
     int32_t unused;
 };
 static_assert(sizeof(FilterCounts) == 32,
-              "COUNTS in pairalign/engines/cuda/pair_filter.py has the same layout");
+              "COUNTS in pairalign/engines/cuda/cuda_pair_filter.py has the same layout");
 
 struct FilterArguments {
     // Of the first and the second set, by sorted position. Null: q-grams, or residues, are not looked at.
@@ -55,7 +56,7 @@ struct FilterArguments {
     int32_t unused;
 };
 static_assert(sizeof(FilterArguments) == 208,
-              "ARGUMENTS in pairalign/engines/cuda/pair_filter.py has the same layout");
+              "ARGUMENTS in pairalign/engines/cuda/cuda_pair_filter.py has the same layout");
 
 constexpr int NO_SCORE = 0x7fffffff;
 

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int WARPS = 4, SEGMENT = 2048;
 constexpr int MOST_WORDS = 16, BITS = 32;
-constexpr int LONGEST_TEXT = 4096;  // as in pairalign/engines/cuda/pair_filter.py
+constexpr int LONGEST_TEXT = 4096;  // as in pairalign/engines/cuda/cuda_pair_filter.py
 constexpr int NONE = -1;
 constexpr unsigned ALL = 0xffffffffu;
 

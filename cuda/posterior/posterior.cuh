@@ -1,4 +1,5 @@
-// What the host hands to the kernels of posteriors; pairalign/engines/cuda/posterior.py has the same layout.
+// What the host hands to the kernels of posteriors; pairalign/engines/cuda/cuda_posterior.py has the same
+// layout.
 #pragma once
 
 #ifndef PAIRALIGN_EMULATE
@@ -33,7 +34,8 @@ struct PosteriorTask {
     int32_t block;         // strips between which the state is kept at a time
     int32_t unused;
 };
-static_assert(sizeof(PosteriorTask) == 24, "TASK in pairalign/engines/cuda/posterior.py has the same layout");
+static_assert(sizeof(PosteriorTask) == 24,
+              "TASK in pairalign/engines/cuda/cuda_posterior.py has the same layout");
 
 // A posterior that reaches the threshold, in the order of its pair's strip.
 struct PosteriorFound {
@@ -63,7 +65,7 @@ struct PosteriorArguments {
     int32_t strip_entries;  // room for those of a pair's strip
 };
 static_assert(sizeof(PosteriorArguments) == 184,
-              "ARGUMENTS in pairalign/engines/cuda/posterior.py has the same layout");
+              "ARGUMENTS in pairalign/engines/cuda/cuda_posterior.py has the same layout");
 
 struct ExpandArguments {
     const PosteriorFound* found;
@@ -78,4 +80,4 @@ struct ExpandArguments {
     int64_t pairs;
 };
 static_assert(sizeof(ExpandArguments) == 80,
-              "EXPAND in pairalign/engines/cuda/posterior.py has the same layout");
+              "EXPAND in pairalign/engines/cuda/cuda_posterior.py has the same layout");

@@ -41,14 +41,15 @@ struct ResidueSet {
     const int32_t* cheap;  // the same way: how many residues from k on are cheap
 };
 static_assert(sizeof(ResidueSet) == 48,
-              "RESIDUE_SET in pairalign/engines/cuda/pruned/plan.py has the same layout");
+              "RESIDUE_SET in pairalign/engines/cuda/pruned/pruned_plan.py has the same layout");
 
 struct PrunedPair {
     int32_t row, column;  // sorted positions in the first and the second set
     int32_t swapped;      // the sequence of the second set is the row sequence
     int32_t row_is_query;
 };
-static_assert(sizeof(PrunedPair) == 16, "PAIR in pairalign/engines/cuda/pruned/plan.py has the same layout");
+static_assert(sizeof(PrunedPair) == 16,
+              "PAIR in pairalign/engines/cuda/pruned/pruned_plan.py has the same layout");
 
 enum PrunedStatus { DONE, GIVEN_UP, NO_ROOM, LOST };
 
@@ -59,7 +60,7 @@ struct PrunedResult {
     long long beam_cells, cells;  // filled to find a bound, and in the band
 };
 static_assert(sizeof(PrunedResult) == 48,
-              "RESULT in pairalign/engines/cuda/pruned/plan.py has the same layout");
+              "RESULT in pairalign/engines/cuda/pruned/pruned_plan.py has the same layout");
 
 struct Params {
     ResidueSet sets[2];
@@ -93,7 +94,7 @@ struct Params {
     int32_t large_count, unused;
 };
 static_assert(sizeof(Params) == 280,
-              "PARAMETERS in pairalign/engines/cuda/pruned/plan.py has the same layout");
+              "PARAMETERS in pairalign/engines/cuda/pruned/pruned_plan.py has the same layout");
 
 namespace {
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.graphs import make_igraph, make_networkx, make_scipy
 from pairalign.alignments.runs import gather_runs, take_fields
-from pairalign.alignments.selection import Selectable
+from pairalign.alignments.selectable import Selectable
 from pairalign.alignments.tables import make_table
 from pairalign.alignments.view import Alignment
 from pairalign.base.arrays import Int32s

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.pairs.want import Detail
 
 _CODES = {

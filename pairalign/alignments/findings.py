@@ -8,7 +8,7 @@ from ctypes import Structure, c_int32, c_int64, c_void_p
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.records import AlignmentRecords, describe_fault, fault_names
+from pairalign.alignments.alignment_records import AlignmentRecords, describe_fault, fault_names
 from pairalign.base.native import library
 from pairalign.scoring.scoring import Scoring
 

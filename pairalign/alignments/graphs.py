@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.tables import PairColumns
-from pairalign.base.errors import MissingPackageError
+from pairalign.base.error_types import MissingPackageError
 
 WEIGHTS = ("identity", "score")
 

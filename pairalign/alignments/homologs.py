@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 
 

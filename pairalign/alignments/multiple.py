@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
 from pairalign.base.above import above
-from pairalign.base.errors import cut_name
+from pairalign.base.error_types import cut_name
 from pairalign.base.notebooks import SHOWN_LINES, html_text
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
@@ -120,7 +120,7 @@ class MultipleAlignment:
         FormatError, OutputError
             There is no such format, it cannot hold the result, or the disk is full.
         """
-        above("formats.results:write_multiple")(self, path, format, order)
+        above("formats.result_files:write_multiple")(self, path, format, order)
 
     def _repr_html_(self) -> str:
         """Show the left of the first rows, for notebooks."""

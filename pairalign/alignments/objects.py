@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pairalign.base.errors import MissingPackageError
+from pairalign.base.error_types import MissingPackageError
 from pairalign.sequences.alphabets import DNA, Alphabet
 
 if TYPE_CHECKING:

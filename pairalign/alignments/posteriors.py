@@ -71,7 +71,7 @@ class SparsePosteriors:
         FormatError, OutputError
             There is no such format, it cannot hold the result, or the disk is full.
         """
-        above("formats.results:write_posteriors")(self, path, format)
+        above("formats.result_files:write_posteriors")(self, path, format)
 
     def __repr__(self) -> str:
         return f"<SparsePosteriors: {len(self)} pairs, {len(self.values)} pairs of residues>"

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.view import OP_LETTERS, Fields
-from pairalign.base.errors import MissingPackageError
+from pairalign.base.error_types import MissingPackageError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet

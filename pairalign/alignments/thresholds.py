@@ -22,7 +22,7 @@ from pairalign.alignments.identities import count_identity, name_identity, needs
 from pairalign.base.arguments import parse_ratio, parse_share
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import COVERAGES, END_GAPS, IDENTITIES
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.base.native import library
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring

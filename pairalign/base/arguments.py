@@ -6,7 +6,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 
 _MOST_DECIMALS = 18
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}

@@ -81,23 +81,27 @@ def _load(path: str) -> Any:
 
 
 REGISTRY: Mapping[str, Format] = {
-    "paf": Format("pairs overlaps", "paf.PafWriter", "readers.lines.PafReader"),
-    "tsv": Format("pairs", "tsv.TsvWriter", "readers.tables.TsvReader"),
+    "paf": Format("pairs overlaps", "paf.PafWriter", "readers.line_reader.PafReader"),
+    "tsv": Format("pairs", "tsv.TsvWriter", "readers.table_reader.TsvReader"),
     "jsonl": Format("pairs", "jsonl.JsonlWriter", "jsonl.JsonlReader"),
-    "fasta": Format("pairs", "fasta.FastaWriter", "readers.fasta.FastaReader"),
-    "srspair": Format("pairs", "srspair.SrspairWriter", "readers.srspair.SrspairReader"),
-    "parquet": Format("pairs", "parquet.ParquetWriter", "readers.parquet.ParquetReader"),
-    "blast6": Format("pairs", "blast6.Blast6Writer", "readers.tables.Blast6Reader"),
+    "fasta": Format("pairs", "fasta.FastaWriter", "readers.fasta_reader.FastaReader"),
+    "srspair": Format("pairs", "srspair.SrspairWriter", "readers.srspair_reader.SrspairReader"),
+    "parquet": Format("pairs", "parquet.ParquetWriter", "readers.parquet_reader.ParquetReader"),
+    "blast6": Format("pairs", "blast6.Blast6Writer", "readers.table_reader.Blast6Reader"),
     "blast7": Format("pairs", "blast7.Blast7Writer"),
-    "sam": Format("pairs overlaps", "sam.SamWriter", "readers.lines.SamReader"),
-    "a3m": Format("pairs", "a3m.A3mWriter", "readers.blocks.A3mReader"),
-    "stockholm": Format("pairs", "stockholm.StockholmWriter", "readers.blocks.StockholmReader"),
-    "maf": Format("pairs", "maf.MafWriter", "readers.blocks.MafReader"),
-    "tc_lib": Format("pairs", "tc_lib.TcLibWriter", "readers.blocks.TcLibReader"),
-    "gfa": Format("overlaps", "gfa.GfaWriter", "readers.graphs.GfaReader"),
-    "graphml": Format("pairs network", "networks.GraphmlWriter", "readers.graphs.NetworkReader"),
+    "sam": Format("pairs overlaps", "sam.SamWriter", "readers.line_reader.SamReader"),
+    "a3m": Format("pairs", "a3m.A3mWriter", "readers.block_reader.A3mReader"),
+    "stockholm": Format(
+        "pairs", "stockholm.StockholmWriter", "readers.block_reader.StockholmReader"
+    ),
+    "maf": Format("pairs", "maf.MafWriter", "readers.block_reader.MafReader"),
+    "tc_lib": Format("pairs", "tc_lib.TcLibWriter", "readers.block_reader.TcLibReader"),
+    "gfa": Format("overlaps", "gfa.GfaWriter", "readers.graph_reader.GfaReader"),
+    "graphml": Format(
+        "pairs network", "networks.GraphmlWriter", "readers.graph_reader.NetworkReader"
+    ),
     "gexf": Format("pairs network", "networks.GexfWriter"),
-    "abc": Format("pairs network", "networks.AbcWriter", "readers.graphs.AbcReader"),
+    "abc": Format("pairs network", "networks.AbcWriter", "readers.graph_reader.AbcReader"),
     "edges": Format("pairs network", "networks.EdgesWriter"),
     "npz": Format("pairs network", "matrix_csr.MatrixWriter"),
 }

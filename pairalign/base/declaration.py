@@ -21,7 +21,7 @@ from fractions import Fraction
 from inspect import Parameter, get_annotations, signature
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from pairalign.base.errors import UsageError
+from pairalign.base.error_types import UsageError
 from pairalign.base.spelling import spelled
 
 if TYPE_CHECKING:

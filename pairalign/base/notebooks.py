@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from pairalign.base.errors import cut_name
+from pairalign.base.error_types import cut_name
 
 SHOWN = 10
 """Rows of a table that are shown."""

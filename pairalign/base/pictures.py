@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from pairalign.base.errors import MissingPackageError
+from pairalign.base.error_types import MissingPackageError
 
 try:
     import matplotlib

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import mmap
 
-from pairalign.base.errors import out_of_memory
+from pairalign.base.error_types import out_of_memory
 
 
 def has_room(size: int) -> bool:

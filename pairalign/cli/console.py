@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TextIO
 
-from pairalign.base.errors import OutputError
+from pairalign.base.error_types import OutputError
 
 log = logging.getLogger("pairalign")
 _log_files: list[TextIO] = []

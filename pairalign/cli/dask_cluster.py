@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pairalign.base.arguments import Shard
-from pairalign.base.errors import DeviceError, FormatError, MissingPackageError
+from pairalign.base.error_types import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
 from pairalign.cli.console import log
 from pairalign.engines.selection import list_devices, usable_cores

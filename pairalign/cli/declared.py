@@ -12,7 +12,7 @@ _COMPLETED = {
     "files": {"bash": "_shtab_compgen_files", "zsh": "_files"},
     "matrices": {"bash": "_pairalign_matrices", "zsh": "_pairalign_matrices"},
 }
-"""What shtab asks each shell for: functions of its own, and of `pairalign.cli.completion`."""
+"""What shtab asks each shell for: its own functions, and those of `cli.completion_command`."""
 
 
 def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from pairalign.base.arguments import Shard
-from pairalign.base.errors import DeviceError
+from pairalign.base.error_types import DeviceError
 
 _SHOWN_BYTES = 2000
 _READ_BYTES = 1 << 16

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from pairalign.base.errors import out_of_memory
+from pairalign.base.error_types import out_of_memory
 from pairalign.base.spelling import options_are_spelled
 from pairalign.cli.signals import stop_signals
 

@@ -11,20 +11,20 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
-from pairalign.base.errors import FormatError
-from pairalign.cli.report import make_collector
+from pairalign.base.error_types import FormatError
+from pairalign.cli.report_option import make_collector
 from pairalign.formats.gfa import GfaWriter, write_unitigs
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.writer import Writer
 from pairalign.jobs.overlaps.trimming import FASTQ_SUFFIXES
 from pairalign.reads.advice import AssemblyAdvice
-from pairalign.reads.kinds import classify, classify_and_count
-from pairalign.reads.passes import mark_indices
-from pairalign.requests.overlap import OverlapOptions
+from pairalign.reads.overlap_kinds import classify, classify_and_count
+from pairalign.reads.overlap_passes import mark_indices
+from pairalign.requests.overlap_request import OverlapOptions
 
 if TYPE_CHECKING:
     from pairalign.jobs.overlaps.read_report import ReadCollector, ReadReport
-    from pairalign.jobs.report.report import ReportCollector
+    from pairalign.jobs.report.report_collector import ReportCollector
 
 
 def check_graph(asked: OverlapOptions, writer_type: type[Writer]) -> None:
@@ -57,7 +57,7 @@ class OverlapWatcher:
     problem : Problem
         Of one set, the reads.
     overhang : int
-        See `pairalign.reads.kinds.classify`; and the tolerance of transitive overlaps.
+        See `pairalign.reads.overlap_kinds.classify`; and the tolerance of transitive overlaps.
 
     Attributes
     ----------

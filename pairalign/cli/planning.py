@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.cli.console import log, name_output
 from pairalign.formats.names import format_by_suffix, suffixes_of
 from pairalign.jobs.run import inputs

@@ -10,8 +10,8 @@ from pairalign.cli.console import log
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.run.destination import replace_leftovers
 from pairalign.jobs.run.run_identity import describe
-from pairalign.requests.msa import MsaOptions
-from pairalign.requests.posterior import PosteriorOptions
+from pairalign.requests.msa_request import MsaOptions
+from pairalign.requests.posterior_request import PosteriorOptions
 
 
 @contextmanager

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from pairalign.alignments.problem import Problem
-from pairalign.cli.report import ReportRequest, finish_report
+from pairalign.cli.report_option import ReportRequest, finish_report
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.report import Table
-from pairalign.jobs.report.report import Histogram, ReportCollector
+from pairalign.jobs.report.report_collector import Histogram, ReportCollector
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, align_pairs
 from pairalign.pairs.lists import PairList

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pairalign.alignments.alignments import Alignment, Alignments
 from pairalign.alignments.passes import find_extremes
 from pairalign.alignments.problem import Problem
-from pairalign.base.errors import cut_name
-from pairalign.cli.lines import Lines
-from pairalign.requests.align import AlignRequest
+from pairalign.base.error_types import cut_name
+from pairalign.cli.summary_lines import Lines
+from pairalign.requests.align_request import AlignRequest
 from pairalign.scoring.scoring import Scoring
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ class Clusters:
     ----------
     sequences : SequenceSet
     linkage : str
-        One of `pairalign.jobs.clusters.clusters.LINKAGES`.
+        One of `pairalign.jobs.clusters.cluster.LINKAGES`.
     thresholds : PairThresholds
         What had to be attained.
     labels : ndarray of int32, shape (n,)
@@ -100,7 +100,7 @@ class Clusters:
         FormatError, OutputError
             There is no such format, it cannot hold the result, or the disk is full.
         """
-        write = above("formats.clusters:write_clusters")
+        write = above("formats.cluster_files:write_clusters")
         write(path, self, format, sizein=sizein, sizeout=sizeout)
 
     def plot(self) -> Picture:
@@ -116,7 +116,7 @@ class Clusters:
         MissingPackageError
             matplotlib is not installed.
         """
-        from pairalign.clusters.drawing import draw_sizes
+        from pairalign.clusters.cluster_drawing import draw_sizes
 
         return draw_sizes(self.sizes, self.linkage)
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # the names of kernels are looked up without all that
     import numpy.typing as npt
 
     from pairalign.alignments.alignments import Alignments
-    from pairalign.engines.cpu.pair_filter import PairFilter
+    from pairalign.engines.cpu.cpu_pair_filter import PairFilter
     from pairalign.pairs.want import Want
     from pairalign.pairs.windows import Window
     from pairalign.reads.reaching_pairs import ReachingPairs

@@ -16,7 +16,7 @@ from math import gcd
 
 import numpy as np
 
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA

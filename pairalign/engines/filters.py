@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.errors import DeviceError
+from pairalign.base.error_types import DeviceError
 from pairalign.engines import Engine
 from pairalign.engines.bitwise_scoring import why_not
 from pairalign.engines.device.specification import parse_indices
@@ -104,15 +104,15 @@ def open_filters(
     if reason is not None:
         raise DeviceError(f"bitwise filter: {reason}")
     if device == "cpu":
-        from pairalign.engines.cpu.bitwise import CpuBitwise
+        from pairalign.engines.cpu.cpu_bitwise import CpuBitwise
 
         return [ScoreFilter(CpuBitwise(queries, targets, scoring, threads=threads))]
     indices = parse_indices(device, "cuda")
     if indices is None:
         raise DeviceError(f"bitwise filter: runs on cpu and cuda, found device '{device}'")
 
-    from pairalign.engines.cuda.engine import open_cuda_engines
-    from pairalign.engines.cuda.selection import choose_devices
+    from pairalign.engines.cuda.cuda_engine import open_cuda_engines
+    from pairalign.engines.cuda.cuda_selection import choose_devices
 
     engines = open_cuda_engines(
         choose_devices(indices),

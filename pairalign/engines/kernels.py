@@ -2,8 +2,8 @@
 
 A *kernel* is a way to align the pairs of a window on one framework. Names are unique within a
 framework: ``--kernel striped`` is the CUDA one unless ``--device opencl`` says otherwise. Engines
-take the names of their kernels from here, and ask here first whether a kernel can do something;
-what depends on the device itself they add (`pairalign.engines.cuda.family.KernelFamily.supports`).
+take the names of their kernels from here, and ask here first whether a kernel can do something.
+They add what depends on the device (`pairalign.engines.cuda.cuda_family.KernelFamily.supports`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pairalign.base.choices import ALL_MODES, MODES, TIES
-from pairalign.base.errors import DeviceError
+from pairalign.base.error_types import DeviceError
 from pairalign.base.spelling import spelled
 from pairalign.pairs.want import Detail
 

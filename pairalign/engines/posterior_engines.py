@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors, part_of
 from pairalign.base.choices import POSTERIOR_THRESHOLD
-from pairalign.base.errors import DeviceError, KernelBuildError
-from pairalign.engines.cpu.posterior import PosteriorEngine
+from pairalign.base.error_types import DeviceError, KernelBuildError
+from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.device.specification import parse_indices
 from pairalign.scoring.posterior_models import posterior_model
 
@@ -138,8 +138,8 @@ def _open_cuda(
     *,
     calls: int,
 ) -> PosteriorComputer:
-    from pairalign.engines.cuda.posterior import CudaPosteriorEngine
-    from pairalign.engines.cuda.selection import choose_devices, usable_devices
+    from pairalign.engines.cuda.cuda_posterior import CudaPosteriorEngine
+    from pairalign.engines.cuda.cuda_selection import choose_devices, usable_devices
 
     device = (choose_devices(indices) if indices else usable_devices())[0]
     with device.current():

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pairalign.base.errors import DeviceError, KernelBuildError
+from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.base.spelling import spelled
 from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.kernels import Kernel, check_kernel, kernels_of
@@ -58,9 +58,9 @@ def usable_cores() -> int:
 
 def list_devices() -> list[DeviceInfo]:
     """Every device that could run alignments, and why not on the others."""
-    from pairalign.engines.cpu.engine import instruction_sets
-    from pairalign.engines.cuda.selection import list_cuda_devices
-    from pairalign.engines.opencl.selection import list_opencl_devices
+    from pairalign.engines.cpu.cpu_engine import instruction_sets
+    from pairalign.engines.cuda.cuda_selection import list_cuda_devices
+    from pairalign.engines.opencl.opencl_selection import list_opencl_devices
 
     sets = instruction_sets()
     cpu = f"{usable_cores()} cores, {sets[0]}"
@@ -150,7 +150,7 @@ class _Request:
         self, indices: tuple[int, ...] | None, kernel: str | None, *, falls_back: bool = False
     ) -> Sequence[Engine]:
         """Open engines on some GPUs; on as many as pay of all (empty) or of usable ones (None)."""
-        from pairalign.engines.cuda.selection import open_chosen
+        from pairalign.engines.cuda.cuda_selection import open_chosen
 
         return open_chosen(
             indices,
@@ -168,7 +168,7 @@ class _Request:
         )
 
     def open_opencl(self, indices: tuple[int, ...], kernel: str | None) -> Sequence[Engine]:
-        from pairalign.engines.opencl.selection import open_chosen_opencl
+        from pairalign.engines.opencl.opencl_selection import open_chosen_opencl
 
         return open_chosen_opencl(
             indices,
@@ -184,10 +184,10 @@ class _Request:
     def open_cpu(self, kernel: str | None) -> Engine:
         sets = self.queries, self.targets, self.scoring
         if kernel == "bitwise":
-            from pairalign.engines.cpu.bitwise import CpuBitwise
+            from pairalign.engines.cpu.cpu_bitwise import CpuBitwise
 
             return CpuBitwise(*sets, threads=self.threads)
-        from pairalign.engines.cpu.engine import CpuEngine
+        from pairalign.engines.cpu.cpu_engine import CpuEngine
         from pairalign.engines.cpu.pruning import Pruning
 
         uses = {"pruned": "always", "lanes": "never"}
@@ -205,7 +205,7 @@ def _open_gpus_if_worth_it(request: _Request) -> Sequence[Engine]:
         if _is_worth_a_gpu(request.queries, request.targets):
             return request.open_gpus(None, None, falls_back=True)
     except (DeviceError, KernelBuildError) as error:
-        from pairalign.engines.cuda.devices import has_nvidia_gpu
+        from pairalign.engines.cuda.cuda_devices import has_nvidia_gpu
 
         if has_nvidia_gpu():  # without one the reason says nothing new
             log.info("using the CPU: %s", error)
@@ -238,7 +238,7 @@ def _where_it_runs(kernel: Kernel) -> Kernel:
     on_cpu = [one for one in kernels_of("cpu") if one.name == kernel.name]
     if not on_cpu:
         return kernel
-    from pairalign.engines.cuda.selection import usable_devices
+    from pairalign.engines.cuda.cuda_selection import usable_devices
 
     try:
         usable_devices()
@@ -277,13 +277,13 @@ def _is_worth_a_gpu(queries: SequenceSet, targets: SequenceSet | None) -> bool:
     DeviceError
         No GPU can be used.
     """
-    from pairalign.engines.cuda.devices import find_devices
+    from pairalign.engines.cuda.cuda_devices import find_devices
 
     find_devices()
     if _cells(queries, targets) < _WORTH_A_GPU:
         log.info("using the CPU, the set is small (%s for the GPU)", spelled("device", "cuda"))
         return False
-    from pairalign.engines.cuda.selection import usable_devices
+    from pairalign.engines.cuda.cuda_selection import usable_devices
 
     usable_devices()
     return True

@@ -18,7 +18,7 @@ from pairalign.base.choices import (
     STRANDS,
     WEIGHTS,
 )
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.output import Output, Path, open_output
@@ -185,7 +185,7 @@ def open_overlap_writer(
     format : str or None
         One of `OVERLAP_FORMATS`; None: by the end of the file's name.
     max_overhang : int
-        See `pairalign.reads.kinds.classify`.
+        See `pairalign.reads.overlap_kinds.classify`.
     dual : bool
         Write each pair both ways; PAF only.
     cigars : bool

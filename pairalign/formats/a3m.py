@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail

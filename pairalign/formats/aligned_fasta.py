@@ -11,11 +11,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.errors import AlignmentFileError, shown_name
+from pairalign.base.error_types import AlignmentFileError, shown_name
 from pairalign.sequences.alphabets import Alphabet
-from pairalign.sequences.fasta import GAPS
-from pairalign.sequences.files import read_file
-from pairalign.sequences.records import Origin, Records, join_records
+from pairalign.sequences.fasta_records import GAPS
+from pairalign.sequences.sequence_files import read_file
+from pairalign.sequences.sequence_records import Origin, Records, join_records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
-from pairalign.base.errors import PartsError
+from pairalign.base.error_types import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.parts import (
     Manifest,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, cast
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
-from pairalign.base.errors import DistanceError, describe_unreadable
+from pairalign.base.error_types import DistanceError, describe_unreadable
 from pairalign.base.spelling import spelled
 from pairalign.formats.matrix_column import read_matrix_column, write_matrix_column
 from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy

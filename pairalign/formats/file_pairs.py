@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from pairalign.alignments.alignment_records import SetNames
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
-from pairalign.alignments.records import SetNames
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import READER_NAMES
-from pairalign.base.errors import PartsError
+from pairalign.base.error_types import PartsError
 from pairalign.formats import WRITERS
 from pairalign.formats.output import map_file
 from pairalign.formats.readers import open_reader

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.base.run_files import remove_empty_folder, remove_regular
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.result import Split

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.text import SetText
 from pairalign.formats.writer import Content, TextWriter

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.alignment_records import CLAIMS, UNSAID, Layout, SetNames, read_lines
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
-from pairalign.alignments.records import CLAIMS, UNSAID, Layout, SetNames, read_lines
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.errors import PartsError
+from pairalign.base.error_types import PartsError
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Writer
 from pairalign.pairs.positions import order_keys

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import IO, Any
 
-from pairalign.base.errors import OutputError, PartsError
+from pairalign.base.error_types import OutputError, PartsError
 from pairalign.base.part_file import PartFile
 from pairalign.base.run_files import is_regular, remove_open
 from pairalign.base.spelling import left_out

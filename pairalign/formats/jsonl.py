@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from pairalign.alignments.alignment_records import AlignmentRecords, read_lines
 from pairalign.alignments.fields import FIELDS, TEXT_CODES, run_along_query
-from pairalign.alignments.records import AlignmentRecords, read_lines
 from pairalign.alignments.tables import column_names
-from pairalign.base.errors import AlignmentFileError, FormatError
+from pairalign.base.error_types import AlignmentFileError, FormatError
 from pairalign.formats.output import Output
 from pairalign.formats.pair_lines import PairLines
-from pairalign.formats.readers.tables import TsvReader
+from pairalign.formats.readers.table_reader import TsvReader
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pairalign.base.errors import DistanceError, shown_name
+from pairalign.base.error_types import DistanceError, shown_name
 from pairalign.base.texts import words_of
 from pairalign.formats.matrix_text import MOST_PADDED, RowText
 from pairalign.formats.output import Output

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.errors import PartsError
+from pairalign.base.error_types import PartsError
 from pairalign.formats.networks import edge_fields, edge_values
 from pairalign.formats.npz import Pieces, write_npz
 from pairalign.formats.output import Output

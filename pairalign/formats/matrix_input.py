@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pairalign.base.errors import DistanceError
+from pairalign.base.error_types import DistanceError
 from pairalign.trees.distance_matrix import TriangleBuilder, number_of_pairs
 
 DISTANCE_BYTES = 2

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.errors import DistanceError, describe_unreadable
+from pairalign.base.error_types import DistanceError, describe_unreadable
 from pairalign.formats.output import Output
 from pairalign.formats.schemas import MOST_NPY_HEADER_BYTES, SchemaError, check_npy
 from pairalign.trees.distance_matrix import DistanceMatrix, TriangleBuilder, number_of_pairs

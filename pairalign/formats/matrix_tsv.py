@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pairalign.base.errors import DistanceError, cut_name, shown_name
+from pairalign.base.error_types import DistanceError, cut_name, shown_name
 from pairalign.base.texts import quoted, unquoted
 from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
-from pairalign.base.errors import PartsError
+from pairalign.base.error_types import PartsError
 from pairalign.formats import WRITERS
 from pairalign.formats.distance_parts import FORMAT as DISTANCES
 from pairalign.formats.distance_parts import are_of_two_sets, merge_distances

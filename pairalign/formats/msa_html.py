@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from pairalign.alignments.multiple import MultipleAlignment
-from pairalign.base.errors import cut_name
+from pairalign.base.error_types import cut_name
 from pairalign.formats.marks import confidence_marks, residue_marks
 from pairalign.formats.matrix_text import MOST_PADDED
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from pairalign.base.byte_counts import has_none
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.sequences.block_set import slices
 from pairalign.sequences.sets import SequenceSet
 

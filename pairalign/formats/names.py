@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.base.texts import without_endings
 
 Suffixes = Mapping[str, tuple[str, ...]]

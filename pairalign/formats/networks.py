@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, strands_of
 from pairalign.alignments.identities import count_coverage, count_identity
-from pairalign.base.errors import FormatError, shown_name
+from pairalign.base.error_types import FormatError, shown_name
 from pairalign.formats.output import Output
 from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.writer import Content, Writer

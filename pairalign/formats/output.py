@@ -23,7 +23,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import IO, Any, TypeVar, Union
 
-from pairalign.base.errors import FormatError, OutputError
+from pairalign.base.error_types import FormatError, OutputError
 from pairalign.base.part_file import PartFile
 from pairalign.formats.zstd import check_zstd, compress_frame
 

@@ -18,8 +18,8 @@ class PafWriter(TextWriter):
     sequences as they were read, and the CIGAR runs along the target.
 
     Overlaps have a tag ``ov:Z:`` before the CIGAR: ``dovetail``, ``contained`` (the query in the
-    target), ``contains`` (the target in the query) or ``internal``, see `pairalign.reads.kinds`;
-    racon -f wants each of them both ways.
+    target), ``contains`` (the target in the query) or ``internal``, see
+    `pairalign.reads.overlap_kinds`; racon -f wants each of them both ways.
 
     Where they are asked for, ``tp:A:P`` comes before the CIGAR and ``cs:Z:`` after it, minimap2's
     short form: ``:6*ag+tc-a``, which runs along the target as the CIGAR does; ``pp:Z:`` has a mark

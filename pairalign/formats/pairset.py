@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.formats.output import Path, open_output
 from pairalign.sequences.alphabets import Alphabet
-from pairalign.sequences.fasta import Source
-from pairalign.sequences.reading import read_set
+from pairalign.sequences.fasta_records import Source
+from pairalign.sequences.set_reading import read_set
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import encode_store
 from pairalign.sequences.tidying import InputRules

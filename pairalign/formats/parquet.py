@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table
-from pairalign.base.errors import PartsError
+from pairalign.base.error_types import PartsError
 from pairalign.formats.libraries import arrow
 from pairalign.formats.output import Output
 from pairalign.formats.parquet_footer import MAGIC, EncodedGroup, FooterBuilder, split_file

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from pairalign.base.errors import PartsError
+from pairalign.base.error_types import PartsError
 from pairalign.base.run_files import (
     is_name_of_part,
     is_regular,

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks, read_range
-from pairalign.base.errors import OutputError, PartsError
+from pairalign.base.error_types import OutputError, PartsError
 from pairalign.base.spelling import spelled
 from pairalign.formats.output import open_output
 from pairalign.formats.schemas import (

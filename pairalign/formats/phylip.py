@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.errors import DistanceError, FormatError, shown_name
+from pairalign.base.error_types import DistanceError, FormatError, shown_name
 from pairalign.base.spelling import left_out
 from pairalign.base.texts import words_of
 from pairalign.formats.matrix_input import start_triangle

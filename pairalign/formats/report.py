@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.formats.output import Path, open_output
 
 _TEMPLATES = FilePath(__file__).parent / "templates"

@@ -19,7 +19,7 @@ from typing import Any
 
 from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks
 from pairalign.base.choices import COMMIT_SECONDS
-from pairalign.base.errors import OutputError, PartsError
+from pairalign.base.error_types import OutputError, PartsError
 from pairalign.base.part_file import publish
 from pairalign.base.run_files import (
     is_regular,

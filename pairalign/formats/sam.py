@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.errors import FormatError, PartsError
+from pairalign.base.error_types import FormatError, PartsError
 from pairalign.base.spelling import left_out
 from pairalign.formats.name_rules import NameRule
 from pairalign.formats.output import Output

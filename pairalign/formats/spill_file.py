@@ -6,7 +6,7 @@ import io
 import os
 import tempfile
 
-from pairalign.base.errors import OutputError
+from pairalign.base.error_types import OutputError
 from pairalign.base.part_file import PartFile
 from pairalign.formats.output import (
     Bytes,

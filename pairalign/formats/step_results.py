@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import COMMIT_SECONDS
-from pairalign.base.errors import PartsError
+from pairalign.base.error_types import PartsError
 from pairalign.base.spelling import left_out
 from pairalign.formats.resumable import ResumableFile, check_resumable
 from pairalign.formats.schemas import KEPT_RESULTS, SchemaError, check_arrays

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.formats.name_rules import STOCKHOLM
 from pairalign.formats.output import Output
 from pairalign.formats.text import SetText

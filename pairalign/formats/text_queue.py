@@ -8,7 +8,7 @@ import threading
 import weakref
 from collections import deque
 
-from pairalign.base.errors import out_of_memory
+from pairalign.base.error_types import out_of_memory
 from pairalign.base.native import library
 from pairalign.base.spelling import spelled
 from pairalign.formats.text import PairText

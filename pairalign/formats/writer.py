@@ -15,7 +15,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.fields import TITLE_CODES, Field, run_along_query
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import WEIGHTS
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.formats.carriers import Behind, Carrier, NativeCarrier
 from pairalign.formats.name_rules import NameRule
 from pairalign.formats.output import Abortable, Output
@@ -23,7 +23,7 @@ from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.text import PairText, SetText
 from pairalign.formats.text_queue import TextQueue
 from pairalign.pairs.want import Detail
-from pairalign.reads.kinds import KIND_NAMES, classify_and_count
+from pairalign.reads.overlap_kinds import KIND_NAMES, classify_and_count
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.block_set import whole_of
 from pairalign.sequences.sets import SequenceSet
@@ -79,8 +79,8 @@ class Content:
     detail : Detail
         What was computed for each pair.
     max_overhang : int or None
-        Of overlaps, whose kinds a format may show: see `pairalign.reads.kinds.classify`. None:
-        the pairs are not looked at as overlaps.
+        Of overlaps, whose kinds a format may show: see `pairalign.reads.overlap_kinds.classify`.
+        None: the pairs are not looked at as overlaps.
     both_ways : bool
         Whether each pair comes a second time with query and target exchanged.
     piece : Piece
@@ -164,7 +164,8 @@ class Writer(Abortable):
     shown : int
         How many it has shown; 0 where it does not number them.
     kind_counts : ndarray of int64, shape (5,)
-        How many overlaps of each kind it was given, see `pairalign.reads.kinds`; 0 of alignments.
+        How many overlaps of each kind it was given, see `pairalign.reads.overlap_kinds`; 0 of
+        alignments.
     of_block : bool
         Whether the sequences of a part will do, and `pairalign.sequences.block_set.slices` of all.
     default_fields : tuple of Field or None

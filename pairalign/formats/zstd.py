@@ -6,7 +6,7 @@ import io
 import sys
 from typing import IO, Any
 
-from pairalign.base.errors import MissingPackageError
+from pairalign.base.error_types import MissingPackageError
 
 ZSTD_LEVEL = 3
 _BLOCK = 1 << 20

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.errors import FastaError, PairListError, shown_name
+from pairalign.base.error_types import FastaError, PairListError, shown_name
 from pairalign.base.native import library
-from pairalign.sequences.fasta import Source, read_text
+from pairalign.sequences.fasta_records import Source, read_text
 from pairalign.sequences.sets import SequenceSet
 
 Pairs = Union["PairList", str, "os.PathLike[str]", npt.NDArray[Any], Iterable[tuple[Any, Any]]]

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.spelling import spelled
-from pairalign.reads.kinds import overhangs
+from pairalign.reads.overlap_kinds import overhangs
 from pairalign.reads.string_graph import find_mutual
 from pairalign.sequences.sets import SequenceSet
 

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.errors import FastaError, PairListError, shown_name
+from pairalign.base.error_types import FastaError, PairListError, shown_name
 from pairalign.pairs.lists import PairList, warn_of_lengths
 from pairalign.pairs.masks import mask_sorted_pairs
 from pairalign.pairs.windows import Window
-from pairalign.sequences.fasta import Source, read_text
+from pairalign.sequences.fasta_records import Source, read_text
 from pairalign.sequences.sets import SequenceSet
 
 Mask = npt.NDArray[np.bool_]

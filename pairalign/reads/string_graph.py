@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
 from pairalign.base.choices import MUTUAL
-from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, classify, overhangs
+from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, classify, overhangs
 
 Mask = npt.NDArray[np.bool_]
 
@@ -63,7 +63,7 @@ class Reduction:
         found : Alignments
             All of one set, with spans.
         max_overhang : int
-            See `pairalign.reads.kinds.classify`.
+            See `pairalign.reads.overlap_kinds.classify`.
         tolerance : int
             See `find_transitive`.
         """
@@ -116,7 +116,7 @@ def make_edges(found: Alignments, kinds: npt.NDArray[np.uint8]) -> Edges:
     found : Alignments
         Of one set, with spans.
     kinds : ndarray of uint8, shape (n,)
-        See `pairalign.reads.kinds.classify`.
+        See `pairalign.reads.overlap_kinds.classify`.
     """
     numbers = np.flatnonzero(kinds == DOVETAIL)
     query_left, query_right, target_left, target_right = (one[numbers] for one in overhangs(found))

@@ -74,7 +74,7 @@ def make_unitigs(found: Alignments, kinds: npt.NDArray[np.uint8]) -> UnitigGraph
     found : Alignments
         Of one set, with spans.
     kinds : ndarray of uint8, shape (n,)
-        See `pairalign.reads.kinds.classify`.
+        See `pairalign.reads.overlap_kinds.classify`.
 
     Returns
     -------

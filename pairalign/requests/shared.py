@@ -22,7 +22,7 @@ from pairalign.base.choices import (
 )
 from pairalign.base.declaration import Request, Rule, again, choice, flag, option, place, request
 from pairalign.engines.kernels import AUTO, kernel_names
-from pairalign.requests.kinds import (
+from pairalign.requests.option_kinds import (
     CLUSTER,
     DEVICE,
     MATRIX,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from pairalign.base.declaration import Rule, again, option, options_of, request
-from pairalign.requests.kinds import DIGIT, POSITIVE, SMALL_NUMBER
+from pairalign.requests.option_kinds import DIGIT, POSITIVE, SMALL_NUMBER
 from pairalign.requests.shared import (
     Asked,
     EndGapsOptions,

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.sequences.alphabets import Alphabet
 
 INSERTION, DELETION, MATCH, MISMATCH = 1, 2, 7, 8

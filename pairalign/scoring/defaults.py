@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from decimal import Decimal
 
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.scoring.given_matrices import Matrix, given_table
 from pairalign.scoring.matrices import (
     Number,

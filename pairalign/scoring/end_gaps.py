@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import END_GAPS, TIES
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.scoring.cigars import DELETION, INSERTION, Span
 from pairalign.scoring.matrices import Number, to_decimal
 

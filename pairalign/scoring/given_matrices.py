@@ -10,7 +10,7 @@ from typing import Any, Union
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.scoring.matrices import Table, check_symmetric, name_of_scores, to_decimal
 from pairalign.sequences.alphabets import Alphabet
 

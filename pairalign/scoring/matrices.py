@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from pairalign.base.errors import MatrixFileError, ScoringError
+from pairalign.base.error_types import MatrixFileError, ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import DNA, Alphabet
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import END_GAPS, MODES, TIES
-from pairalign.base.errors import AlphabetError, ScoringError
+from pairalign.base.error_types import AlphabetError, ScoringError
 from pairalign.scoring.cigars import Span, read_columns
 from pairalign.scoring.defaults import choose_gap_costs, choose_table
 from pairalign.scoring.end_gaps import EndGaps, GapCost, choose_end_costs

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pairalign.base.arrays import Int64s
-from pairalign.base.errors import FastaError, cut_name
+from pairalign.base.error_types import FastaError, cut_name
 from pairalign.sequences.sets import SequenceSet
 
 _SIZE = re.compile(r";\s*size=([^;\s]*)")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.errors import AlphabetError
+from pairalign.base.error_types import AlphabetError
 from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import Alphabet
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 
 

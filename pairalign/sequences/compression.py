@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from pairalign.base.errors import FastaError, MissingPackageError
+from pairalign.base.error_types import FastaError, MissingPackageError
 from pairalign.base.xz import as_os_error, xz_decompressor
 
 # What is fed to a decompressor at once: what lies behind a stream's end is copied, so not all.

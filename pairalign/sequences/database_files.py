@@ -13,10 +13,10 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from pairalign.base.errors import FastaError, cut_name, shown_name
+from pairalign.base.error_types import FastaError, cut_name, shown_name
 from pairalign.base.spelling import spelled
-from pairalign.sequences.fasta import clean
-from pairalign.sequences.records import Records, join_records
+from pairalign.sequences.fasta_records import clean
+from pairalign.sequences.sequence_records import Records, join_records
 
 log = logging.getLogger("pairalign")
 
@@ -60,7 +60,7 @@ def database_format(text: bytes) -> str | None:
     Parameters
     ----------
     text : bytes
-        As `pairalign.sequences.fasta.unify_lines` returns it.
+        As `pairalign.sequences.fasta_records.unify_lines` returns it.
     """
     if text[:1] in (b">", b"@", b";"):
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 
 from pairalign.base.byte_counts import count_bytes
-from pairalign.base.errors import shown_name
+from pairalign.base.error_types import shown_name
 from pairalign.sequences.alphabets import PROTEIN, guess_alphabet
 
 WHITE_SPACE = b" \t\n\v\f\r"

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.byte_counts import count_bytes
-from pairalign.base.errors import FastaError
+from pairalign.base.error_types import FastaError
 from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import DNA, NO_BASES, Alphabet, has_too_few_bases
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
-from pairalign.base.errors import FastaError, shown_name
-from pairalign.sequences.fasta import clean
-from pairalign.sequences.records import Records, join_records
+from pairalign.base.error_types import FastaError, shown_name
+from pairalign.sequences.fasta_records import clean
+from pairalign.sequences.sequence_records import Records, join_records
 
 _START = re.compile(rb"^>", re.MULTILINE)
 _HEADER = re.compile(rb"(?:P1|F1|D1|DL|DC|RL|RC|N1|N3|XX);[ \t]*[^\s=;]+[ \t]*")

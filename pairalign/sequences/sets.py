@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pairalign.base.fork_lock  # noqa: F401
 from pairalign.base.byte_counts import count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
-from pairalign.base.errors import FastaError, shown_name
+from pairalign.base.error_types import FastaError, shown_name
 from pairalign.base.notebooks import html_table
 from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import (
@@ -29,7 +29,7 @@ from pairalign.sequences.alphabets import (
     guess_alphabet,
 )
 from pairalign.sequences.choosing import Several, origins_of, place_of, places_of, records_of
-from pairalign.sequences.fasta import clean, describe_byte, describe_invalid
+from pairalign.sequences.fasta_records import clean, describe_byte, describe_invalid
 from pairalign.sequences.guesses import check_guess
 from pairalign.sequences.native_arrays import (
     PADDING_BYTES,
@@ -39,9 +39,9 @@ from pairalign.sequences.native_arrays import (
     join_texts,
 )
 from pairalign.sequences.python_sequences import named_residues
-from pairalign.sequences.records import Records, join_records
 from pairalign.sequences.row_order import find_row_ranks, order_rows
 from pairalign.sequences.sequence import Sequence
+from pairalign.sequences.sequence_records import Records, join_records
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, tidy
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
@@ -55,7 +55,7 @@ _BAD_IN_DESCRIPTION = "".join(map(chr, sorted({*range(0x20), 0x7F} - {0x01, 0x09
 class SequenceSet:
     """Named sequences in one block of memory, with their codes and their order by length.
 
-    Made by `pairalign.sequences.reading.read_fasta` and `from_strings`. All arrays are read-only.
+    Made by `pairalign.sequences.set_reading.read_fasta` and `from_strings`. Arrays are read-only.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class SequenceSet:
         degap : bool
             Drop ``-`` and ``.`` from the sequences.
         on_empty, on_duplicate : str
-            As for `pairalign.sequences.reading.read_fasta`.
+            As for `pairalign.sequences.set_reading.read_fasta`.
         source : str
             What messages call the set.
 

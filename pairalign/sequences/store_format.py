@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.checksum import add_to_checksum
-from pairalign.base.errors import FastaError
+from pairalign.base.error_types import FastaError
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
 from pairalign.sequences.native_arrays import PADDING_BYTES, join_texts
 from pairalign.sequences.sets import SequenceSet

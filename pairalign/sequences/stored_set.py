@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.checksum import add_to_checksum
-from pairalign.base.errors import FastaError, describe_unreadable
+from pairalign.base.error_types import FastaError, describe_unreadable
 from pairalign.sequences.alphabets import INVALID, count_replaced
 from pairalign.sequences.native_arrays import CodeArrays, TextArrays
-from pairalign.sequences.records import Records
 from pairalign.sequences.sequence import Sequence
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import (
     BLOCK,

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
-from pairalign.base.errors import shown_name
+from pairalign.base.error_types import shown_name
 from pairalign.base.texts import words_of
-from pairalign.sequences.records import Origin, Records
+from pairalign.sequences.sequence_records import Origin, Records
 
 log = logging.getLogger("pairalign")
 

@@ -30,7 +30,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.base.native import library
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import Alphabet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import LETTERS, Doubles, PairComposition

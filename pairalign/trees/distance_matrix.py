@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pairalign.base.above import above
 from pairalign.base.choices import SIMILARITY_MEASURES
-from pairalign.base.errors import DistanceError, shown_name
+from pairalign.base.error_types import DistanceError, shown_name
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.texts import words_of
 
@@ -140,7 +140,7 @@ class DistanceMatrix:
         MissingPackageError
             matplotlib is not installed.
         """
-        drawn: Picture = above("trees.drawing:heat_map")(self)
+        drawn: Picture = above("trees.tree_drawing:heat_map")(self)
         return drawn
 
     def __getitem__(self, pair: tuple[int, int]) -> float:

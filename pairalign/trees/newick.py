@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pairalign.base.errors import FormatError, shown_name
+from pairalign.base.error_types import FormatError, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.topology import Topology

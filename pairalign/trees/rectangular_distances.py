@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pairalign.base.above import above
 from pairalign.base.choices import IDENTITY_MEASURES
-from pairalign.base.errors import DistanceError, MissingPackageError, shown_name
+from pairalign.base.error_types import DistanceError, MissingPackageError, shown_name
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.trees.distance_matrix import (
     DistanceMatrix,
@@ -184,7 +184,7 @@ class RectangularDistances:
         MissingPackageError
             matplotlib is not installed.
         """
-        drawn: Picture = above("trees.drawing:heat_map")(self)
+        drawn: Picture = above("trees.tree_drawing:heat_map")(self)
         return drawn
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pairalign.base.above import above
 from pairalign.base.arrays import Int32s
-from pairalign.base.errors import MissingPackageError
+from pairalign.base.error_types import MissingPackageError
 from pairalign.base.notebooks import SHOWN, html_table
 
 _ENTRIES, _BLOCKS = 1 << 20, 64
@@ -79,7 +79,7 @@ class SparseDistances:
         FormatError, OutputError
             There is no such format, it cannot hold the result, or the disk is full.
         """
-        above("formats.sparse_distances:write_sparse")(path, self, format)
+        above("formats.sparse_distance_files:write_sparse")(path, self, format)
 
     def _repr_html_(self) -> str:
         """Show the first pairs as a table, for notebooks."""

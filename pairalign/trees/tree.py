@@ -79,7 +79,7 @@ class GuideTree(Topology):
         FormatError, OutputError
             There is no such format, it cannot hold the result, or the disk is full.
         """
-        above("formats.results:write_tree")(self, path, format, program)
+        above("formats.result_files:write_tree")(self, path, format, program)
 
     def plot(self) -> Picture:
         """Draw the tree from left to right (needs matplotlib).
@@ -94,7 +94,7 @@ class GuideTree(Topology):
         MissingPackageError
             matplotlib is not installed.
         """
-        drawn: Picture = above("trees.drawing:dendrogram")(self)
+        drawn: Picture = above("trees.tree_drawing:dendrogram")(self)
         return drawn
 
     def _repr_html_(self) -> str:

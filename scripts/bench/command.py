@@ -17,7 +17,7 @@ from bench import ours
 from bench.measure import alternate, ratio
 from bench.report import Row
 from pairalign.pairs.want import Detail
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 AGAINST_ENGINE = 1.4

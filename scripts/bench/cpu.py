@@ -12,7 +12,7 @@ from bench.data import Sample, take_sample
 from bench.measure import CLOCKS, Clock, alternate, gcups, ratio
 from bench.peers import Parasail, Peer, available
 from bench.report import Row
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.pairs.want import Detail
 
 MODES = ("global", "semiglobal", "local")

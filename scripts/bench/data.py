@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pairalign.sequences.alphabets import PROTEIN
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 SCORED_BY_ALL = set("ARNDCQEGHILKMFPSTWYVBZX")

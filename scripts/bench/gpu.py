@@ -19,15 +19,15 @@ import numpy as np
 from bench import report
 from bench.gpu_job import Job
 from pairalign.base.choices import MODES
-from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cuda.cuda_device import CudaDevice
-from pairalign.engines.cuda.devices import find_devices
-from pairalign.engines.cuda.engine import ENGINES_PER_DEVICE, FAMILIES, open_cuda_engines
+from pairalign.engines.cuda.cuda_devices import find_devices
+from pairalign.engines.cuda.cuda_engine import ENGINES_PER_DEVICE, FAMILIES, open_cuda_engines
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import plan_windows
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 GOALS = {

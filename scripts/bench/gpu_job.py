@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from pairalign.engines.cuda.cuda_device import CudaDevice
-from pairalign.engines.cuda.engine import open_cuda_engines
+from pairalign.engines.cuda.cuda_engine import open_cuda_engines
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, count_cells, plan_windows, split_rows

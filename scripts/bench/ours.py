@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from bench.peers import GAP_EXTEND, GAP_OPEN, MATRIX
 from pairalign.alignments.alignments import Alignments
-from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.jobs.run import slabs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window

@@ -19,14 +19,14 @@ import numpy as np
 
 from bench import report
 from pairalign.alignments.posteriors import SparsePosteriors
-from pairalign.engines.cpu.posterior import PosteriorEngine
-from pairalign.engines.cuda.posterior import EXPANDER, CudaPosteriorEngine
+from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
+from pairalign.engines.cuda.cuda_posterior import EXPANDER, CudaPosteriorEngine
 from pairalign.engines.posterior_engines import CALLS, PosteriorComputer, compute_pieces
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.posterior.posterior import PIECE_RESIDUES, all_pieces
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.scoring.posterior_models import posterior_model
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 SETS = (
@@ -64,7 +64,7 @@ def run_posterior(options: argparse.Namespace) -> None:
     print(report.machine())
     device = None
     if options.device != "cpu":
-        from pairalign.engines.cuda.selection import usable_devices
+        from pairalign.engines.cuda.cuda_selection import usable_devices
 
         device = usable_devices()[0]
         print(device.model)

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from bench import report
 from pairalign.sequences.alphabets import DNA
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 Pair = tuple[str, str, str]

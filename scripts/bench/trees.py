@@ -20,7 +20,7 @@ import numpy as np
 
 from bench.msa_score import read_alignment, score
 from pairalign.base.choices import MODES, TREE_METHODS
-from pairalign.jobs.distances.distances import distance
+from pairalign.jobs.distances.distance import distance
 from pairalign.jobs.distances.guide_tree import tree as make_tree
 from pairalign.jobs.distances.measures import MEASURES
 from pairalign.sequences.alphabets import PROTEIN

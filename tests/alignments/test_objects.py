@@ -10,7 +10,7 @@ from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
 
 import pairalign
-from pairalign.base.errors import MissingPackageError
+from pairalign.base.error_types import MissingPackageError
 
 PROTEINS = {"a": "MKVLAAGGWTREMKVL", "b": "MKVLAGGWTEMKL", "c": "WWMKWLAGREMKU"}
 BASES = {"x": "ACGTACGTTGCATTGN", "y": "TGCAACGTACGT"}

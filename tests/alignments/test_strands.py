@@ -31,7 +31,7 @@ from strategies import (
 import pairalign
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.engines import Engine
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.kernels import find_kernel
 from pairalign.errors import AlphabetError
 from pairalign.pairs.want import Detail, Want

@@ -22,8 +22,8 @@ from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
-from pairalign.engines.cpu.engine import CpuEngine
-from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.engines.cpu.cpu_engine import CpuEngine
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.align_all import align
 from pairalign.jobs.run.run_identity import describe_run

@@ -14,15 +14,15 @@ from pairalign.base.arguments import parse_ratio, parse_share
 from pairalign.base.declaration import check, make, options_of, restored, stored
 from pairalign.base.spelling import options_are_spelled
 from pairalign.errors import UsageError
-from pairalign.requests.align import AlignOptions, AlignRequest
-from pairalign.requests.audit import AuditOptions, AuditRequest
-from pairalign.requests.cluster import ClusterRequest
-from pairalign.requests.distance import DistanceRequest, TreeRequest
-from pairalign.requests.msa import ConfidenceOptions, HomologsOptions
-from pairalign.requests.overlap import OverlapRequest
-from pairalign.requests.posterior import ThresholdOptions
+from pairalign.requests.align_request import AlignOptions, AlignRequest
+from pairalign.requests.audit_request import AuditOptions, AuditRequest
+from pairalign.requests.cluster_request import ClusterRequest
+from pairalign.requests.distance_request import DistanceRequest, TreeRequest
+from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions
+from pairalign.requests.overlap_request import OverlapRequest
+from pairalign.requests.posterior_request import ThresholdOptions
 from pairalign.requests.shared import StrandOptions
-from pairalign.requests.split import SplitRequest
+from pairalign.requests.split_request import SplitRequest
 
 NEGATED = {"no_remove": "remove"}
 """Options of which the argument in Python says the opposite."""

@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from pairalign.base.errors import FastaError, FormatError, OutputError, PairalignError
+from pairalign.base.error_types import FastaError, FormatError, OutputError, PairalignError
 
 
 @pytest.mark.parametrize("kind", [PairalignError, FastaError, FormatError, OutputError])

@@ -11,8 +11,8 @@ import pytest
 
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base import native
-from pairalign.engines.cpu.engine import CpuEngine
-from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.engines.cpu.cpu_engine import CpuEngine
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.engines.cpu.strand_filter import StrandFilter
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import DNA

@@ -41,7 +41,7 @@ FOREIGN = {
     "pairalign/base/spelling.py": "the speller",
     "pairalign/engines/cuda/build.py": "options of compilers",
     "pairalign/engines/cuda/build_ahead.py": "a program of its own",
-    "pairalign/engines/cuda/devices.py": "options of pip",
+    "pairalign/engines/cuda/cuda_devices.py": "options of pip",
     "pairalign/engines/cuda/nvrtc.py": "options of compilers",
     "pairalign/jobs/update/update.py": "the program's arguments, which parts store",
     "pairalign/statistics/statements.py": "text of files, whose bytes stay",

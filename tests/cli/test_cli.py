@@ -25,7 +25,7 @@ from commands import (
 from written_files import TSV_COLUMNS
 
 import pairalign
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 
 # Formats
 
@@ -299,7 +299,7 @@ def test_memory_is_bounded(folder: Path) -> None:
     write_random_set(Path("many.fa"), 1000, 60)
     program = (
         "import sys\n"
-        "import pairalign.cli.align\n"
+        "import pairalign.cli.align_command\n"
         "from pairalign.cli.main import main\n"
         "def peak():\n"
         "    lines = open('/proc/self/status').read().splitlines()\n"

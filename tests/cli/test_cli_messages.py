@@ -27,7 +27,7 @@ import pairalign
 from pairalign.cli.foreign_options import FOREIGN, OPTION, name_here
 from pairalign.cli.main import main
 from pairalign.cli.program import build_parser
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 
 OPTIONS = [
     *("--output", "--format", "--mode", "--matrix", "--match", "--mismatch", "--gap-open"),

@@ -45,39 +45,39 @@ sys.exit(program())
 """A phase that swallows exceptions, as native code and waiting threads do while they run."""
 
 READING = "pairalign.jobs.run.inputs:read_set"
-ALIGNING = "pairalign.engines.cpu.engine:CpuEngine.align"
+ALIGNING = "pairalign.engines.cpu.cpu_engine:CpuEngine.align"
 PHASES = {
     "align": [
         READING,
-        "pairalign.cli.align:plan_of_files",
+        "pairalign.cli.align_command:plan_of_files",
         ALIGNING,
-        "pairalign.cli.align:open_writer",
+        "pairalign.cli.align_command:open_writer",
     ],
-    "distance": [READING, ALIGNING, "pairalign.cli.trees:write_distances"],
-    "tree": [READING, ALIGNING, "pairalign.cli.trees:build_tree"],
+    "distance": [READING, ALIGNING, "pairalign.cli.distance_command:write_distances"],
+    "tree": [READING, ALIGNING, "pairalign.cli.distance_command:build_tree"],
     "overlap": [
         READING,
-        "pairalign.cli.overlaps:plan_overlap_job",
-        "pairalign.jobs.overlaps.overlaps:read_candidates",
-        "pairalign.jobs.overlaps.overlaps:seed_candidates",
-        "pairalign.jobs.overlaps.procedure:open_filters",
+        "pairalign.cli.overlap_command:plan_overlap_job",
+        "pairalign.jobs.overlaps.overlap:read_candidates",
+        "pairalign.jobs.overlaps.overlap:seed_candidates",
+        "pairalign.jobs.overlaps.overlap_procedure:open_filters",
         ALIGNING,
-        "pairalign.cli.overlaps:open_overlap_writer",
+        "pairalign.cli.overlap_command:open_overlap_writer",
     ],
-    "merge": ["pairalign.cli.merge:read_manifests", "pairalign.cli.merge:merge"],
+    "merge": ["pairalign.cli.merge_command:read_manifests", "pairalign.cli.merge_command:merge"],
     "update": ["pairalign.jobs.update.update:read_manifests", READING, ALIGNING],
-    "cluster": [READING, ALIGNING, "pairalign.cli.clusters:write_clusters"],
-    "split": [READING, ALIGNING, "pairalign.cli.split:write_split"],
+    "cluster": [READING, ALIGNING, "pairalign.cli.cluster_command:write_clusters"],
+    "split": [READING, ALIGNING, "pairalign.cli.split_command:write_split"],
     "audit": [
         "pairalign.jobs.run.inputs:read_two_sets",
         ALIGNING,
-        "pairalign.cli.audit:Violations.write",
+        "pairalign.cli.audit_command:Violations.write",
     ],
-    "verify": [READING, "pairalign.cli.verify:VerifyJob"],
-    "msa": [READING, "pairalign.cli.msa:msa", "pairalign.cli.msa:open_output"],
-    "posterior": [READING, "pairalign.cli.posterior:open_output"],
-    "rotate": [READING, ALIGNING, "pairalign.cli.rotate:open_output"],
-    "pack": [READING, "pairalign.cli.pack:pack", "pairalign.formats.pairset:encode_store"],
+    "verify": [READING, "pairalign.cli.verify_command:VerifyJob"],
+    "msa": [READING, "pairalign.cli.msa_command:msa", "pairalign.cli.msa_command:open_output"],
+    "posterior": [READING, "pairalign.cli.posterior_command:open_output"],
+    "rotate": [READING, ALIGNING, "pairalign.cli.rotate_command:open_output"],
+    "pack": [READING, "pairalign.cli.pack_command:pack", "pairalign.formats.pairset:encode_store"],
 }
 COMMANDS = {
     "align": ["align", "in.fa", "-o", "out"],

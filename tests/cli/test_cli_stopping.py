@@ -114,7 +114,7 @@ SLOW_TO_END = """
 import sys, time
 from pathlib import Path
 from pairalign.cli.main import program
-from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.cpu_engine import CpuEngine
 
 def align(*_):
     Path("aligning").touch()
@@ -166,7 +166,7 @@ def test_a_signal_that_became_another_error(
         except KeyboardInterrupt:
             raise RuntimeError("cannot release un-acquired lock") from None
 
-    monkeypatch.setattr("pairalign.cli.align.run_align", work)
+    monkeypatch.setattr("pairalign.cli.align_command.run_align", work)
     assert main(["align", "in.fa", "-o", str(tmp_path / "x.paf")]) == 128 + signal.SIGTERM
     said = f"pairalign: error: terminated; '{tmp_path / 'x.paf'}' was not written\n"
     assert capfd.readouterr().err == said
@@ -345,7 +345,7 @@ def test_a_signal_after_the_work_is_for_what_follows() -> None:
 
 LATE = """
 import os, signal, sys, threading
-import pairalign.cli.align
+import pairalign.cli.align_command
 from pairalign.cli.main import program
 
 class StopsAsPythonEnds:
@@ -354,9 +354,9 @@ class StopsAsPythonEnds:
 
 stopping = StopsAsPythonEnds()
 if sys.argv.pop(1) == "summary":
-    say = pairalign.cli.align.say_summary
+    say = pairalign.cli.align_command.say_summary
     stop = lambda: os.kill(os.getpid(), signal.SIGTERM)
-    pairalign.cli.align.say_summary = lambda *what: say(*what) or stop()
+    pairalign.cli.align_command.say_summary = lambda *what: say(*what) or stop()
 sys.exit(program())
 """
 

@@ -11,8 +11,7 @@ import pytest
 from commands import fasta, run
 
 import pairalign
-from pairalign.engines.cuda import devices as cuda_devices
-from pairalign.engines.cuda import selection as cuda_selection
+from pairalign.engines.cuda import cuda_devices, cuda_selection
 from pairalign.errors import DeviceError
 from pairalign.formats.distances import read_distances, write_distances
 

@@ -68,7 +68,7 @@ def test_the_cpu_needs_no_code_for_gpus() -> None:
 
 def test_a_small_set_needs_no_kernels_for_gpus_wherever_it_runs() -> None:
     program = "import pairalign; pairalign.align(['ACGT', 'ACG'])"
-    assert loaded_by(program, ("pairalign.engines.cuda.engine",)) == []
+    assert loaded_by(program, ("pairalign.engines.cuda.cuda_engine",)) == []
 
 
 def test_a_matrix_of_biopython_is_read_without_its_code() -> None:

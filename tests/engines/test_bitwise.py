@@ -20,10 +20,10 @@ from strategies import random_sequences
 
 from pairalign.engines import Engine
 from pairalign.engines.bitwise_scoring import MOST_LOW_BITS, LinearScores, linear_scores, why_not
-from pairalign.engines.cpu.bitwise import CpuBitwise
-from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
+from pairalign.engines.cpu.cpu_bitwise import CpuBitwise
+from pairalign.engines.cpu.cpu_engine import CpuEngine, instruction_sets
 from pairalign.engines.cuda.bitwise import Bitwise, Shape, choose_shape, round_bits
-from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.cuda.cuda_engine import FAMILIES
 from pairalign.engines.filters import open_filters
 from pairalign.errors import DeviceError, ScoringError
 from pairalign.pairs.want import Detail, Want

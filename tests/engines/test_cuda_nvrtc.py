@@ -10,7 +10,7 @@ import pytest
 
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.build import can_load, load_binary, source_folder
-from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.cuda.cuda_engine import FAMILIES
 from pairalign.engines.cuda.nvrtc import compile_cubin, find_nvrtc
 from pairalign.errors import KernelBuildError
 

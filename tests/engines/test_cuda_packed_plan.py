@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from strategies import MODES, make_scoring, match_matrix
 
 from pairalign.engines.cuda.packed.batches import Chosen, PackedBatch
+from pairalign.engines.cuda.packed.packed_plan import PackedPlanner
 from pairalign.engines.cuda.packed.parameters import array_bytes
-from pairalign.engines.cuda.packed.plan import PackedPlanner
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import (
     FILL_THREADS,

@@ -19,13 +19,12 @@ from cuda_engines import host_device
 from strategies import Problem, make_scoring, match_matrix
 
 from pairalign.engines import selection
-from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cuda import build as cuda_build
-from pairalign.engines.cuda import devices as cuda_devices
-from pairalign.engines.cuda import selection as cuda_selection
-from pairalign.engines.cuda.engine import ENGINES_PER_DEVICE, FAMILIES, CudaEngine
+from pairalign.engines.cuda import cuda_devices, cuda_selection
+from pairalign.engines.cuda.cuda_engine import ENGINES_PER_DEVICE, FAMILIES, CudaEngine
+from pairalign.engines.cuda.cuda_selection import choose_devices, list_cuda_devices
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
-from pairalign.engines.cuda.selection import choose_devices, list_cuda_devices
 from pairalign.engines.device.specification import parse_indices
 from pairalign.errors import DeviceError
 from pairalign.pairs.want import Want

@@ -27,7 +27,7 @@ from strategies import (
     with_vsearch_ties,
 )
 
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA
 

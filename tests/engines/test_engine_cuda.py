@@ -35,15 +35,15 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.engines.cuda.engine import FAMILIES, CudaEngine, open_cuda_engines
+from pairalign.engines.cuda.cuda_engine import FAMILIES, CudaEngine, open_cuda_engines
+from pairalign.engines.cuda.cuda_reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
-from pairalign.engines.cuda.reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.device.widths import NARROW, PLAIN, WIDE, choose_width
 from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 KIB, MIB = 1 << 10, 1 << 20

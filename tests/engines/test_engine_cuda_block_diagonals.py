@@ -28,8 +28,8 @@ from strategies import (
     random_sequences,
 )
 
-from pairalign.engines.cuda.block_diagonals.family import OPEN_LIMIT, BlockDiagonals
-from pairalign.engines.cuda.block_diagonals.plan import (
+from pairalign.engines.cuda.block_diagonals.block_diagonals_family import OPEN_LIMIT, BlockDiagonals
+from pairalign.engines.cuda.block_diagonals.block_diagonals_plan import (
     ROWS_A_LANE,
     Shape,
     Task,
@@ -38,7 +38,7 @@ from pairalign.engines.cuda.block_diagonals.plan import (
     describe_pairs,
     lay_out,
 )
-from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.cuda.cuda_engine import FAMILIES
 from pairalign.engines.cuda.pair_per_thread import PairPerThread
 from pairalign.engines.device import long_pairs as routing
 from pairalign.errors import DeviceError
@@ -168,8 +168,10 @@ def test_launches_and_batches_do_not_show(device: Any, monkeypatch: pytest.Monke
     sequences = random_sequences(rng, "ACGT", 4, 500, "near")
     problem = Problem(tuple(sequences), None, dna("local"))
     expected = run(open_cpu, problem)
-    monkeypatch.setattr("pairalign.engines.cuda.block_diagonals.family.CELLS_A_MULTIPROCESSOR", 1e5)
-    monkeypatch.setattr("pairalign.engines.cuda.block_diagonals.plan.MOST_PAIRS", 2)
+    monkeypatch.setattr(
+        "pairalign.engines.cuda.block_diagonals.block_diagonals_family.CELLS_A_MULTIPROCESSOR", 1e5
+    )
+    monkeypatch.setattr("pairalign.engines.cuda.block_diagonals.block_diagonals_plan.MOST_PAIRS", 2)
     assert_same(expected, run(opener(device), problem))
 
 

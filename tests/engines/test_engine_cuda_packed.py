@@ -27,8 +27,8 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.engines.cuda.packed.family import Packed
-from pairalign.engines.cuda.packed.plan import PackedPlanner
+from pairalign.engines.cuda.packed.packed_family import Packed
+from pairalign.engines.cuda.packed.packed_plan import PackedPlanner
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import TILINGS
 from pairalign.engines.device.tile_plan import Rectangle

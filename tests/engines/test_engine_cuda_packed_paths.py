@@ -16,10 +16,10 @@ from cuda_engines import host_device, open_on
 from strategies import MODES, Problem, make_scoring, match_matrix
 
 from pairalign.engines.cuda.packed.batches import choose_numbers
-from pairalign.engines.cuda.packed.family import Packed
-from pairalign.engines.cuda.packed.kernels import Flight
+from pairalign.engines.cuda.packed.packed_family import Packed
+from pairalign.engines.cuda.packed.packed_kernels import Flight
+from pairalign.engines.cuda.packed.packed_results import WindowResults
 from pairalign.engines.cuda.packed.parameters import PAIRS_OF_PASSING_BLOCK
-from pairalign.engines.cuda.packed.results import WindowResults
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.tilings import STRIPS, TIER, TILINGS, choose_tilings
 from pairalign.engines.device.tile_plan import Rectangle

@@ -15,11 +15,11 @@ from relatives import COSTS, LETTERS, change, relatives
 
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
-from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
-from pairalign.engines.cuda import pair_filter as cuda_filter
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter, PairsLeft
+from pairalign.engines.cuda import cuda_pair_filter as cuda_filter
 from pairalign.engines.cuda.build import ModuleRequest
-from pairalign.engines.cuda.engine import CudaEngine
-from pairalign.engines.cuda.pair_filter import (
+from pairalign.engines.cuda.cuda_engine import CudaEngine
+from pairalign.engines.cuda.cuda_pair_filter import (
     KERNEL,
     LONGEST_TEXT,
     SOURCE,

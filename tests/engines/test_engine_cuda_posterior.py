@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
-from pairalign.engines.cpu.posterior import PosteriorEngine
-from pairalign.engines.cuda.posterior import CudaPosteriorEngine
+from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
+from pairalign.engines.cuda.cuda_posterior import CudaPosteriorEngine
 from pairalign.engines.cuda.posterior_plan import Kernel, plan_pairs
 from pairalign.engines.posterior_engines import compute_pieces
 from pairalign.errors import DeviceError

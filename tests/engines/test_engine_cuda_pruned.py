@@ -27,10 +27,9 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.cli import main as cli
 from pairalign.engines.cpu.pruning import Pruned, Pruning
 from pairalign.engines.cuda import build as cuda_build
-from pairalign.engines.cuda import devices as cuda_devices
-from pairalign.engines.cuda.pruned import family as pruned_family
-from pairalign.engines.cuda.pruned import sampling
-from pairalign.engines.cuda.pruned.plan import RESULT, Layout, lay_out
+from pairalign.engines.cuda import cuda_devices
+from pairalign.engines.cuda.pruned import pruned_family, sampling
+from pairalign.engines.cuda.pruned.pruned_plan import RESULT, Layout, lay_out
 from pairalign.engines.cuda.pruned.sampling import Sampler
 from pairalign.engines.cuda.pruned.worth import choose_worth
 from pairalign.engines.device.host_fallback import HostFallback

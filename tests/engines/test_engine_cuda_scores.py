@@ -36,11 +36,11 @@ from strategies import (
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cuda import buffers
-from pairalign.engines.cuda.engine import FAMILIES, CudaEngine, open_cuda_engines
+from pairalign.engines.cuda.cuda_engine import FAMILIES, CudaEngine, open_cuda_engines
+from pairalign.engines.cuda.cuda_reverse_complement import OtherStrand
 from pairalign.engines.cuda.papers.pair_per_warp import LAYOUTS, PairPerWarp
 from pairalign.engines.cuda.papers.striped import Striped
-from pairalign.engines.cuda.reverse_complement import OtherStrand
-from pairalign.engines.device import sets as device_sets
+from pairalign.engines.device import device_sets
 from pairalign.errors import DeviceError, ScoringError
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want

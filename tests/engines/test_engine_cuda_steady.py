@@ -18,7 +18,7 @@ import pytest
 from cuda_engines import host_device
 from strategies import make_scoring, match_matrix
 
-from pairalign.engines.cuda.pruned.plan import PAIR, PARAMETERS, RESIDUE_SET
+from pairalign.engines.cuda.pruned.pruned_plan import PAIR, PARAMETERS, RESIDUE_SET
 from pairalign.engines.cuda.pruned.worth import CODES, Worth, choose_worth
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA

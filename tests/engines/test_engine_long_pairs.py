@@ -26,7 +26,7 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.errors import CapacityError
 from pairalign.pairs.want import Detail, Want
 from pairalign.sequences.alphabets import DNA, PROTEIN

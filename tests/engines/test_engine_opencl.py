@@ -34,10 +34,14 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.engines.opencl import engine as opencl
-from pairalign.engines.opencl.engine import OPENCL_FAMILIES, OpenClEngine, open_opencl_engines
-from pairalign.engines.opencl.family import OpenClContext
-from pairalign.engines.opencl.papers.striped import OpenClStriped
+from pairalign.engines.opencl import opencl_engine as opencl
+from pairalign.engines.opencl.opencl_engine import (
+    OPENCL_FAMILIES,
+    OpenClEngine,
+    open_opencl_engines,
+)
+from pairalign.engines.opencl.opencl_family import OpenClContext
+from pairalign.engines.opencl.papers.opencl_striped import OpenClStriped
 from pairalign.engines.opencl.pinned import pinned_pool
 from pairalign.errors import DeviceError
 from pairalign.jobs.run import schedule
@@ -175,7 +179,7 @@ def test_out_of_memory_halves_the_batch(
         memory.limit_bytes = memory.used_bytes + room
         return engine
 
-    monkeypatch.setattr("pairalign.engines.device.sets.LEAST_BATCH_BYTES", KIB)
+    monkeypatch.setattr("pairalign.engines.device.device_sets.LEAST_BATCH_BYTES", KIB)
     with caplog.at_level(logging.INFO):
         found = run(open_and_take_memory_away, problem, Want(detail))
     assert_same(expected, found, detail)

@@ -15,13 +15,13 @@ from opencl_engines import SMALL, opencl_device
 
 from pairalign.cli import main as cli
 from pairalign.engines import selection
-from pairalign.engines.cpu.engine import CpuEngine
-from pairalign.engines.cuda import selection as cuda_selection
+from pairalign.engines.cpu.cpu_engine import CpuEngine
+from pairalign.engines.cuda import cuda_selection
 from pairalign.engines.device.specification import parse_indices
-from pairalign.engines.opencl import devices as opencl_devices
-from pairalign.engines.opencl import engine as opencl
-from pairalign.engines.opencl.devices import OpenClDevice, read_source, source_folder
-from pairalign.engines.opencl.selection import choose_opencl_devices, list_opencl_devices
+from pairalign.engines.opencl import opencl_devices
+from pairalign.engines.opencl import opencl_engine as opencl
+from pairalign.engines.opencl.opencl_devices import OpenClDevice, read_source, source_folder
+from pairalign.engines.opencl.opencl_selection import choose_opencl_devices, list_opencl_devices
 from pairalign.errors import DeviceError, KernelBuildError
 from pairalign.pairs.want import Detail
 
@@ -233,7 +233,7 @@ def test_auto_is_never_opencl(device: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_pyopencl_is_imported_only_when_asked_for() -> None:
-    program = "import sys, pairalign.cli.align; print('pyopencl' in sys.modules)"
+    program = "import sys, pairalign.cli.align_command; print('pyopencl' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.split() == [b"False"]
 

@@ -13,8 +13,8 @@ from posterior_reference import (
 )
 
 from pairalign.alignments.posteriors import ARITHMETICS, ONE
-from pairalign.engines.cpu.engine import instruction_sets
-from pairalign.engines.cpu.posterior import PosteriorEngine
+from pairalign.engines.cpu.cpu_engine import instruction_sets
+from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.scoring.posterior_models import MOST_MATCH_STATES, posterior_model
 from pairalign.sequences.alphabets import DNA, PROTEIN
 from pairalign.sequences.sets import SequenceSet

@@ -12,8 +12,8 @@ from strategies import MODES, make_scoring, match_matrix
 
 from pairalign.cli import main as cli
 from pairalign.engines.cuda import build as cuda_build
-from pairalign.engines.cuda import devices as cuda_devices
-from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.cuda import cuda_devices
+from pairalign.engines.cuda.cuda_engine import FAMILIES
 from pairalign.engines.kernels import (
     AUTO,
     FRAMEWORKS,
@@ -25,7 +25,7 @@ from pairalign.engines.kernels import (
     kernel_table,
     kernels_of,
 )
-from pairalign.engines.opencl.engine import OPENCL_FAMILIES
+from pairalign.engines.opencl.opencl_engine import OPENCL_FAMILIES
 from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring

@@ -14,8 +14,14 @@ from hypothesis import strategies as st
 from pairalign.alignments.alignments import STATS_FIELDS, Alignments
 from pairalign.pairs.positions import positions_of_mask
 from pairalign.pairs.windows import Window
-from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify_and_count
-from pairalign.reads.passes import choose_strands, find_overlaps, merge_strands
+from pairalign.reads.overlap_kinds import (
+    CONTAINED,
+    CONTAINS,
+    DOVETAIL,
+    INTERNAL,
+    classify_and_count,
+)
+from pairalign.reads.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.reads.reaching_pairs import ReachingPairs
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import DNA

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from reference import Costs, align
 from strategies import Problem, proteins, small_problems
 
-from pairalign.engines.cpu.engine import instruction_sets
-from pairalign.engines.cpu.near import NearPairs, pairs_within_drop, pairs_within_edits
+from pairalign.engines.cpu.cpu_engine import instruction_sets
+from pairalign.engines.cpu.near_pairs import NearPairs, pairs_within_drop, pairs_within_edits
 from pairalign.errors import ScoringError
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet

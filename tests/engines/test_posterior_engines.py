@@ -12,9 +12,8 @@ from cuda_engines import host_device
 import pairalign
 from pairalign.cli.main import main
 from pairalign.engines import posterior_engines
-from pairalign.engines.cpu.posterior import PosteriorEngine
-from pairalign.engines.cuda import posterior as cuda_posterior
-from pairalign.engines.cuda import selection
+from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
+from pairalign.engines.cuda import cuda_posterior, cuda_selection
 from pairalign.errors import DeviceError
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
 from pairalign.jobs.posterior import posterior as job_module
@@ -25,8 +24,8 @@ from pairalign.sequences.sets import SequenceSet
 def emulated(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A GPU that is this CPU, and that is given all pairs."""
     device = host_device()
-    monkeypatch.setattr(selection, "usable_devices", lambda: [device])
-    monkeypatch.setattr(selection, "choose_devices", lambda indices: [device])
+    monkeypatch.setattr(cuda_selection, "usable_devices", lambda: [device])
+    monkeypatch.setattr(cuda_selection, "choose_devices", lambda indices: [device])
     engine = cuda_posterior.CudaPosteriorEngine
     defaults = {**(engine.__init__.__kwdefaults__ or {}), "least_cells": 0}
     monkeypatch.setattr(engine.__init__, "__kwdefaults__", defaults)
@@ -96,7 +95,7 @@ def test_auto_takes_the_cpu_where_a_gpu_fails(monkeypatch: pytest.MonkeyPatch) -
     def none() -> Any:
         raise DeviceError("no GPU")
 
-    monkeypatch.setattr(selection, "usable_devices", none)
+    monkeypatch.setattr(cuda_selection, "usable_devices", none)
     monkeypatch.setattr(posterior_engines, "WORTH_A_GPU", 0)
     sequences = SequenceSet.from_strings(family(3, 30), alphabet="protein")
     assert len(pairalign.posterior(sequences)) == 3

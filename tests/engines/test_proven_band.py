@@ -11,7 +11,7 @@ from overlapping import changed
 
 import pairalign
 from pairalign.alignments.alignments import Alignments
-from pairalign.engines.cpu.engine import CpuEngine, instruction_sets
+from pairalign.engines.cpu.cpu_engine import CpuEngine, instruction_sets
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window

@@ -14,8 +14,8 @@ from relatives import change, relatives
 
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
-from pairalign.engines.cpu.pair_filter import PairFilter
-from pairalign.jobs.clusters.clusters import cluster
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter
+from pairalign.jobs.clusters.cluster import cluster
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.align_all import align
 from pairalign.jobs.stages import threshold_engine

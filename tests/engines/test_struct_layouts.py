@@ -24,28 +24,33 @@ from struct_layouts import (
     opencl_layout,
 )
 
-from pairalign.alignments import best_hits, findings, records, strands, thresholds
+from pairalign.alignments import alignment_records, best_hits, findings, strands, thresholds
 from pairalign.alignments import passes as pair_fields
 from pairalign.base import words
+from pairalign.engines.cpu import (
+    cpu_pair_filter,
+    cpu_posterior,
+    near_pairs,
+    posterior_paths,
+    suboptimal,
+)
 from pairalign.engines.cpu import native_structs as cpu
-from pairalign.engines.cpu import near, pair_filter, posterior, posterior_paths, suboptimal
 from pairalign.engines.cuda import bitwise, posterior_plan
-from pairalign.engines.cuda import pair_filter as cuda_filter
-from pairalign.engines.cuda.block_diagonals import family as block_diagonals_family
-from pairalign.engines.cuda.block_diagonals import plan as block_diagonals
-from pairalign.engines.cuda.engine import FAMILIES
+from pairalign.engines.cuda import cuda_pair_filter as cuda_filter
+from pairalign.engines.cuda.block_diagonals import block_diagonals_family
+from pairalign.engines.cuda.block_diagonals import block_diagonals_plan as block_diagonals
+from pairalign.engines.cuda.cuda_engine import FAMILIES
 from pairalign.engines.cuda.packed import native_plan, parameters, score_table, tilings
 from pairalign.engines.cuda.papers import scores
-from pairalign.engines.cuda.pruned import plan as pruned
-from pairalign.engines.device import sets, tile_plan
-from pairalign.engines.opencl import pair_per_thread
-from pairalign.engines.opencl.devices import read_source
-from pairalign.engines.opencl.papers import striped
+from pairalign.engines.cuda.pruned import pruned_plan as pruned
+from pairalign.engines.device import device_sets, tile_plan
+from pairalign.engines.opencl import opencl_pair_per_thread
+from pairalign.engines.opencl.opencl_devices import read_source
+from pairalign.engines.opencl.papers import opencl_striped
 from pairalign.formats import text, text_queue
 from pairalign.pairs import demand
 from pairalign.pairs import lists as pair_lists
-from pairalign.reads import kinds as overlap_kinds
-from pairalign.reads import passes as overlap_passes
+from pairalign.reads import overlap_kinds, overlap_passes
 
 COMPILER = pytest.mark.skipif(shutil.which("g++") is None, reason="no g++ to ask")
 
@@ -118,10 +123,10 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pruned.PARAMETERS, "Params", PRUNED),
     (suboptimal.NativePair, "pairalign_suboptimal_pair", SUBOPTIMAL),
     (suboptimal.NativeFound, "pairalign_suboptimal_found", SUBOPTIMAL),
-    (near.NativeCosts, "pairalign_costs", NEAR),
-    (near.NativeNear, "pairalign_near", NEAR),
-    (posterior.NativeModel, "pairalign_posterior_model", POSTERIOR),
-    (posterior.NativePairs, "pairalign_posterior_pairs", POSTERIOR),
+    (near_pairs.NativeCosts, "pairalign_costs", NEAR),
+    (near_pairs.NativeNear, "pairalign_near", NEAR),
+    (cpu_posterior.NativeModel, "pairalign_posterior_model", POSTERIOR),
+    (cpu_posterior.NativePairs, "pairalign_posterior_pairs", POSTERIOR),
     (cpu.NativeSet, "pairalign_set", CPU),
     (cpu.NativeWindow, "pairalign_window", CPU),
     (cpu.NativeWant, "pairalign_want", CPU),
@@ -131,13 +136,13 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pair_lists.NativeListTrouble, "pairalign_list_trouble", LISTS),
     (thresholds.NativeThresholds, "pairalign_thresholds", FILTER),
     (thresholds.NativeAligned, "pairalign_aligned", FILTER),
-    (pair_filter.NativeColumnScores, "pairalign_column_scores", FILTER),
+    (cpu_pair_filter.NativeColumnScores, "pairalign_column_scores", FILTER),
     (demand.NativeDemand, "pairalign_demand", Source("cpu/filters/pair_filter.h")),
-    (pair_filter.NativeFilteredSet, "pairalign_filtered_set", DEVICE_TABLES),
-    (pair_filter.GRAM_SET, "pairalign::GramSet", DEVICE_TABLES),
-    (pair_filter.LENGTH_BOUND, "pairalign_length_bound", DEVICE_TABLES),
-    (pair_filter.GRAM_SET, "GramSet", PAIR_FILTER),
-    (pair_filter.LENGTH_BOUND, "LengthBound", PAIR_FILTER),
+    (cpu_pair_filter.NativeFilteredSet, "pairalign_filtered_set", DEVICE_TABLES),
+    (cpu_pair_filter.GRAM_SET, "pairalign::GramSet", DEVICE_TABLES),
+    (cpu_pair_filter.LENGTH_BOUND, "pairalign_length_bound", DEVICE_TABLES),
+    (cpu_pair_filter.GRAM_SET, "GramSet", PAIR_FILTER),
+    (cpu_pair_filter.LENGTH_BOUND, "LengthBound", PAIR_FILTER),
     (cuda_filter.COUNTS, "FilterCounts", PAIR_FILTER),
     (cuda_filter.ARGUMENTS, "FilterArguments", PAIR_FILTER),
     (posterior_paths.PosteriorTable, "pairalign_posterior_table", POSTERIOR_PATHS),
@@ -166,31 +171,31 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (strands.NativeTurned, "pairalign_turned_fields", STRANDS),
     (overlap_passes.NativeFields, "pairalign_overlap_fields", OVERLAPS),
     (overlap_passes.NativeReaching, "pairalign_reaching", OVERLAPS),
-    (records.RECORD, "pairalign_record", TABLES),
-    (records.FINDING, "pairalign_finding", CHECK),
-    (records.NativeLayout, "pairalign_layout", TABLES),
-    (records.NativeCheckedSet, "pairalign_checked_set", CHECK),
-    (records.NativeCheck, "pairalign_check", CHECK),
+    (alignment_records.RECORD, "pairalign_record", TABLES),
+    (alignment_records.FINDING, "pairalign_finding", CHECK),
+    (alignment_records.NativeLayout, "pairalign_layout", TABLES),
+    (alignment_records.NativeCheckedSet, "pairalign_checked_set", CHECK),
+    (alignment_records.NativeCheck, "pairalign_check", CHECK),
     (findings.NativeFindingLines, "pairalign_finding_lines", FINDINGS),
 ]
 
 OPENCL_STRUCTS: list[tuple[Declaration, str, str, dict[str, int]]] = [
-    (tile_plan.TILE, "Tile", "tiles.clh", {"BLOCK": pair_per_thread.BLOCK}),
-    (pair_per_thread.BATCH, "Batch", "tiles.clh", {"BLOCK": pair_per_thread.BLOCK}),
-    (striped.RECTANGLE, "Rectangle", "papers/score_striped.cl", {"VOTE": 0, "MODE": 0}),
+    (tile_plan.TILE, "Tile", "tiles.clh", {"BLOCK": opencl_pair_per_thread.BLOCK}),
+    (opencl_pair_per_thread.BATCH, "Batch", "tiles.clh", {"BLOCK": opencl_pair_per_thread.BLOCK}),
+    (opencl_striped.RECTANGLE, "Rectangle", "papers/score_striped.cl", {"VOTE": 0, "MODE": 0}),
 ]
 
 NUMBERS: list[tuple[Source, dict[str, int]]] = [
     (
         TABLES,
         {
-            "PAIRALIGN_CLAIMS": len(records.CLAIMS),
-            "PAIRALIGN_SAYS_TARGET_COVERAGE": records.CLAIMS.index("target_coverage"),
-            "PAIRALIGN_SAYS_EDITS": records.CLAIMS.index("edits"),
-            "PAIRALIGN_FAULT_MODE": records.FAULTS.index("mode"),
-            "PAIRALIGN_FAULT_CLAIM + PAIRALIGN_SAYS_SCORE": records.FAULTS.index("score"),
-            "PAIRALIGN_ROLE_CLAIM": records.ROLES.index("says_query_length"),
-            "PAIRALIGN_ROLE_SAM_SEQUENCE": records.ROLES.index("sam_sequence"),
+            "PAIRALIGN_CLAIMS": len(alignment_records.CLAIMS),
+            "PAIRALIGN_SAYS_TARGET_COVERAGE": alignment_records.CLAIMS.index("target_coverage"),
+            "PAIRALIGN_SAYS_EDITS": alignment_records.CLAIMS.index("edits"),
+            "PAIRALIGN_FAULT_MODE": alignment_records.FAULTS.index("mode"),
+            "PAIRALIGN_FAULT_CLAIM + PAIRALIGN_SAYS_SCORE": alignment_records.FAULTS.index("score"),
+            "PAIRALIGN_ROLE_CLAIM": alignment_records.ROLES.index("says_query_length"),
+            "PAIRALIGN_ROLE_SAM_SEQUENCE": alignment_records.ROLES.index("sam_sequence"),
         },
     ),
     (
@@ -245,7 +250,7 @@ NUMBERS: list[tuple[Source, dict[str, int]]] = [
             "WordsInPlace::NEAR_AFTER_END": words.NEAR_AFTER_END,
         },
     ),
-    (SCORES, {"WARP": scores.WARP, "PADDING_CODE": sets.PADDING_CODE}),
+    (SCORES, {"WARP": scores.WARP, "PADDING_CODE": device_sets.PADDING_CODE}),
     (
         BLOCK_DIAGONALS,
         {
@@ -326,7 +331,7 @@ def test_opencl_layouts(
     declaration: Declaration, struct: str, source: str, defines: dict[str, int]
 ) -> None:
     lines = "".join(f"#define {name} {value}\n" for name, value in defines.items())
-    if source == striped.SOURCE:
+    if source == opencl_striped.SOURCE:
         lines += "#define ENTRY char4\n#define STORE local\n"
     found = opencl_layout(declaration, struct, lines + read_source(source), opencl_device())
     assert found == declared_layout(declaration)

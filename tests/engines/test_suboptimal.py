@@ -16,7 +16,7 @@ from overlapping import GENOME, changed
 import pairalign
 from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cpu import suboptimal
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.engines.selection import open_engines
 from pairalign.errors import DeviceError

@@ -6,12 +6,12 @@ from pairalign.base.choices import FORMAT_NAMES
 from pairalign.cli.main import main
 from pairalign.clusters.splits.labels import read_values
 from pairalign.formats.distances import read_distances
-from pairalign.formats.groups import read_groups
+from pairalign.formats.group_files import read_groups
 from pairalign.pairs.lists import read_pair_list
 from pairalign.scoring.matrices import load_table
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.reading import read_newick
+from pairalign.trees.tree_reading import read_newick
 
 MARK = b"\xef\xbb\xbf"
 SET = SequenceSet.from_strings({"a": "MKV", "b": "MKL"})

@@ -10,11 +10,11 @@ from pairalign.cli.main import main
 from pairalign.clusters.splits.labels import read_values
 from pairalign.errors import AlignmentFileError
 from pairalign.formats.distances import read_distances
-from pairalign.formats.groups import read_groups
+from pairalign.formats.group_files import read_groups
 from pairalign.jobs.verify.verify import VerifyJob
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.reading import read_fasta
-from pairalign.trees.reading import read_newick
+from pairalign.sequences.set_reading import read_fasta
+from pairalign.trees.tree_reading import read_newick
 
 SEQUENCES = """\
 >a;size=3 label=x

@@ -13,7 +13,7 @@ from pairalign.base.choices import FORMAT_NAMES
 from pairalign.base.texts import lines_of, quoted, unquoted, words_of
 from pairalign.cli.main import main
 from pairalign.clusters.splits.labels import read_values
-from pairalign.formats.msa import MSA_LINES
+from pairalign.formats.msa_files import MSA_LINES
 
 RESIDUES = "MKVLWACGGWYTRRSTPQEDLKNHCWVAYGGMFPLLKERDNQSTACW"
 
@@ -343,7 +343,7 @@ def test_folds(folder):
     ],
 )
 def test_labels_in_headers(header, expected):
-    from pairalign.sequences.reading import read_fasta
+    from pairalign.sequences.set_reading import read_fasta
 
     assert read_values(read_fasta(io.BytesIO(f">{header}\nMKV\n".encode())), "label") == [expected]
 

@@ -13,7 +13,7 @@ from pairalign.cli.main import main
 from pairalign.errors import AlignmentFileError
 from pairalign.jobs.verify.verify import VerifyJob
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 
 PROTEINS = """\
 >a the query

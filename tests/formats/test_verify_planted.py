@@ -9,7 +9,7 @@ from verifying import align, family, verify
 
 from pairalign.alignments.fields import FIELDS
 from pairalign.cli.main import main
-from pairalign.formats.readers.tables import NOT_CHECKED
+from pairalign.formats.readers.table_reader import NOT_CHECKED
 
 SEQUENCES = """\
 >a the query

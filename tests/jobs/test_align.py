@@ -16,12 +16,12 @@ from commands import BASES, PROTEINS, fasta
 
 import pairalign
 from pairalign.alignments.thresholds import raw_minimum
-from pairalign.base.errors import UsageError
+from pairalign.base.error_types import UsageError
 from pairalign.errors import AlphabetError, CapacityError, DeviceError, FastaError, ScoringError
 from pairalign.jobs.run.align_all import align
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 # What can be aligned

@@ -21,7 +21,7 @@ from commands import TIMEOUT_SECONDS
 import pairalign
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.cli.main import main
-from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.errors import AlphabetError, DeviceError, ScoringError
 from pairalign.jobs.run import align as pairwise
 from pairalign.jobs.run import schedule

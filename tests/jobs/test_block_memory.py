@@ -19,7 +19,7 @@ from pairalign.formats import networks
 from pairalign.jobs.run import hits
 from pairalign.jobs.run.work_sample import WorkSample
 from pairalign.sequences import block_set, stored_set
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import CHUNK_BYTES, encode_store
 from pairalign.sequences.stored_set import StoredSet

@@ -15,7 +15,7 @@ from shard_costs import cost, shard_of
 
 from pairalign.alignments.alignments import concatenate
 from pairalign.alignments.problem import Problem
-from pairalign.engines.cuda.engine import CudaEngine
+from pairalign.engines.cuda.cuda_engine import CudaEngine
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.blocks import Blocks
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues

@@ -11,7 +11,7 @@ from commands import run
 from plain_clusters import canonical, plain_values
 
 from pairalign import SequenceSet, cluster, make_scoring
-from pairalign.base.errors import FastaError
+from pairalign.base.error_types import FastaError
 from pairalign.sequences.abundances import read_abundances, sample_of
 
 TEXT = """>S1_1;size=3;

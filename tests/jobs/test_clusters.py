@@ -19,9 +19,9 @@ from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import IDENTITIES, LINKAGES
 from pairalign.errors import ScoringError
-from pairalign.jobs.clusters.clusters import ClusterJob
+from pairalign.jobs.clusters.cluster import ClusterJob
 from pairalign.jobs.run.resources import Resources
-from pairalign.requests.cluster import ClusterRequest
+from pairalign.requests.cluster_request import ClusterRequest
 
 MODES = ("global", "semiglobal", "local")
 

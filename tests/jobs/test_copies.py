@@ -16,7 +16,7 @@ import pairalign
 from pairalign import SequenceSet, make_scoring
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.cli.main import main
-from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.jobs.clusters import cluster_work
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.stages.copies_engine import CopiesEngine

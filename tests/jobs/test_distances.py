@@ -251,7 +251,7 @@ def test_command_errors(
 def test_lines_that_clustal_omega_cannot_read_are_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("pairalign.cli.trees.LONGEST_LINE", 50)
+    monkeypatch.setattr("pairalign.cli.distance_command.LONGEST_LINE", 50)
     assert main(["distance", str(GLOBINS), "-o", str(tmp_path / "a.phy")]) == 0
     assert "Clustal Omega stops at 50" in capsys.readouterr().err
 
@@ -304,7 +304,7 @@ def test_heat_map_of_similarities(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from pairalign.trees import drawing as plots
+    from pairalign.trees import tree_drawing as plots
 
     matrix = random_distances(31)
     order = np.random.default_rng(0).permutation(31)
@@ -318,7 +318,7 @@ def test_heat_map_of_many_is_averaged(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_large_heat_map_has_a_pixel_for_each_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from pairalign.trees import drawing as plots
+    from pairalign.trees import tree_drawing as plots
 
     monkeypatch.setattr(plots, "DOTS", 30)  # coarse, so that 400 are many
     png = plots.draw_distances(random_distances(400), "png")
@@ -328,7 +328,7 @@ def test_large_heat_map_has_a_pixel_for_each_sequence(monkeypatch: pytest.Monkey
 def test_pictures_do_not_grow_with_names() -> None:
     """A name of thousands of letters made them metres wide."""
     pytest.importorskip("matplotlib")
-    from pairalign.trees import drawing as plots
+    from pairalign.trees import tree_drawing as plots
 
     measured = random_distances(4)
     widths = set()

@@ -14,7 +14,7 @@ from posterior_reference import posteriors as defined
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.scoring.posterior_models import posterior_model
 from pairalign.sequences.sets import SequenceSet
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.cli.main import main
 from pairalign.formats import open_writer
 from pairalign.formats.writer import Piece

@@ -14,13 +14,13 @@ from relatives import COSTS, change, relatives
 
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.clusters.edges import GreedyLinkage
+from pairalign.clusters.edge_clustering import GreedyLinkage
 from pairalign.engines.cpu import growing_index
-from pairalign.engines.cpu.engine import instruction_set_of, instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_set_of, instruction_sets
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.engines.cpu.growing_index import Representatives
-from pairalign.engines.cpu.pair_filter import PairFilter
 from pairalign.jobs.clusters import greedy
-from pairalign.jobs.clusters.clusters import cluster
+from pairalign.jobs.clusters.cluster import cluster
 from pairalign.jobs.clusters.greedy import GreedyClustering
 from pairalign.jobs.run.align_all import align
 from pairalign.jobs.run.resources import Resources

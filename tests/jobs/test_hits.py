@@ -25,14 +25,14 @@ from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem as PlannedProblem
 from pairalign.alignments.thresholds import make_pair_thresholds
-from pairalign.base.errors import UsageError
+from pairalign.base.error_types import UsageError
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, PartsError, ScoringError
 from pairalign.formats import FORMATS
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.request import RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
-from pairalign.requests.align import AlignRequest
+from pairalign.jobs.run.run_request import RunRequest, plan_alignment
+from pairalign.requests.align_request import AlignRequest
 
 COSTS = {"gap_open": 12, "gap_extend": 1}
 Key = tuple[Any, ...]

@@ -27,10 +27,10 @@ from pairalign.jobs.run.query_slices import (
     jobs_of_queries,
     pairs_of_queries,
 )
-from pairalign.jobs.run.request import RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.jobs.run.shards import PAIR_CELLS, cut_queries, weigh_residues
-from pairalign.requests.align import AlignRequest
+from pairalign.requests.align_request import AlignRequest
 from pairalign.sequences import block_set
 from pairalign.sequences.block_set import PickedSet
 from pairalign.sequences.sets import SequenceSet

@@ -23,13 +23,13 @@ import pairalign
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.arguments import parse_ratio
 from pairalign.base.choices import LINKAGES, MODES
-from pairalign.base.errors import ScoringError
-from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.base.error_types import ScoringError
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.jobs.clusters import greedy
-from pairalign.jobs.run.request import plan_alignment
 from pairalign.jobs.run.run_identity import describe_run
+from pairalign.jobs.run.run_request import plan_alignment
 from pairalign.pairs.windows import Window
-from pairalign.requests.align import AlignRequest
+from pairalign.requests.align_request import AlignRequest
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 

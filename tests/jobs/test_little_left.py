@@ -42,7 +42,7 @@ sys.exit(main(sys.argv[2:]))
 
 LITTLE_MEMORY = """
 import resource, sys
-import pairalign.cli.align, pairalign.cli.trees, pairalign.engines.cpu.engine
+import pairalign.cli.align_command, pairalign.cli.distance_command, pairalign.engines.cpu.cpu_engine
 from pairalign.cli.main import main
 
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
@@ -173,7 +173,7 @@ def test_what_is_said_of_errors_that_say_nothing(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("pairalign.cli.align.run_align", raises(error))
+    monkeypatch.setattr("pairalign.cli.align_command.run_align", raises(error))
     assert main(["align", "in.fa", "-o", "out.paf"]) == program.FAILED
     assert capfd.readouterr().err.startswith(f"pairalign: error: {message}")
 
@@ -266,7 +266,7 @@ def test_a_small_summary_needs_no_thread(monkeypatch: pytest.MonkeyPatch) -> Non
 
 FAILING_THREADS = """
 import sys, threading
-import pairalign.cli.align, pairalign.engines.cpu.engine
+import pairalign.cli.align_command, pairalign.engines.cpu.cpu_engine
 from pairalign.cli.main import program
 
 left = int(sys.argv.pop(1))

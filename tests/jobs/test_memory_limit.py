@@ -138,5 +138,5 @@ def test_what_is_left_for_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_parts_of_results_give_the_same_distances(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = distance("few.fa", measure="kimura")
-    monkeypatch.setattr("pairalign.jobs.distances.distances._PART_PAIRS", 1)
+    monkeypatch.setattr("pairalign.jobs.distances.distance._PART_PAIRS", 1)
     assert np.array_equal(distance("few.fa", measure="kimura").condensed, whole.condensed)

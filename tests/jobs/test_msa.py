@@ -8,7 +8,7 @@ import pytest
 import pairalign
 from pairalign.alignments.posteriors import ONE, join_posteriors
 from pairalign.cli.main import main
-from pairalign.engines.cpu.msa import MOST_WEIGHT, PosteriorGraph
+from pairalign.engines.cpu.cpu_msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.errors import AlignmentFileError, CapacityError
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.jobs.msa.confidence import sample_pairs
@@ -156,7 +156,7 @@ def test_threads_do_not_change_the_alignment():
 
 
 def test_instruction_sets_do_not_change_the_alignment(monkeypatch):
-    from pairalign.engines.cpu.engine import instruction_sets
+    from pairalign.engines.cpu.cpu_engine import instruction_sets
 
     sequences = _family(7, 50, seed=5)
     columns = []

@@ -13,7 +13,7 @@ from pairalign.base.choices import MSA_SUFFIXES
 from pairalign.cli import msa_families
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, FastaError
-from pairalign.formats.msa import write_alignment
+from pairalign.formats.msa_files import write_alignment
 from pairalign.formats.output import Output
 from pairalign.jobs.msa import families
 from pairalign.jobs.msa.msa import msa

@@ -13,10 +13,10 @@ from commands import fasta
 import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import AlphabetError, UsageError
-from pairalign.jobs.msa.homologs import find_homologs
+from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.run.resources import Resources
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.reading import read_newick
+from pairalign.trees.tree_reading import read_newick
 
 RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
 LENGTH = 110

@@ -7,8 +7,8 @@ import pytest
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.engines.cpu.engine import instruction_sets
-from pairalign.engines.cpu.msa import join_columns
+from pairalign.engines.cpu.cpu_engine import instruction_sets
+from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.errors import CapacityError
 from pairalign.jobs.msa import grouping, msa
 from pairalign.jobs.msa.confidence import sample_pairs

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.base.errors import AlignmentFileError, AlphabetError, UsageError
+from pairalign.base.error_types import AlignmentFileError, AlphabetError, UsageError
 from pairalign.cli.main import main
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
-from pairalign.trees.reading import read_newick
+from pairalign.trees.tree_reading import read_newick
 
 RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
 Rows = dict[str, str]

@@ -8,7 +8,7 @@ from pairalign.alignments.posteriors import ONE, SparsePosteriors, part_of
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, FastaError, ScoringError
 from pairalign.formats.output import open_output
-from pairalign.formats.posteriors import WRITERS
+from pairalign.formats.posterior_files import WRITERS
 from pairalign.jobs.posterior import posterior as job
 
 FAMILY = {

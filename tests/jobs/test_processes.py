@@ -81,12 +81,12 @@ def test_a_forked_process_aligns_while_threads_of_its_parent_do() -> None:
 
 def test_a_lock_is_not_inherited_held() -> None:
     """Whatever the moment: the parent's thread holds it when the process forks."""
-    from pairalign.engines.cuda import devices
+    from pairalign.engines.cuda import cuda_devices
 
     holds, ended_ = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with devices._lock:
+        with cuda_devices._lock:
             holds.set()
             ended_.wait(0.2)
 
@@ -95,7 +95,7 @@ def test_a_lock_is_not_inherited_held() -> None:
     holds.wait()
     child = os.fork()
     if not child:
-        os._exit(0 if devices._lock.acquire(timeout=5) else 1)
+        os._exit(0 if cuda_devices._lock.acquire(timeout=5) else 1)
     code = ended(child)
     ended_.set()
     thread.join()

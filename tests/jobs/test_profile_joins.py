@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.engines.cpu.msa import Side, join_profiles
+from pairalign.engines.cpu.cpu_msa import Side, join_profiles
 from pairalign.jobs.msa import large
 from pairalign.scoring.posterior_models import ProfileCosts
 

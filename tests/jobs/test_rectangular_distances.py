@@ -11,7 +11,7 @@ from strand_problems import other_strand
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.errors import DistanceError, PartsError, UsageError
 from pairalign.jobs.distances.measures import MEASURES
 from pairalign.trees.rectangular_distances import RectangularDistances

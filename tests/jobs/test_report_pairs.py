@@ -7,7 +7,7 @@ import pytest
 
 import pairalign
 from pairalign.jobs.report import chosen
-from pairalign.jobs.report.report import DistanceCollector, ReportCollector
+from pairalign.jobs.report.report_collector import DistanceCollector, ReportCollector
 from pairalign.statistics.significance import find_significance
 
 FAMILY = [f"MKVLAAGGW{'TR' * k}{'HKL' * (k % 3)}" for k in range(9)]
@@ -126,7 +126,7 @@ def test_pairs_that_cost_too_much_are_not_aligned_again(monkeypatch: pytest.Monk
     found = pairalign.align(FAMILY, device="cpu", detail="stats")
     collector = ReportCollector(found.queries, found.targets)
     collector.add(found)
-    monkeypatch.setattr("pairalign.jobs.report.report._MOST_CELLS", 2000)
+    monkeypatch.setattr("pairalign.jobs.report.report_collector._MOST_CELLS", 2000)
     asked = []
 
     def realign(pairs: pairalign.PairList) -> list[pairalign.Alignments]:

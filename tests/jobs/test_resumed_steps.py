@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pairalign.cli.main import main
-from pairalign.engines.cpu.posterior import PosteriorEngine
+from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.jobs.msa import joining, msa
 from pairalign.jobs.msa.latecomers import Latecomers, find_latecomers
 from pairalign.jobs.posterior import posterior as job

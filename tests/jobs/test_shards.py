@@ -312,7 +312,7 @@ def test_a_part_of_several_pieces_goes_on(monkeypatch: pytest.MonkeyPatch) -> No
     for k in range(1, SHARDS + 1):
         for results in (1, 2, 3, 100):
             with monkeypatch.context() as patch:
-                patch.setattr("pairalign.cli.align.keep_freed_memory", lambda _: None)
+                patch.setattr("pairalign.cli.align_command.keep_freed_memory", lambda _: None)
                 patch.setattr(AlignmentJob, "_run", ended_after(results, AlignmentJob._run))
                 shard = ("--shard", f"{k}/{SHARDS}")
                 code = main(["align", "in.fa", "-o", "again", *shard, *resumed])

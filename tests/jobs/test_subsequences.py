@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from relatives import change, relatives
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.engines.cpu.engine import instruction_sets
-from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.engines.cpu.cpu_engine import instruction_sets
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.jobs.run.align_all import align
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import make_scoring

@@ -11,7 +11,7 @@ from samples import sample
 from strategies import MODES
 from verifying import COLUMNS, ROWS, align, family, verify
 
-from pairalign.alignments.records import FAULTS, RecordChecker, SetNames, fault_names
+from pairalign.alignments.alignment_records import FAULTS, RecordChecker, SetNames, fault_names
 from pairalign.base.choices import READER_NAMES
 from pairalign.cli.main import main
 from pairalign.errors import AlignmentFileError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 READS = Path(__file__).parents[3] / "shared" / "data" / "reads"

@@ -14,7 +14,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 PROTEIN_COSTS = [("BLOSUM62", "11", "1"), ("BLOSUM45", "14", "2"), ("PAM250", "10", "10")]

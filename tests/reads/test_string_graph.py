@@ -17,7 +17,7 @@ import pairalign
 from pairalign.alignments.alignments import STATS_FIELDS, Alignments
 from pairalign.cli.main import main
 from pairalign.reads import string_graph
-from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, classify
+from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, classify
 from pairalign.reads.string_graph import WEAK, find_kept, find_transitive, find_weak
 from pairalign.sequences.sets import SequenceSet
 

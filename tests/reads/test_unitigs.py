@@ -10,7 +10,7 @@ from overlapping import find
 from strand_problems import other_strand
 
 from pairalign.cli.main import main
-from pairalign.reads.kinds import classify
+from pairalign.reads.overlap_kinds import classify
 from pairalign.reads.unitigs import make_unitigs
 
 BASES, READ, STEP = 2000, 300, 60

@@ -12,7 +12,7 @@ from check_private import borrowed
     ("source", "found"),
     [
         ("found._stat(1)", ["_stat"]),
-        ("from pairalign.sequences.fasta import _open", ["_open"]),
+        ("from pairalign.sequences.fasta_records import _open", ["_open"]),
         ("import pairalign._native", ["_native"]),
         ("from pairalign import _native", ["_native"]),
         ("class A:\n def f(self): return self._b + super()._c()", []),

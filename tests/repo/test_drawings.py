@@ -30,7 +30,7 @@ def test_drawings_are_those_of_the_script(tmp_path: Path) -> None:
 
 
 def test_every_kernel_of_a_gpu_is_drawn() -> None:
-    from pairalign.engines.cuda.engine import FAMILIES
+    from pairalign.engines.cuda.cuda_engine import FAMILIES
 
     drawn = {name.removeprefix("kernel-") for name in draw_kernels.DRAWINGS}
     assert set(FAMILIES) <= drawn

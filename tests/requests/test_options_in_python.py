@@ -15,9 +15,9 @@ from pairalign.base import declaration
 from pairalign.cli.program import build_parser
 from pairalign.jobs.run.align_all import AlignArguments
 from pairalign.jobs.run.inputs import InputArguments, ProblemArguments
-from pairalign.requests.align import AlignRequest
+from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.shared import InputOptions, KernelResources, ProblemOptions
-from pairalign.scoring.request import ScoringRequest
+from pairalign.scoring.scoring_request import ScoringRequest
 
 OF_THE_PROGRAM_ALONE = ("devices", "help", "completion")
 """Commands that say something of the program; each other one has a function of its name."""
@@ -76,7 +76,7 @@ MISSING = {
     **dict.fromkeys(["dual", "no_cigar"], "`Overlaps.write` has no such choice"),
     "weight": "`write` has no such choice",
     "plot": "`plot` of a DistanceMatrix",
-    "report": "pairalign.jobs.report.report",
+    "report": "pairalign.jobs.report.report_collector",
     "rename": "GuideTree has no names that are numbers",
     "unitigs": "pairalign.reads.unitigs",
 }

@@ -28,7 +28,7 @@ from pairalign import make_scoring as make
 from pairalign.alignments.identities import count_identity
 from pairalign.base.choices import IDENTITIES
 from pairalign.cli.main import main
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.kernels import check_kernel
 from pairalign.errors import DeviceError, ScoringError
 from pairalign.pairs.want import Detail, Want

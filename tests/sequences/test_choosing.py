@@ -9,7 +9,7 @@ import pytest
 
 import pairalign
 from pairalign.errors import FastaError
-from pairalign.sequences.reading import read_set
+from pairalign.sequences.set_reading import read_set
 
 LETTERS = {"a": "MKVLAAGGW", "b": "MKV", "c": "MKWLAGRE", "d": "WWPHCMKVL"}
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pairalign.errors import FastaError, MissingPackageError
 from pairalign.sequences.compression import decompress
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 
 PACKERS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
 if find_spec("zstandard") is not None:

@@ -14,7 +14,7 @@ from mutants import check_mutants
 
 from pairalign.errors import FastaError
 from pairalign.formats.pairset import pack
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 
 DATA = Path(__file__).parents[1] / "data" / "sequences"
 FILES = sorted(path.name for path in DATA.iterdir() if path.name != "SOURCE.txt")

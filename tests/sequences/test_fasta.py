@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairalign.errors import FastaError
-from pairalign.sequences import fasta
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences import fasta_records
+from pairalign.sequences.set_reading import read_fasta
 
 
 def error_of(text: bytes | str, **options) -> str:
@@ -80,12 +80,12 @@ def test_fastq_of_four_lines_is_read_as_biopython_reads_it(records):
 
     def outcome():
         try:
-            return fasta._split_records(text, 0, "x")
+            return fasta_records._split_records(text, 0, "x")
         except FastaError:
             return None
 
-    plain = fasta._split_plain_fastq(text)
-    with mock.patch.object(fasta, "_split_plain_fastq", return_value=None):
+    plain = fasta_records._split_plain_fastq(text)
+    with mock.patch.object(fasta_records, "_split_plain_fastq", return_value=None):
         expected = outcome()
     assert plain in (None, expected)
 

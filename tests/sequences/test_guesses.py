@@ -5,7 +5,7 @@ import io
 import pytest
 
 from pairalign.errors import FastaError
-from pairalign.sequences.reading import read_fasta, read_two_sets
+from pairalign.sequences.set_reading import read_fasta, read_two_sets
 from pairalign.sequences.sets import SequenceSet
 
 BASES = "ACGTTGCAAC" * 40

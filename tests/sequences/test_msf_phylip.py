@@ -10,7 +10,7 @@ import pytest
 from fasta_texts import contents
 
 from pairalign.errors import FastaError
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 
 ROWS = {
     "alpha": "MKV-LAAGIVGLLLAQWERTY",

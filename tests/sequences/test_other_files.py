@@ -15,7 +15,7 @@ from fasta_texts import contents
 
 from pairalign.errors import FastaError
 from pairalign.formats.pairset import pack
-from pairalign.sequences.reading import read_fasta, read_set, read_two_sets
+from pairalign.sequences.set_reading import read_fasta, read_set, read_two_sets
 from pairalign.sequences.tidying import InputRules
 
 BASES = {"X56734.1": "ACGTTGCAAC" * 7, "AB000263.2": "TTGCAACGTA" * 3}

@@ -13,7 +13,7 @@ from mutants import time_limit
 
 from pairalign.errors import FastaError
 from pairalign.formats.pairset import pack
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 
 DATA = Path(__file__).parents[1] / "data" / "sequences"
 EXPECTED = {

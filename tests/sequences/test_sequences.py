@@ -10,7 +10,7 @@ from hypothesis import given
 from pairalign.base.byte_counts import count_bytes
 from pairalign.errors import FastaError
 from pairalign.sequences.alphabets import DNA, INVALID, PROTEIN, get_alphabet, guess_alphabet
-from pairalign.sequences.reading import read_two_sets
+from pairalign.sequences.set_reading import read_two_sets
 from pairalign.sequences.sets import SequenceSet
 
 # Laws

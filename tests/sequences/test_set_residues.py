@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pairalign.engines.device.sets import PADDING_CODE, SEQUENCE_ALIGNMENT, lay_out
+from pairalign.engines.device.device_sets import PADDING_CODE, SEQUENCE_ALIGNMENT, lay_out
 from pairalign.sequences.residues import codes_in, lay_out_residues, sum_worth
 from pairalign.sequences.sets import SequenceSet
 

@@ -24,7 +24,7 @@ from pairalign.cli.main import main
 from pairalign.formats import FORMATS
 from pairalign.formats.pairset import SUFFIXES
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.store_format import CHUNK_BYTES, HEADER_BYTES, encode_store
 from pairalign.sequences.stored_set import StoredSet, open_store
 

@@ -10,9 +10,9 @@ from commands import fasta
 
 from pairalign import align
 from pairalign.alignments.problem import Problem
-from pairalign.jobs.run.request import find_statistics
+from pairalign.jobs.run.run_request import find_statistics
 from pairalign.jobs.run.statistics import estimate_gumbel
-from pairalign.requests.align import AlignRequest
+from pairalign.requests.align_request import AlignRequest
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet

@@ -18,7 +18,7 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import plan_windows
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.published import PUBLISHED, PUBLISHED_DNA
 from pairalign.statistics.significance import (

@@ -14,7 +14,7 @@ from readable import needs_program
 from pairalign.cli.main import main
 from pairalign.jobs.run import statistics
 from pairalign.jobs.run.statistics import estimate_gumbel
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 
 PROTEINS = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
 BLAST = ("--mode", "local", "--gap-open", "12")

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from forked import forker
 
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 
 PROGRAM = [sys.executable, "-m", "pairalign"]
 TIMEOUT_SECONDS = 300  # nothing may hang; generous, since tests may share a slow machine

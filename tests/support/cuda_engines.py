@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pairalign.engines.cuda.engine import FAMILIES, CudaEngine
+from pairalign.engines.cuda.cuda_engine import FAMILIES, CudaEngine
 from pairalign.errors import DeviceError
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
@@ -17,7 +17,7 @@ from pairalign.sequences.sets import SequenceSet
 
 def cuda_device(index: int = 0) -> Any:
     """A CUDA device; skips the test, saying why, where there is none."""
-    from pairalign.engines.cuda.devices import find_devices
+    from pairalign.engines.cuda.cuda_devices import find_devices
 
     try:
         return find_devices()[index]

@@ -6,7 +6,7 @@ import io
 
 from hypothesis import strategies as st
 
-from pairalign.sequences.reading import read_fasta
+from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 PROTEIN_LETTERS = "ACDEFGHIKLMNPQRSTVWYBZXUOJ*acdefghiklmnpqrstvwy"

@@ -48,7 +48,7 @@ LEAST_CASES = 2
 @functools.cache
 def why_no_gpu() -> str | None:
     """Why tests cannot have a GPU; nothing where they can."""
-    from pairalign.engines.cuda.devices import find_devices
+    from pairalign.engines.cuda.cuda_devices import find_devices
 
     try:
         find_devices()

@@ -13,7 +13,7 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from pairalign.base.errors import PairalignError
+from pairalign.base.error_types import PairalignError
 
 NUMBER = 40 if os.environ.get("HYPOTHESIS_PROFILE") == "few" else 400
 SECONDS = 5

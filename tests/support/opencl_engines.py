@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from strategies import Problem, make_scoring, match_matrix
 
-from pairalign.engines.opencl.devices import OpenClDevice
-from pairalign.engines.opencl.engine import OpenClEngine
-from pairalign.engines.opencl.family import OpenClContext
+from pairalign.engines.opencl.opencl_devices import OpenClDevice
+from pairalign.engines.opencl.opencl_engine import OpenClEngine
+from pairalign.engines.opencl.opencl_family import OpenClContext
 from pairalign.errors import DeviceError
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA
@@ -32,7 +32,7 @@ def opencl_device(index: int = 0) -> Any:
 
     Where PAIRALIGN_NEEDS_OPENCL is set the test fails instead, so that none is left out unseen.
     """
-    from pairalign.engines.opencl.selection import choose_opencl_devices
+    from pairalign.engines.opencl.opencl_selection import choose_opencl_devices
 
     try:
         return choose_opencl_devices(())[index]

@@ -21,7 +21,7 @@ from strategies import (
 )
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cpu.pruning import Pruned, Pruning
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring

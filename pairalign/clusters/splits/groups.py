@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.errors import SplitError, shown_name
+from pairalign.base.error_types import SplitError, shown_name
 from pairalign.sequences.sets import SequenceSet
 
 _DATABASES = ("sp", "tr", "gi", "ref", "gb", "emb", "dbj", "pdb", "lcl")

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from pairalign.base.errors import SplitError, describe_unreadable, shown_name
+from pairalign.base.error_types import SplitError, describe_unreadable, shown_name
 from pairalign.base.texts import words_of
 from pairalign.sequences.sets import SequenceSet
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from pairalign.base.arrays import Int32s
-from pairalign.clusters.edges import SingleLinkage
+from pairalign.clusters.edge_clustering import SingleLinkage
 
 
 class Network:

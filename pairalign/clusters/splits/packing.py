@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pairalign.base.errors import SplitError
+from pairalign.base.error_types import SplitError
 from pairalign.clusters.splits.network import Network
 from pairalign.clusters.splits.separators import Counts, Sizes, find_separator
 

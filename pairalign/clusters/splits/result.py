@@ -90,7 +90,7 @@ class Split:
         FormatError, OutputError
             The name has another ending, or the disk is full.
         """
-        above("formats.results:write_folds")(self, path)
+        above("formats.result_files:write_folds")(self, path)
 
     def _repr_html_(self) -> str:
         """Show the folds as a table, for notebooks."""

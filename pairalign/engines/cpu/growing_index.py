@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.errors import CapacityError
+from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
 
 

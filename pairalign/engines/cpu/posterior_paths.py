@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.posteriors import SparsePosteriors
-from pairalign.base.errors import CapacityError
+from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.native_structs import NO_MEMORY
 from pairalign.scoring.scoring import Scoring

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int64s
-from pairalign.base.errors import CapacityError
+from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.native_structs import NativeWindow
 from pairalign.pairs.windows import Window

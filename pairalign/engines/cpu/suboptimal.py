@@ -25,7 +25,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.strands import to_original_strands
 from pairalign.base.native import library
-from pairalign.engines.cpu.engine import instruction_set_of
+from pairalign.engines.cpu.cpu_engine import instruction_set_of
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import reverse_complement
@@ -107,7 +107,7 @@ class SuboptimalAligner:
         Local or semiglobal.
     threads : int
     instruction_set : str, optional
-        See `pairalign.engines.cpu.engine.instruction_set_of`.
+        See `pairalign.engines.cpu.cpu_engine.instruction_set_of`.
 
     Raises
     ------

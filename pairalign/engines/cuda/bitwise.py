@@ -19,10 +19,10 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.spelling import spelled
 from pairalign.engines.bitwise_scoring import LinearScores, linear_scores, why_not
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.device.assembly import Assembly
-from pairalign.engines.device.rectangles import align_rectangles
-from pairalign.engines.device.sets import DeviceSet
+from pairalign.engines.device.device_rectangles import align_rectangles
+from pairalign.engines.device.device_sets import DeviceSet
 from pairalign.engines.device.tile_plan import ALIGNMENT
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, split_rows
@@ -192,7 +192,7 @@ class Bitwise:
     def align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
-        """Score a window's pairs; see `pairalign.engines.cuda.family.KernelFamily`."""
+        """Score a window's pairs; see `pairalign.engines.cuda.cuda_family.KernelFamily`."""
         assert want.detail == Detail.SCORE
         return align_rectangles(self._align, window, want, pair_mask)
 

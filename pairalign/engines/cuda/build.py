@@ -22,7 +22,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from pairalign.base.errors import KernelBuildError
+from pairalign.base.error_types import KernelBuildError
 from pairalign.base.fork_lock import fork_lock
 from pairalign.base.part_file import PartFile
 from pairalign.base.user_cache import cache_folder

@@ -9,14 +9,14 @@ from __future__ import annotations
 import argparse
 import sys
 
-from pairalign.base.errors import KernelBuildError
+from pairalign.base.error_types import KernelBuildError
 from pairalign.engines.cuda.ahead_files import ALL_CODES, Codes, drop_others, parse_codes
 from pairalign.engines.cuda.build import AHEAD_FOLDER, compile_ahead, resources
-from pairalign.engines.cuda.engine import FAMILIES
-from pairalign.engines.cuda.pair_filter import SOURCE as FILTER_SOURCE
-from pairalign.engines.cuda.pair_filter import SUBSEQUENCES_SOURCE
-from pairalign.engines.cuda.posterior import SOURCE as POSTERIOR_SOURCE
-from pairalign.engines.cuda.reverse_complement import SOURCE as STRAND_SOURCE
+from pairalign.engines.cuda.cuda_engine import FAMILIES
+from pairalign.engines.cuda.cuda_pair_filter import SOURCE as FILTER_SOURCE
+from pairalign.engines.cuda.cuda_pair_filter import SUBSEQUENCES_SOURCE
+from pairalign.engines.cuda.cuda_posterior import SOURCE as POSTERIOR_SOURCE
+from pairalign.engines.cuda.cuda_reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.kernels import find_kernel
 from pairalign.scoring.scoring import make_scoring
 

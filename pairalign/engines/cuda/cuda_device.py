@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from pairalign.base.errors import KernelBuildError
+from pairalign.base.error_types import KernelBuildError
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.build import Binary, ModuleRequest
 from pairalign.engines.cuda.pinning import Pinning

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pairalign.base.errors import KernelBuildError
+from pairalign.base.error_types import KernelBuildError
 from pairalign.engines.cuda.source_text import with_headers
 
 _INTEGERS = b"""#pragma once

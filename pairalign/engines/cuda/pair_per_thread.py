@@ -18,10 +18,10 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
-from pairalign.engines.device.rectangles import align_rectangles
+from pairalign.engines.device.device_rectangles import align_rectangles
 from pairalign.engines.device.tile_plan import ARGUMENTS, Costs, Planner, Rectangle, TileBatch
 from pairalign.engines.device.widths import (
     WIDTHS,
@@ -106,7 +106,7 @@ class PairPerThread:
     def align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
-        """Align a window's pairs; see `pairalign.engines.cuda.family.KernelFamily`."""
+        """Align a window's pairs; see `pairalign.engines.cuda.cuda_family.KernelFamily`."""
         return align_rectangles(self._align, window, want, pair_mask)
 
     def _align(self, window: Window, want: Want) -> Alignments:

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
-from pairalign.engines.cuda.block_diagonals.family import BlockDiagonals
-from pairalign.engines.cuda.family import DeviceContext, KernelFamily
+from pairalign.engines.cuda.block_diagonals.block_diagonals_family import BlockDiagonals
+from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily
 from pairalign.engines.cuda.packed.batches import Numbers
-from pairalign.engines.cuda.packed.family import Packed
-from pairalign.engines.cuda.pruned.family import PrunedPairs
+from pairalign.engines.cuda.packed.packed_family import Packed
+from pairalign.engines.cuda.pruned.pruned_family import PrunedPairs
 from pairalign.engines.device.long_pairs import long_pairs, may_have_long, merge
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window

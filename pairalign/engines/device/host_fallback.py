@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.errors import KernelBuildError, shown_name
-from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.base.error_types import KernelBuildError, shown_name
+from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cpu.pruning import Pruning
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
@@ -26,7 +26,7 @@ class HostFallback:
     Parameters
     ----------
     queries, targets, scoring, threads, memory_bytes
-        See `pairalign.engines.cpu.engine.CpuEngine`.
+        See `pairalign.engines.cpu.cpu_engine.CpuEngine`.
     replaces_kernels : bool
         It may align what needs kernels that cannot be had.
     """

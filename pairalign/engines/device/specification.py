@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from pairalign.base.errors import DeviceError
+from pairalign.base.error_types import DeviceError
 
 if TYPE_CHECKING:
-    from pairalign.engines.device.engine import Device
+    from pairalign.engines.device.device_engine import Device
 
 _Device = TypeVar("_Device", bound="Device")
 

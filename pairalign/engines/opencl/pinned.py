@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.engines.device.pinned_pool import PinnedPool
-from pairalign.engines.opencl.devices import OpenClDevice
+from pairalign.engines.opencl.opencl_devices import OpenClDevice
 
 
 class _Mapped:

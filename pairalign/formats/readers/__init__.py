@@ -1,14 +1,14 @@
 """Readers of alignment files, ours and other programs', found by a file's name.
 
 A reader cuts a file into pieces of whole records and turns each piece into
-`pairalign.alignments.records.AlignmentRecords`; what is in memory does not grow with the file.
+`pairalign.alignments.alignment_records.AlignmentRecords`. Memory does not grow with the file.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-from pairalign.alignments.records import SetNames
+from pairalign.alignments.alignment_records import SetNames
 from pairalign.base.choices import READER_NAMES, REGISTRY
 from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.readers.reader import RecordReader
@@ -39,7 +39,8 @@ def open_reader(
     names : two SetNames
         Of the queries and of the targets.
     columns : tuple of str
-        What the columns of a table without a header are; see `pairalign.formats.readers.tables`.
+        What the columns of a table without a header are; see
+        `pairalign.formats.readers.table_reader`.
 
     Raises
     ------

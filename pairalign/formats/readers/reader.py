@@ -11,8 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import IO, Any, ClassVar
 
-from pairalign.alignments.records import AlignmentRecords, SetNames
-from pairalign.base.errors import (
+from pairalign.alignments.alignment_records import AlignmentRecords, SetNames
+from pairalign.base.error_types import (
     AlignmentFileError,
     FormatError,
     cut_name,

@@ -16,8 +16,8 @@ from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW, STRANDS
-from pairalign.clusters.edges import GreedyLinkage, SingleLinkage
-from pairalign.engines.cpu.engine import CpuEngine
+from pairalign.clusters.edge_clustering import GreedyLinkage, SingleLinkage
+from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.jobs.clusters.greedy import GreedyClustering, may_be_greedy
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances
@@ -56,7 +56,7 @@ class ClusterWork:
         In canonical order: places are input indices and sorted positions at once.
     scoring : Scoring
     thresholds, linkage, strand, keep_edges, resources
-        As for `pairalign.requests.cluster.ClusterRequest`, where `keep_edges` is `edges`.
+        As for `pairalign.requests.cluster_request.ClusterRequest`, where `keep_edges` is `edges`.
     ranks : ndarray of int32, shape (n,), or None
         The order in which sequences become representatives of greedy linkage, by place; None:
         that of places.

@@ -20,10 +20,10 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.clusters.edges import GreedyLinkage
-from pairalign.engines.cpu.engine import CpuEngine, SharedSet
+from pairalign.clusters.edge_clustering import GreedyLinkage
+from pairalign.engines.cpu.cpu_engine import CpuEngine, SharedSet
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.engines.cpu.growing_index import Candidates, Representatives
-from pairalign.engines.cpu.pair_filter import PairFilter
 from pairalign.engines.cpu.seed_index import LEAST_IDENTITY
 from pairalign.engines.kernels import AUTO
 from pairalign.engines.selection import is_for_cores

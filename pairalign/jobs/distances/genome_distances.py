@@ -27,14 +27,14 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.errors import AlphabetError, ScoringError
+from pairalign.base.error_types import AlphabetError, ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.groups import Groups
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.request import RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
-from pairalign.requests.align import AlignRequest
-from pairalign.requests.distance import DistanceRequest
+from pairalign.jobs.run.run_request import RunRequest, plan_alignment
+from pairalign.requests.align_request import AlignRequest
+from pairalign.requests.distance_request import DistanceRequest
 from pairalign.sequences.alphabets import DNA
 from pairalign.trees.group_distances import GroupDistances
 
@@ -90,7 +90,7 @@ def measure_genomes(
     Parameters
     ----------
     request, problem, groups, resources
-        As for `pairalign.jobs.distances.group_distances.measure_groups`.
+        As for `pairalign.jobs.distances.proteome_distances.measure_groups`.
 
     Raises
     ------

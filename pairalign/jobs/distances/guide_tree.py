@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from pairalign.base.choices import DEFAULT_METHOD, DEFAULT_TREE_MEASURE
 from pairalign.base.declaration import check, make, takes
-from pairalign.base.errors import DistanceError, MissingPackageError
-from pairalign.jobs.distances.distances import measure_run, plan_distances
+from pairalign.base.error_types import DistanceError, MissingPackageError
+from pairalign.jobs.distances.distance import measure_run, plan_distances
 from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.run.inputs import (
     AnyScoring,
@@ -35,15 +35,15 @@ from pairalign.jobs.run.inputs import (
 )
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory, given_bytes
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.request import RunRequest
 from pairalign.jobs.run.resources import Resources
-from pairalign.requests.distance import TreeRequest
+from pairalign.jobs.run.run_request import RunRequest
+from pairalign.requests.distance_request import TreeRequest
 from pairalign.requests.shared import ProblemOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
-from pairalign.trees.joining import Doubles, Firsts, equal_rows, join_closest, ordered_tree
 from pairalign.trees.rectangular_distances import RectangularDistances
 from pairalign.trees.tree import GuideTree
+from pairalign.trees.tree_joining import Doubles, Firsts, equal_rows, join_closest, ordered_tree
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

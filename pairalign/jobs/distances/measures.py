@@ -32,7 +32,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import find_differences
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import IDENTITY_MEASURES, MEASURE_SUMMARIES
-from pairalign.base.errors import AlphabetError
+from pairalign.base.error_types import AlphabetError
 from pairalign.jobs.stages.transitions import count_ambiguous, count_transitions
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring

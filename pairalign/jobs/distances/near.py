@@ -6,12 +6,12 @@ from typing import Any
 
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import make_pair_thresholds
-from pairalign.base.errors import DeviceError, ScoringError
-from pairalign.engines.cpu.near import pairs_within_drop, pairs_within_edits
+from pairalign.base.error_types import DeviceError, ScoringError
+from pairalign.engines.cpu.near_pairs import pairs_within_drop, pairs_within_edits
 from pairalign.jobs.distances.measures import check_sets
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.resources import Resources
-from pairalign.requests.distance import DistanceRequest
+from pairalign.requests.distance_request import DistanceRequest
 from pairalign.trees.sparse_distances import SparseDistances
 
 _DEVICES = ("auto", "cpu")

@@ -19,7 +19,7 @@ import numpy as np
 
 from pairalign.base.choices import WEIGHTS
 from pairalign.base.declaration import make, takes
-from pairalign.base.errors import UsageError
+from pairalign.base.error_types import UsageError
 from pairalign.formats import open_writer
 from pairalign.jobs.estimate.rates import FILTERS, Devices, parse_devices
 from pairalign.jobs.estimate.work import (
@@ -35,14 +35,14 @@ from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, given_problem, mode_of
 from pairalign.jobs.run.problem_checks import whole_number
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.table import Table, table_of
 from pairalign.jobs.stages.threshold_engine import Steps
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
-from pairalign.requests.estimate import EstimateOptions
-from pairalign.requests.kinds import NUMBER
+from pairalign.requests.estimate_request import EstimateOptions
+from pairalign.requests.option_kinds import NUMBER
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

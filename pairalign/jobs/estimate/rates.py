@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import log
 
-from pairalign.base.errors import DeviceError
+from pairalign.base.error_types import DeviceError
 from pairalign.jobs.run.work_sample import CPU_COSTS, FilterCosts
 
 _H200 = (51, 154, 257, 459, 604, 1098)

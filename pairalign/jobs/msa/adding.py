@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment, unlike_of
-from pairalign.base.errors import AlignmentFileError
+from pairalign.base.error_types import AlignmentFileError
 from pairalign.engines.posterior_engines import check_device
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.aligned_fasta import read_aligned_fasta
@@ -19,7 +19,7 @@ from pairalign.jobs.msa.msa import score_multiple
 from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets
 from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.tidying import InputRules
 

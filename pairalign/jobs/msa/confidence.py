@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
-from pairalign.engines.cpu.msa import Support
+from pairalign.engines.cpu.cpu_msa import Support
 from pairalign.engines.posterior_engines import Pairs
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.posterior.posterior import PosteriorJob

@@ -11,10 +11,10 @@ from typing import Any
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
-from pairalign.base.errors import CapacityError
+from pairalign.base.error_types import CapacityError
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
-from pairalign.jobs.msa.homologs import find_homologs
+from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.msa import msa
 from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import given_bytes

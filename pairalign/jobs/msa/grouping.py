@@ -28,17 +28,17 @@ import numpy.typing as npt
 from pairalign.alignments.problem import Problem
 from pairalign.jobs.distances.measures import self_scores
 from pairalign.jobs.msa.relatives import part_points, parts_of_relatives, squares
-from pairalign.jobs.run.request import RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.want import Detail
-from pairalign.requests.align import AlignRequest
+from pairalign.requests.align_request import AlignRequest
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import DNA
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.joining import ordered_tree
 from pairalign.trees.linkage import cluster
 from pairalign.trees.tree import GuideTree
+from pairalign.trees.tree_joining import ordered_tree
 
 MOST_IN_GROUP = 50
 """Sequences of a subtree that are aligned along it by posteriors alone."""

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
-from pairalign.engines.cpu.msa import join_columns
+from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.engines.posterior_engines import open_posterior_engine
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.grouping import Indices, ScoreDistances

@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors
-from pairalign.base.errors import CapacityError
+from pairalign.base.error_types import CapacityError
 from pairalign.base.spelling import spelled
-from pairalign.engines.cpu.msa import PosteriorGraph, Side, join_columns, join_profiles
-from pairalign.engines.cpu.posterior import thread_bytes
+from pairalign.engines.cpu.cpu_msa import PosteriorGraph, Side, join_columns, join_profiles
+from pairalign.engines.cpu.cpu_posterior import thread_bytes
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
 from pairalign.formats.step_results import Arrays, KeptResults
 from pairalign.jobs.msa.grouping import (
@@ -39,8 +39,8 @@ from pairalign.jobs.msa.progressive import ENTRY_BYTES, tree_weights
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.scoring.posterior_models import profile_costs
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.joining import ordered_tree
 from pairalign.trees.tree import GuideTree
+from pairalign.trees.tree_joining import ordered_tree
 
 REPRESENTATIVES = 8
 PARTNERS = 2

@@ -29,8 +29,8 @@ import numpy.typing as npt
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, MOST_IN_TREE, Indices, ScoreDistances
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.joining import ordered_tree
 from pairalign.trees.tree import GuideTree
+from pairalign.trees.tree_joining import ordered_tree
 
 _MOST_ALIKE = (5, 8)
 """How often fragments that have a long relative in common are related to each other, at most."""

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment
-from pairalign.base.errors import AlignmentFileError, AlphabetError, UsageError
+from pairalign.base.error_types import AlignmentFileError, AlphabetError, UsageError
 from pairalign.base.spelling import spelled
 from pairalign.engines.posterior_engines import check_device
 from pairalign.engines.selection import usable_cores
@@ -44,7 +44,7 @@ from pairalign.jobs.msa.msa import score_multiple
 from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.alphabets import Alphabet
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, join_files
 from pairalign.trees.tree import GuideTree

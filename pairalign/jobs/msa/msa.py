@@ -36,14 +36,14 @@ from pairalign.alignments.multiple import MultipleAlignment, Unlike, unlike_of
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
 from pairalign.base.declaration import takes
-from pairalign.base.errors import CapacityError, FormatError, UsageError
+from pairalign.base.error_types import CapacityError, FormatError, UsageError
 from pairalign.base.spelling import spelled
-from pairalign.engines.cpu.msa import PosteriorGraph
+from pairalign.engines.cpu.cpu_msa import PosteriorGraph
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.confidence import confidence_by, find_confidence
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, Indices, ScoreDistances, subset
-from pairalign.jobs.msa.homologs import find_homologs
+from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.large import align_large, residues_of
 from pairalign.jobs.msa.latecomers import Latecomers, find_latecomers, graft_latecomers
@@ -55,12 +55,12 @@ from pairalign.jobs.run.inputs import InputArguments, Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
-from pairalign.requests.msa import HomologsOptions
+from pairalign.requests.msa_request import HomologsOptions
 from pairalign.requests.shared import InputOptions
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.pruning import first_leaves
-from pairalign.trees.reading import read_newick
 from pairalign.trees.tree import GuideTree
+from pairalign.trees.tree_pruning import first_leaves
+from pairalign.trees.tree_reading import read_newick
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

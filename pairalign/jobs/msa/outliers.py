@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.multiple import Unlike, unlike_of
 from pairalign.alignments.posteriors import SparsePosteriors, pairs_where
-from pairalign.engines.cpu.msa import Support
+from pairalign.engines.cpu.cpu_msa import Support
 from pairalign.jobs.msa.grouping import Indices, ScoreDistances
 from pairalign.jobs.msa.joining import are_sure
 from pairalign.jobs.msa.latecomers import LEAST_FIRST

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE
 from pairalign.base.choices import POSTERIOR_THRESHOLD
-from pairalign.engines.cpu.msa import MOST_WEIGHT, PosteriorGraph
+from pairalign.engines.cpu.cpu_msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.jobs.distances.guide_tree import build_tree
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix

@@ -16,7 +16,7 @@ from pairalign.base.arguments import parse_share
 from pairalign.jobs.overlaps.sample import SampledPairs, chance_pairs, likely_pairs
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align_all import align
-from pairalign.reads.kinds import overhangs
+from pairalign.reads.overlap_kinds import overhangs
 from pairalign.reads.presets import PRESETS, Preset
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet

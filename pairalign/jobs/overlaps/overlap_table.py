@@ -12,13 +12,13 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignment, Alignments
 from pairalign.alignments.tables import Tabular
 from pairalign.base.choices import MUTUAL
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.base.notebooks import html_table
 from pairalign.formats import open_overlap_writer
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
 from pairalign.jobs.overlaps.trimming import Trimmed, trim_reads
 from pairalign.jobs.run.stage_counts import Stages
-from pairalign.reads.kinds import KIND_NAMES
+from pairalign.reads.overlap_kinds import KIND_NAMES
 from pairalign.reads.presets import Preset
 from pairalign.reads.string_graph import Reduction
 from pairalign.sequences.sets import SequenceSet
@@ -36,7 +36,7 @@ class Overlaps(Tabular):
     alignments : Alignments
         One each, in the order of output; `Alignments.strand` is there.
     kind_codes : ndarray of uint8, shape (n,)
-        See `pairalign.reads.kinds`.
+        See `pairalign.reads.overlap_kinds`.
     preset : Preset
     stages : Stages
     kept : ndarray of bool, shape (reads,), or None

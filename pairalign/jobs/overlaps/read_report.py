@@ -17,7 +17,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
 from pairalign.base.texts import quoted
 from pairalign.formats.output import open_output
-from pairalign.reads.kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, overhangs
+from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, overhangs
 from pairalign.sequences.sets import SequenceSet
 
 READ_KINDS = ("isolated", "internal", "dovetail", "contained")
@@ -182,7 +182,7 @@ class ReadCollector:
         found : Alignments
             With spans.
         kinds : ndarray of uint8
-            See `pairalign.reads.kinds.classify`.
+            See `pairalign.reads.overlap_kinds.classify`.
         """
         aligned = np.flatnonzero(kinds)
         found, kinds = found.take(aligned), kinds[aligned]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.errors import DeviceError, MissingPackageError, PairListError
+from pairalign.base.error_types import DeviceError, MissingPackageError, PairListError
 from pairalign.jobs.overlaps import seed_worker
 from pairalign.reads.candidates import Candidates
 from pairalign.reads.presets import Preset

@@ -28,7 +28,7 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, order_of_windows
 from pairalign.reads.candidates import CandidateStrands
 from pairalign.reads.exact_runs import SHORTEST, RunFilter
-from pairalign.reads.passes import choose_strands, find_overlaps, merge_strands
+from pairalign.reads.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.reads.reaching_pairs import ReachingPairs, least_by_end
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.formats.output import open_output
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
 from pairalign.reads.candidates import Candidates
-from pairalign.reads.kinds import classify
-from pairalign.sequences.fasta import Source, read_text
-from pairalign.sequences.records import Records
+from pairalign.reads.overlap_kinds import classify
+from pairalign.sequences.fasta_records import Source, read_text
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 
 FASTQ_SUFFIXES = (".fastq", ".fq", ".fastq.gz", ".fq.gz")
@@ -88,7 +88,7 @@ def trim_reads(found: Alignments, max_overhang: int) -> Trimmed:
     found : Alignments
         All overlaps of a set, with spans.
     max_overhang : int
-        See `pairalign.reads.kinds.classify`.
+        See `pairalign.reads.overlap_kinds.classify`.
 
     Returns
     -------

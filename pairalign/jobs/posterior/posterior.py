@@ -19,9 +19,9 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, posteriors_of
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
 from pairalign.base.declaration import takes
-from pairalign.base.errors import CapacityError, FastaError, ScoringError
+from pairalign.base.error_types import CapacityError, FastaError, ScoringError
 from pairalign.base.spelling import spelled
-from pairalign.engines.cpu.posterior import thread_bytes
+from pairalign.engines.cpu.cpu_posterior import thread_bytes
 from pairalign.engines.posterior_engines import (
     BATCHES,
     CALLS,

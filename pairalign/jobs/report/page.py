@@ -15,7 +15,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage
 from pairalign.jobs.report.chosen import MOST_RESIDUES
 from pairalign.jobs.report.heat_map import HeatMap
-from pairalign.jobs.report.report import DistanceCollector, Histogram, ReportCollector
+from pairalign.jobs.report.report_collector import DistanceCollector, Histogram, ReportCollector
 from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
 from pairalign.sequences.sets import SequenceSet
 

@@ -15,7 +15,7 @@ from pairalign.alignments.alignments import Alignment, Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import ORIENTS, Coverage, Identity
 from pairalign.base.declaration import check, make, takes
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.jobs.run.inputs import (
     AnyScoring,
     ProblemArguments,
@@ -26,12 +26,12 @@ from pairalign.jobs.run.inputs import (
     read_problem,
 )
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.request import AlignmentPlan, RunRequest, plan_alignment
 from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest, plan_alignment
 from pairalign.jobs.run.spread import align_on
 from pairalign.pairs.lists import PairList, Pairs, as_pair_list
 from pairalign.pairs.want import Detail
-from pairalign.requests.align import AlignRequest
+from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.shared import KernelResources, ProblemOptions
 from pairalign.sequences.python_sequences import record_name
 

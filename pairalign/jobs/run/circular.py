@@ -25,7 +25,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.rotations import RotationSearch, align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
@@ -33,7 +33,7 @@ from pairalign.pairs.want import Detail
 from pairalign.scoring.cigars import DELETION, INSERTION
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
-from pairalign.sequences.records import join_records
+from pairalign.sequences.sequence_records import join_records
 from pairalign.sequences.sets import SequenceSet
 
 MATCH = 7

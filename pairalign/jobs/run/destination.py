@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any, Protocol
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES
-from pairalign.base.errors import PartsError
+from pairalign.base.error_types import PartsError
 from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.journal import Commit
 from pairalign.formats.output import Output, check_writable, open_output

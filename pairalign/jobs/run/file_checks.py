@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pairalign.base.choices import CLUSTER_SUFFIXES, COMPRESSED_SUFFIXES, TREE_SUFFIXES
-from pairalign.base.errors import FastaError, FormatError
+from pairalign.base.error_types import FastaError, FormatError
 from pairalign.base.run_files import is_beside
 from pairalign.base.spelling import spelled
 from pairalign.formats.names import check_ending

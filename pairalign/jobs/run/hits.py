@@ -37,7 +37,7 @@ from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import LIST_WINDOW, RANKS
-from pairalign.base.errors import CapacityError, PartsError, ScoringError
+from pairalign.base.error_types import CapacityError, PartsError, ScoringError
 from pairalign.base.spelling import left_out, spelled
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.all_pairs import PlannedPairs

@@ -11,17 +11,17 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MODES, NAMES, TIES
 from pairalign.base.collection import no_collection
 from pairalign.base.declaration import check, make, refuse_unknown
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.requests.shared import Asked, InputOptions, ProblemOptions, ScoringOptions
 from pairalign.scoring.given_matrices import Matrix, is_matrix
 from pairalign.scoring.matrices import Number
-from pairalign.scoring.request import ScoringRequest
 from pairalign.scoring.scoring import Scoring
+from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
-from pairalign.sequences.fasta import Source
+from pairalign.sequences.fasta_records import Source
 from pairalign.sequences.python_sequences import columns_of, is_table, record_name
-from pairalign.sequences.reading import read_set, read_two_sets, warn_of_two_kinds
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
+from pairalign.sequences.set_reading import read_set, read_two_sets, warn_of_two_kinds
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules
 
@@ -206,7 +206,7 @@ def read_problem(request: ProblemRequest) -> Problem:
     Raises
     ------
     FastaError, AlphabetError, TypeError
-        See `pairalign.sequences.reading.read_fasta`; the message says what is no sequence.
+        See `pairalign.sequences.set_reading.read_fasta`; the message says what is no sequence.
     ScoringError
         See `as_scoring`.
     """

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pairalign.base.arguments import parse_size
-from pairalign.base.errors import CapacityError
+from pairalign.base.error_types import CapacityError
 from pairalign.trees.distance_matrix import number_of_pairs
 
 _NO_LIMIT = 1 << 60

@@ -8,7 +8,7 @@ from typing import SupportsIndex
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import STRANDS
-from pairalign.base.errors import CapacityError, FastaError, ScoringError, shown_name
+from pairalign.base.error_types import CapacityError, FastaError, ScoringError, shown_name
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of

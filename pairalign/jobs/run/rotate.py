@@ -9,7 +9,7 @@ import numpy as np
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import STRANDS
 from pairalign.base.declaration import takes
-from pairalign.base.errors import FastaError
+from pairalign.base.error_types import FastaError
 from pairalign.jobs.run.circular import Strands, check_circular
 from pairalign.jobs.run.inputs import (
     AnyScoring,
@@ -25,7 +25,7 @@ from pairalign.jobs.run.rotations import align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.requests.shared import ProblemOptions
-from pairalign.sequences.records import join_records
+from pairalign.sequences.sequence_records import join_records
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.errors import DeviceError, PairalignError
+from pairalign.base.error_types import DeviceError, PairalignError
 from pairalign.engines import Engine
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window

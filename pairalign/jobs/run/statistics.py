@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import LIST_WINDOW
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.base.part_file import PartFile
 from pairalign.base.user_cache import cache_folder
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.finite_size import LengthLaw
 from pairalign.statistics.first_passage import fit_first_passage

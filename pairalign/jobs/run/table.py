@@ -9,16 +9,16 @@ from pairalign.alignments.fields import FIELDS, Field, parse_fields
 from pairalign.alignments.tables import COLUMNS
 from pairalign.base.choices import PAF_TAGS, SAM_TAGS, STRANDS, WEIGHTS, WEIGHTS_OF_STATISTICS
 from pairalign.base.declaration import check
-from pairalign.base.errors import FormatError
+from pairalign.base.error_types import FormatError
 from pairalign.base.spelling import spelled
 from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown, find_format
 from pairalign.formats.resumable import Join
 from pairalign.formats.writer import PLAIN_CIGAR
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.request import RunRequest
 from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.run_request import RunRequest
 from pairalign.pairs.want import Detail
-from pairalign.requests.align import AlignOptions, AlignRequest
+from pairalign.requests.align_request import AlignOptions, AlignRequest
 from pairalign.requests.shared import names_in
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import Coverage, Identity
 from pairalign.base.declaration import takes
-from pairalign.base.errors import UsageError
+from pairalign.base.error_types import UsageError
 from pairalign.base.notebooks import html_table
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.groups import Groups
-from pairalign.formats.groups import TableColumns, read_groups
+from pairalign.formats.group_files import TableColumns, read_groups
 from pairalign.formats.names import check_ending
 from pairalign.formats.splits import write_rows
 from pairalign.jobs.run.inputs import (
@@ -35,7 +35,7 @@ from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
 from pairalign.pairs.lists import PairList
-from pairalign.requests.audit import AuditRequest
+from pairalign.requests.audit_request import AuditRequest
 from pairalign.requests.shared import ProblemOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter

@@ -16,17 +16,17 @@ from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW, STRANDS
 from pairalign.base.declaration import check, make
-from pairalign.base.errors import ScoringError
+from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.inputs import mode_of
-from pairalign.jobs.run.request import evalue_filter_of
 from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.run_request import evalue_filter_of
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
-from pairalign.requests.audit import AuditRequest
+from pairalign.requests.audit_request import AuditRequest
 from pairalign.requests.similar import OF_PROTEINS
-from pairalign.requests.split import SplitRequest
+from pairalign.requests.split_request import SplitRequest
 from pairalign.scoring.scoring import Scoring
 from pairalign.statistics.significance import EvalueFilter
 

@@ -24,7 +24,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import STRANDS, Coverage, Identity
 from pairalign.base.declaration import takes
-from pairalign.base.errors import SplitError
+from pairalign.base.error_types import SplitError
 from pairalign.clusters.splits.labels import as_priorities, as_values
 from pairalign.clusters.splits.network import Network, least_removed
 from pairalign.clusters.splits.packing import FoldLimits, Folds, find_too_large, pack
@@ -42,7 +42,7 @@ from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
 from pairalign.requests.shared import ProblemOptions
-from pairalign.requests.split import SplitRequest
+from pairalign.requests.split_request import SplitRequest
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

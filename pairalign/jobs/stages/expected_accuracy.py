@@ -33,7 +33,7 @@ from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 
 _PIECE_RESIDUES = 1 << 18

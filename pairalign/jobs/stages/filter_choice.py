@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.engines.cpu.pair_filter import PairFilter
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.jobs.stages.strand_engine import BothStrandsFilter
 from pairalign.pairs.positions import positions_of_mask
 from pairalign.pairs.windows import Window

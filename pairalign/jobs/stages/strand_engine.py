@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
-from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter, PairsLeft
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.demand import Demand
 from pairalign.pairs.want import Detail, Want

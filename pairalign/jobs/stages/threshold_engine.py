@@ -19,7 +19,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
-from pairalign.engines.cpu.pair_filter import PairFilter, PairsLeft
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter, PairsLeft
 from pairalign.engines.cpu.seed_index import LEAST_IDENTITY, LEAST_SEQUENCES, SeedIndex
 from pairalign.jobs.stages.filter_choice import WORTH_CHOOSING, AnyFilter, is_worth_looking
 from pairalign.jobs.stages.strand_engine import BothStrandsFilter
@@ -32,7 +32,7 @@ from pairalign.sequences.complement import reverse_complement_set
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
-    from pairalign.engines.cuda.pair_filter import CudaPairFilter
+    from pairalign.engines.cuda.cuda_pair_filter import CudaPairFilter
 
 Mask = npt.NDArray[np.bool_]
 

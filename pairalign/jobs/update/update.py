@@ -14,7 +14,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
 from pairalign.base.arrays import Int32s
 from pairalign.base.declaration import check, decided_by, make, options_of, restored
-from pairalign.base.errors import FormatError, PartsError, UsageError
+from pairalign.base.error_types import FormatError, PartsError, UsageError
 from pairalign.base.native import keep_freed_memory
 from pairalign.base.spelling import spelled
 from pairalign.engines.kernels import AUTO
@@ -47,13 +47,13 @@ from pairalign.jobs.run.new_pairs import align_added
 from pairalign.jobs.run.part_place import check_parts_ending, without_option
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.query_slices import can_be_cut
-from pairalign.jobs.run.request import AlignmentPlan, plan_alignment, plan_of_files
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_identity import describe_run
+from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment, plan_of_files
 from pairalign.jobs.run.table import Table, confidence_of, table_of
 from pairalign.pairs.lists import PairList
-from pairalign.requests.align import AlignOptions
-from pairalign.requests.files import UpdateOptions
+from pairalign.requests.align_request import AlignOptions
+from pairalign.requests.files_request import UpdateOptions
 from pairalign.statistics.statements import statistics_by_name
 
 Results = Generator[Alignments, None, None]

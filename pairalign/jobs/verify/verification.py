@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pairalign.base.declaration import takes
-from pairalign.base.errors import UsageError
+from pairalign.base.error_types import UsageError
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.spelling import spelled
 from pairalign.engines.selection import usable_cores

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.findings import format_findings
-from pairalign.alignments.records import (
+from pairalign.alignments.alignment_records import (
     CLAIMS,
     FAULTS,
     UNSAID,
@@ -24,8 +23,9 @@ from pairalign.alignments.records import (
     SetNames,
     describe_fault,
 )
+from pairalign.alignments.findings import format_findings
 from pairalign.base.choices import END_GAPS, LIST_WINDOW
-from pairalign.base.errors import FormatError, shown_name
+from pairalign.base.error_types import FormatError, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.formats.readers import RecordReader, open_reader
 from pairalign.jobs.run.align import AlignmentJob
@@ -33,7 +33,7 @@ from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import reverse_complement
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 
 _AHEAD = 2

@@ -9,10 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.engines.cuda.block_diagonals.plan import Layout, Shape, Task, cut_batch
-from pairalign.engines.cuda.block_diagonals.results import Chosen
+from pairalign.engines.cuda.block_diagonals.block_diagonals_plan import (
+    Layout,
+    Shape,
+    Task,
+    cut_batch,
+)
+from pairalign.engines.cuda.block_diagonals.block_diagonals_results import Chosen
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.device.batch_pipeline import BatchTask
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window

@@ -1,6 +1,6 @@
 """What packed kernels are given at a time: some pairs of a window, as a batch of launches.
 
-`pairalign.engines.cuda.packed.plan` makes them; what items and places are is said there.
+`pairalign.engines.cuda.packed.packed_plan` makes them; what items and places are is said there.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import SCORE_FIELDS
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.family import DeviceContext
+from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.cuda.packed.batches import PackedBatch
 from pairalign.engines.cuda.packed.score_table import Costs
 from pairalign.engines.cuda.packed.sequences import DenseSet

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.engines.cuda.family import DeviceContext, DeviceSet
-from pairalign.engines.cuda.reverse_complement import OtherStrand
+from pairalign.engines.cuda.cuda_family import DeviceContext, DeviceSet
+from pairalign.engines.cuda.cuda_reverse_complement import OtherStrand
 from pairalign.pairs.windows import Window
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.residues import lay_out_residues

@@ -11,10 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.cuda_family import DeviceContext
 from pairalign.engines.cuda.device_memory import allocator_of
-from pairalign.engines.cuda.family import DeviceContext
 from pairalign.engines.cuda.packed.batches import PackedBatch, Work
-from pairalign.engines.cuda.packed.kernels import Flight, PackedKernels
+from pairalign.engines.cuda.packed.packed_kernels import Flight, PackedKernels
+from pairalign.engines.cuda.packed.packed_plan import PackedPlanner
+from pairalign.engines.cuda.packed.packed_results import PassingPairs, WindowResults
 from pairalign.engines.cuda.packed.parameters import (
     PARAMETER_NAMES,
     array_bytes,
@@ -22,8 +24,6 @@ from pairalign.engines.cuda.packed.parameters import (
     passing_bytes,
     upload_tables,
 )
-from pairalign.engines.cuda.packed.plan import PackedPlanner
-from pairalign.engines.cuda.packed.results import PassingPairs, WindowResults
 from pairalign.engines.device.batch_pipeline import BatchTask
 from pairalign.pairs.want import Detail, Want
 

@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.family import USUAL_SHARED_BYTES, DeviceContext
+from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES, DeviceContext
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
-from pairalign.engines.device.sets import PADDING_CODE
+from pairalign.engines.device.device_sets import PADDING_CODE
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.engines.kernels import find_kernel
 from pairalign.pairs.want import Detail, Want
@@ -191,7 +191,7 @@ class ScoreFamily(ABC):
     def align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
-        """Score a window batch by batch; see `pairalign.engines.cuda.family.KernelFamily`."""
+        """Score a window batch by batch; see `pairalign.engines.cuda.cuda_family.KernelFamily`."""
         assert want.detail == Detail.SCORE, "CudaEngine was opened for scores"
         context = self._context
         whole = Rectangle.of(window)

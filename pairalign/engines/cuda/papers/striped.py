@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pairalign.base.choices import MODES
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.family import USUAL_SHARED_BYTES
+from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES
 from pairalign.engines.cuda.papers.scores import MOST_PAIRS, WARP, Launch, ScoreFamily, fits_shorts
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.scoring.scoring import CODES

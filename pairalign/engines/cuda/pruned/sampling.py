@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.words import SIMILAR, WORD, WORDS, words_in_place
-from pairalign.engines.cuda.family import DeviceContext
-from pairalign.engines.device.sets import DeviceSet
+from pairalign.engines.cuda.cuda_family import DeviceContext
+from pairalign.engines.device.device_sets import DeviceSet
 from pairalign.pairs.windows import Window
 
 LEAST_RESIDUES = 2000

@@ -1,0 +1,187 @@
+"""The command ``pairalign align``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pairalign.base.declaration import decided_by
+from pairalign.base.native import keep_freed_memory
+from pairalign.cli.console import log, say
+from pairalign.cli.dask_cluster import WorkersRequest, run_on_cluster, workers_of
+from pairalign.cli.planning import (
+    named_output_of,
+    resources_of,
+    with_output,
+)
+from pairalign.cli.report_option import ReportRequest, finish_report, make_collector, report_of
+from pairalign.cli.summary import Summary, describe_steps
+from pairalign.cli.summary_lines import Lines, say_summary, written_pairs
+from pairalign.formats import FORMATS, open_writer
+from pairalign.formats.writer import Writer
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.destination import Destination, OutputRequest
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, problem_request
+from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest, plan_of_files
+from pairalign.jobs.run.table import Table, confidence_of, table_of
+from pairalign.requests.align_request import AlignOptions, AlignRequest
+from pairalign.statistics.statements import describe_mask, describe_statistics
+
+if TYPE_CHECKING:
+    from pairalign.jobs.report.report_collector import ReportCollector
+
+
+@dataclass(frozen=True)
+class _Command:
+    """What is asked, and what has been found out about where results go.
+
+    Attributes
+    ----------
+    asked : AlignOptions
+    problem : ProblemRequest
+    run : RunRequest
+    table : Table
+    output : OutputRequest
+    workers : WorkersRequest or None
+    report : ReportRequest or None
+    """
+
+    asked: AlignOptions
+    problem: ProblemRequest
+    run: RunRequest
+    table: Table
+    output: OutputRequest
+    workers: WorkersRequest | None
+    report: ReportRequest | None
+
+
+def run_align(asked: AlignOptions) -> None:
+    """Carry out ``pairalign align``."""
+    asked = with_output(asked, FORMATS)
+    table = table_of(asked)  # wrong usage is said before anything is read
+    check_files(asked)
+    workers, report = workers_of(asked), report_of(asked)
+    check_scoring(asked)
+    writer = table.writer_type
+    command = _Command(
+        asked,
+        problem_request(asked, asked.input, asked.input2, qualities=writer.shows_qualities),
+        table.run_request(asked, resources_of(asked)),
+        table,
+        named_output_of(asked, writer.name, writer.suffixes[0], table.join),
+        workers,
+        report,
+    )
+    say_summary(asked, _carry_out(command))
+
+
+def say_plan(plan: AlignmentPlan, *, quiet: bool) -> None:
+    """Say what residues are masked, what E-values are made of, and which pairs are left out."""
+    request, job = plan.request, plan.job
+    if request.mask_scores and not quiet:
+        say(describe_mask(plan.problem, job.problem, request.mask))
+    if plan.statistics.reason is not None:
+        log.warning("evalue and bits are nan: %s", plan.statistics.reason)
+    if plan.statistics.are_shown and plan.significance is not None and not quiet:
+        say(f"E-values: {describe_statistics(plan.significance, job.scoring)}")
+    if job.left_out:
+        log.warning(
+            "%s: %s pairs left out, which came again or were sequences with themselves",
+            request.pairs,
+            f"{job.left_out:,}",
+        )
+
+
+def _carry_out(command: _Command) -> Lines:
+    """Align, and write; return the summary."""
+    asked, output, table = command.asked, command.output, command.table
+    plan = plan_of_files(command.problem, asked, command.run)
+    say_plan(plan, quiet=asked.quiet)
+    run, started = plan.job, time.perf_counter()
+    decided = decided_by(asked)
+    if command.workers is not None:
+        run_on_cluster(command.workers, output.path, run, table.writer_type, **decided)
+        return written_pairs("alignments", run.pairs, output.path)
+    destination = Destination(output, run, of_block=table.writer_type.of_block, **decided)
+    summary = _summary_of(asked, run)
+    summary.go_on(destination.before)
+    destination.summary = summary.leave
+    run, computed = destination.job, _cells_left(destination)
+    collector = None
+    if command.report is not None:
+        collector = make_collector(run.problem, plan.significance)
+    if not destination.is_done:
+        keep_freed_memory(run.memory_bytes)
+        significance = plan.significance
+        if significance is not None and run.queries is not plan.job.queries:
+            significance = significance.of_sets(run.queries, run.problem.others)
+        shown = {**table.shown(), "significance": significance}
+        shown["confidence"] = confidence_of(table, asked, asked.device, run)
+        with destination.held():
+            _write(run, table.writer_type, destination, summary, collector, shown)
+    destination.finish()
+    if destination.is_done and not destination.before:  # update has made the part
+        return written_pairs("alignments", run.pairs, output.path)
+    if asked.explain:
+        say(describe_steps(run.steps, run.pairs))
+    lines = summary.lines(time.perf_counter() - started, output.path, computed)
+    if command.report is not None:
+        assert collector is not None
+        facts = lines.text()
+        if plan.significance is not None:
+            facts += f"\nE-values  {describe_statistics(plan.significance, run.scoring)}"
+        finish_report(command.report, collector, facts, devices=run.devices, realign=plan.realign)
+    return lines
+
+
+def _cells_left(destination: Destination) -> int:
+    """Return how many cells are to be computed; 0 where that is not known."""
+    run, is_cut = destination.job, destination.is_resumed
+    return 0 if destination.is_done or (is_cut and isinstance(run, HitsJob)) else run.cells
+
+
+def _summary_of(request: AlignRequest, run: AlignmentJob) -> Summary:
+    return Summary(
+        run.problem,
+        request,
+        pairs=run.pairs_ranked if isinstance(run, HitsJob) else run.pairs,
+        cells=run.cells,
+    )
+
+
+def _write(
+    run: AlignmentJob,
+    writer_type: type[Writer],
+    destination: Destination,
+    summary: Summary,
+    collector: ReportCollector | None,
+    shown: Mapping[str, Any],
+) -> None:
+    """Align and write what is kept; `shown` is what else `open_writer` is told of the format."""
+    with (
+        run.open() as results,
+        open_writer(
+            destination.path,
+            destination.format,
+            run.queries,
+            run.problem.others,
+            run.scoring,
+            run.want.detail,
+            threads=writer_type.threads_within(run.threads, 2 * run.memory_bytes),
+            piece=destination.piece,
+            output=destination.output,
+            **shown,
+        ) as writer,
+    ):
+        for alignments in results:
+            writer.write(alignments)
+            summary.add(alignments)
+            if collector is not None:
+                collector.add(alignments)
+            del alignments  # or they would stay in memory while the next ones are waited for
+            destination.wrote(writer)
+        destination.wrote_all(writer)

@@ -1,0 +1,168 @@
+"""The command ``pairalign audit``."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.base.declaration import check
+from pairalign.base.error_types import PairalignError, shown_name
+from pairalign.cli.console import say
+from pairalign.cli.planning import (
+    problem_of,
+    resources_of,
+    with_output,
+)
+from pairalign.cli.summary import describe_steps
+from pairalign.cli.summary_lines import Lines, describe_fragments, describe_promise, say_summary
+from pairalign.clusters.splits.groups import Groups, make_groups
+from pairalign.formats.group_files import TableColumns, read_groups, read_table
+from pairalign.formats.names import check_ending, format_by_suffix
+from pairalign.formats.output import check_writable
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring, problem_request, read_sets, sequences_request
+from pairalign.jobs.splits.audit import (
+    Audit,
+    Leaking,
+    Violations,
+    audit_groups,
+    audit_sets,
+)
+from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
+from pairalign.requests.audit_request import AuditOptions
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.distance_matrix import number_of_pairs
+
+_MOST_GROUPS, _MOST_NAMED = 12, 5
+"""That the summary shows."""
+
+
+class ViolationsError(PairalignError):
+    """Some pairs break what groups promise; they have been listed."""
+
+    exit_code = 1
+
+
+def run_audit(asked: AuditOptions) -> None:
+    """Carry out ``pairalign audit``."""
+    asked = with_output(asked)
+    check_files(asked)
+    check_ending(asked.output, (".csv",), "violations are written as CSV")
+    check_scoring(asked)
+    check_writable(asked.output)
+    if asked.read_as is None and format_by_suffix(asked.groups, CLUSTER_SUFFIXES) == "fasta":
+        asked = replace(asked, read_as="fasta")
+    check(asked)
+    first, second, groups = _read(asked)
+    problem = problem_of(asked, first, second)
+    resources = resources_of(asked)
+    started = time.perf_counter()
+    if groups is None:
+        audit = audit_sets(problem, asked, resources)
+    else:
+        audit = audit_groups(problem, groups, asked, resources)
+    thresholds = asked.thresholds
+    named = thresholds.identity_column
+    Violations(audit, first, second or first, groups, named).write(asked.output)
+    if asked.explain and asked.looks_across:
+        pairs = number_of_pairs(len(first)) if second is None else len(first) * len(second)
+        say(describe_steps(audit.steps, pairs))
+    lines = Lines()
+    lines.add_problem(problem)
+    lines.add_time(time.perf_counter() - started)
+    residues = sum(one.total_residues for one in problem.sets)
+    lines.add("promise", f"of two groups no pair has {describe_promise(asked, residues)}")
+    _describe(audit, lines)
+    if groups is not None:
+        _describe_left_out(first, groups, lines)
+    if asked.looks_across:
+        least = fragment_identity(thresholds)
+        labels = None if groups is None else groups.labels
+        fragments = count_fragments(problem, labels, least, asked.strand, resources)
+        lines.add(*describe_fragments(fragments, least, "groups"), fragments_across=fragments)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)
+    if audit.violations:
+        raise ViolationsError(f"{asked.groups}: {audit.violations:,} pairs break the promise")
+
+
+def _read(asked: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups | None]:
+    """Read the sequences and their groups; of two sets, train comes first."""
+    columns = TableColumns(asked.name_column, asked.fold_column, asked.sequence_column)
+    if columns.sequence is not None:
+        known, groups = _read_table(asked, columns)
+        return known, None, groups
+    assert asked.input is not None
+    if asked.are_sets:
+        first, second = read_sets(problem_request(asked, asked.groups, asked.input))
+        return first, second, None
+    first, _ = read_sets(problem_request(asked, asked.input))
+    return first, None, read_groups(asked.groups, asked.read_as, first, columns)
+
+
+def _read_table(asked: AuditOptions, columns: TableColumns) -> tuple[SequenceSet, Groups]:
+    """Read sequences and their groups of one table."""
+    said, residues = read_table(asked.groups, asked.read_as, columns)
+    request = sequences_request(asked, residues)
+    rules = request.rules
+    known = SequenceSet.from_strings(
+        residues,
+        [one.name for one in said],
+        alphabet=request.alphabet,
+        degap=rules.degap,
+        on_empty=rules.on_empty,
+        on_duplicate=rules.on_duplicate,
+        source=asked.groups,
+    )
+    if rules.on_empty == "skip":
+        said = [one for one, text in zip(said, residues, strict=True) if text.strip()]
+    if len(said) == len(known):  # repeated names may have been made unique
+        said = [replace(one, name=name) for one, name in zip(said, known.names, strict=True)]
+    return known, make_groups(known, said, asked.groups)
+
+
+def _describe(audit: Audit, lines: Lines) -> None:
+    lines.add(
+        "groups",
+        f"{audit.groups:,} of {audit.members:,} sequences",
+        groups=audit.groups,
+        members=audit.members,
+    )
+    across, under = audit.across.identity.tolist(), audit.under
+    lines.add("across", _count(across, "pairs of two groups that reach it"), across=len(across))
+    leaking = sum(one.sequences for one in audit.leaking)
+    lines.add("leaking", _leaking(audit.leaking), leaking=leaking)
+    if under is not None:
+        what = "members that do not reach it with their representatives"
+        identities = under.identity.tolist()
+        lines.add("under", _count(identities, what), under=len(identities))
+
+
+def _leaking(groups: tuple[Leaking, ...]) -> str:
+    """Return how many sequences have a similar one in another group; of a few groups, of each."""
+    in_order = sorted(groups, key=lambda one: (len(one.name), one.name))
+    shown = [f"{one.sequences:,} of {one.members:,} in {one.name}" for one in in_order]
+    if len(groups) > _MOST_GROUPS:
+        sequences = sum(one.sequences for one in groups)
+        shown = [f"{sequences:,} of {sum(one.members for one in groups):,} sequences"]
+    return f"{', '.join(shown)} reach it with a sequence of another group"
+
+
+def _describe_left_out(sequences: SequenceSet, groups: Groups, lines: Lines) -> None:
+    """Say which sequences no group names."""
+    missing = np.flatnonzero(groups.labels < 0).tolist()
+    if not missing:
+        return
+    names = ", ".join(shown_name(sequences.names[k]) for k in missing[:_MOST_NAMED])
+    more = ", ..." if len(missing) > _MOST_NAMED else ""
+    text = f"{len(missing):,} sequences that no group names: {names}{more}"
+    lines.add("left out", text, left_out=len(missing))
+
+
+def _count(identities: list[float], what: str) -> str:
+    if not identities:
+        return f"0 {what}"
+    return f"{len(identities):,} {what}, from {min(identities):.4g} to {max(identities):.4g}"

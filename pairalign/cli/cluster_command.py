@@ -1,0 +1,135 @@
+"""The command ``pairalign cluster``."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from pairalign.alignments.problem import Problem
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.base.declaration import check
+from pairalign.cli.cluster_network import write_network
+from pairalign.cli.console import log, say
+from pairalign.cli.planning import (
+    read_problem,
+    resources_of,
+    with_output,
+)
+from pairalign.cli.report_option import report_of
+from pairalign.cli.summary import describe_steps
+from pairalign.cli.summary_lines import Lines, say_summary
+from pairalign.clusters.clusters import Clusters
+from pairalign.engines.selection import usable_cores
+from pairalign.formats import NETWORK_FORMATS
+from pairalign.formats.cluster_files import write_clusters
+from pairalign.formats.group_files import read_groups
+from pairalign.formats.names import choose_format, suffixes_of
+from pairalign.formats.output import check_writable
+from pairalign.jobs.clusters.cluster import ClusterJob
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring
+from pairalign.requests.cluster_request import ClusterOptions
+from pairalign.sequences.abundances import describe_samples, read_abundances
+from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.distance_matrix import number_of_pairs
+
+_SUFFIXES = {**CLUSTER_SUFFIXES, **suffixes_of(NETWORK_FORMATS)}
+
+
+def run_cluster(asked: ClusterOptions) -> None:
+    """Carry out ``pairalign cluster``."""
+    asked = with_output(asked)
+    format = choose_format(asked.output, asked.format, _SUFFIXES, "clusters")
+    asked = replace(asked, format=format, edges=format in NETWORK_FORMATS)
+    check(asked)
+    outputs = [path for path in (asked.output, asked.representatives) if path is not None]
+    check_files(asked)
+    check_scoring(asked)
+    for path in outputs:
+        check_writable(path)
+    report = report_of(asked)
+    problem = read_problem(asked)
+    sequences = problem.queries
+    _warn_of_sizes(asked, sequences)
+    _warn_of_lengths(problem, asked.thresholds)
+    if format in ("otutab", "biom") and (samples := describe_samples(sequences.descriptions)):
+        log.warning("%s: %s", sequences.source, samples)
+    started = time.perf_counter()
+    if asked.extend is not None:
+        asked = replace(asked, extend=read_groups(asked.extend, None, sequences).labels)
+    job = ClusterJob(problem, asked, resources_of(asked))
+    clusters = job.run()
+    if asked.clusters_by == "size":
+        clusters = clusters.by_abundance()
+    seconds = time.perf_counter() - started
+    if asked.edges:
+        write_network(outputs[0], format, clusters)
+    else:
+        _write(asked, outputs[0], clusters, format)
+    if asked.representatives is not None:
+        _write(asked, asked.representatives, clusters, "fasta")
+    if asked.explain:
+        say(describe_steps(job.steps, number_of_pairs(len(sequences))))
+    summary = _describe(clusters, problem, seconds, outputs)
+    if report is not None:
+        from pairalign.cli.cluster_report import report_clusters
+
+        report_clusters(report, clusters, job.devices, summary.text())
+    say_summary(asked, summary)
+
+
+def _write(asked: ClusterOptions, path: str, clusters: Clusters, format: str) -> None:
+    threads = asked.threads or usable_cores()
+    sizes = {"sizein": asked.sizein, "sizeout": asked.sizeout}
+    write_clusters(path, clusters, format, threads=threads, **sizes)
+
+
+def _warn_of_sizes(asked: ClusterOptions, sequences: SequenceSet) -> None:
+    """Say where sizes are asked for that headers do not have, or the other way round."""
+    are_asked = asked.sizein or "size" in (asked.order, asked.clusters_by)
+    has_sizes = read_abundances(sequences) is not None
+    if are_asked and not has_sizes:
+        log.warning("%s: no header has ;size=, so that each counts once", sequences.source)
+    if asked.sizeout and has_sizes and not asked.sizein:
+        log.warning(
+            "%s: headers have ;size=, which --sizeout counts with --sizein alone", sequences.source
+        )
+    if asked.sizeout and asked.format != "fasta" and asked.representatives is None:
+        log.warning("--sizeout is of representatives, which are not written: --representatives")
+
+
+def _warn_of_lengths(problem: Problem, thresholds: PairThresholds) -> None:
+    """Say where reads are too unequally long to be similar enough by columns, as others count."""
+    sequences, least = problem.queries, float(thresholds.min_identity)
+    if not thresholds.counts_ends(problem.scoring.mode) or sequences.alphabet.name != DNA.name:
+        return
+    short, long = np.percentile(sequences.lengths, (10, 90))
+    if short < least * long:
+        log.warning(
+            "%s: a tenth has at most %d bases, a tenth at least %d, so that they are less than "
+            "%g%% identical by all columns; vsearch and CD-HIT do not count what a read lacks at "
+            "its ends: --identity-of shorter --mode semiglobal",
+            *(sequences.source, short, long, 100 * least),
+        )
+
+
+def _describe(clusters: Clusters, problem: Problem, seconds: float, outputs: list[str]) -> Lines:
+    sizes = clusters.sizes
+    lines, singles = Lines(), int((sizes == 1).sum())
+    lines.add_problem(problem)
+    lines.add_time(seconds)
+    lines.add(
+        "clusters",
+        f"{len(clusters):,} by {clusters.linkage} linkage, the largest of {sizes.max():,}, "
+        f"{singles:,} of a single sequence",
+        clusters=len(clusters),
+        linkage=clusters.linkage,
+        largest=int(sizes.max()),
+        singletons=singles,
+    )
+    lines.add_outputs(outputs)
+    return lines

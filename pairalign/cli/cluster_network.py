@@ -1,0 +1,30 @@
+"""Networks on the command line: the network of clusters."""
+
+from __future__ import annotations
+
+from pairalign.alignments.problem import Problem
+from pairalign.clusters.clusters import Clusters
+from pairalign.formats import open_writer
+from pairalign.jobs.run.run_request import find_statistics
+from pairalign.pairs.want import Detail
+from pairalign.requests.align_request import AlignRequest
+
+
+def write_network(path: str, format: str, clusters: Clusters) -> None:
+    """Write the pairs that are similar enough, with the cluster of each sequence."""
+    edges = clusters.edges
+    assert edges is not None
+    sequences = clusters.sequences
+    known = find_statistics(AlignRequest(), Problem(sequences, None, edges.scoring))
+    with open_writer(
+        path,
+        format,
+        sequences,
+        sequences,
+        edges.scoring,
+        Detail.STATS,
+        strands=edges.strand is not None,
+        labels=clusters.labels,
+        significance=known.significance,
+    ) as writer:
+        writer.write(edges)

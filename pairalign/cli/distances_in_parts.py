@@ -1,0 +1,123 @@
+"""Distances in parts, and those that are resumed: for ``pairalign distance`` and ``tree``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from pairalign.alignments.problem import Problem
+from pairalign.base.declaration import options_of
+from pairalign.cli.dask_cluster import Parts, make_parts, workers_of
+from pairalign.cli.planning import named_output_of
+from pairalign.cli.summary_lines import say_summary, written_pairs
+from pairalign.formats.distance_parts import (
+    FORMAT,
+    SUFFIX,
+    DistanceWriter,
+    merge_distances,
+    read_values,
+)
+from pairalign.formats.output import Output, open_output
+from pairalign.formats.part_places import clear_parts
+from pairalign.formats.parts import read_manifests
+from pairalign.formats.resumable import check_resumable
+from pairalign.jobs.distances.distance import measure_in_order, plan_distances
+from pairalign.jobs.distances.measures import Measure, check_alphabet, check_sets, find_measure
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.destination import (
+    Destination,
+    OutputRequest,
+    replace_leftovers,
+)
+from pairalign.jobs.run.run_request import RunRequest
+from pairalign.requests.distance_request import DistanceOptions, TreeOptions
+from pairalign.requests.shared import (
+    InputOptions,
+    KernelResources,
+    ScoringOptions,
+    StrandOptions,
+)
+from pairalign.trees.rectangular_distances import AnyDistances
+
+Forget = Callable[[], None]
+"""Removes what was kept of distances, when the results are there."""
+
+
+def write_part(asked: DistanceOptions, problem: Problem, run: RunRequest) -> None:
+    """Compute the distances of a shard and write them into its folder."""
+    measure = find_measure(asked.measure)
+    check_alphabet(measure, problem.queries)
+    output = named_output_of(asked, FORMAT, SUFFIX)
+    job = plan_distances(asked, problem, run)
+    destination = Destination(output, job, of_block=True, measure=measure.name)
+    check_sets(destination.job.problem)  # a worker reads the names of its block alone
+    if not destination.is_done:
+        file = destination.output or open_output(output.path)
+        with destination.held(), file:
+            _write(destination, file, problem, measure)
+    destination.finish()
+    say_summary(asked, written_pairs("distances", job.pairs, output.path))
+
+
+def measure_resumed(
+    asked: DistanceOptions | TreeOptions, run: AlignmentJob, measure: Measure
+) -> tuple[AnyDistances, AlignmentJob, Forget]:
+    """Compute all distances, from where a run that was ended had got to; also return what was left.
+
+    They are kept beside the output (``OUT.distances.part``) until they are forgotten.
+    """
+    check_resumable(asked.output)
+    check_sets(run.problem)
+    output = OutputRequest(_beside(asked.output), FORMAT, True, asked.commit_every)
+    destination = Destination(output, run, measure=measure.name)
+    assert destination.output is not None
+    kept = destination.take_back()
+    with destination.held():
+        _write(destination, destination.output, run.problem, measure)
+    return read_values(kept.blocks(), kept.size), destination.job, kept.discard
+
+
+def measure_on_cluster(
+    asked: DistanceOptions | TreeOptions, run: AlignmentJob, measure: Measure
+) -> tuple[AnyDistances, Forget]:
+    """Compute all distances on a cluster; parts are kept until they are forgotten."""
+    check_sets(run.problem)
+    parts = Parts(FORMAT, SUFFIX, _command_of_a_part(asked, measure))
+    workers = workers_of(asked)
+    assert workers is not None
+    folder = make_parts(workers, asked.output, run, parts, measure=measure.name)
+    manifests = read_manifests(folder)
+    return merge_distances(folder, manifests), partial(clear_parts, folder, manifests[0].run)
+
+
+def _command_of_a_part(asked: DistanceOptions | TreeOptions, measure: Measure) -> list[str]:
+    """Return the arguments of ``distance`` that compute the same distances."""
+    second = getattr(asked, "input2", None)
+    files = [asked.input] if second is None else [asked.input, second]
+    command = ["distance", *files, f"--measure={measure.name}", "--quiet"]
+    kinds = (StrandOptions, ScoringOptions, InputOptions, KernelResources)
+    for one in (one for kind in kinds for one in options_of(kind)):
+        value = getattr(asked, one.name, one.default)
+        if value is None or value == one.default:  # None: `names` of a tree that names no file
+            continue
+        several = value if one.is_several else [value]
+        command += [one.flag] if one.is_flag else [f"{one.flag}={given}" for given in several]
+    return command
+
+
+def replace_distances(output: str) -> None:
+    """Say, and remove, what a dead run with ``--resume`` has left."""
+    replace_leftovers(_beside(output))
+
+
+def _beside(output: str) -> str:
+    return f"{output}{SUFFIX}"
+
+
+def _write(destination: Destination, output: Output, problem: Problem, measure: Measure) -> None:
+    run = destination.job
+    writer = DistanceWriter(output, problem, measure.name, run.window, destination.piece)
+    for values in measure_in_order(run, measure):
+        writer.write(values)
+        destination.wrote(writer)
+    destination.wrote_all(writer)

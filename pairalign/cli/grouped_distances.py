@@ -1,0 +1,56 @@
+"""``pairalign distance --group-by``: how far apart proteomes and genomes are."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from pairalign.base.choices import BY_FILE, ON_DUPLICATE
+from pairalign.cli.planning import (
+    problem_of,
+    resources_of,
+)
+from pairalign.cli.summary_lines import Lines
+from pairalign.formats.phylip import check_strict_names
+from pairalign.jobs.distances.group_membership import BY_FILE_RULES, find_groups
+from pairalign.jobs.distances.guide_tree import check_count
+from pairalign.jobs.distances.proteome_distances import measure_groups
+from pairalign.jobs.run.inputs import read_sets, rules_of, sequences_request
+from pairalign.requests.distance_request import DistanceOptions
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.group_distances import GroupDistances
+
+
+def measure_grouped(
+    asked: DistanceOptions, report: Lines
+) -> tuple[GroupDistances, tuple[str, ...]]:
+    """Compute the distances of groups, and report on it; also return the devices."""
+    sequences = _read(asked)
+    groups = find_groups(asked.group_by, sequences)
+    if asked.strict_names:
+        check_strict_names(groups.names)
+    if asked.plot is not None:
+        check_count(len(groups.names), sequences.source)
+    problem, started = problem_of(asked, sequences), time.perf_counter()
+    found, aligned = measure_groups(asked, problem, groups, resources_of(asked))
+    seconds = time.perf_counter() - started
+    report.add_problem(problem)
+    text = f"{len(found):,} of {found.sizes.min():,} to {found.sizes.max():,} sequences"
+    report.add("groups", text, groups=len(found))
+    facts, text = {"pairs": aligned.pairs}, f"{aligned.pairs:,}"
+    if "matched" in found.columns:
+        facts["matched"] = int(found.columns["matched"].sum())
+        text += f", of which {facts['matched']:,} are each other's best hits"
+    report.add("pairs", text, **facts)
+    report.add_time(seconds, aligned.cells)
+    return found, aligned.devices
+
+
+def _read(asked: DistanceOptions) -> SequenceSet:
+    """Read all files as one set."""
+    rules = rules_of(asked)
+    if asked.group_by == BY_FILE and rules.on_duplicate == ON_DUPLICATE[0]:
+        rules = replace(rules, on_duplicate=BY_FILE_RULES.on_duplicate)
+    first, *others = asked.files
+    request = sequences_request(asked, first, rules=rules)
+    return read_sets(replace(request, also=(*others, *asked.also)))[0]

@@ -1,0 +1,45 @@
+"""The command ``pairalign merge``."""
+
+from __future__ import annotations
+
+import shlex
+
+from pairalign.cli.summary_lines import Lines, say_summary
+from pairalign.formats.merge import merge
+from pairalign.formats.parts import (
+    Manifest,
+    describe_shards,
+    missing_shards,
+    read_manifests,
+)
+from pairalign.jobs.run.part_place import without_option
+from pairalign.requests.files_request import MergeOptions
+
+
+def run_merge(asked: MergeOptions) -> None:
+    """Carry out ``pairalign merge``."""
+    manifests = read_manifests(asked.parts)
+    if asked.plan:
+        _print_plan(manifests)
+        return
+    merge(asked.parts, asked.output, format=asked.format, threads=asked.threads)
+    size = sum(manifest.bytes for manifest in manifests)
+    pairs = sum(manifest.pairs for manifest in manifests)
+    lines = Lines()
+    lines.add("merged", f"{len(manifests):,} parts, {size:,} bytes", parts=len(manifests))
+    lines.add("pairs", f"{pairs:,}", pairs=pairs)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)
+
+
+def _print_plan(manifests: list[Manifest]) -> None:
+    """Print a command for each missing part; a comment has their numbers for a job array."""
+    missing = missing_shards(manifests)
+    shards = manifests[0].shards
+    if not missing:
+        print(f"# all {shards} parts are there")
+        return
+    print(f"# {len(missing)} of {shards} parts are missing: {describe_shards(missing)}")
+    command = without_option(manifests[0].command, "--shard", values=1)
+    for shard in missing:
+        print(shlex.join(["pairalign", *command, "--shard", f"{shard}/{shards}"]))

@@ -1,0 +1,165 @@
+"""The command ``pairalign msa``."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pairalign.alignments.multiple import MultipleAlignment
+from pairalign.base.choices import MSA_SUFFIXES
+from pairalign.base.error_types import FormatError
+from pairalign.cli.msa_families import (
+    add_homologs,
+    add_unlike,
+    check_partners,
+    homologs_of,
+    how_of,
+    run_families,
+)
+from pairalign.cli.planning import with_output
+from pairalign.cli.resumed_steps import kept_results
+from pairalign.cli.summary_lines import Lines, say_summary
+from pairalign.formats.aligned_fasta import read_aligned_fasta
+from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import check_writable, open_output
+from pairalign.jobs.msa.adding import extend_multiple
+from pairalign.jobs.msa.merging import merge_multiple, read_given
+from pairalign.jobs.msa.msa import msa, score_multiple
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import read_sets, rules_of, sequences_request
+from pairalign.requests.msa_request import MsaOptions
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.newick import check_names
+from pairalign.trees.tree_reading import read_newick
+
+
+def run_msa(asked: MsaOptions) -> None:
+    """Carry out ``pairalign msa``."""
+    if asked.is_of_families:
+        run_families(asked)
+        return
+    asked = with_output(asked)
+    format = choose_format(asked.output, asked.format, MSA_SUFFIXES, "multiple alignments")
+    check_files(asked)
+    check_partners(asked, format)
+    outputs = [path for path in (asked.output, asked.tree_out) if path is not None]
+    for path in outputs:
+        check_writable(path)
+    started = time.perf_counter()
+    if asked.merge:
+        alignment = _merge(asked, format)
+    else:
+        make = _align if asked.add is None else _extend
+        alignment = make(asked, format)
+    say_summary(asked, _summary(alignment, outputs, time.perf_counter() - started))
+
+
+def _write(asked: MsaOptions, format: str, alignment: MultipleAlignment) -> None:
+    with open_output(asked.output) as output:
+        write_alignment(output, format, alignment, asked.order)
+        if alignment.tree is not None and asked.tree_out is not None:
+            with open_output(asked.tree_out) as tree:
+                tree.write(alignment.tree.newick().encode())
+
+
+def _check_tree(sequences: SequenceSet) -> None:
+    if len(sequences) < 2:
+        raise FormatError(f"{sequences.source}: --tree-out needs two or more sequences, found one")
+    check_names(sequences.names, source=sequences.source)
+
+
+def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
+    """Add sequences to an alignment, and write it."""
+    assert asked.to is not None
+    rules = replace(rules_of(asked), degap=True)  # of the alignment
+    old, new = read_sets(sequences_request(asked, asked.to, asked.add, rules))
+    assert new is not None
+    for one in (old, new):
+        check_msa_names(one, format)
+    columns, width = read_aligned_fasta(asked.to, old)
+    decided = {"old": old, "sequences": new, **_decided(asked, format)}
+    nothing = np.zeros(old.total_residues), np.zeros(old.total_residues, np.int32)
+    with kept_results(asked, "msa --add", **decided, columns=columns, width=width) as kept:
+        alignment = extend_multiple(
+            MultipleAlignment(old, columns, width, *nothing, None),
+            new,
+            confidence=format in WITH_CONFIDENCE,
+            kept=kept,
+            **how_of(asked),
+        )
+        _write(asked, format, alignment)
+    return alignment
+
+
+def _merge(asked: MsaOptions, format: str) -> MultipleAlignment:
+    """Make one alignment of several, and write it."""
+    request = sequences_request(asked, asked.inputs[0])
+    given = read_given(asked.inputs, request.alphabet, request.rules)
+    check_msa_names(given.sequences, format)
+    if asked.tree_out is not None:
+        _check_tree(given.sequences)
+    decided = {"sequences": given.sequences, **_decided(asked, format)}
+    what = {"columns": given.columns, "starts": given.starts, "widths": np.array(given.widths)}
+    with kept_results(asked, "msa --merge", **decided, **what) as kept:
+        alignment = merge_multiple(
+            given, confidence=format in WITH_CONFIDENCE, kept=kept, **how_of(asked)
+        )
+        _write(asked, format, alignment)
+    return alignment
+
+
+def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
+    """Align sequences, or compute how sure an alignment of them is, and write that."""
+    sequences, _ = read_sets(sequences_request(asked, asked.inputs[0]))
+    check_msa_names(sequences, format)
+    if asked.tree_out is not None:
+        _check_tree(sequences)
+    decided, how = {"sequences": sequences, **_decided(asked, format)}, how_of(asked)
+    if asked.confidence_of is not None:
+        columns, width = read_aligned_fasta(asked.confidence_of, sequences)
+        with kept_results(asked, "confidence", **decided, columns=columns, width=width) as kept:
+            alignment = score_multiple(sequences, columns, width, kept=kept, **how)
+            _write(asked, format, alignment)
+        return alignment
+    homologs = None
+    if (found := homologs_of(asked, {"": sequences}, format)) is not None:
+        homologs = found[""]
+        if asked.keep_homologs and asked.tree_out is not None:
+            _check_tree(homologs.after(sequences))
+        decided |= {"homologs": homologs.sequences, "keep_homologs": asked.keep_homologs}
+        how |= {"homologs": homologs, "keep_homologs": asked.keep_homologs}
+    tree = None if asked.tree_in is None else read_newick(asked.tree_in, sequences.names)
+    linkage = None if tree is None else tree.linkage
+    with kept_results(asked, "msa", **decided, tree=linkage) as kept:
+        alignment = msa(
+            sequences, tree_in=tree, confidence=format in WITH_CONFIDENCE, kept=kept, **how
+        )
+        _write(asked, format, alignment)
+    return alignment
+
+
+def _decided(asked: MsaOptions, format: str) -> dict[str, Any]:
+    """Return what decides the results besides the sequences."""
+    confidence = format in WITH_CONFIDENCE
+    return {"confidence": confidence, "partners": asked.partners, "seed": asked.seed}
+
+
+def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -> Lines:
+    confidence = alignment.column_confidence
+    known = confidence[~np.isnan(confidence)]
+    lines = Lines()
+    lines.add_sets(alignment.sequences)
+    lines.add("columns", f"{alignment.width:,}", columns=alignment.width)
+    if len(known):
+        mean = float(known.mean())
+        lines.add("confidence", f"{mean:.3f} in the mean of columns", confidence=round(mean, 6))
+    if alignment.homologs is not None:
+        add_homologs(lines, {"": alignment.homologs})
+    add_unlike(lines, alignment.named_unlike)
+    lines.add_time(seconds)
+    lines.add_outputs(outputs)
+    return lines

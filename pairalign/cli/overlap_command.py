@@ -1,0 +1,302 @@
+"""The command ``pairalign overlap``."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from pairalign.alignments.alignments import concatenate
+from pairalign.base.native import keep_freed_memory
+from pairalign.cli.console import log
+from pairalign.cli.dask_cluster import WorkersRequest, run_on_cluster, workers_of
+from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
+from pairalign.cli.planning import (
+    named_output_of,
+    read_sequences,
+    resources_of,
+    result_seconds,
+    with_output,
+)
+from pairalign.cli.report_option import ReportRequest, finish_report, report_of
+from pairalign.cli.summary_lines import Lines, say_summary, written_pairs
+from pairalign.formats import (
+    OVERLAP_FORMATS,
+    Writer,
+    check_shown,
+    find_format,
+    open_overlap_writer,
+)
+from pairalign.jobs.overlaps.overlap import OverlapJob, plan_overlap_job
+from pairalign.jobs.overlaps.overlap_plan import check_costs
+from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy
+from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
+from pairalign.jobs.run.destination import Destination, OutputRequest
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import rules_of
+from pairalign.jobs.run.run_request import RunRequest
+from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
+from pairalign.jobs.run.table import tags_of
+from pairalign.pairs.want import Detail
+from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL
+from pairalign.requests.overlap_request import OverlapOptions, OverlapRequest
+from pairalign.sequences.sets import SequenceSet
+from pairalign.statistics.statements import describe_scoring
+
+_FEW = 0.5
+"""A warning when a smaller share of the reads has an overlap."""
+
+
+@dataclass(frozen=True)
+class _Command:
+    """What is asked, and what has been found out about where results go.
+
+    Attributes
+    ----------
+    asked : OverlapOptions
+    run : RunRequest
+    output : OutputRequest
+    writer_type : type of Writer
+    tags : frozenset of str
+    workers : WorkersRequest or None
+    report : ReportRequest or None
+    """
+
+    asked: OverlapOptions
+    run: RunRequest
+    output: OutputRequest
+    writer_type: type[Writer]
+    tags: frozenset[str]
+    workers: WorkersRequest | None
+    report: ReportRequest | None
+
+    def decided(self, job: OverlapJob, overhang: int) -> dict[str, Any]:
+        """Return what decides the bytes besides the job, see `describe_run`."""
+        return {
+            "max_overhang": overhang,
+            "dual": self.asked.dual,
+            "cigars": not self.asked.no_cigar,
+            "tags": sorted(self.tags),
+            "thresholds": job.thresholds,
+            "candidates": job.candidates,
+        }
+
+
+def run_overlap(asked: OverlapOptions) -> None:
+    """Carry out ``pairalign overlap``."""
+    asked = with_output(asked, OVERLAP_FORMATS)
+    writer_type = find_format(asked.output, asked.format, OVERLAP_FORMATS)
+    tags, detail = tags_of(asked), Detail.STATS if asked.no_cigar else Detail.CIGAR
+    check_shown(writer_type, detail, both_ways=asked.dual, tags=tags, overlaps=True)
+    check_files(asked)
+    workers = workers_of(asked)
+    check_costs(asked)
+    check_graph(asked, writer_type)
+    report = report_of(asked)
+    seconds, resources = result_seconds(asked), resources_of(asked)
+    command = _Command(
+        asked,
+        RunRequest(shard=asked.shard, result_seconds=seconds, resources=resources),
+        named_output_of(asked, writer_type.name, writer_type.suffixes[0]),
+        writer_type,
+        tags,
+        workers,
+        report,
+    )
+    say_summary(asked, _carry_out(command))
+
+
+def _carry_out(command: _Command) -> Lines:
+    """Find overlaps, and write them; return the summary."""
+    asked, output = command.asked, command.output
+    if asked.candidates == MAPPY:
+        import_mappy()
+    rules = replace(rules_of(asked), qualities=command.writer_type.shows_qualities)
+    reads, _ = read_sequences(asked, rules)
+    started = time.perf_counter()
+    run = _plan(asked, reads, command.run)
+    overhang = run.preset.max_overhang
+    if asked.cuts:
+        run, trimmed = _trim(asked, run, command.run)
+        reads = trimmed.reads
+        if asked.trimmed is not None:
+            trimmed.write(asked.trimmed, asked.input, *asked.also)
+    job, decided = run.alignment, command.decided(run, overhang)
+    if command.workers is not None:
+        run_on_cluster(command.workers, output.path, job, command.writer_type, **decided)
+        return written_pairs("overlaps", job.pairs, output.path)
+    destination = Destination(output, job, **decided)
+    seen = OverlapWatcher(asked, job.problem, overhang)
+    kinds = destination.before.get("kinds", [])
+    before = np.zeros(INTERNAL + 1, np.int64) if len(kinds) != INTERNAL + 1 else np.array(kinds)
+    counts, writing = before, 0.0
+    keep_freed_memory(job.memory_bytes)
+    if not destination.is_done:
+        with destination.held():
+            counts, writing = _write(command, destination, overhang, seen, before)
+    seconds = time.perf_counter() - started
+    destination.finish()
+    seen.write_reads()
+    computed = 0 if destination.is_done else destination.job.cells
+    lines = _summary(run, reads, counts, (seconds, writing, computed), output.path)
+    if asked.removes:
+        lines.add("left", seen.describe_left(int(counts.sum())))
+    if not destination.is_resumed and asked.shard is None:
+        _warn_of_few(seen.overlapping)
+        if counts.sum() and run.preset.mode == "local" and not asked.is_reduced:
+            for title, advice in seen.describe_advice():
+                lines.add(title, advice)
+    if command.report is not None and seen.report is not None:
+        reports = seen.read_report.columns()
+        devices = destination.job.devices
+        finish_report(command.report, seen.report, lines.text(), devices=devices, reads=reports)
+    return lines
+
+
+def _plan(asked: OverlapRequest, reads: SequenceSet, run: RunRequest) -> OverlapJob:
+    return plan_overlap_job(asked, reads, run, lambda message: log.warning("%s", message))
+
+
+def _trim(asked: OverlapRequest, job: OverlapJob, run: RunRequest) -> tuple[OverlapJob, Trimmed]:
+    """Find all overlaps, cut the reads, and plan the alignment of those that overlap."""
+    with job.alignment.open() as results:
+        found = concatenate(list(results))
+    trimmed = trim_reads(found, job.preset.max_overhang)
+    if not len(found):
+        return job, trimmed
+    log.info("%s of %s reads are cut", f"{trimmed.cut:,}", f"{len(trimmed.reads):,}")
+    limits = job.thresholds
+    chosen = replace(
+        asked,
+        preset=job.preset.name,
+        min_overlap=limits.min_overlap,
+        min_identity=limits.min_identity,
+        min_score=job.alignment.scoring.format_score(limits.min_raw_score),
+        max_false=None,
+        max_overlaps=limits.max_overlaps,
+        candidates=candidates_of(found),
+    )
+    return _plan(chosen, trimmed.reads, run), trimmed
+
+
+def _write(
+    command: _Command,
+    destination: Destination,
+    overhang: int,
+    seen: OverlapWatcher,
+    before: np.ndarray,
+) -> tuple[np.ndarray, float]:
+    """Find and write; return how many there are of each kind, and seconds of writing.
+
+    `before` says how many runs before have written.
+    """
+    run, writing = destination.job, 0.0
+    with run.open() as results:
+        watched = seen.watch(results)
+        if command.asked.removes:  # nothing can be written before everything is known
+            if command.asked.unitigs:
+                return seen.write_unitigs(watched, destination.path), writing
+            watched = seen.reduce(watched)
+        with open_overlap_writer(
+            destination.path,
+            destination.format,
+            run.queries,
+            run.scoring,
+            max_overhang=overhang,
+            dual=command.asked.dual,
+            cigars=not command.asked.no_cigar,
+            tags=command.tags,
+            kept=seen.kept,
+            threads=run.threads,
+            piece=destination.piece,
+            output=destination.output,
+        ) as writer:
+            destination.summary = partial(_left, before, writer)
+            for alignments in watched:
+                started = time.perf_counter()
+                writer.write(alignments)
+                writing += time.perf_counter() - started
+                del alignments  # or they would stay in memory while the next are waited for
+                destination.wrote(writer)
+            destination.wrote_all(writer)
+    return before + writer.kind_counts, writing
+
+
+def _left(before: np.ndarray, writer: Writer) -> dict[str, Any]:
+    """Return what a summary has to know, see `pairalign.formats.schemas.SUMMARY_LEFT`."""
+    kinds = (before + writer.kind_counts).tolist()
+    return {"kept": sum(kinds), "kinds": kinds}
+
+
+def _warn_of_few(overlapping: np.ndarray) -> None:
+    """Warn when few of the reads have an overlap."""
+    found, reads = int(overlapping.sum()), len(overlapping)
+    if not found:
+        log.warning("no overlap passed; try another --preset or lower thresholds")
+    elif found < _FEW * reads:
+        log.warning(
+            "only %s of %s reads (%d%%) have an overlap: too few reads for their genome, or they "
+            "need another --preset or lower thresholds",
+            f"{found:,}",
+            f"{reads:,}",
+            100 * found // reads,
+        )
+
+
+def _summary(
+    run: OverlapJob,
+    reads: SequenceSet,
+    counts: np.ndarray,
+    work: tuple[float, float, int],
+    output: str,
+) -> Lines:
+    """Return what each stage did, and what came of it.
+
+    `work`: seconds of everything, those of writing, and cells that were computed.
+    """
+    job, lines = run.alignment, Lines()
+    lines.add_sets(reads, title="reads")
+    preset = run.preset.name
+    lines.add("scoring", f"{describe_scoring(job.scoring)} (preset {preset})", preset=preset)
+    strands = "both" if run.candidates is None else "their"
+    lines.add("pairs", f"{job.pairs:,}, on {strands} strands", pairs=job.pairs)
+    _add_stages(lines, run)
+    kinds = {
+        "dovetails": int(counts[DOVETAIL]),
+        "containments": int(counts[CONTAINED] + counts[CONTAINS]),
+    }
+    if job.scoring.mode == "local":
+        kinds["internal"] = int(counts[INTERNAL])
+    text = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+    total = int(counts.sum())
+    lines.add("overlaps", f"{total:,}: {text}", overlaps=total, kinds=kinds)
+    lines.add_time(work[0], work[2], f", {work[1]:.2f} of it writing")
+    lines.add_outputs([output])
+    return lines
+
+
+def _add_stages(lines: Lines, run: OverlapJob) -> None:
+    """Add how many alignments each stage made, in how long, and how many passed."""
+    limits, stages = run.thresholds, run.stages
+    least = run.alignment.scoring.format_score(limits.min_raw_score)
+    identity = float(100 * limits.min_identity)
+    passing = {
+        FILTER: ("filtered", "pass"),
+        SCORE: ("scored", f"reach {least}"),
+        ALIGN: ("aligned", f"have {limits.min_overlap:,} bases at {identity:g}% identity"),
+        SUBOPTIMAL: ("again", "suboptimal overlaps"),
+    }
+    found = run.candidates
+    if found is not None and found.seconds:
+        text = f"{len(found.first):,} in {found.seconds:.2f} s"
+        lines.add("candidates", text, candidates=len(found.first))
+    for name, (title, what) in passing.items():
+        stage = stages[name]
+        is_said = run.candidates is None if name == SCORE else bool(stage.alignments)
+        if is_said or name == ALIGN:
+            text = f"{stage.alignments:,} in {stage.seconds:.2f} s, {stage.passed:,} {what}"
+            facts = {"alignments": stage.alignments, "passed": stage.passed}
+            lines.add(title, text, **{title: facts})

@@ -1,0 +1,34 @@
+"""The command ``pairalign pack``."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from pairalign.cli.planning import read_sequences, with_output
+from pairalign.cli.summary_lines import Lines, say_summary
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import check_writable
+from pairalign.formats.pairset import SUFFIXES, pack
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import rules_of
+from pairalign.requests.files_request import PackOptions
+
+
+def run_pack(asked: PackOptions) -> None:
+    """Carry out ``pairalign pack``."""
+    asked = with_output(asked)
+    choose_format(asked.output, asked.format, SUFFIXES, "a store of sequences")
+    check_files(asked)
+    check_writable(asked.output)
+    started = time.perf_counter()
+    rules = replace(rules_of(asked), qualities=True)
+    sequences, _ = read_sequences(asked, rules)
+    pack(sequences, asked.output)
+    lines = Lines()
+    lines.add_sets(sequences)
+    if sequences.qualities is not None:
+        lines.add("qualities", "kept")
+    lines.add_time(time.perf_counter() - started)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)

@@ -1,0 +1,66 @@
+"""The command ``pairalign posterior``."""
+
+from __future__ import annotations
+
+import time
+
+from pairalign.base.choices import POSTERIOR_SUFFIXES
+from pairalign.cli.planning import progress_of, read_sequences, with_output
+from pairalign.cli.resumed_steps import kept_results
+from pairalign.cli.summary_lines import Lines, say_summary
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import check_writable, open_output
+from pairalign.formats.posterior_files import WRITERS, check_format
+from pairalign.jobs.posterior.posterior import PosteriorJob
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.requests.posterior_request import PosteriorOptions
+
+
+def run_posterior(asked: PosteriorOptions) -> None:
+    """Carry out ``pairalign posterior``."""
+    asked = with_output(asked)
+    format = choose_format(asked.output, asked.format, POSTERIOR_SUFFIXES, "posteriors")
+    check_format(format, asked.output)
+    check_files(asked)
+    check_writable(asked.output)
+    sequences, _ = read_sequences(asked)
+    started = time.perf_counter()
+    decided = {"sequences": sequences, "threshold": asked.threshold}
+    with kept_results(asked, "posteriors", **decided) as kept:
+        job = PosteriorJob(
+            sequences,
+            threshold=asked.threshold,
+            device=asked.device,
+            threads=asked.threads,
+            memory_bytes=asked.memory,
+            progress=progress_of(asked),
+            kept=kept,
+        )
+        entries = _write(asked, format, job)
+    lines = Lines()
+    lines.add_sets(sequences)
+    lines.add(
+        "posteriors",
+        f"{entries:,} of {job.pairs:,} pairs, {job.threshold:g} or more",
+        posteriors=entries,
+        pairs=job.pairs,
+        threshold=job.threshold,
+    )
+    lines.add_time(time.perf_counter() - started, job.cells)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)
+
+
+def _write(asked: PosteriorOptions, format: str, job: PosteriorJob) -> int:
+    """Compute and write; return the number of entries."""
+    entries = 0
+    writer = WRITERS[format](open_output(asked.output), job.sequences, job.threshold)
+    try:
+        for piece in job:
+            writer.write(piece)
+            entries += len(piece.rows)
+        writer.close()
+    except BaseException:
+        writer.abort()
+        raise
+    return entries

@@ -1,0 +1,158 @@
+"""``--report`` on the command line: an HTML file beside the results."""
+
+from __future__ import annotations
+
+import datetime
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pairalign.cli.console import log
+from pairalign.formats.output import check_writable
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.run_request import RunRequest, plan_alignment
+from pairalign.requests.align_request import AlignRequest
+
+if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
+    from pairalign.alignments.alignments import Alignments
+    from pairalign.alignments.problem import Problem
+    from pairalign.formats.report import Table
+    from pairalign.jobs.report.report_collector import Realign, ReportCollector
+    from pairalign.pairs.lists import PairList
+    from pairalign.statistics.significance import Significance
+    from pairalign.trees.distance_matrix import DistanceMatrix
+    from pairalign.trees.tree import GuideTree
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """What is asked of a report.
+
+    Attributes
+    ----------
+    path : str
+    inputs, command : list of str
+        What is read; the program's arguments.
+    device : str
+        As it was asked for.
+    """
+
+    path: str
+    inputs: list[str]
+    command: list[str]
+    device: str
+
+
+def make_collector(
+    problem: Problem, significance: Significance | None = None, no_map: str | None = ""
+) -> ReportCollector:
+    """Return what collects a report of a run.
+
+    `no_map`: why there is no heat map, if there is to be none; None: the page has no place for it.
+    """
+    from pairalign.jobs.report.report_collector import ReportCollector
+
+    return ReportCollector(problem.queries, problem.others, significance, no_map)
+
+
+def report_of(options: Any) -> ReportRequest | None:
+    """Return the report that is asked for; refuse, before any work, what cannot be made or written.
+
+    Raises
+    ------
+    FormatError
+        Jinja2 is missing.
+    OutputError
+        The file cannot be written.
+    """
+    if options.report is None:
+        return None
+    from pairalign.formats.report import check_jinja
+
+    check_jinja()
+    check_writable(options.report)
+    files = options.input, *options.also, getattr(options, "input2", None)
+    inputs = [path for path in files if path]
+    return ReportRequest(options.report, inputs, options.given, options.device)
+
+
+def report_distances(
+    asked: ReportRequest,
+    matrix: DistanceMatrix,
+    problem: Problem,
+    request: AlignRequest,
+    resources: Resources,
+    summary: str,
+    tree: GuideTree | None = None,
+    devices: Sequence[str] = (),
+) -> None:
+    """Write the report of distances; the closest pairs are aligned again for it."""
+    from pairalign.jobs.report.report_collector import DistanceCollector
+
+    collector = DistanceCollector(problem.queries, problem.scoring, matrix, tree)
+
+    def realign(pairs: PairList) -> Iterable[Alignments]:
+        return plan_alignment(request.again(pairs), problem, RunRequest(resources=resources)).job
+
+    finish_report(asked, collector, summary, devices=devices, realign=realign)
+
+
+def finish_report(
+    asked: ReportRequest,
+    collector: ReportCollector,
+    summary: str,
+    tables: Sequence[Table] = (),
+    *,
+    devices: Sequence[str] = (),
+    realign: Realign | None = None,
+    reads: Mapping[str, Sequence[object]] | None = None,
+) -> None:
+    """Write the report.
+
+    Parameters
+    ----------
+    asked : ReportRequest
+    collector : ReportCollector
+    summary : str
+        The lines of the summary, "title  text" each.
+    tables : sequence of Table
+        Shown besides.
+    devices : sequence of str
+        On which pairs were aligned.
+    realign : callable, optional
+        See `pairalign.jobs.report.report_collector.ReportCollector.offered`.
+    reads : dict of lists, optional
+        See `pairalign.jobs.report.page.page_data`.
+    """
+    from pairalign.formats.report import Report, write_report
+    from pairalign.jobs.report.page import page_data
+
+    names = " and ".join("standard input" if path == "-" else path for path in asked.inputs)
+    heat_map = collector.heat_map()
+    if collector.no_map:
+        log.warning("%s: no heat map: %s", asked.path, collector.no_map)
+    report = Report(
+        title=f"pairalign: {names}",
+        facts=_facts(asked, devices, summary),
+        data=page_data(collector, collector.offered(realign), heat_map, reads),
+        tables=tables,
+    )
+    write_report(asked.path, report)
+
+
+def _facts(asked: ReportRequest, devices: Sequence[str], summary: str) -> list[tuple[str, str]]:
+    """Return titles and texts of what was run."""
+    from pairalign.base.version import __version__  # looks the version up
+
+    now = datetime.datetime.now().astimezone()
+    facts = [
+        ("command", shlex.join(["pairalign", *asked.command])),
+        ("version", __version__),
+        ("date", f"{now:%Y-%m-%d %H:%M:%S %z}"),
+        ("device", ", ".join(devices) or asked.device),
+    ]
+    for line in summary.splitlines():
+        title, _, text = line.strip().partition("  ")
+        facts.append((title, text.strip()))
+    return facts

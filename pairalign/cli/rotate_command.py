@@ -1,0 +1,42 @@
+"""The command ``pairalign rotate``."""
+
+from __future__ import annotations
+
+import time
+
+from pairalign.cli.planning import (
+    read_problem,
+    resources_of,
+    with_output,
+)
+from pairalign.cli.summary_lines import Lines, say_summary
+from pairalign.formats.names import choose_format
+from pairalign.formats.output import check_writable, open_output
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring
+from pairalign.jobs.run.rotate import rotate_set
+from pairalign.requests.files_request import RotateOptions
+
+_SUFFIXES = {"fasta": (".fasta", ".fa", ".fas", ".fna", ".faa")}
+
+
+def run_rotate(asked: RotateOptions) -> None:
+    """Carry out ``pairalign rotate``."""
+    asked = with_output(asked)
+    choose_format(asked.output, asked.format, _SUFFIXES, "sequences")
+    check_files(asked)
+    check_scoring(asked)
+    check_writable(asked.output)
+    problem, resources = read_problem(asked), resources_of(asked)
+    started = time.perf_counter()
+    found = rotate_set(problem, asked.to, asked.strand, resources)
+    seconds = time.perf_counter() - started
+    with open_output(asked.output, threads=resources.used_threads) as output:
+        for one in found:
+            output.write(f">{one.description}\n{one.residues}\n".encode())
+    lines = Lines()
+    lines.add_problem(problem)
+    lines.add("rotated to", asked.to)
+    lines.add_time(seconds)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)

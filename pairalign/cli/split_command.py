@@ -1,0 +1,125 @@
+"""The command ``pairalign split``."""
+
+from __future__ import annotations
+
+import time
+
+from pairalign.alignments.problem import Problem
+from pairalign.cli.console import log, say
+from pairalign.cli.planning import (
+    read_problem,
+    resources_of,
+    with_output,
+)
+from pairalign.cli.report_option import report_of
+from pairalign.cli.summary import describe_steps
+from pairalign.cli.summary_lines import Lines, describe_fragments, describe_promise, say_summary
+from pairalign.clusters.splits.labels import as_priorities, read_values
+from pairalign.clusters.splits.result import Split
+from pairalign.formats.folds import fold_places, write_fold_files
+from pairalign.formats.names import check_ending
+from pairalign.formats.output import check_writable
+from pairalign.formats.splits import write_removed, write_split
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring
+from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
+from pairalign.jobs.splits.split import Known, run_split
+from pairalign.requests.split_request import SplitOptions
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.distance_matrix import number_of_pairs
+
+_MOST_LABELS = 12  # that the summary shows
+
+
+def run_split_command(asked: SplitOptions) -> None:
+    """Carry out ``pairalign split``."""
+    asked = with_output(asked)
+    check_files(asked)
+    check_ending(asked.output, (".csv",), "folds are written as CSV")
+    check_scoring(asked)
+    outputs = [path for path in (asked.output, asked.removed) if path is not None]
+    for path in outputs:
+        check_writable(path)
+    if asked.folds_dir is not None:
+        outputs += fold_places(asked.folds_dir, list(asked.fold_shares))
+    report = report_of(asked)
+    problem = read_problem(asked)
+    sequences = problem.queries
+    started = time.perf_counter()
+    resources = resources_of(asked)
+    split, pairs = run_split(problem, asked, _known_of(asked, sequences), resources)
+    if split.remark:
+        log.warning("%s: %s", sequences.source, split.remark)
+    seconds = time.perf_counter() - started
+    least = fragment_identity(split.thresholds)
+    fragments = count_fragments(problem, split.folds, least, asked.strand, resources)
+    summary = _describe(split, problem, asked, seconds, outputs)
+    summary.add(*describe_fragments(fragments, least, "folds"), fragments_across=fragments)
+    if asked.folds_dir is not None:
+        write_fold_files(asked.folds_dir, split)
+    write_split(asked.output, split)
+    if asked.removed is not None:
+        write_removed(asked.removed, split)
+    if report is not None:
+        from pairalign.cli.split_report import report_split
+
+        report_split(report, split, problem, asked.strand, resources, pairs, summary.text())
+    if asked.explain:
+        say(describe_steps(pairs.steps, number_of_pairs(len(sequences))))
+    say_summary(asked, summary)
+
+
+def _known_of(asked: SplitOptions, sequences: SequenceSet) -> Known:
+    labels = priorities = None
+    if asked.label is not None:
+        labels = tuple(read_values(sequences, asked.label, asked.table))
+    if asked.priority is not None:
+        priorities = tuple(as_priorities(sequences, asked.priority, asked.table))
+    return Known(labels, priorities)
+
+
+def _describe(
+    split: Split, problem: Problem, asked: SplitOptions, seconds: float, outputs: list[str]
+) -> Lines:
+    sizes = dict(zip(split.fold_names, map(int, split.sizes), strict=True))
+    clusters, removed = int(split.clusters.max()) + 1, len(split.removed)
+    lines = Lines()
+    lines.add_problem(problem)
+    lines.add_time(seconds)
+    lines.add(
+        "promise",
+        f"no pair across folds has {describe_promise(asked, problem.queries.total_residues)}",
+    )
+    lines.add(
+        "clusters",
+        f"{clusters:,}, connected by {split.edges:,} pairs that reach it",
+        clusters=clusters,
+        edges=split.edges,
+    )
+    folds = ", ".join(f"{name}: {size:,}" for name, size in sizes.items())
+    lines.add("folds", folds, folds=sizes)
+    for title, text in _label_rows(split):
+        lines.add(title, text)
+    lines.add(
+        "removed",
+        f"{removed:,}; no folds of these sizes are made with fewer than {split.least_removed:,} "
+        "removed",
+        removed=removed,
+        least_removed=split.least_removed,
+    )
+    lines.add_outputs(outputs)
+    return lines
+
+
+def _label_rows(split: Split) -> list[tuple[str, str]]:
+    """Return how often each label is in each fold, for a few labels."""
+    if split.labels is None:
+        return []
+    counts = list(split.count_labels().items())
+    rows = [
+        (f"label {label}"[:13], ", ".join(f"{n:,}" for n in of_folds))
+        for label, of_folds in counts[:_MOST_LABELS]
+    ]
+    if len(counts) > _MOST_LABELS:
+        rows.append(("labels", f"{len(counts) - _MOST_LABELS:,} more"))
+    return rows

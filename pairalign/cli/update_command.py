@@ -1,0 +1,31 @@
+"""The command ``pairalign update``."""
+
+from __future__ import annotations
+
+import time
+
+from pairalign.cli.align_command import say_plan
+from pairalign.cli.console import name_output
+from pairalign.cli.planning import resources_of
+from pairalign.cli.summary_lines import Lines, say_summary
+from pairalign.jobs.update.update import plan_update
+from pairalign.requests.files_request import UpdateOptions
+
+
+def run_update(asked: UpdateOptions) -> None:
+    """Carry out ``pairalign update``."""
+    started = time.perf_counter()
+    update = plan_update(asked, resources_of(asked))
+    name_output(update.output.path)
+    say_plan(update.plan, quiet=asked.quiet)
+    made = update.write()
+    lines = Lines()
+    lines.add(
+        "aligned",
+        f"{made.aligned:,} of {made.pairs:,} pairs",
+        aligned=made.aligned,
+        pairs=made.pairs,
+    )
+    lines.add_time(time.perf_counter() - started)
+    lines.add_outputs([made.output])
+    say_summary(asked, lines)

@@ -1,0 +1,139 @@
+"""The command ``pairalign verify``."""
+
+from __future__ import annotations
+
+import time
+
+from pairalign.alignments.problem import Problem
+from pairalign.base.error_types import PairalignError, cut_name, shown_name
+from pairalign.cli.console import log
+from pairalign.cli.planning import (
+    progress_of,
+    read_problem,
+    with_output,
+)
+from pairalign.cli.summary_lines import Lines, say_summary
+from pairalign.engines.selection import usable_cores
+from pairalign.formats.names import check_ending
+from pairalign.formats.output import check_writable, open_output
+from pairalign.jobs.run.file_checks import check_files
+from pairalign.jobs.run.inputs import check_scoring
+from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.progress import show_progress
+from pairalign.jobs.verify.verify import Totals, VerifyJob
+from pairalign.requests.verify_request import VerifyOptions
+from pairalign.statistics.low_complexity import mask_problem
+from pairalign.statistics.statements import describe_scoring
+
+_MOST_MESSAGES = 10
+_TABLE = (".tsv", ".tab", ".txt")
+
+
+class IllegalRecordsError(PairalignError):
+    """Some records are illegal; what they are has been said."""
+
+
+def run_verify(asked: VerifyOptions) -> None:
+    """Carry out ``pairalign verify``."""
+    asked = with_output(asked)
+    check_files(asked)
+    if asked.format is None:
+        check_ending(asked.output, _TABLE, "verdicts are written as TSV")
+    check_scoring(asked)
+    check_writable(asked.output)
+    problem = read_problem(asked)
+    if asked.mask_scores:
+        problem = mask_problem(problem, asked.mask)
+    scoring = problem.scoring
+    job = VerifyJob(
+        asked.alignments,
+        problem.queries,
+        problem.targets,
+        scoring,
+        format=asked.read_as,
+        columns=tuple(asked.columns.replace(",", " ").split()),
+        mode=scoring.mode if asked.has_mode else None,
+        scores=not asked.ignore_scores,
+        optimal=asked.optimal,
+        threads=asked.threads or usable_cores(),
+        engine_options={
+            "device": asked.device,
+            "kernel": asked.kernel,
+            "memory_bytes": asked.memory or default_bytes(),
+        },
+    )
+    started = time.perf_counter()
+    _write(asked, job)
+    lines = _summary(job, problem, time.perf_counter() - started)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)
+    if job.totals.better:
+        raise PairalignError(
+            f"{job.totals.better:,} records score more than the optimum, which cannot be: "
+            "please report this"
+        )
+    if job.totals.illegal:
+        records = f"{job.totals.illegal:,} of {job.totals.records:,} records"
+        raise IllegalRecordsError(f"{job.reader.source}: {records} are illegal")
+
+
+def _write(asked: VerifyOptions, job: VerifyJob) -> None:
+    """Check; write the table, and the first messages."""
+    said = 0
+    with (
+        open_output(asked.output, threads=job.threads) as output,
+        job.open() as results,
+        show_progress(job.reader.size, progress_of(asked), "bytes", "checking") as meter,
+    ):
+        output.write(("\t".join(job.columns) + "\n").encode())
+        done = 0
+        for checked in results:
+            for message in checked.messages(_MOST_MESSAGES - said):
+                said += 1
+                log.warning("%s: %s", job.reader.source, message)
+            shown = checked.suspicious() if asked.illegal else checked
+            output.write(shown.lines(job.scoring))
+            meter.update(job.reader.position - done)
+            done = job.reader.position
+        output.close()
+    if job.reader.unknown:
+        names = ", ".join(map(shown_name, job.reader.unknown))
+        log.warning("%s: columns of no known name, not looked at: %s", job.reader.source, names)
+    for side in job.reader.unplaced:
+        what = f"no column says where the {side} begins: it is expected whole"
+        log.warning("%s: %s", job.reader.source, what)
+    left = job.totals.illegal - said
+    if left > 0:
+        log.warning("%s: %s more illegal records", job.reader.source, f"{left:,}")
+
+
+def _summary(job: VerifyJob, problem: Problem, seconds: float) -> Lines:
+    totals: Totals = job.totals
+    mode, _, costs = describe_scoring(job.scoring).partition(", ")
+    legal = totals.records - totals.illegal
+    unmapped = f", and {totals.others:,} entries without one" if totals.others else ""
+    lines = Lines()
+    lines.add_sets(*problem.sets)
+    lines.add("scoring", f"{mode if job.mode else 'no mode'}, {costs}")
+    lines.add("records", f"{totals.records:,}{unmapped}", records=totals.records)
+    lines.add("legal", f"{legal:,}", legal=legal)
+    lines.add("illegal", f"{totals.illegal:,}", illegal=totals.illegal, faults=totals.faults)
+    for name, count in totals.faults.items():
+        lines.rows.append((name, f"{count:,}"))
+    lines.add("scored", f"{totals.scored:,}", scored=totals.scored)
+    if names := job.not_checked:
+        shown = ", ".join(cut_name(name) for name in names)
+        lines.add("not checked", shown, not_checked=names)
+    if totals.compared:
+        share = 100 * totals.optimal / totals.compared
+        mean = totals.missing / job.scoring.scale / totals.compared
+        lines.add(
+            "optimal",
+            f"{totals.optimal:,} of {totals.compared:,} ({share:.2f}%); on average {mean:.4g} "
+            "below the optimum",
+            optimal=totals.optimal,
+            compared=totals.compared,
+            mean_below_optimum=mean,
+        )
+    lines.add_time(seconds)
+    return lines

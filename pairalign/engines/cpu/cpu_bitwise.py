@@ -1,0 +1,157 @@
+"""Linear-gap local scores of DNA on this machine's cores, a pair in each bit of a vector.
+
+512 pairs at a time with AVX-512, 256 with AVX2, 128 with SSE4.1 and NEON, 64 elsewhere; see
+``cpu/bitwise/kernel.h``.
+
+References
+----------
+T. Nishimura, J. L. Bordim, Y. Ito, K. Nakano: Accelerating the Smith-Waterman algorithm using
+bitwise parallel bulk computation technique on GPU. IPDPS Workshops, 2017.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import c_int32
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.strands import to_original_strands
+from pairalign.base.error_types import CapacityError, DeviceError
+from pairalign.base.native import library
+from pairalign.base.spelling import spelled
+from pairalign.engines.bitwise_scoring import linear_scores, why_not
+from pairalign.engines.cpu.cpu_engine import SharedSet, instruction_set_of
+from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY, NativeLinear, NativeWindow
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import complement_of
+from pairalign.sequences.sets import SequenceSet
+
+
+class CpuBitwise:
+    """Scores windows on the cores of this machine.
+
+    Parameters
+    ----------
+    queries : SequenceSet
+        The set, or the first of two.
+    targets : SequenceSet or None
+        The second set; None for every pair of `queries`.
+    scoring : Scoring
+        See `pairalign.engines.bitwise_scoring.why_not`.
+    threads : int
+    instruction_set : str or None
+        One of `pairalign.engines.cpu.cpu_engine.instruction_sets`; None takes ``PAIRALIGN_ISA``
+        from the environment, or the best.
+
+    Raises
+    ------
+    DeviceError
+        It cannot score with `scoring`, or the machine cannot run `instruction_set`.
+    """
+
+    name = "cpu"
+    is_gpu = False
+    on_device = None
+
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        *,
+        threads: int = 1,
+        instruction_set: str | None = None,
+    ) -> None:
+        reason = why_not(scoring)
+        if reason is not None:
+            raise DeviceError(f"kernel 'bitwise': {reason}")
+        self.queries = queries
+        self.targets = queries if targets is None else targets
+        self.scoring = scoring
+        self._one_set = targets is None
+        self._first = SharedSet(queries)
+        self._second = None if targets is None else SharedSet(targets)
+        scores = linear_scores(scoring)
+        self._costs = NativeLinear(
+            scores.match, scores.mismatch, scores.gap, scores.factor, scores.low_bits
+        )
+        self._threads = threads
+        self._set = instruction_set_of(instruction_set)
+        self._cancelled = c_int32(0)
+
+    def scores(
+        self, window: Window, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> npt.NDArray[np.int32]:
+        """Return the raw score of every pair of `window`, int32 of shape (pairs,).
+
+        Parameters
+        ----------
+        window : Window
+        pair_mask : ndarray of bool, shape (pairs,), optional
+            Only these pairs are scored; the others get 0.
+
+        Raises
+        ------
+        AlphabetError
+            The window's strand is -1 and the sequences are not DNA.
+        CapacityError
+            The machine is out of memory.
+        InterruptedError
+            `cancel` was called.
+        """
+        if window.strand < 0:
+            complement_of(self.scoring.alphabet)
+        mask = None if pair_mask is None else np.ascontiguousarray(pair_mask, np.bool_)
+        found = np.zeros(window.pairs, np.int32)
+        status = library.pairalign_bitwise_scores(
+            ctypes.byref(self._first.struct),
+            None if self._second is None else ctypes.byref(self._second.struct),
+            ctypes.byref(NativeWindow.of(window)),
+            ctypes.byref(self._costs),
+            None if mask is None else mask.ctypes.data,
+            self._threads,
+            self._set.encode(),
+            ctypes.byref(self._cancelled),
+            found.ctypes.data,
+        )
+        if status == CANCELLED:
+            raise InterruptedError("alignment was cancelled")
+        if status == NO_MEMORY:
+            raise CapacityError(f"out of memory; lower {spelled('threads')}")
+        assert status == 0
+        return found
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Score the pairs of `window`; see `pairalign.engines.Engine` and `scores`."""
+        assert want.detail == Detail.SCORE
+        scores = self.scores(window, pair_mask)
+        rows, columns = window.positions()
+        ones, others = self.queries.order[rows], self.targets.order[columns]
+        row_first = ones < others if self._one_set else np.ones(len(ones), bool)
+        found = Alignments(
+            queries=self.queries,
+            targets=self.targets,
+            scoring=self.scoring,
+            raw_score=scores,
+            query=np.where(row_first, ones, others),
+            target=np.where(row_first, others, ones),
+        )
+        mask = pair_mask
+        if want.min_raw_score is not None:
+            reach = scores >= want.min_raw_score
+            mask = reach if pair_mask is None else reach & pair_mask
+        return to_original_strands(found if mask is None else found.take(mask), window)
+
+    def cancel(self) -> None:
+        """Make a running `align` raise InterruptedError soon."""
+        self._cancelled.value = 1
+
+    def close(self) -> None:
+        """Nothing is held."""

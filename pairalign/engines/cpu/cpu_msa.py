@@ -1,0 +1,310 @@
+"""Multiple alignment of posteriors on this machine's cores; see ``cpu/msa/msa.h``."""
+
+from __future__ import annotations
+
+from ctypes import Structure, byref, c_int32, c_void_p
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.posteriors import ONE, SparsePosteriors
+from pairalign.base.error_types import CapacityError
+from pairalign.base.native import library
+from pairalign.scoring.posterior_models import ProfileCosts
+
+MOST_WEIGHT = 1 << 15
+"""What the weights of all sequences may sum up to."""
+
+
+class PosteriorGraph:
+    """The posteriors of all pairs of a set, in both directions; `close` gives the memory back.
+
+    Parameters
+    ----------
+    lengths : ndarray of int32, shape (n,)
+        Of the sequences.
+    posteriors : SparsePosteriors
+        Of all pairs (0, 1), (0, 2), ..., (1, 2), ...
+    threads : int
+
+    Raises
+    ------
+    CapacityError
+        Here and in methods: the machine is out of memory.
+    """
+
+    def __init__(
+        self, lengths: npt.NDArray[np.int32], posteriors: SparsePosteriors, threads: int = 1
+    ) -> None:
+        self._lengths = np.ascontiguousarray(lengths, np.int32)
+        self._threads = threads
+        self._handle = library.pairalign_msa_open(
+            self._lengths.ctypes.data,
+            len(lengths),
+            posteriors.queries.ctypes.data,
+            posteriors.targets.ctypes.data,
+            posteriors.offsets.ctypes.data,
+            len(posteriors),
+            posteriors.rows.ctypes.data,
+            posteriors.columns.ctypes.data,
+            posteriors.values.ctypes.data,
+        )
+        if not self._handle:
+            raise _out_of_memory()
+
+    def close(self) -> None:
+        """Give the memory back."""
+        handle, self._handle = self._handle, None
+        if handle:
+            library.pairalign_msa_close(handle)
+
+    def relax(
+        self, weights: npt.NDArray[np.int32], shares: npt.NDArray[np.uint16], least: float
+    ) -> None:
+        """Make the posteriors consistent with those through all other sequences: one round.
+
+        Parameters
+        ----------
+        weights : ndarray of int32, shape (n,)
+            Of the sequences; at most `MOST_WEIGHT` in all.
+        shares : ndarray of uint16, shape (n, n)
+            In 65535ths: how much of its weight each sequence (column) counts for others (rows).
+        least : float
+            Posteriors below are dropped.
+        """
+        assert weights.sum() <= MOST_WEIGHT
+        weights = np.ascontiguousarray(weights, np.int32)
+        shares = np.ascontiguousarray(shares, np.uint16)
+        if library.pairalign_msa_relax(
+            self._handle, weights.ctypes.data, shares.ctypes.data, round(least * ONE), self._threads
+        ):
+            raise _out_of_memory()
+
+    def accuracies(self) -> npt.NDArray[np.float64]:
+        """Return the expected number of right columns of each pair's best alignment, condensed."""
+        count = len(self._lengths)
+        sums = np.empty(count * (count - 1) // 2, np.uint64)
+        if library.pairalign_msa_accuracies(self._handle, self._threads, sums.ctypes.data):
+            raise _out_of_memory()
+        return sums / ONE
+
+    def align(
+        self, children: npt.NDArray[np.int64], weights: npt.NDArray[np.int32], refinements: int
+    ) -> tuple[npt.NDArray[np.int32], int]:
+        """Align along a tree.
+
+        Parameters
+        ----------
+        children : ndarray of int64, shape (n-1, 2)
+            As a `pairalign.trees.topology.Topology` has them.
+        weights : ndarray of int32, shape (n,)
+        refinements : int
+            How often the alignment is cut in two and joined anew.
+
+        Returns
+        -------
+        columns : ndarray of int32, shape (residues,)
+            The column of each residue.
+        width : int
+            How many columns there are.
+        """
+        children = np.ascontiguousarray(children, np.int64)
+        weights = np.ascontiguousarray(weights, np.int32)
+        columns = np.empty(int(self._lengths.sum()), np.int32)
+        width = c_int32()
+        if library.pairalign_msa_align(
+            self._handle,
+            children.ctypes.data,
+            weights.ctypes.data,
+            refinements,
+            columns.ctypes.data,
+            byref(width),
+        ):
+            raise _out_of_memory()
+        return columns, width.value
+
+
+class Support:
+    """How much the posteriors of some pairs speak for the columns of a multiple alignment.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (n + 1,)
+        Where the residues of each sequence begin.
+    columns : ndarray of int32, shape (residues,)
+        The column of each residue.
+
+    Attributes
+    ----------
+    sums : ndarray of uint64, shape (residues,)
+        Of each residue its posteriors with residues in its column, in 65535ths.
+    compared : ndarray of int32, shape (residues,)
+        How many residues in its column there were in the pairs.
+    """
+
+    def __init__(self, offsets: npt.NDArray[np.int64], columns: npt.NDArray[np.int32]) -> None:
+        assert len(columns) == offsets[-1]
+        self._offsets = np.ascontiguousarray(offsets, np.int64)
+        self._columns = np.ascontiguousarray(columns, np.int32)
+        self.sums = np.zeros(len(columns), np.uint64)
+        self.compared = np.zeros(len(columns), np.int32)
+
+    def add(self, posteriors: SparsePosteriors) -> None:
+        """Count pairs."""
+        library.pairalign_msa_support(
+            self._offsets.ctypes.data,
+            self._columns.ctypes.data,
+            posteriors.queries.ctypes.data,
+            posteriors.targets.ctypes.data,
+            posteriors.offsets.ctypes.data,
+            len(posteriors),
+            posteriors.rows.ctypes.data,
+            posteriors.columns.ctypes.data,
+            posteriors.values.ctypes.data,
+            self.sums.ctypes.data,
+            self.compared.ctypes.data,
+        )
+
+
+def join_columns(
+    first: npt.NDArray[np.int32],
+    second: npt.NDArray[np.int32],
+    values: npt.NDArray[np.uint16],
+    widths: tuple[int, int],
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
+    """Join two alignments by posteriors between their columns; see ``cpu/msa/chain.cpp``.
+
+    Parameters
+    ----------
+    first, second : ndarray of int32, shape (n,)
+        Of each posterior the columns of its two residues.
+    values : ndarray of uint16, shape (n,)
+        Posteriors in 65535ths.
+    widths : (int, int)
+        How many columns the two alignments have.
+
+    Returns
+    -------
+    first_places, second_places : ndarray of int32, shape (width of the alignment,)
+        The column of the join in which each column is.
+    width : int
+        How many columns the join has.
+
+    Raises
+    ------
+    CapacityError
+        The machine is out of memory.
+    """
+    first, second = (np.ascontiguousarray(one, np.int32) for one in (first, second))
+    values = np.ascontiguousarray(values, np.uint16)
+    places = [np.empty(width, np.int32) for width in widths]
+    width = library.pairalign_msa_join(
+        first.ctypes.data,
+        second.ctypes.data,
+        values.ctypes.data,
+        len(values),
+        *widths,
+        *(one.ctypes.data for one in places),
+    )
+    if width < 0:
+        raise _out_of_memory()
+    return places[0], places[1], width
+
+
+class Side(NamedTuple):
+    """Sequences that are aligned, for `join_profiles`.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8, shape (residues,)
+        Below 32; one sequence after the other.
+    columns : ndarray of int32, shape (residues,)
+    starts : ndarray of int64, shape (n + 1,)
+        Where the residues of each sequence begin.
+    width : int
+    """
+
+    codes: npt.NDArray[np.uint8]
+    columns: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    width: int
+
+
+class NativeSide(Structure):
+    """`pairalign_msa_side`."""
+
+    _fields_ = [
+        *((name, c_void_p) for name in ("codes", "columns", "starts")),
+        *((name, c_int32) for name in ("count", "width")),
+    ]
+
+
+class NativeCosts(Structure):
+    """`pairalign_msa_costs`."""
+
+    _fields_ = [("scores", c_int32 * 1024), ("gap_open", c_int32), ("posterior", c_int32)]
+
+
+def join_profiles(
+    first: Side,
+    second: Side,
+    costs: ProfileCosts,
+    posteriors: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.uint16]],
+    pairs: int,
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]:
+    """Join two alignments by posteriors and as profiles; see ``cpu/msa/profiles.cpp``.
+
+    Parameters
+    ----------
+    first, second : Side
+    costs : ProfileCosts
+    posteriors : (ndarray of int32, ndarray of int32, ndarray of uint16), each of shape (n,)
+        The two columns of each posterior, and its value in 65535ths.
+    pairs : int
+        How many pairs of sequences they are of.
+
+    Returns
+    -------
+    As `join_columns`.
+
+    Raises
+    ------
+    CapacityError
+        The machine is out of memory.
+    """
+    kept = [
+        (
+            np.ascontiguousarray(side.codes, np.uint8),
+            np.ascontiguousarray(side.columns, np.int32),
+            np.ascontiguousarray(side.starts, np.int64),
+        )
+        for side in (first, second)
+    ]
+    sides = [
+        NativeSide(*(one.ctypes.data for one in arrays), len(arrays[2]) - 1, side.width)
+        for arrays, side in zip(kept, (first, second), strict=True)
+    ]
+    scores = (c_int32 * 1024)(*costs.scores.ravel().tolist())
+    columns, others, values = posteriors
+    columns, others = (np.ascontiguousarray(one, np.int32) for one in (columns, others))
+    values = np.ascontiguousarray(values, np.uint16)
+    places = [np.empty(side.width, np.int32) for side in (first, second)]
+    width = library.pairalign_msa_join_profiles(
+        byref(sides[0]),
+        byref(sides[1]),
+        byref(NativeCosts(scores, costs.gap_open, costs.posterior)),
+        columns.ctypes.data,
+        others.ctypes.data,
+        values.ctypes.data,
+        len(values),
+        pairs,
+        *(one.ctypes.data for one in places),
+    )
+    if width < 0:
+        raise _out_of_memory()
+    return places[0], places[1], width
+
+
+def _out_of_memory() -> CapacityError:
+    return CapacityError("out of memory for the posteriors of all pairs of the alignment")

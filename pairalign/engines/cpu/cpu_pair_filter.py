@@ -1,0 +1,367 @@
+"""Which pairs can reach thresholds, before they are aligned: by lengths, residues, pieces.
+
+The source is in ``cpu/filters/``; why nothing is lost is in ``docs/filters.md``.
+
+References
+----------
+P. Jokinen, E. Ukkonen: Two algorithms for approximate string matching in static texts. Mathematical
+Foundations of Computer Science, 1991.
+H. Hyyro: Bit-parallel LCS-length computation revisited. AWOCA 2004.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import Structure, c_int32, c_int64, c_void_p
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.byte_counts import count_bytes
+from pairalign.base.error_types import CapacityError
+from pairalign.base.native import library
+from pairalign.engines.cpu.cpu_engine import SharedSet, instruction_set_of
+from pairalign.engines.cpu.growing_index import (
+    Representatives,
+    open_growing_index,
+    open_lane_index,
+)
+from pairalign.engines.cpu.native_structs import NativeWindow
+from pairalign.engines.cpu.seed_index import SeedIndex, open_seed_index
+from pairalign.pairs.demand import Demand, Wanted
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import CODES, Scoring
+from pairalign.sequences.sets import SequenceSet
+
+Mask = npt.NDArray[np.bool_]
+
+
+class NativeColumnScores(Structure):
+    """What columns score: ``pairalign_column_scores`` of ``cpu/filters/thresholds.h``."""
+
+    _fields_ = (
+        *(
+            (name, c_int32)
+            for name in (
+                *("least_match", "most_match", "worst_mismatch", "best_mismatch"),
+                *("gap_open", "gap_extend", "has_minimum", "minimum"),
+            )
+        ),
+        ("best_of_row", c_int32 * CODES),
+        ("best_of_column", c_int32 * CODES),
+    )
+
+
+class NativeFilteredSet(Structure):
+    """A set for GPUs: ``pairalign_filtered_set`` of ``cpu/filters/device_tables.cpp``."""
+
+    _fields_ = (
+        ("bits", c_void_p),
+        ("words", c_int64),
+        ("grams", c_void_p),
+        ("best", c_void_p),
+        ("count", c_int64),
+    )
+
+
+GRAM_SET = np.dtype([("start", "<i8"), ("words", "<i4"), ("lost", "<i4")])
+"""Where the bits of a sequence are: ``GramSet`` of ``cpu/filters/grams.h``."""
+
+LENGTH_BOUND = np.dtype(
+    [("least_best", "<i8"), *((name, "<i4", 2) for name in ("grams", "score", "matches"))]
+)
+"""What lengths say of a pair: ``pairalign_length_bound`` of ``cpu/filters/device_tables.cpp``."""
+
+
+@dataclass(frozen=True)
+class FilteredSet:
+    """The sequences of a set as a filter sees them, by sorted position; views of its memory.
+
+    Attributes
+    ----------
+    bits : ndarray of uint64
+        Of all sequences; empty where q-grams are not looked at, as `grams`.
+    grams : ndarray of GRAM_SET
+    best : ndarray of int64
+        The most that the residues of a sequence can score; empty where no score is asked for.
+    """
+
+    bits: npt.NDArray[np.uint64]
+    grams: npt.NDArray[np.void]
+    best: npt.NDArray[np.int64]
+
+
+class LengthClasses:
+    """Sequences of a set by their lengths.
+
+    Attributes
+    ----------
+    lengths : ndarray of int32
+        Each once, longest first.
+    of_sequence : ndarray of int32
+        Which of them each sequence has, by sorted position.
+    """
+
+    def __init__(self, lengths: npt.NDArray[np.int32]) -> None:
+        changes = np.flatnonzero(np.diff(lengths)) + 1
+        firsts = np.concatenate(([0], changes))[: len(lengths)]
+        self.lengths = np.ascontiguousarray(lengths[firsts], np.int32)
+        self.of_sequence = np.zeros(len(lengths), np.int32)
+        self.of_sequence[changes] = 1
+        np.cumsum(self.of_sequence, out=self.of_sequence)
+
+
+@dataclass(frozen=True)
+class PairsLeft:
+    """What of a window is left.
+
+    Attributes
+    ----------
+    mask : ndarray of bool, shape (pairs,)
+    looked_at, possible, sharing, left : int
+        Pairs before anything, after lengths and residues, after q-grams, and after subsequences:
+        those of `mask`.
+    min_raw_score : int or None
+        What every pair that passes scores at least.
+    seedless, unwanted : int
+        Pairs that share no seed, and others that were of no use, before lengths are looked at.
+    """
+
+    mask: Mask
+    looked_at: int
+    possible: int
+    sharing: int
+    left: int
+    min_raw_score: int | None
+    seedless: int = 0
+    unwanted: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        mask: Mask,
+        looked_at: int,
+        possible: int,
+        sharing: int,
+        left: int,
+        least: int,
+        **before: int,
+    ) -> PairsLeft:
+        """Make one; `least`: the least score of the pairs that are left, if that says anything."""
+        says = left > 0 and least > -(2**31)
+        return cls(mask, looked_at, possible, sharing, left, least if says else None, **before)
+
+
+class PairFilter:
+    """Drops pairs that cannot pass; may be asked from several threads.
+
+    Parameters
+    ----------
+    queries, targets : SequenceSet
+        `targets` is None for every pair of `queries`.
+    scoring : Scoring
+    thresholds : PairThresholds
+    min_raw_score : int or None
+        Raw score that is asked for besides.
+    threads : int
+    subsequences : bool
+        Whether longest common subsequences are looked at as well, where they drop some of a sample.
+    seeds : bool or int
+        Whether pairs are found by an index of seeds instead of q-grams, where that takes less time;
+        or of how many residues the seeds are.
+    grams : bool
+        Whether q-grams are looked at.
+
+    Attributes
+    ----------
+    gram : int
+        Residues of the q-grams that are compared: those that drop most pairs of a sample. 0: none.
+    index : SeedIndex or None
+
+    Notes
+    -----
+    Memory: one to four bytes a residue of the sets, and two to three where subsequences are looked
+    at. Time: some ten nanoseconds a pair and thread; subsequences take a tenth of a score.
+    """
+
+    _handle: int | None = None
+    index: SeedIndex | None = None
+
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        thresholds: PairThresholds,
+        min_raw_score: int | None,
+        *,
+        threads: int,
+        subsequences: bool = False,
+        seeds: bool | int = False,
+        grams: bool = True,
+    ) -> None:
+        self._sets = (queries, queries if targets is None else targets)
+        self._first = SharedSet(queries)
+        self._second = None if targets is None else SharedSet(targets)
+        scores = _column_scores(*self._sets, scoring)
+        scores.has_minimum = min_raw_score is not None
+        scores.minimum = min_raw_score or 0
+        taken = (
+            ctypes.byref(self._first.struct),
+            None if self._second is None else ctypes.byref(self._second.struct),
+            ctypes.byref(thresholds.native(scoring.mode)),
+            ctypes.byref(scores),
+            scoring.alphabet.unambiguous,
+        )
+        kernel = instruction_set_of(None).encode() if subsequences else None
+        if seeds:
+            self._open(*taken, False, kernel, threads)
+            assert self._handle
+            self.index = open_seed_index(self._handle, int(seeds) if seeds is not True else 0)
+            if self.index is None:
+                self.close()
+        if self.index is None:
+            self._open(*taken, grams, kernel, threads)
+        self.gram: int = library.pairalign_filter_gram(self._handle)
+
+    def _open(self, *taken: Any) -> None:
+        self._handle = library.pairalign_open_filter(*taken)
+        if not self._handle:
+            raise CapacityError("out of memory for the q-grams of the sequences")
+
+    def choose(
+        self, window: Window, pair_mask: Mask | None = None, demand: Demand | None = None
+    ) -> PairsLeft:
+        """Drop pairs of a window, or of those that `pair_mask` names: bool[pairs].
+
+        With a `demand`, pairs are dropped as well that nobody asks for any more.
+
+        Raises
+        ------
+        CapacityError
+            Out of memory.
+        """
+        wanted = Wanted() if demand is None else demand.of(window)
+        seedless = 0
+        if pair_mask is not None:
+            mask = pair_mask.copy()
+        elif self.index is not None:
+            mask, pairs = self.index.find(window, wanted.rows)
+            seedless = pairs - int(np.count_nonzero(mask))
+        else:
+            mask = np.empty(window.pairs, np.bool_)
+        counts = np.zeros(6, np.int64)
+        failed = library.pairalign_filter_window(
+            self._handle,
+            ctypes.byref(NativeWindow.of(window)),
+            pair_mask is None and self.index is None,
+            ctypes.byref(wanted.native()),
+            mask.ctypes.data,
+            counts.ctypes.data,
+        )
+        if failed:
+            raise CapacityError("out of memory while pairs are looked at")
+        looked_at, asked_for, *left = counts.tolist()
+        before = {"seedless": seedless, "unwanted": looked_at - asked_for}
+        return PairsLeft.of(mask, looked_at + seedless, *left, **before)
+
+    def open_representatives(self, residues: int = 0) -> Representatives | None:
+        """Return what sequences of the set are put into; it is closed before the filter.
+
+        Parameters
+        ----------
+        residues : int
+            Of seeds, 0: what takes the least time by a sample.
+
+        Returns
+        -------
+        Representatives or None
+            By seeds, else by common subsequences; None: neither is of use.
+        """
+        assert self._handle
+        index = open_growing_index(self._handle, residues)
+        if index is None:
+            index = open_lane_index(self._handle, instruction_set_of(None))
+        return index
+
+    def set_of(self, side: int) -> FilteredSet:
+        """Return the set of the rows (0) or of the columns (1): views, while the filter is open."""
+        found = NativeFilteredSet()
+        library.pairalign_filtered_set_of(self._handle, side, ctypes.byref(found))
+        count = found.count if found.grams else 0
+        return FilteredSet(
+            _view(found.bits, found.words if found.bits else 0, np.dtype(np.uint64)),
+            _view(found.grams, count, GRAM_SET),
+            _view(found.best, found.count if found.best else 0, np.dtype(np.int64)),
+        )
+
+    @property
+    def has_subsequences(self) -> bool:
+        """Whether longest common subsequences are looked at."""
+        return bool(library.pairalign_filter_has_subsequences(self._handle))
+
+    @cached_property
+    def length_classes(self) -> tuple[LengthClasses, LengthClasses]:
+        """The sequences of the rows and of the columns by their lengths."""
+        first, second = (LengthClasses(one.sorted_lengths) for one in self._sets)
+        return first, second
+
+    @cached_property
+    def length_bounds(self) -> npt.NDArray[np.void]:
+        """What lengths say of pairs: `LENGTH_BOUND`, a row and a column a length."""
+        rows, columns = (one.lengths for one in self.length_classes)
+        bounds = np.empty((len(rows), len(columns)), LENGTH_BOUND)
+        library.pairalign_bound_lengths(
+            self._handle,
+            *(len(rows), rows.ctypes.data),
+            *(len(columns), columns.ctypes.data, bounds.ctypes.data),
+        )
+        return bounds
+
+    def close(self) -> None:
+        """Free what the filter holds."""
+        if self.index is not None:
+            self.index.close()
+        handle, self._handle = self._handle, None  # before a signal can come: it is freed once
+        if handle:
+            library.pairalign_close_filter(handle)
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _view(address: int | None, count: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return native memory as an array."""
+    if not count:
+        return np.empty(0, dtype)
+    assert address
+    memory = (ctypes.c_uint8 * (count * dtype.itemsize)).from_address(address)
+    return np.ctypeslib.as_array(memory).view(dtype)
+
+
+def _column_scores(
+    queries: SequenceSet, targets: SequenceSet, scoring: Scoring
+) -> NativeColumnScores:
+    """Extremes of what columns score, over the residues that the sets use."""
+    used = [count_bytes(one.codes)[:CODES] > 0 for one in (queries, targets)]
+    table = scoring.matrix.astype(np.int64)
+    pairs = used[0][:, None] & used[1][None, :]
+    matching = np.diag(np.arange(CODES) < scoring.alphabet.unambiguous) & pairs
+    matches, others = table[matching], table[pairs & ~matching]
+    if queries is targets:  # one residue of a set can be in both places
+        used[1] = used[0]
+    best = [np.where(pairs, table, 0).max(axis=axis, initial=0).astype(np.int32) for axis in (1, 0)]
+    return NativeColumnScores(
+        int(matches.min(initial=2**30)) if len(matches) else 0,
+        int(matches.max(initial=-(2**30))) if len(matches) else 0,
+        int(others.min()) if len(others) else 0,
+        int(others.max()) if len(others) else 0,
+        scoring.gap_open,
+        scoring.gap_extend,
+        best_of_row=(ctypes.c_int32 * CODES)(*best[0].tolist()),
+        best_of_column=(ctypes.c_int32 * CODES)(*best[1].tolist()),
+    )

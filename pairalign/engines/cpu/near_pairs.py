@@ -1,0 +1,404 @@
+"""Pairs of sequences whose global distance is within a limit, on this machine's cores.
+
+For many short sequences, as CDR3s, peptides and barcodes: a pair is a lane of a vector, the limit
+holds in the kernel, and nothing is kept of pairs that exceed it. See ``cpu/near/near_kernel.h``.
+
+Notes
+-----
+A drop is ``min(S(a,a), S(b,b)) - S(a,b)`` of global scores, or 0 where two sequences score more
+with each other than one with itself, as X with residues does. Let residues be worth u such that
+``2 S(x,y) <= u(x) + u(y)``. A pair costs what it scores less than its residues are worth: ``u(x) +
+u(y) - 2 S(x,y)`` for residues opposite one another, ``u(x) + 2 gap_extend`` for one in a gap. No
+cost is below 0, and the least cost is what all residues are worth, less twice the score.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from ctypes import Structure, c_int32, c_void_p
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.error_types import CapacityError, ScoringError
+from pairalign.base.native import library
+from pairalign.base.spelling import spelled
+from pairalign.engines.cpu.cpu_engine import READ_AHEAD_BYTES, CpuEngine, instruction_set_of
+from pairalign.engines.cpu.native_structs import NativeSet
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import CODES, Scoring
+from pairalign.sequences.sets import SequenceSet
+
+_MOST_COST = 2**28
+"""Of an alignment: sums of a few of them fit 32 bits."""
+PAIR_BYTES = 24
+"""Of a pair that is found, while all are put in order."""
+_SORTED_AT_ONCE = 1 << 20
+_PAIRS_AT_ONCE = 2**28
+"""Between two calls of `progress`: a second or two of a core."""
+_ANY_LENGTHS = PairThresholds()
+_OWN_AT_ONCE = 512
+"""Sequences that are aligned with themselves at a time: a mask has the square of it."""
+
+
+class NativeCosts(Structure):
+    """What residues and gaps cost: ``pairalign_costs``."""
+
+    _fields_ = (
+        ("opposite", c_void_p),
+        ("gaps", c_void_p),
+        ("open", c_int32),
+        ("codes", c_int32),
+    )
+
+
+class NativeNear(Structure):
+    """Which pairs are near: ``pairalign_near``."""
+
+    _fields_ = (
+        ("limit", c_int32),
+        ("triangular", c_int32),
+        ("row_weights", c_void_p),
+        ("column_weights", c_void_p),
+        ("row_spares", c_void_p),
+        ("column_spares", c_void_p),
+        ("lengths", c_void_p),
+    )
+
+
+@dataclass(frozen=True)
+class NearPairs:
+    """Pairs within a limit, sorted by row, then by column.
+
+    Attributes
+    ----------
+    rows, columns : ndarray of int32, shape (pairs,)
+        Input indices. Of one set ``row < column``, each pair once.
+    values : ndarray of int32, shape (pairs,)
+        Raw drops (scaled as scores are) or edits.
+    """
+
+    rows: Int32s
+    columns: Int32s
+    values: Int32s
+
+
+def pairs_within_drop(
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+    most_drop: int,
+    *,
+    threads: int = 1,
+    instruction_set: str | None = None,
+    progress: Callable[[int], None] = lambda pairs: None,
+    thresholds: PairThresholds = _ANY_LENGTHS,
+    memory_bytes: int | None = None,
+) -> NearPairs:
+    """Find pairs with ``min(S(a,a), S(b,b)) - S(a,b) <= most_drop``, which is 0 or more.
+
+    Parameters
+    ----------
+    queries : SequenceSet
+    targets : SequenceSet or None
+        None for every pair of `queries`.
+    scoring : Scoring
+        Of mode global; its `check_sets` has accepted the sets.
+    most_drop : int
+        Raw: times `scoring.scale`.
+    threads : int
+    instruction_set : str or None
+        As for `CpuEngine`.
+    progress : callable
+        Is called with how many pairs were compared since its last call. What it raises ends the
+        search.
+    thresholds : PairThresholds
+        Pairs beyond its `max_length_ratio` are left out.
+    memory_bytes : int or None
+        That pairs may take as they are found and put in order.
+
+    Returns
+    -------
+    NearPairs
+        `values` are raw drops, 0 or more.
+
+    Raises
+    ------
+    ScoringError
+        The mode is not global, or costs of alignments exceed 2**28.
+    CapacityError
+        Out of memory.
+    """
+    if scoring.mode != "global":
+        raise ScoringError(f"drops are of mode global, not of mode {scoring.mode}")
+    sets = [_Codes(one) for one in (queries, targets) if one is not None]
+    used = np.flatnonzero(np.sum([one.counts() for one in sets], axis=0))
+    matrix = scoring.matrix.astype(np.int64)
+    worth = _worth(matrix, used, scoring.gap_extend)
+    opposite = np.zeros((CODES, CODES), np.int64)
+    block = np.ix_(used, used)
+    opposite[block] = worth[used][:, None] + worth[used] - 2 * matrix[block]
+    costs = _Costs(
+        opposite,
+        np.where(np.isin(np.arange(CODES), used), worth + 2 * scoring.gap_extend, _MOST_COST),
+        2 * (scoring.gap_open - scoring.gap_extend),
+    )
+    most = [one.sums(worth) for one in sets]
+    weights = [
+        _own_scores(one, scoring, bound, threads) for one, bound in zip(sets, most, strict=True)
+    ]
+    spares = [bound - own for bound, own in zip(most, weights, strict=True)]
+    search = _Search(sets, costs, 2 * most_drop, weights, spares, thresholds)
+    found = search.run(threads, instruction_set_of(instruction_set), progress, memory_bytes)
+    return NearPairs(found.rows, found.columns, np.maximum(found.values // 2, 0))
+
+
+def pairs_within_edits(
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    most_edits: int,
+    *,
+    threads: int = 1,
+    instruction_set: str | None = None,
+    progress: Callable[[int], None] = lambda pairs: None,
+    thresholds: PairThresholds = _ANY_LENGTHS,
+    memory_bytes: int | None = None,
+) -> NearPairs:
+    """Find pairs whose Levenshtein distance is at most `most_edits`.
+
+    Case does not matter, nor does T or U in DNA; other residues are equal only to themselves.
+
+    Parameters
+    ----------
+    queries, targets, threads, instruction_set, progress, thresholds, memory_bytes
+        As for `pairs_within_drop`.
+    most_edits : int
+
+    Returns
+    -------
+    NearPairs
+        `values` are edits.
+
+    Raises
+    ------
+    CapacityError
+        Out of memory.
+    """
+    sets = [_Codes(one) for one in (queries, targets) if one is not None]
+    costs = _Costs(1 - np.eye(CODES, dtype=np.int64), np.ones(CODES, np.int64), 0)
+    nothing = [np.zeros(len(one.order), np.int64) for one in sets]
+    search = _Search(sets, costs, most_edits, nothing, nothing, thresholds)
+    return search.run(threads, instruction_set_of(instruction_set), progress, memory_bytes)
+
+
+def _worth(
+    matrix: npt.NDArray[np.int64], used: npt.NDArray[np.intp], gap_extend: int
+) -> npt.NDArray[np.int64]:
+    """Return twice what residues are worth: their own score, or as little more as costs need."""
+    worth = np.zeros(CODES, np.int64)
+    worth[used] = np.maximum(np.diagonal(matrix)[used], -2 * gap_extend)
+    for code in used:
+        worth[code] = max(worth[code], (2 * matrix[code, used] - worth[used]).max())
+    return worth
+
+
+def _own_scores(
+    one: _Codes, scoring: Scoring, most: npt.NDArray[np.int64], threads: int
+) -> npt.NDArray[np.int64]:
+    """Return the score of each sequence with itself; `most`: bounds, which columns may attain."""
+    own = one.sums(np.diagonal(scoring.matrix).astype(np.int64))
+    doubtful = (own < most)[one.order]
+    if not doubtful.any():
+        return own
+    engine = CpuEngine(one.sequences, one.sequences, scoring, threads=threads)
+    try:
+        for start in range(0, len(own), _OWN_AT_ONCE):
+            which = doubtful[start : start + _OWN_AT_ONCE]
+            stop = start + len(which)
+            window = Window(0, start, stop, start, stop, triangular=False)
+            found = engine.align(window, Want(Detail.SCORE), np.diag(which).ravel())
+            own[found.query] = found.raw_score
+    finally:
+        engine.close()
+    return own
+
+
+class _Codes:
+    """The codes of a set as kernels read them."""
+
+    def __init__(self, sequences: SequenceSet) -> None:
+        self.sequences = sequences
+        self.codes = np.concatenate((sequences.codes, np.zeros(READ_AHEAD_BYTES, np.uint8)))
+        self.order = sequences.order
+
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Return how often each code occurs."""
+        return np.bincount(self.sequences.codes, minlength=CODES)
+
+    def sums(self, values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the sum of the values of each sequence's codes, by input index."""
+        sums = np.concatenate(([0], np.cumsum(values[self.sequences.codes])))
+        return np.diff(sums[self.sequences.offsets])
+
+
+@dataclass(frozen=True)
+class _Costs:
+    opposite: npt.NDArray[np.int64]
+    gaps: npt.NDArray[np.int64]
+    open: int
+
+    def most(self, residues: int) -> int:
+        """Return an upper bound of the alignments of pairs of the given lengths."""
+        return 2 * self.open + residues * int(self.gaps[self.gaps < _MOST_COST].max(initial=0))
+
+
+class _Side:
+    """A set as it is compared: longest first, equal lengths by weight, so that lanes are alike."""
+
+    def __init__(
+        self, codes: _Codes, weights: npt.NDArray[np.int64], spares: npt.NDArray[np.int64]
+    ) -> None:
+        one = codes.sequences
+        self.order = np.lexsort((weights, -one.lengths)).astype(np.int32)
+        self.codes = codes.codes
+        self.starts = np.ascontiguousarray(one.offsets[:-1][self.order], np.int64)
+        self.lengths = np.ascontiguousarray(one.lengths[self.order], np.int32)
+        self.weights = weights[self.order].astype(np.int32)
+        self.spares = spares[self.order].astype(np.int32)
+        self.struct = NativeSet(
+            self.codes.ctypes.data,
+            self.starts.ctypes.data,
+            self.lengths.ctypes.data,
+            self.order.ctypes.data,
+            len(self.order),
+        )
+
+
+class _Search:
+    def __init__(
+        self,
+        sets: list[_Codes],
+        costs: _Costs,
+        limit: int,
+        weights: list[npt.NDArray[np.int64]],
+        spares: list[npt.NDArray[np.int64]],
+        thresholds: PairThresholds,
+    ) -> None:
+        longest = sum(int(sets[k].sequences.lengths.max()) for k in (0, -1))
+        most = costs.most(longest)
+        heaviest = max(int(np.abs(one).max()) for one in (*weights, *spares))
+        if max(most, heaviest) > _MOST_COST:
+            raise ScoringError(
+                f"distances of these sequences may be as large as {max(most, heaviest)}, above "
+                f"{_MOST_COST}; scale the scores down"
+            )
+        self._sides = [_Side(*one) for one in zip(sets, weights, spares, strict=True)]
+        self._one_set = len(sets) == 1
+        self._sets = sets[0].sequences, sets[-1].sequences
+        self._thresholds = thresholds
+        self._limit = min(limit, _MOST_COST)
+        self._opposite = np.minimum(costs.opposite, _MOST_COST).astype(np.int32)
+        self._gaps = costs.gaps.astype(np.int32)
+        self._costs = NativeCosts(
+            self._opposite.ctypes.data, self._gaps.ctypes.data, costs.open, CODES
+        )
+
+    def run(
+        self,
+        threads: int,
+        instruction_set: str,
+        progress: Callable[[int], None],
+        memory_bytes: int | None,
+    ) -> NearPairs:
+        parts, pairs = [], 0
+        for part in self._parts(threads, instruction_set, progress):
+            parts.append(part)
+            pairs += len(part[0])
+            if memory_bytes is not None and pairs * PAIR_BYTES > memory_bytes:
+                raise CapacityError(
+                    f"{pairs:,} pairs within the limit, and perhaps more, take {PAIR_BYTES} bytes "
+                    f"each, above {spelled('memory_bytes')} of {memory_bytes:,}: raise it, or "
+                    "lower the limit"
+                )
+        found = _sort_pairs(parts, len(self._sets[0]))
+        if not self._thresholds:
+            return found
+        fitting = self._thresholds.fitting((found.rows, found.columns), self._sets)
+        return NearPairs(found.rows[fitting], found.columns[fitting], found.values[fitting])
+
+    def _parts(
+        self, threads: int, instruction_set: str, progress: Callable[[int], None]
+    ) -> Iterator[tuple[Int32s, Int32s, Int32s]]:
+        rows, columns = self._sides[0], self._sides[-1]
+        lengths = self._thresholds.native("global")
+        near = NativeNear(
+            self._limit,
+            self._one_set,
+            rows.weights.ctypes.data,
+            columns.weights.ctypes.data,
+            rows.spares.ctypes.data,
+            columns.spares.ctypes.data,
+            ctypes.addressof(lengths),
+        )
+        count, width = len(rows.order), len(columns.order)
+        at_once = max(512 * threads, _PAIRS_AT_ONCE // max(width, 1))
+        for start in range(0, count, at_once):
+            stop = min(start + at_once, count)
+            found = library.pairalign_find_near(
+                *(ctypes.byref(one) for one in (rows.struct, columns.struct, self._costs, near)),
+                *(start, stop, threads, instruction_set.encode()),
+            )
+            if not found:
+                raise CapacityError("out of memory for the pairs within the limit")
+            arrays = [np.empty(library.pairalign_count_near(found), np.int32) for _ in range(3)]
+            library.pairalign_take_near(found, *(one.ctypes.data for one in arrays))
+            for place, side in enumerate((rows, columns)):
+                arrays[place] = side.order[arrays[place]]
+            if self._one_set:
+                arrays[:2] = np.minimum(*arrays[:2]), np.maximum(*arrays[:2])
+            part = arrays[0], arrays[1], arrays[2]
+            del arrays  # or they would stay in memory beside what is made of them
+            yield part
+            pairs = (stop - start) * width
+            if self._one_set:
+                pairs = sum(width - row - 1 for row in (start, stop - 1)) * (stop - start) // 2
+            progress(pairs)
+
+
+def _sort_pairs(parts: list[tuple[Int32s, Int32s, Int32s]], count: int) -> NearPairs:
+    """Put pairs in order by row, then by column; takes the parts away one by one."""
+    counts = np.zeros(count, np.int64)
+    for rows, _, _ in parts:
+        counts += np.bincount(rows, minlength=count)
+    ends = np.cumsum(counts)
+    columns, values = (np.empty(int(ends[-1]), np.int32) for _ in range(2))
+    _scatter(parts, ends - counts, columns, values)
+    rows = np.repeat(np.arange(count, dtype=np.int32), counts)
+    cuts = np.unique((ends - counts) // _SORTED_AT_ONCE, return_index=True)[1].tolist()
+    for first, stop in pairwise([*cuts, count]):
+        block = slice(int(ends[first] - counts[first]), int(ends[stop - 1]))
+        order = np.argsort(rows[block].astype(np.int64) << 32 | columns[block])
+        columns[block], values[block] = columns[block][order], values[block][order]
+    return NearPairs(rows, columns, values)
+
+
+def _scatter(
+    parts: list[tuple[Int32s, Int32s, Int32s]], places: Int64s, columns: Int32s, values: Int32s
+) -> None:
+    """Put the pairs of each row together, from its place on; takes the parts away one by one."""
+    while parts:
+        part = parts.pop()
+        for start in range(0, len(part[0]), _SORTED_AT_ONCE):
+            some, *rest = (one[start : start + _SORTED_AT_ONCE] for one in part)
+            order = np.argsort(some, kind="stable")
+            found = np.bincount(some, minlength=len(places))
+            firsts = np.repeat(places - np.cumsum(found) + found, found)
+            where = firsts + np.arange(len(some))
+            columns[where], values[where] = rest[0][order], rest[1][order]
+            places += found

@@ -1,0 +1,205 @@
+"""What `CudaEngine` delegates to: families of kernels, and what they may use of a device.
+
+A *kernel family* is one way to align the pairs of a window on a GPU: `PairPerThread` holds the
+kernels of gpu-pairAlign, others may be faster for some scorings or need no quadratic memory. The
+engine opens one family on one device, hands it windows and turns its failures into errors that
+name device, kernel and window. Everything that touches the driver goes through `DeviceContext`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.distinct import distinct
+from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.build import ModuleRequest
+from pairalign.engines.cuda.streams import SharedStreams
+from pairalign.engines.device.batch_pipeline import BatchPipeline
+from pairalign.engines.device.device_sets import DeviceSet, Shared, halve_batches
+from pairalign.engines.device.pinned_pool import PinnedPool
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.residues import codes_in
+from pairalign.sequences.row_order import find_row_ranks
+
+__all__ = ["DeviceContext", "DeviceSet", "KernelFamily"]
+
+
+USUAL_SHARED_BYTES = 48 << 10
+"""Shared memory of a block that every device gives without asking."""
+
+
+@dataclass
+class DeviceContext:
+    """One device as a kernel family sees it. The CUDA context is current whenever a family runs.
+
+    Attributes
+    ----------
+    name : str
+        ``cuda:0``; for messages and thread names.
+    driver : module
+        ``pycuda.driver`` (or a stand-in with the same names).
+    capability : (int, int)
+        Compute capability.
+    multiprocessors : int
+    memory_bytes : int
+        How much device memory the family may hold at a time, all its buffers together.
+    scoring : Scoring
+    queries, targets : DeviceSet
+        The same object for one set against itself.
+    columns : DeviceSet
+        `targets` as the window under way aligns them: of a window of strand -1, ``codes`` holds the
+        window's columns reverse-complemented (and nothing else). Set by the engine.
+    load_module : callable (source, defines) -> module
+        Compiles ``cuda/<source>`` for this device (or finds it compiled) and loads it;
+        ``defines`` become ``-DNAME=VALUE``. Raises KernelBuildError.
+    load_modules : callable (sequence of ModuleRequest) -> list of modules
+        The same for several, which are compiled at the same time.
+    compile_ahead : callable (sequence of ModuleRequest) -> None
+        Begins to compile what of them must be, and returns at once: for what later windows need.
+    detail : Detail
+        The most that windows will be asked for.
+    pinning : Pinning
+        Makes pinned host memory.
+    pool : PinnedPool
+        Pinned host memory for results: the device copies straight into the arrays returned.
+    align_on_host : callable (window, want) -> Alignments
+        The CPU engine, for pairs too large for the device; says so once in the log.
+    check_cancelled : callable () -> None
+        Raises when the run was cancelled; call it between batches.
+    streams : SharedStreams
+        Streams for kernels, shared by all engines on the device.
+    shared : Shared
+        What engines of a run have in common, while they are opened.
+    kernel : str
+        The kernel launched last; set it before each launch, errors quote it.
+    log : logging.Logger
+    """
+
+    name: str
+    driver: Any
+    capability: tuple[int, int]
+    multiprocessors: int
+    memory_bytes: int
+    scoring: Scoring
+    queries: DeviceSet
+    targets: DeviceSet
+    load_module: Callable[[str, Mapping[str, int | str]], Any]
+    load_modules: Callable[[Sequence[ModuleRequest]], list[Any]]
+    compile_ahead: Callable[[Sequence[ModuleRequest]], None]
+    detail: Detail
+    pinning: Any
+    pool: PinnedPool
+    align_on_host: Callable[[Window, Want], Alignments]
+    check_cancelled: Callable[[], None]
+    streams: SharedStreams
+    shared: Shared
+    kernel: str = "(none)"
+    log: logging.Logger = field(default_factory=lambda: logging.getLogger("pairalign"))
+    columns: DeviceSet = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.columns = self.targets
+
+    @property
+    def one_set(self) -> bool:
+        """True when a set is aligned with itself."""
+        return self.queries is self.targets
+
+    @cached_property
+    def ranks(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None:
+        """Which sequences of two sets run along the rows, see `find_row_ranks`; None: one set."""
+        if self.one_set:
+            return None
+        return self.shared.once(
+            "ranks", lambda: find_row_ranks(self.queries.sequences, self.targets.sequences)
+        )
+
+    def used_codes(self) -> npt.NDArray[np.uint8]:
+        """Return the codes of the sets' residues, ascending, with those of the other strand."""
+        sets = [self.queries] if self.one_set else [self.queries, self.targets]
+        codes = np.concatenate([codes_in(one.sequences) for one in sets])
+        complement = self.scoring.alphabet.complement
+        if complement is not None:  # a window may want the other strand
+            codes = np.concatenate((codes, complement[codes]))
+        return distinct(codes).astype(np.uint8)
+
+    def upload(self, array: npt.NDArray[Any]) -> Any:
+        """Return a new allocation on the device with the contents of an array."""
+        allocation = self.driver.mem_alloc(array.nbytes)
+        self.driver.memcpy_htod(allocation, array)
+        return allocation
+
+    def halve(self, limit_bytes: int, batch_bytes: int) -> int:
+        """Return the bytes that batches may use after one of `batch_bytes` did not fit; log it.
+
+        Raises
+        ------
+        DeviceError
+            That would be less than `LEAST_BATCH_BYTES`.
+        """
+        return halve_batches(self.name, limit_bytes, batch_bytes, self.log)
+
+    def pipeline(self, slots: int, memory_bytes: int, *, grows: bool = True) -> BatchPipeline[Slot]:
+        """Return a pipeline of `batches` batches at a time, which share `memory_bytes`.
+
+        `grows`: see `pairalign.engines.cuda.buffers.Slot`.
+        """
+        return BatchPipeline(
+            [Slot(self.driver, grows=grows, pinning=self.pinning) for _ in range(slots)],
+            self.driver,
+            memory_bytes // slots,
+            check_cancelled=self.check_cancelled,
+            halve=self.halve,
+        )
+
+
+class KernelFamily(Protocol):
+    """One way to align windows on a device. An instance belongs to one engine and one thread."""
+
+    name: str
+    """What ``--kernel`` and messages call it."""
+
+    def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
+        """None when the family can do this on such a device, else the reason why not."""
+        ...
+
+    def variants(self) -> Iterable[tuple[str, Mapping[str, int | str]]]:
+        """Yield every (source, defines) that `load_module` may be asked for, for `make cuda`."""
+        ...
+
+    def open(self, context: DeviceContext) -> None:
+        """Load modules and upload tables. Sequences are already on the device."""
+        ...
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of a window, or those `pair_mask` (bool[pairs]) names, in order.
+
+        Raises
+        ------
+        driver.MemoryError
+            May escape only when even the smallest batch does not fit; a family halves its batches
+            by itself.
+        driver.Error
+            Anything else the driver reports; the engine makes it a DeviceError.
+        """
+        ...
+
+    def release(self) -> None:
+        """Free the memory of batches; the next batch allocates it again. Nothing is under way."""
+        ...
+
+    def close(self) -> None:
+        """Free device and pinned memory; the CUDA context is current."""
+        ...

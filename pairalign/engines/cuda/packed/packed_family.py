@@ -1,0 +1,279 @@
+"""Packed kernels: two pairs a word, borders of tiles kept, only tiles on the path done again.
+
+See ``cuda/packed/packed.cuh`` for the layout, ``cuda/packed/fill.cu`` and
+``cuda/packed/traceback.cu`` for the kernels.
+
+References
+----------
+Y. Dohi, K. Benkrid, C. Ling, T. Hamada, Y. Shibata: Highly efficient mapping of the Smith-Waterman
+algorithm on CUDA-compatible GPUs. ASAP 2010.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int32s
+from pairalign.base.choices import ALL_MODES
+from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.cuda_family import DeviceContext
+from pairalign.engines.cuda.packed.batches import Chosen, Numbers, Work, choose_numbers
+from pairalign.engines.cuda.packed.entries import (
+    BOUNDED_KERNELS,
+    FILL,
+    PASSING,
+    PASSING_KERNELS,
+    RUN_KERNELS,
+    RUNS,
+    TRACEBACK,
+    entry_defines,
+)
+from pairalign.engines.cuda.packed.packed_kernels import PackedKernels, shared_bytes
+from pairalign.engines.cuda.packed.packed_plan import PackedPlanner
+from pairalign.engines.cuda.packed.packed_results import PassingPairs, expect_results, take_array
+from pairalign.engines.cuda.packed.parameters import (
+    constants,
+)
+from pairalign.engines.cuda.packed.score_table import LETTERS, Costs, worth_of
+from pairalign.engines.cuda.packed.sequences import PADDING, ColumnResidues, DenseResidues, DenseSet
+from pairalign.engines.cuda.packed.tasks import AlignTask, OpenKernels, PassingTask
+from pairalign.engines.cuda.packed.tilings import TILINGS
+from pairalign.engines.device.batch_pipeline import BatchPipeline
+from pairalign.engines.device.tile_plan import Rectangle
+from pairalign.engines.kernels import find_kernel
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.reads.reaching_pairs import ReachingPairs
+from pairalign.scoring.scoring import Scoring
+
+SCORE_LIMIT = 1 << 12
+"""With larger scores a residue, neighbouring cells might differ by more than 16 bits hold."""
+
+SHARED_BYTES = 4 * LETTERS * TILINGS[-1].width
+"""Shared memory of a block with the widest profile and all residues: 128 KiB."""
+
+_WORTH_SCORING_FIRST = 0.5  # when fewer pairs than that reached the minimum in the window before
+
+
+_WINDOWS_AT_FIRST = 2
+"""Windows of an engine whose results have no memory yet: one under way, one being written."""
+
+
+class Packed:
+    """Two pairs a word with checkpoints; the fastest where it fits, and it fits nearly everything.
+
+    Parameters
+    ----------
+    slots : int
+        Batches under way at a time; two let copies and host work overlap kernels.
+
+    Attributes
+    ----------
+    pipeline : BatchPipeline
+    kernels : PackedKernels
+        Of an open family, as the pipeline.
+    """
+
+    name = "packed"
+    pipeline: BatchPipeline[Slot]
+    kernels: PackedKernels
+
+    def __init__(self, slots: int = 2) -> None:
+        self._slot_count = slots
+
+    def supports(self, scoring: Scoring, detail: Detail, capability: tuple[int, int]) -> str | None:
+        """None, or why not: too little shared memory, or scores that leave no room for flags."""
+        if capability not in {(8, 0), (8, 7)} and not (9, 0) <= capability < (12, 0):
+            return (
+                f"compute capability {capability[0]}.{capability[1]} has less shared memory than "
+                f"the {SHARED_BYTES >> 10} KiB a block needs"
+            )
+        largest = max(int(np.abs(scoring.matrix).max()), scoring.gap_open)
+        if largest > SCORE_LIMIT:
+            return f"scores of {largest} a residue, at most {SCORE_LIMIT}"
+        if scoring.end_gaps is not None and not scoring.end_gaps.has_equal_sides:
+            return "end gaps that cost other than those of the other sequence"
+        return find_kernel(self.name, "cuda").why_not(scoring, detail)
+
+    def variants(self) -> Iterator[tuple[str, dict[str, int | str]]]:
+        """Yield what is compiled: each mode, packed and wide, for one set and for two."""
+        for mode in ALL_MODES:
+            for wide in (False, True):
+                for source in (FILL, TRACEBACK):
+                    yield source, entry_defines(source, mode, wide)
+                if mode == "local":
+                    yield TRACEBACK, entry_defines(TRACEBACK, mode, wide, two_sets=True)
+        yield RUNS, {}
+        yield PASSING, {}
+
+    def open(self, context: DeviceContext) -> None:
+        """Upload the sequences with dense residues, and the score table."""
+        self._context = context
+        once = context.shared.once
+        codes = once("codes", context.used_codes)
+        costs = Costs.of(context.scoring, codes)
+        self._allocations: list[Any] = []
+        padding = costs.letters - 1
+        dense = once("dense rows", lambda: DenseResidues.of(context.queries, codes, padding))
+        rows = columns = DenseSet.of(dense, self._upload)
+        if not context.one_set:
+            dense = once("dense columns", lambda: DenseResidues.of(context.targets, codes, padding))
+            columns = DenseSet.of(dense, self._upload)
+        self._column_residues = ColumnResidues(context, columns, codes)
+        mode, sequences = context.scoring.mode, context.targets.sequences
+        self._planner = PackedPlanner(
+            context.queries.lengths,
+            context.targets.lengths,
+            once("worth", lambda: worth_of(sequences, codes, costs, mode)),
+            costs,
+            mode,
+            context.multiprocessors,
+            shared_bytes(context.capability),
+            lambda size_bytes: take_array(context, size_bytes, np.uint8),
+        )
+        before = self._planner.tiers_before.items()
+        tiers_before = {group: int(self._upload(tiers)) for group, tiers in before}
+        self.kernels = PackedKernels(context, costs, tiers_before)
+        parameters = constants(
+            context,
+            costs,
+            {"row": rows, "column": columns},
+            ranks=[int(self._upload(one)) for one in context.ranks or ()],
+            table=int(self._upload(costs.table)),
+            residues_before=int(self._upload(self._planner.residues_before)),
+            unambiguous=int(np.searchsorted(codes, context.scoring.alphabet.unambiguous)),
+        )
+        self._open = OpenKernels(context, self._planner, self.kernels, parameters)
+        self._prepared: set[tuple[bool, tuple[str, ...]]] = set()
+        self._begun: set[bool] = set()  # to be compiled: whether it traces
+        self._expected: npt.NDArray[np.bool_] | None = None  # columns
+        self._least_by_end: tuple[Int32s, int] | None = None  # and where it is on the device
+        self._windows = 0  # aligned, while these are few
+        self._passing = 0.0  # share of pairs that reached the minimum, in the window before
+        sets = [context.queries] if context.one_set else [context.queries, context.targets]
+        used = sum(len(one.sequences.codes) + PADDING * len(one.lengths) for one in sets)
+        self.pipeline = context.pipeline(self._slot_count, context.memory_bytes - used)
+        for slot in self.pipeline.slots:  # now, while nobody else waits for the driver
+            slot.pinned("tables", 0, np.uint8)
+
+    def close(self) -> None:
+        """Free what `open` and `align` took."""
+        self.pipeline.close()
+        self._column_residues.close()
+        for allocation in self._allocations:
+            allocation.free()
+        self._allocations = []
+
+    def release(self) -> None:
+        """Free the memory of batches; the next one takes it again."""
+        self.pipeline.free_memory()
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of a window, or those that `pair_mask` names: bool[pairs].
+
+        See `pairalign.engines.cuda.cuda_family.KernelFamily`. With a minimum, pairs are scored
+        first, and those that reach it are traced; unless most did so in the window before.
+        """
+        whole = Rectangle.of(window)
+        if not self._planner.fits_words(whole):
+            return self._align_on_host(window, want, pair_mask)
+        residues = self._column_residues.of(window)
+        work: Work = whole if pair_mask is None else Chosen.of(whole, pair_mask)
+        least = want.min_raw_score
+        if least is None:
+            return self._align(work, want, residues)
+        if want.detail == Detail.SCORE:
+            return self._select(work, least, residues).alignments()
+        pairs = work.pairs
+        if self._passing < _WORTH_SCORING_FIRST:
+            numbers = self._select(work, least, residues).numbers()
+            if len(numbers) < pairs:
+                work = choose_numbers(work, numbers)
+        found = self._align(work, want, residues)
+        self._passing = len(found) / max(pairs, 1)
+        return found
+
+    def align_numbers(self, window: Window, want: Want, numbers: Numbers) -> Alignments | None:
+        """Align some pairs of a window; see `CudaEngine.align_numbers`. None: it cannot."""
+        whole = Rectangle.of(window)
+        if not self._planner.fits_words(whole):
+            return None
+        work = choose_numbers(whole, numbers)
+        return self._align(work, want, self._column_residues.of(window))
+
+    def reach(self, window: Window, least: int, least_by_end: Int32s) -> ReachingPairs | None:
+        """Score all pairs of a window; see `CudaEngine.reach`. None: it cannot."""
+        whole = Rectangle.of(window)
+        if self._context.scoring.mode != "semiglobal" or not self._planner.fits_words(whole):
+            return None
+        if self._least_by_end is None:
+            self._least_by_end = least_by_end, int(self._upload(least_by_end))
+        known, address = self._least_by_end
+        assert known is least_by_end
+        return self._select(whole, least, self._column_residues.of(window), address).reaching()
+
+    def _align_on_host(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
+    ) -> Alignments:
+        if pair_mask is None:
+            return self._context.align_on_host(window, want)
+        found = self._context.align_on_host(window, Want(want.detail)).take(pair_mask)
+        if want.min_raw_score is not None:
+            found = found.take(found.raw_score >= want.min_raw_score)
+        return found
+
+    def expect(self, columns: npt.NDArray[np.bool_]) -> None:
+        """Say which columns pairs will be of: what others need is compiled when it is launched."""
+        if self._expected is None:
+            self._expected = columns
+
+    def compile_ahead(self, traced: bool) -> None:
+        """Begin to compile what scores or, `traced`, alignments need, once."""
+        if traced not in self._begun:
+            self._begun.add(traced)
+            others = RUN_KERNELS if traced else ()
+            kinds = self._planner.kinds(traced, self._expected)
+            self.kernels.compile_ahead(kinds, traced, others)
+
+    def _prepare(self, traced: bool, others: tuple[str, ...]) -> None:
+        """Have the kernels that the sets need compiled together, and not batch by batch."""
+        if (traced, others) not in self._prepared:
+            if not traced and self._context.detail > Detail.SCORE:
+                self.compile_ahead(True)
+            self._prepared.add((traced, others))
+            self.kernels.prepare(self._planner.kinds(traced, self._expected), traced, others)
+
+    def _align(self, work: Work, want: Want, residues: int) -> Alignments:
+        """Align some pairs batch by batch."""
+        traced = want.detail > Detail.SCORE
+        if self._windows < _WINDOWS_AT_FIRST and work.pairs:
+            self._windows += 1
+            expect_results(self._context, work, want)
+        self._prepare(traced, RUN_KERNELS if traced else ())
+        task = AlignTask(self._open, work, want, residues)
+        if work.pairs:
+            self.pipeline.run(task, work)
+        return task.results.finish()
+
+    def _select(
+        self, work: Work, least: int, residues: int, least_by_end: int | None = None
+    ) -> PassingPairs:
+        """Score some pairs batch by batch; only those that reach `least` leave the device."""
+        self._prepare(False, PASSING_KERNELS if least_by_end is None else BOUNDED_KERNELS)
+        task = PassingTask(self._open, least, residues, least_by_end)
+        if work.pairs:
+            self.pipeline.run(task, work)
+        return task.passing
+
+    def _upload(self, array: npt.NDArray[Any]) -> Any:
+        allocation = self._context.driver.mem_alloc(max(array.nbytes, 16))
+        self._allocations.append(allocation)
+        self._context.driver.memcpy_htod(allocation, array)
+        return allocation

@@ -1,0 +1,227 @@
+"""Launching the packed kernels: of a batch one after the other in its stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.build import ModuleRequest
+from pairalign.engines.cuda.cuda_family import DeviceContext
+from pairalign.engines.cuda.packed.batches import Kind, Launch, PackedBatch
+from pairalign.engines.cuda.packed.entries import (
+    FAR_PROFILES,
+    entry_defines,
+    fill_name,
+    kernels_of,
+    source_of,
+    takes_shared_memory,
+    traceback_name,
+)
+from pairalign.engines.cuda.packed.parameters import (
+    PAIRS_OF_BLOCK,
+    PASSING_THREADS,
+    PLACING_THREADS,
+    blocks_of,
+    passing_blocks_of,
+)
+from pairalign.engines.cuda.packed.score_table import Costs
+from pairalign.engines.cuda.packed.tilings import FILL_THREADS
+from pairalign.pairs.want import Detail, Want
+
+
+@dataclass
+class Flight:
+    """A batch whose kernels are queued.
+
+    Attributes
+    ----------
+    batch : PackedBatch
+    slot : Slot
+    first_pair : int
+        Number of its first pair in the window.
+    parameters : PARAMETERS scalar
+    addresses : dict of str to int
+        Where its arrays lie on the device.
+    """
+
+    batch: PackedBatch
+    slot: Slot
+    first_pair: int
+    parameters: npt.NDArray[np.void]
+    addresses: dict[str, int]
+
+    @property
+    def run_capacity(self) -> int:
+        """CIGAR runs that find room where the batch's tiles have been."""
+        return (self.addresses["tiles_end"] - self.addresses["tiles"]) // 4
+
+
+class PackedKernels:
+    """The kernels of one engine; modules are loaded when a batch needs them.
+
+    Parameters
+    ----------
+    context : DeviceContext
+    costs : Costs
+    tiers_before : mapping of int to device address
+        By lanes of a group: the sums of tiers over all rows of the set.
+    """
+
+    def __init__(
+        self, context: DeviceContext, costs: Costs, tiers_before: Mapping[int, int]
+    ) -> None:
+        self._context = context
+        self._costs = costs
+        self._tiers_before = tiers_before
+        self._open_codes = {wide: costs.open_codes(wide) for wide in (False, True)}
+        self._functions: dict[tuple[str, bool], Any] = {}
+
+    def prepare(self, kinds: Iterable[Kind], traced: bool, others: Sequence[str] = ()) -> None:
+        """Load what some kinds of items need, and others; what must be compiled is all at once."""
+        needed = [(name, kind.wide) for kind in kinds for name in kernels_of(kind, traced)]
+        self._load([*needed, *((name, False) for name in others)])
+
+    def compile_ahead(
+        self, kinds: Iterable[Kind], traced: bool, others: Sequence[str] = ()
+    ) -> None:
+        """Begin to compile the same."""
+        names = [(name, kind.wide) for kind in kinds for name in kernels_of(kind, traced)]
+        names += [(name, False) for name in others]
+        self._context.compile_ahead([self._request(*key) for key in dict.fromkeys(names)])
+
+    def queue(self, flight: Flight, places: dict[str, int], want: Want) -> None:
+        """Launch a batch's kernels one after the other; `places`: of its tables on the device."""
+        slot, at, parameters = flight.slot, flight.addresses, flight.parameters
+        traced = want.detail > Detail.SCORE
+        self.prepare({launch.kind for launch in flight.batch.launches}, traced)
+        for launch in flight.batch.launches:
+            group, wide = launch.kind.tiling.group, launch.kind.wide
+            tiers = places.get(f"tiers_before_{group}")
+            if tiers is None:  # of all rows of the set
+                tiers = int(self._tiers_before[group]) + 4 * flight.batch.rectangle.row_start
+            parameters["tiers_before"] = tiers
+            for name in ("items", "item_tiles", "item_borders", "item_profiles", "chunks"):
+                parameters[name] = at["tables"] + getattr(launch, f"{name}_at")
+            parameters["group"] = group
+            parameters["open_codes"] = self._open_codes[wide]
+            self._launch_one(launch, parameters[()], slot, traced)
+        if traced:
+            self._make_runs(flight, want)
+
+    def _launch_one(self, launch: Launch, packed: Any, slot: Slot, traced: bool) -> None:
+        kind, tiling = launch.kind, launch.kind.tiling
+        profile = 4 * self._costs.letters * tiling.width
+        name = fill_name(kind, traced)
+        self.launch(name, kind.wide, launch.items, FILL_THREADS, slot, profile, packed)
+        if not traced:
+            return
+        threads = launch.traceback_threads
+        shared = threads * tiling.code_bytes
+        if kind.strips:
+            width = np.int32(tiling.width)
+            self.launch(FAR_PROFILES, kind.wide, launch.items, 256, slot, 0, packed, width)
+        else:
+            shared += tiling.profile_bytes(self._costs.letters)
+        name = traceback_name(kind)
+        self.launch(name, kind.wide, launch.chunks, threads, slot, shared, packed)
+
+    def _make_runs(self, flight: Flight, want: Want) -> None:
+        """Queue the kernels that make counts, and where wanted runs, of what the traceback left."""
+        slot, at = flight.slot, flight.addresses
+        blocks = blocks_of(flight.batch.pairs)
+        counts, starts = np.uint64(at["block_runs"]), np.uint64(at["block_starts"])
+        self.launch(
+            "count_runs", False, blocks, PAIRS_OF_BLOCK, slot, 0, flight.parameters[()], counts
+        )
+        if want.detail < Detail.CIGAR:
+            return
+        self.launch(
+            "place_runs", False, 1, PLACING_THREADS, slot, 0, counts, np.int32(blocks), starts
+        )
+        # The tiles have served: their room takes the runs, where it does.
+        self.write_runs(flight, at["tiles"], flight.run_capacity)
+
+    def write_runs(self, flight: Flight, target: int, capacity: int) -> None:
+        """Queue the kernel that writes CIGAR runs to a device address, as many as find room."""
+        at, pairs = flight.addresses, flight.batch.pairs
+        addresses = (np.uint64(at[name]) for name in ("block_starts", "run_offsets"))
+        arguments = (flight.parameters[()], *addresses, np.uint64(target), np.int64(capacity))
+        self.launch(
+            "write_runs", False, blocks_of(pairs), PAIRS_OF_BLOCK, flight.slot, 0, *arguments
+        )
+
+    def select_passing(self, flight: Flight, least: int, least_by_end: int | None) -> None:
+        """Queue the kernels that gather the pairs whose scores reach `least`.
+
+        `least_by_end`: device address of what scores must reach besides, by the residues that each
+        sequence has before the end at least; it is told of each pair whether it does.
+        """
+        at, pairs, slot = flight.addresses, flight.batch.pairs, flight.slot
+        blocks = passing_blocks_of(pairs)
+        fields, counts, starts, numbers, passing = (
+            np.uint64(at[name])
+            for name in (
+                "fields",
+                "passing_counts",
+                "passing_starts",
+                "passing_numbers",
+                "passing_fields",
+            )
+        )
+        scores = (fields, np.int64(pairs), np.int32(least))
+        self.launch("count_passing", False, blocks, PASSING_THREADS, slot, 0, *scores, counts)
+        self.launch(
+            "place_runs", False, 1, PLACING_THREADS, slot, 0, counts, np.int32(blocks), starts
+        )
+        out = (starts, numbers, passing)
+        name = "write_passing"
+        if least_by_end is not None:
+            name = "write_bounded_passing"
+            out += tuple(np.uint64(one) for one in (at["end_row"], at["end_column"], least_by_end))
+        self.launch(name, False, blocks, PASSING_THREADS, slot, 0, *scores, *out)
+
+    def launch(
+        self,
+        kernel: str,
+        wide: bool,
+        blocks: int,
+        threads: int,
+        slot: Slot,
+        shared: int,
+        *args: Any,
+    ) -> None:
+        """Queue one kernel; what it is compiled for follows from its name and `wide`."""
+        self._load([(kernel, wide)])
+        function = self._functions[kernel, wide]
+        self._context.kernel = kernel
+        function(*args, block=(threads, 1, 1), grid=(blocks, 1), stream=slot.kernels, shared=shared)
+
+    def _load(self, kernels: Iterable[tuple[str, bool]]) -> None:
+        """Load kernels, by name and whether they are the wide ones."""
+        missing = [key for key in dict.fromkeys(kernels) if key not in self._functions]
+        if not missing:
+            return
+        context = self._context
+        modules = context.load_modules([self._request(*key) for key in missing])
+        attribute = context.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+        for (kernel, wide), module in zip(missing, modules, strict=True):
+            function = module.get_function(kernel)
+            if takes_shared_memory(kernel):
+                function.set_attribute(attribute, shared_bytes(context.capability) - 1024)
+            self._functions[kernel, wide] = function
+
+    def _request(self, kernel: str, wide: bool) -> ModuleRequest:
+        source, mode = source_of(kernel), self._context.scoring.mode
+        two_sets = not self._context.one_set
+        part = entry_defines(source, mode, wide, kernel, two_sets)
+        return ModuleRequest(source, entry_defines(source, mode, wide, None, two_sets), part)
+
+
+def shared_bytes(capability: tuple[int, int]) -> int:
+    """Shared memory of a multiprocessor that blocks may use."""
+    return (163 if capability < (9, 0) else 227) << 10

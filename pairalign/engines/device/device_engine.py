@@ -1,0 +1,375 @@
+"""What the engines of devices have in common, whatever framework drives the device.
+
+`CudaEngine` and `OpenClEngine` are `DeviceEngine`s: they say how kernels are chosen, how the device
+is opened and closed, and how a window is aligned; opening, errors and cancelling are here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.strands import to_original_strands
+from pairalign.base.error_types import DeviceError, PairalignError
+from pairalign.engines import Engine, OnDevice
+from pairalign.engines.device.device_sets import DeviceSet, Shared, lay_out
+from pairalign.engines.device.host_fallback import HostFallback
+from pairalign.engines.kernels import AUTO
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.row_order import find_row_ranks
+from pairalign.sequences.sets import SequenceSet
+
+log = logging.getLogger("pairalign")
+
+
+class Device(Protocol):
+    """What an engine needs to know of any device."""
+
+    name: str
+    model: str
+    is_cpu: bool
+
+
+_Device = TypeVar("_Device", bound=Device)
+_Family = TypeVar("_Family")
+Mask = npt.NDArray[np.bool_]
+
+
+class DeviceEngine(ABC, Generic[_Device]):
+    """Aligns windows on one device.
+
+    Parameters
+    ----------
+    device : CudaDevice or OpenClDevice
+    queries : SequenceSet
+        The set, or the first of two.
+    targets : SequenceSet or None
+        The second set; None for every pair of `queries`.
+    scoring : Scoring
+        Must have the alphabet of the sets.
+    memory_bytes : int or None
+        Device memory to use at most; default: see `memory_budget`.
+    family : str or None
+        Name of the kernels to use; default: the first that can.
+    detail : Detail
+        The most that windows will be asked for; some kernels compute scores only.
+    pinned_bytes : int
+        Host memory to pin for results at most.
+    host : HostFallback, optional
+        Takes the pairs that the device has no room for; engines of a run share one.
+    shared : Shared, optional
+        What else they share, until all are open.
+
+    Raises
+    ------
+    DeviceError
+        The device fails, or no family can do this on it.
+    """
+
+    _context: Any  # what the framework's families are given; its `kernel` was launched last
+
+    def __init__(
+        self,
+        device: _Device,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        *,
+        memory_bytes: int | None = None,
+        family: str | None = None,
+        detail: Detail = Detail.CIGAR,
+        pinned_bytes: int = 1 << 30,
+        host: HostFallback | None = None,
+        shared: Shared | None = None,
+    ) -> None:
+        self.name = device.name
+        self.is_gpu = not device.is_cpu
+        self.queries = queries
+        self.targets = queries if targets is None else targets
+        self.scoring = scoring
+        self._device = device
+        self._one_set = targets is None
+        self._cancelled = threading.Event()
+        self._host = host or HostFallback(queries, targets, scoring)
+        self._shared = shared or Shared()
+        self._is_open = False
+        self._buffers: list[Any] = []
+        self._allocated = 0
+        self._ranks: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None = None
+        self._choose_kernels(family, detail)
+        try:
+            self._open(memory_bytes, pinned_bytes)
+        except self._framework.MemoryError as error:
+            raise DeviceError(
+                f"{device.name} ({device.model}): no memory left for the sequences: {error}"
+            ) from error
+        except self._framework.Error as error:
+            raise DeviceError(
+                f"{device.name} ({device.model}) cannot be opened: {error}"
+            ) from error
+        self._is_open = True
+
+    # What is of the framework
+
+    @property
+    @abstractmethod
+    def _framework(self) -> Any:
+        """The module whose `Error` and `MemoryError` say that the device has failed."""
+
+    @staticmethod
+    @abstractmethod
+    def memory_budget(device: Any, memory_bytes: int | None) -> int:
+        """Return how much of a device's memory may be used, `memory_bytes` at most."""
+
+    @property
+    def on_device(self) -> OnDevice | None:
+        """None: this framework leaves all stages of a job to the host."""
+        return None
+
+    @abstractmethod
+    def _choose_kernels(self, family: str | None, detail: Detail) -> None:
+        """Choose a family of kernels; nothing is on the device yet."""
+
+    @abstractmethod
+    def _open(self, memory_bytes: int | None, pinned_bytes: int) -> None:
+        """Upload the sets and open the kernels."""
+
+    @abstractmethod
+    def _align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
+    ) -> Alignments:
+        """Align the pairs of a window, sequences as the kernels read them."""
+
+    @abstractmethod
+    def _free(self) -> None:
+        """Free what `_open` and `_align` took, and the buffers."""
+
+    @abstractmethod
+    def _to_device(self, array: npt.NDArray[Any]) -> Any:
+        """Return a new buffer of the device with the contents of an array."""
+
+    # What all have in common
+
+    def align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
+    ) -> Alignments:
+        """Align the pairs of `window`; see `pairalign.engines.Engine`.
+
+        Raises
+        ------
+        AlphabetError
+            The window's strand is -1 and the sequences are not DNA.
+        DeviceError
+            The device fails; the message names device, kernel and window.
+        KernelBuildError
+            A kernel does not compile or load.
+        InterruptedError
+            `cancel` was called.
+        """
+        with self._errors_explained(window):
+            swapped = self._swapped_on_other_strand(window, want)
+            if swapped is None:
+                found = self._align(window, want, pair_mask)
+            else:
+                found = self._align_in_two(window, want, swapped, pair_mask)
+            return to_original_strands(found, window)
+
+    def _swapped_on_other_strand(self, window: Window, want: Want) -> Mask | None:
+        """Return the pairs of a window whose target runs along the rows, if kernels turn that.
+
+        They turn the columns of the window, as is right for all others. A score is the same then,
+        unless a base and its complement score differently.
+        """
+        if self._one_set or window.strand > 0 or not window.pairs:
+            return None
+        if want.detail == Detail.SCORE and self.scoring.scores_strands_alike:
+            return None
+        ranks = find_row_ranks(self.queries, self.targets) if self._ranks is None else self._ranks
+        self._ranks = ranks
+        rows, columns = window.positions()
+        swapped: Mask = ranks[1][columns] < ranks[0][rows]
+        return swapped if swapped.any() else None
+
+    def _align_in_two(
+        self, window: Window, want: Want, swapped: Mask, pair_mask: Mask | None
+    ) -> Alignments:
+        """Align pairs here and, where `swapped`, on the host; in the order of the window."""
+        here, there = (one if pair_mask is None else one & pair_mask for one in (~swapped, swapped))
+        parts = []
+        if here.any() or not there.any():
+            parts.append(self._align(window, want, here))
+        if there.any():
+            parts.append(self._host.align(window, want, self.name, there, long=True))
+        found = concatenate(parts)
+        positions = self.queries.positions[found.query], self.targets.positions[found.target]
+        return found.take(np.lexsort(positions[::-1]))
+
+    @contextlib.contextmanager
+    def _errors_explained(self, window: Window) -> Iterator[None]:
+        """Turn what the framework raises meanwhile into a DeviceError about a window."""
+        try:
+            yield
+        except PairalignError:
+            raise
+        except self._framework.Error as error:
+            raise DeviceError(
+                f"{self.name} ({self._device.model}): kernel {self._context.kernel} failed on "
+                f"window {window.index} (rows {window.row_start}-{window.row_stop}, columns "
+                f"{window.column_start}-{window.column_stop}): {error}"
+            ) from error
+
+    def cancel(self) -> None:
+        """Make a running `align` raise InterruptedError at its next batch."""
+        self._cancelled.set()
+        self._host.cancel()
+
+    def close(self) -> None:
+        """Give memory and device back; a device that has failed takes its memory along."""
+        self._host.close()
+        if not self._is_open:
+            return
+        self._is_open = False
+        try:
+            self._free()
+        except self._framework.Error as error:
+            log.debug("%s: closing: %s", self.name, error)
+        self._buffers = []
+
+    def _upload_sets(self) -> tuple[DeviceSet, DeviceSet]:
+        """Copy queries and targets to the device: the same object for one set."""
+        first = self._upload("queries", self.queries)
+        return first, first if self._one_set else self._upload("targets", self.targets)
+
+    def _upload(self, name: str, sequences: SequenceSet) -> DeviceSet:
+        """Copy a set to the device, sequences in sorted order, each where 16 bytes can be read."""
+        layout = self._shared.once(name, lambda: lay_out(sequences))
+        return DeviceSet(
+            sequences=sequences,
+            lengths=layout.lengths,
+            codes=self._copy(layout.codes),
+            starts=self._copy(layout.starts),
+            device_lengths=self._copy(layout.lengths),
+            order=self._copy(layout.order),
+        )
+
+    def _copy(self, array: npt.NDArray[Any]) -> Any:
+        buffer = self._to_device(array)
+        self._buffers.append(buffer)
+        self._allocated += array.nbytes
+        return buffer
+
+    def _check_cancelled(self) -> None:
+        if self._cancelled.is_set():
+            raise InterruptedError("alignment was cancelled")
+
+    @classmethod
+    def open_several(
+        cls,
+        devices: Sequence[_Device],
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        scoring: Scoring,
+        *,
+        engines_on: Callable[[_Device], int],
+        memory_bytes: int | None,
+        family: str | None,
+        detail: Detail,
+        threads: int,
+        host_memory_bytes: int,
+        falls_back: bool = False,
+    ) -> list[Engine]:
+        """Open ``engines_on(device)`` engines on each device; they share its memory, and a host.
+
+        Where one cannot be opened, those that could are closed. The other parameters are those of
+        `pairalign.engines.cuda.cuda_engine.open_cuda_engines`.
+        """
+        host = HostFallback(
+            queries,
+            targets,
+            scoring,
+            threads=threads,
+            memory_bytes=host_memory_bytes,
+            replaces_kernels=falls_back,
+        )
+
+        shared = Shared()
+        shared.once("queries", lambda: lay_out(queries))  # while devices may still be starting
+
+        def open_each() -> Iterator[Engine]:
+            for device in devices:
+                share = engines_on(device)
+                limit = cls.memory_budget(device, memory_bytes)
+                for _ in range(share):
+                    yield cls(
+                        device,
+                        queries,
+                        targets,
+                        scoring,
+                        memory_bytes=limit // share,
+                        family=family,
+                        detail=detail,
+                        pinned_bytes=host_memory_bytes // (4 * share * len(devices)),
+                        host=host,
+                        shared=shared,
+                    )
+
+        engines: list[Engine] = []
+        try:
+            for engine in open_each():  # not in other threads, which PyCUDA ties contexts to
+                engines.append(engine)
+        except BaseException:
+            for engine in engines:
+                engine.close()
+            raise
+        shared.clear()
+        return engines
+
+
+def choose_among(
+    families: Mapping[str, Callable[[], _Family]],
+    device: Device,
+    name: str | None,
+    why_not: Callable[[_Family], str | None],
+) -> _Family:
+    """Return the named family of kernels, or the first that can do something on a device.
+
+    Parameters
+    ----------
+    families : mapping of str to callable
+        Makes of families, by name, the preferred first.
+    device : Device
+        For messages.
+    name : str or None
+        None or ``auto``: any.
+    why_not : callable (family) -> str or None
+        Why a family cannot do it; None if it can.
+
+    Raises
+    ------
+    DeviceError
+        There is none; the message says why.
+    """
+    if name == AUTO:
+        name = None
+    if name is not None and name not in families:
+        raise DeviceError(f"kernel '{name}' is not known, expected {' or '.join(families)}")
+    reasons = []
+    for one in [name] if name else families:
+        family = families[one]()
+        reason = why_not(family)
+        if reason is None:
+            return family
+        reasons.append(f"{one}: {reason}")
+    if name is not None:
+        raise DeviceError(f"kernel '{name}' on {device.name} ({device.model}): {reason}")
+    raise DeviceError(f"{device.name} ({device.model}) cannot be used: {'; '.join(reasons)}")

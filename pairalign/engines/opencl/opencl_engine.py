@@ -1,0 +1,182 @@
+"""The OpenCL engine: windows on any vendor's GPU, or on a CPU, through PyOpenCL."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.error_types import DeviceError
+from pairalign.engines import Engine
+from pairalign.engines.device.device_engine import DeviceEngine, choose_among
+from pairalign.engines.device.long_pairs import long_pairs, merge
+from pairalign.engines.kernels import AUTO
+from pairalign.engines.opencl.opencl_devices import OpenClDevice
+from pairalign.engines.opencl.opencl_family import OpenClContext, OpenClFamily
+from pairalign.engines.opencl.opencl_pair_per_thread import OpenClPairPerThread
+from pairalign.engines.opencl.papers.opencl_striped import OpenClStriped
+from pairalign.engines.opencl.pinned import pinned_pool
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+log = logging.getLogger("pairalign")
+
+OPENCL_FAMILIES: dict[str, Callable[[], OpenClFamily]] = {
+    OpenClPairPerThread.name: OpenClPairPerThread,
+    OpenClStriped.name: OpenClStriped,
+}
+"""Kernel families by name, the preferred first."""
+
+_MEMORY_SHARE = 0.75  # of all memory: OpenCL does not say how much is free
+
+
+class OpenClEngine(DeviceEngine[OpenClDevice]):
+    """Aligns windows on one OpenCL device; see `DeviceEngine` for parameters and errors.
+
+    Families by name are in `OPENCL_FAMILIES`; by default an engine takes three quarters of the
+    device's memory.
+    """
+
+    _context: OpenClContext
+
+    def _choose_kernels(self, family: str | None, detail: Detail) -> None:
+        self._family = choose_opencl_family(self._device, self.scoring, family, detail)
+        # PoCL's work-items run on the cores that the CPU engine would use.
+        self._is_routing = family in (None, AUTO) and not self._device.is_cpu
+
+    @property
+    def _framework(self) -> Any:
+        return self._device.cl
+
+    @staticmethod
+    def memory_budget(device: OpenClDevice, memory_bytes: int | None) -> int:
+        """Return how much memory may be used: three quarters of all, or less if told so."""
+        limit = int(device.memory_bytes * _MEMORY_SHARE)
+        return limit if memory_bytes is None else min(limit, memory_bytes)
+
+    def _open(self, memory_bytes: int | None, pinned_bytes: int) -> None:
+        device = self._device
+        limit = self.memory_budget(device, memory_bytes)
+        self._queue = device.cl.CommandQueue(device.context())
+        self._pool = pinned_pool(device, self._queue, pinned_bytes)
+        nothing: Any = None  # until the sequences are there
+        self._context = OpenClContext(
+            device=device,
+            queue=self._queue,
+            memory_bytes=limit,
+            scoring=self.scoring,
+            queries=nothing,
+            targets=nothing,
+            pool=self._pool,
+            align_on_host=self._align_on_host,
+            check_cancelled=self._check_cancelled,
+            log=log,
+        )
+        self._context.queries, self._context.targets = self._upload_sets()
+        self._context.memory_bytes = limit - self._allocated
+        self._family.open(self._context)
+
+    def _align(
+        self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None
+    ) -> Alignments:
+        """Leave pairs to the CPU that would keep one work-item busy and the others waiting."""
+        context = self._context
+        long = None
+        if self._is_routing:
+            lengths = (context.queries.lengths, context.targets.lengths)
+            long = long_pairs(window, pair_mask, *lengths, self._device.compute_units)
+        if long is None:
+            return self._family.align(window, want, pair_mask)
+        parts = [self._host.align(window, want, self.name, long, long=True)]
+        others = ~long if pair_mask is None else pair_mask & ~long
+        if others.any():
+            parts.append(self._family.align(window, want, others))
+        return merge(window, parts, (self.queries.order, self.targets.order))
+
+    def _free(self) -> None:
+        self._queue.finish()
+        self._family.close()
+        if self._pool is not None:
+            self._pool.close()
+        for buffer in self._buffers:
+            buffer.release()
+
+    def _to_device(self, array: npt.NDArray[Any]) -> Any:
+        if array.nbytes > self._device.array_bytes:
+            raise DeviceError(
+                f"{self.name} ({self._device.model}): sequences of {array.nbytes} bytes, but a "
+                f"buffer of the device holds {self._device.array_bytes}; align parts of the set"
+            )
+        return self._context.upload(array)
+
+    def _align_on_host(self, window: Window, want: Want) -> Alignments:
+        return self._host.align(window, want, self.name)
+
+
+def choose_opencl_family(
+    device: OpenClDevice,
+    scoring: Scoring,
+    name: str | None = None,
+    detail: Detail = Detail.CIGAR,
+) -> OpenClFamily:
+    """Return the named family, or the first that can do this on a device.
+
+    Raises
+    ------
+    DeviceError
+        There is none; the message says why.
+    """
+    return choose_among(
+        OPENCL_FAMILIES, device, name, lambda family: family.supports(scoring, detail, device)
+    )
+
+
+def open_opencl_engines(
+    devices: Sequence[OpenClDevice],
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+    *,
+    memory_bytes: int | None = None,
+    per_device: int | None = None,
+    family: str | None = None,
+    detail: Detail = Detail.CIGAR,
+    threads: int = 1,
+    host_memory_bytes: int = 1 << 30,
+) -> list[Engine]:
+    """Open engines on some devices.
+
+    Parameters
+    ----------
+    devices : sequence of OpenClDevice
+        See `pairalign.engines.opencl.opencl_devices.find_devices`.
+    memory_bytes : int, optional
+        Memory to use on each device; default: three quarters of what it has.
+    per_device : int, optional
+        Engines that share a device, each with its own queue: while one copies, another computes.
+        Default: two, on a CPU one, whose cores do both.
+    threads : int
+        Threads of the CPU engine, which takes the pairs that a device has no room for.
+    host_memory_bytes : int
+        What that engine may use; a quarter of it is pinned for results at most.
+    queries, targets, scoring, family, detail
+        See `OpenClEngine`.
+    """
+    return OpenClEngine.open_several(
+        devices,
+        queries,
+        targets,
+        scoring,
+        engines_on=lambda device: per_device or (1 if device.is_cpu else 2),
+        memory_bytes=memory_bytes,
+        family=family,
+        detail=detail,
+        threads=threads,
+        host_memory_bytes=host_memory_bytes,
+    )

@@ -1,0 +1,83 @@
+"""From ``--device opencl:0,1`` to open engines, and what ``pairalign devices`` says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pairalign.base.error_types import DeviceError
+from pairalign.engines import Engine
+from pairalign.engines.device.specification import pick_devices
+from pairalign.engines.opencl.opencl_devices import OpenClDevice, find_devices
+from pairalign.engines.opencl.opencl_engine import open_opencl_engines
+from pairalign.pairs.want import Detail
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.sets import SequenceSet
+
+
+def choose_opencl_devices(indices: Sequence[int]) -> list[OpenClDevice]:
+    """Return the devices of these indices; without indices all usable GPUs, else the first CPU.
+
+    Raises
+    ------
+    DeviceError
+        There is no such device, it cannot be used, or it is named twice.
+    """
+    devices = find_devices()
+    if not indices:
+        usable = [one for one in devices if not one.is_cpu and one.why_not() is None]
+        if usable:
+            return usable
+        for one in devices:
+            if one.is_cpu and one.why_not() is None:
+                return [one]
+        reasons = (f"{device.name} ({device.model}): {device.why_not()}" for device in devices)
+        raise DeviceError(f"no OpenCL device can be used: {'; '.join(reasons)}")
+    chosen = pick_devices(devices, indices, "opencl", "device")
+    for device in chosen:
+        reason = device.why_not()
+        if reason is not None:
+            raise DeviceError(f"{device.name} ({device.model}): {reason}")
+    return chosen
+
+
+def list_opencl_devices() -> list[tuple[str, bool, str]]:
+    """Return name, whether usable, and description (or the reason) of each device."""
+    try:
+        devices = find_devices()
+    except DeviceError as error:
+        return [("opencl", False, str(error))]
+    lines = []
+    for device in devices:
+        reason = device.why_not()
+        if reason is None:
+            gibibytes = device.memory_bytes / (1 << 30)
+            described = f"{device.model}, {gibibytes:.0f} GiB; {device.platform}"
+            lines.append((device.name, True, described))
+        else:
+            lines.append((device.name, False, f"{device.model}: {reason}"))
+    return lines
+
+
+def open_chosen_opencl(
+    indices: Sequence[int],
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    scoring: Scoring,
+    *,
+    threads: int,
+    memory_bytes: int | None,
+    kernel: str | None = None,
+    detail: Detail = Detail.CIGAR,
+) -> list[Engine]:
+    """Open engines on the devices that `choose_opencl_devices` returns."""
+    return open_opencl_engines(
+        choose_opencl_devices(indices),
+        queries,
+        targets,
+        scoring,
+        memory_bytes=memory_bytes,
+        family=kernel,
+        detail=detail,
+        threads=threads,
+        host_memory_bytes=memory_bytes or 1 << 30,
+    )

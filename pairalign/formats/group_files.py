@@ -1,0 +1,271 @@
+"""Files that say which sequences belong together: folds and clusters, ours or another program's."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from pairalign.base.choices import GROUP_SUFFIXES
+from pairalign.base.error_types import FormatError, SplitError, describe_unreadable, shown_name
+from pairalign.base.texts import is_whole, lines_of, unquoted
+from pairalign.clusters.splits.groups import Groups, Membership, make_groups
+from pairalign.formats.names import choose_format
+from pairalign.formats.readers.reader import open_raw
+from pairalign.sequences.compression import decompress
+from pairalign.sequences.sets import SequenceSet
+
+_FOLD_COLUMNS = ("fold", "set", "split", "partition", "cluster")
+"""Headings of the column of folds; the first that there is. GraphPart's is the last."""
+_CLSTR = re.compile(r"\d+\s+\d+(?:aa|nt),\s+>(.*?\.\.\.)\s+(\*|at\s.*)$", re.ASCII)
+
+
+@dataclass(frozen=True)
+class TableColumns:
+    """Which columns of a table of folds have what; None: the usual ones.
+
+    Attributes
+    ----------
+    name, fold : str or None
+        Default: the first column; fold, set, split, partition or cluster.
+    sequence : str or None
+        The residues, where the table has them.
+    """
+
+    name: str | None = None
+    fold: str | None = None
+    sequence: str | None = None
+
+    def __bool__(self) -> bool:
+        return any((self.name, self.fold, self.sequence))
+
+
+USUAL_COLUMNS = TableColumns()
+
+
+def read_groups(
+    path: str,
+    format: str | None,
+    sequences: SequenceSet,
+    columns: TableColumns = USUAL_COLUMNS,
+) -> Groups:
+    """Read groups of sequences of a set.
+
+    Parameters
+    ----------
+    path : str
+        Compressed or not; ``"-"`` is standard input.
+    format : {"folds", "clstr", "uc", "tsv"}, optional
+        Default: by the end of the file's name.
+    sequences : SequenceSet
+    columns : TableColumns
+        Of ``folds``.
+
+    Raises
+    ------
+    FormatError
+        The file's name does not tell the format, or another than ``folds`` has no such columns.
+    SplitError
+        The file cannot be read, or names what is not among the sequences.
+
+    Notes
+    -----
+    ``folds`` is CSV or TSV with a header line: names in the first column, and a column fold (or
+    set, split, partition, or cluster as GraphPart has it). ``clstr`` is CD-HIT's, ``uc`` vsearch's
+    and USEARCH's. ``tsv`` has a representative and a member a line, as MMseqs2 and DIAMOND write
+    it; or it is the table of ``pairalign cluster``, by its header.
+    """
+    chosen = _chosen(path, format, columns)
+    text = _text_of(path)
+    try:
+        if chosen == "folds":
+            said = [one for one, _ in _read_folds(text, path, columns)]
+        else:
+            said = list(_READERS[chosen](text, path))
+    except csv.Error as error:
+        raise SplitError(f"{path}: {describe_unreadable(ValueError(error), 'a table')}") from error
+    return make_groups(sequences, said, path)
+
+
+def read_table(
+    path: str, format: str | None, columns: TableColumns
+) -> tuple[list[Membership], list[str]]:
+    """Read a table of folds that has the sequences as well.
+
+    Parameters
+    ----------
+    path, format
+        As for `read_groups`.
+    columns : TableColumns
+        With `TableColumns.sequence`.
+
+    Returns
+    -------
+    said : list of Membership
+        Lines without a fold are left out.
+    residues : list of str
+
+    Raises
+    ------
+    SplitError
+        The file cannot be read, or has no such columns.
+    """
+    assert columns.sequence is not None
+    _chosen(path, format, columns)
+    try:
+        rows = list(_read_folds(_text_of(path), path, columns))
+    except csv.Error as error:
+        raise SplitError(f"{path}: {describe_unreadable(ValueError(error), 'a table')}") from error
+    if not rows:
+        raise SplitError(f"{path}: no sequence is named")
+    return [one for one, _ in rows], [residues for _, residues in rows]
+
+
+def read_group_table(path: str, sequences: SequenceSet) -> Groups:
+    """Read the group of each sequence: its name and that of its group a line, a tab between.
+
+    Parameters
+    ----------
+    path : str
+        Compressed or not; ``"-"`` is standard input.
+    sequences : SequenceSet
+
+    Raises
+    ------
+    SplitError
+        The file cannot be read, names what is not among the sequences, or a sequence in two groups.
+    """
+    said: dict[str, Membership] = {}
+    for number, line in enumerate(lines_of(_text_of(path)), 1):
+        if not line.strip():
+            continue
+        where = f"{path}: line {number}"
+        fields = [unquoted(field) for field in line.split("\t")]
+        if len(fields) != 2 or not all(fields):
+            raise SplitError(f"{where}: expected a name and a group, with a tab between")
+        one = Membership(fields[0], fields[1], None, number)
+        before = said.setdefault(one.name, one)
+        if before.group != one.group:
+            raise SplitError(
+                f"{where}: {shown_name(one.name)} is in {shown_name(one.group)}, and by line "
+                f"{before.line} in {shown_name(before.group)}; each sequence is in one group"
+            )
+    return make_groups(sequences, list(said.values()), path)
+
+
+def _chosen(path: str, format: str | None, columns: TableColumns) -> str:
+    """Return the format; a file whose columns are named is a table of folds."""
+    if not columns:
+        what = "folds or clusters"
+        return choose_format(path, format, GROUP_SUFFIXES, what, "standard input")
+    if format not in (None, "folds"):
+        raise FormatError(f"{path}: columns are those of a table of folds, and this is {format}")
+    return "folds"
+
+
+def _text_of(path: str) -> str:
+    try:
+        with open_raw(path) as file:
+            return decompress(file.read(), path).decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SplitError(f"{path}: {describe_unreadable(error, 'a file')}") from error
+
+
+def _read_folds(
+    text: str, path: str, columns: TableColumns = USUAL_COLUMNS
+) -> Iterator[tuple[Membership, str]]:
+    """Yield what each line says, and its residues where the table has them."""
+    lines = lines_of(text)
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # names may be long
+    rows = csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
+    header = next(rows, [])
+    name = 0 if columns.name is None else _column(header, columns.name, path)
+    fold = _fold_column(header, columns.fold, path)
+    residues = None if columns.sequence is None else _column(header, columns.sequence, path)
+    for row in rows:
+        if not row:
+            continue
+        for column in (name, fold, residues or 0):
+            if len(row) <= column:
+                raise SplitError(f"{path}: line {rows.line_num} has no column '{header[column]}'")
+        if row[fold]:  # removed sequences have none
+            one = Membership(row[name], row[fold], None, rows.line_num)
+            yield one, "" if residues is None else row[residues]
+
+
+def _fold_column(header: list[str], asked: str | None, path: str) -> int:
+    if asked is not None:
+        return _column(header, asked, path)
+    column = next((header.index(name) for name in _FOLD_COLUMNS if name in header), 0)
+    if column == 0:
+        raise SplitError(f"{path}: no column fold (or {', '.join(_FOLD_COLUMNS[1:])}) after names")
+    return column
+
+
+def _column(header: list[str], asked: str, path: str) -> int:
+    if header.count(asked) != 1:
+        found = "several columns" if asked in header else "no column"
+        known = ", ".join(map(shown_name, header))
+        raise SplitError(f"{path}: {found} {shown_name(asked)}; its header has {known}")
+    return header.index(asked)
+
+
+def _read_clstr(text: str, path: str) -> Iterator[Membership]:
+    group, held = "", list[tuple[str, int]]()
+    representative: str | None = None
+    for number, line in enumerate([*lines_of(text), ">"], 1):
+        if line.startswith(">"):
+            if held and representative is None:
+                raise SplitError(
+                    f"{path}: line {number}: {shown_name(group)} has no representative (*)"
+                )
+            yield from (Membership(name, group, representative, at) for name, at in held)
+            group, held, representative = line[1:].strip(), [], None
+            continue
+        found = _CLSTR.match(line)
+        if not found and line.strip():
+            raise SplitError(f"{path}: line {number} is none of a .clstr file")
+        if found:
+            held.append((found[1], number))
+            if found[2] == "*" and representative is not None:
+                raise SplitError(
+                    f"{path}: line {number}: {shown_name(group)} has another representative (*)"
+                )
+            representative = found[1] if found[2] == "*" else representative
+
+
+def _read_uc(text: str, path: str) -> Iterator[Membership]:
+    for number, line in enumerate(lines_of(text), 1):
+        fields = line.split("\t")
+        if fields[0] not in ("S", "H"):  # C sums up; others are no members
+            continue
+        if len(fields) < 10:
+            raise SplitError(f"{path}: line {number} has {len(fields)} columns, expected 10")
+        if not is_whole(fields[1]):
+            raise SplitError(
+                f"{path}: line {number}: cluster {shown_name(fields[1])}, expected its number"
+            )
+        name = fields[8]
+        yield Membership(name, fields[1], name if fields[0] == "S" else fields[9], number)
+
+
+def _read_tsv(text: str, path: str) -> Iterator[Membership]:
+    first = text.partition("\n")[0].rstrip("\r").split("\t")
+    ours = first[:2] == ["cluster", "size"] and {"representative", "sequence"} <= set(first)
+    columns = [first.index(name) for name in ("representative", "sequence")] if ours else [0, 1]
+    for number, line in enumerate(lines_of(text), 1):
+        fields = line.split("\t")
+        if (ours and number == 1) or not line or fields == ["centroid", "member"]:
+            continue
+        if len(fields) <= max(columns):
+            raise SplitError(f"{path}: line {number}: expected a representative and a member")
+        representative, member = (unquoted(fields[k]) for k in columns)
+        yield Membership(member, representative, representative, number)
+
+
+_READERS: dict[str, Callable[[str, str], Iterator[Membership]]] = {
+    "clstr": _read_clstr,
+    "uc": _read_uc,
+    "tsv": _read_tsv,
+}

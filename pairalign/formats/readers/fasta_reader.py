@@ -1,0 +1,43 @@
+"""FASTA pairs: two gapped records a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pairalign.alignments.alignment_records import AlignmentRecords, read_rows
+from pairalign.base.error_types import AlignmentFileError
+from pairalign.formats.readers.reader import RecordReader
+
+
+class FastaReader(RecordReader):
+    """Two records a pair, the query's and the target's, each on one line or more.
+
+    Of the headers the name, ``start=``, ``end=`` and ``score=``, which need not be there: rows are
+    of whole sequences then.
+    """
+
+    name = "fasta"
+    suffixes = (".fasta", ".fa", ".fas", ".afa")
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield pieces of whole pairs; a text without any record is an error."""
+        headers = 1  # an empty file has no pairs
+        for number, piece in enumerate(self._text_pieces()):
+            headers = _headers(piece) + (headers if number else 0)
+            yield piece
+        if not headers:
+            raise AlignmentFileError(f"{self.source}: no line begins with '>', expected FASTA")
+
+    def _cut(self, text: bytes) -> int:
+        end = text.rfind(b"\n>") + 1
+        if _headers(text) % 2 == 0:  # the last one is the second of its pair, and may not be whole
+            end = text.rfind(b"\n>", 0, max(end - 1, 0)) + 1
+        return end
+
+    def read(self, piece: bytes) -> AlignmentRecords:
+        """Read some pairs, in native code."""
+        return read_rows(piece, self.name, (_headers(piece) + 1) // 2, self.names)
+
+
+def _headers(text: bytes) -> int:
+    return text.count(b"\n>") + text.startswith(b">")

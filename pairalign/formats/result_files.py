@@ -1,0 +1,67 @@
+"""Files of results that are in memory: what their `write` does, as the commands do."""
+
+from __future__ import annotations
+
+import os
+
+from pairalign.alignments.multiple import MultipleAlignment
+from pairalign.alignments.posteriors import SparsePosteriors
+from pairalign.base.choices import MSA_SUFFIXES, PICTURES, POSTERIOR_SUFFIXES, TREE_SUFFIXES
+from pairalign.clusters.splits.result import Split
+from pairalign.formats.msa_files import check_msa_names, write_alignment
+from pairalign.formats.names import check_ending, choose_format
+from pairalign.formats.output import Path, open_output
+from pairalign.formats.posterior_files import WRITERS, check_format
+from pairalign.formats.splits import write_split
+from pairalign.trees.tree import GuideTree
+
+
+def write_tree(
+    tree: GuideTree, path: Path, format: str | None = None, program: str | None = None
+) -> None:
+    """Write a tree; see `GuideTree.write`."""
+    text = tree_text(tree, choose_format(path, format, TREE_SUFFIXES, "trees"), program)
+    with open_output(path) as output:
+        output.write(text)
+
+
+def tree_text(tree: GuideTree, format: str, program: str | None = None) -> bytes:
+    """Return a tree as a file of a format of `TREE_SUFFIXES` has it."""
+    if format in PICTURES:
+        from pairalign.trees.tree_drawing import draw_tree
+
+        return draw_tree(tree, format)
+    if format == "ascii":
+        return tree.ascii().encode()
+    return (tree.mafft() if format == "mafft" else tree.newick(program)).encode()
+
+
+def write_multiple(
+    alignment: MultipleAlignment, path: Path, format: str | None = None, order: str = "input"
+) -> None:
+    """Write a multiple alignment; see `MultipleAlignment.write`."""
+    chosen = choose_format(path, format, MSA_SUFFIXES, "multiple alignments")
+    check_msa_names(alignment.sequences, chosen)
+    with open_output(path) as output:
+        write_alignment(output, chosen, alignment, order)
+
+
+def write_posteriors(posteriors: SparsePosteriors, path: Path, format: str | None = None) -> None:
+    """Write posteriors; see `SparsePosteriors.write`."""
+    if posteriors.sequences is None:
+        raise ValueError("posteriors without their sequences cannot be written")
+    chosen = choose_format(path, format, POSTERIOR_SUFFIXES, "posteriors")
+    check_format(chosen, os.fspath(path))
+    writer = WRITERS[chosen](open_output(path), posteriors.sequences, posteriors.threshold)
+    try:
+        writer.write(posteriors)
+        writer.close()
+    except BaseException:
+        writer.abort()
+        raise
+
+
+def write_folds(split: Split, path: Path) -> None:
+    """Write a split; see `Split.write`."""
+    check_ending(path, (".csv",), "folds are written as CSV")
+    write_split(path, split)

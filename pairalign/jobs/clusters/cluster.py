@@ -1,0 +1,336 @@
+"""Clusters of a set, from exact alignments of all its pairs.
+
+Two sequences are *similar enough* if their alignment attains an identity and a coverage
+(`pairalign.alignments.thresholds`). With that:
+
+========  ==========================================================================================
+single    a cluster is what pairs that are similar enough connect
+complete  all pairs of a cluster are similar enough; clusters whose least similar pair is the most
+          similar are joined first
+average   the mean identity of the pairs between two clusters that are joined attains the threshold;
+          the most similar are joined first. A pair whose coverage is too low counts as identity 0
+greedy    longest first, a sequence goes to the most similar of the representatives before it that
+          is similar enough, or becomes one
+========  ==========================================================================================
+
+The result does not depend on the order of the input: all is done in one order, by length, the
+longest first, then by residues, then by name. Ties go to what comes first in it. Single, greedy and
+complete linkage need only what passes, the first two one pair at a time; complete and average
+linkage hold 12 bytes for each pair.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.identities import needs_cigar
+from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.choices import (
+    CLUSTER_ORDERS,
+    LINKAGES,
+    REPRESENTATIVES,
+    STRANDS,
+    Coverage,
+    Identity,
+)
+from pairalign.base.declaration import check, make, takes
+from pairalign.base.error_types import ScoringError
+from pairalign.clusters.best_edges import BestEdges
+from pairalign.clusters.clusters import Clusters
+from pairalign.jobs.clusters.cluster_work import ClusterWork
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    ProblemArguments,
+    Sequences,
+    given_problem,
+    read_problem,
+)
+from pairalign.jobs.run.memory import given_bytes
+from pairalign.jobs.run.problem_checks import check_strand, whole_number
+from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.run_request import evalue_filter_of
+from pairalign.requests.cluster_request import EDGES_IN_PYTHON, ClusterRequest
+from pairalign.requests.shared import ProblemOptions
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.abundances import read_abundances
+from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from pairalign.jobs.stages.threshold_engine import Steps
+
+
+@dataclass
+class ClusterJob:
+    """What is clustered, and how.
+
+    Attributes
+    ----------
+    problem : Problem
+        Of one set.
+    request : ClusterRequest
+        Which has been checked, see `pairalign.base.declaration.check`.
+    resources : Resources
+    steps : Steps or None
+        How many pairs each step of the thresholds has left, after `run`.
+    devices : tuple of str
+        Those that aligned, after `run`.
+
+    Raises
+    ------
+    AlphabetError, ScoringError, ValueError
+        See `pairalign.cluster`.
+    """
+
+    problem: Problem
+    request: ClusterRequest
+    resources: Resources = field(default_factory=Resources)
+    steps: Steps | None = field(default=None, init=False)
+    devices: tuple[str, ...] = field(default=(), init=False)
+
+    def __post_init__(self) -> None:
+        scoring = self.problem.scoring
+        if self.request.max_hits is not None:
+            whole_number("max_hits", self.request.max_hits, sys.maxsize)
+        check_strand(self.request.strand, self.problem.queries, scoring)
+        ends = scoring.end_gaps
+        if ends is not None and not ends.is_symmetric:
+            raise ScoringError(
+                f"{ends.describe(scoring.format_score)}: clusters need the same of query and "
+                "target, since the order of the input makes no difference"
+            )
+        identity_of = self.request.thresholds.identity_of
+        by_identity = self.request.max_hits is not None and self.request.edge_rank == "identity"
+        if by_identity and needs_cigar(identity_of, scoring.mode):
+            raise ScoringError(
+                f"rank identity: edges are not ranked by identity {identity_of} in mode "
+                f"{scoring.mode}; rank them by score, or take another identity or mode semiglobal"
+            )
+
+    def run(self) -> Clusters:
+        """Align all pairs and return the clusters.
+
+        Raises
+        ------
+        AlphabetError, ScoringError, CapacityError, DeviceError
+            See `pairalign.errors`.
+        """
+        sequences, request = self.problem.queries, self.request
+        order = sequences.canonical_order()
+        abundances = read_abundances(sequences)
+        problem = replace(self.problem, queries=sequences.reordered(order))
+        work = ClusterWork(
+            problem.queries,
+            problem.scoring,
+            request.thresholds,
+            request.linkage,
+            request.edges,
+            strand=request.strand,
+            resources=self.resources,
+            known=None if request.extend is None else _known(request.extend, order),
+            ranks=None if request.order == CLUSTER_ORDERS[0] else _ranks_by_size(abundances, order),
+            evalues=evalue_filter_of(request, problem, request.strand, self.resources),
+        )
+        leaders, edges = work.find_leaders()
+        self.steps, self.devices = work.steps, work.devices
+        first, labels = np.unique(leaders, return_inverse=True)
+        chosen = work.find_medoids(labels, first) if request.representative == "medoid" else first
+        alignments = work.align_with(chosen[labels])
+        by_cluster = np.lexsort(
+            (np.arange(len(labels)), np.arange(len(labels)) != chosen[labels], labels)
+        )
+        alignments = alignments.take(np.argsort(np.argsort(by_cluster)[alignments.query]))
+        labels_of_input = np.empty(len(labels), np.int32)
+        labels_of_input[order] = labels
+        return Clusters(
+            sequences=sequences,
+            linkage=request.linkage,
+            thresholds=request.thresholds,
+            labels=labels_of_input,
+            representatives=order[chosen],
+            order=order[by_cluster],
+            alignments=_of_input(alignments, sequences, order),
+            abundances=abundances,
+            edges=None if edges is None else self._chosen(_of_input(edges, sequences, order)),
+        )
+
+    def _chosen(self, edges: Alignments) -> Alignments:
+        """Return the edges that are kept: all, or the best of each sequence."""
+        request = self.request
+        if request.max_hits is None:
+            return edges
+        best = BestEdges(request.max_hits, request.edge_rank, request.thresholds)
+        best.add(edges)
+        chosen = best.kept()
+        assert chosen is not None
+        return chosen
+
+
+@takes(ProblemOptions)
+def cluster(
+    sequences: Sequences,
+    *,
+    min_identity: float | str | Fraction | None = None,
+    identity_of: Identity = "columns",
+    min_coverage: float | str | Fraction | None = None,
+    coverage_of: Coverage = "aligned",
+    max_length_ratio: float | str | Fraction | None = None,
+    max_evalue: float | None = None,
+    db_size: int | None = None,
+    search_space: float | None = None,
+    comp_based_stats: int | None = None,
+    linkage: str = LINKAGES[0],
+    representative: str = REPRESENTATIVES[0],
+    edges: bool = False,
+    max_hits: int | None = None,
+    rank: str | None = None,
+    order: str = CLUSTER_ORDERS[0],
+    extend: npt.ArrayLike | None = None,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    strand: str = STRANDS[0],
+    device: str = "auto",
+    kernel: str | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress = False,
+    **more: Unpack[ProblemArguments],
+) -> Clusters:
+    """Align every pair of a set and put sequences that are similar enough together.
+
+    Parameters
+    ----------
+    sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
+        As for `pairalign.align`; one is enough.
+    min_identity : float, str or Fraction, optional
+        From 0 to 1 or as ``"97%"``, exactly as written; with `min_coverage`, what a pair must
+        attain to be similar enough.
+    identity_of : {"columns", "aligned", "shorter", "internal", "mbl", "full", "longer", "mean"}
+        What the identity is, see `pairalign.align`.
+    min_coverage : float, str or Fraction, optional
+        Default: none.
+    coverage_of : {"aligned", "both", "query", "target", "shorter"}
+        What the coverage is, see `pairalign.base.choices.COVERAGES`. The longer sequence is the
+        query.
+    max_length_ratio : float, str or Fraction, optional
+        As for `pairalign.align`; pairs beyond it are not similar enough.
+    max_evalue : float, optional
+        In place of `min_identity`, or together with it: similar pairs have an E-value of at most
+        that, whichever sequence is the query; the mode is local.
+    db_size, search_space, comp_based_stats
+        As for `pairalign.align`.
+    linkage : {"greedy", "single", "complete", "average"}
+        See `pairalign.jobs.clusters.cluster`.
+    representative : {"longest", "medoid"}
+        What stands for a cluster: its longest sequence, or the one with the highest mean identity
+        with all others of its cluster, for which the pairs of each cluster are aligned again.
+    edges : bool
+        Keep all pairs that are similar enough, as `Clusters.edges`.
+    max_hits : int, optional
+        Of these only the best of each sequence, at most that number: those of highest rank, then
+        of highest score, then whose other sequence comes first in the input.
+    rank : {"score", "identity"}, optional
+        What the best edges are the best by; default: score.
+    order : {"length", "size"}
+        Greedy linkage: what becomes a representative first, the longest sequences or those that
+        were seen most often, as ``;size=`` in their headers says (1 where nothing does).
+    extend : array_like of int, shape (n,), optional
+        Linkage single: `Clusters.labels` of an earlier run with the same options, and -1 of
+        sequences that it did not have; only pairs with one of these are aligned.
+    scoring, mode, strand, device, kernel, threads, memory, progress
+        As for `pairalign.align`.
+    matrix, match, mismatch, gap_open, gap_extend
+    free_ends, end_gap_open, end_gap_extend, ties
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.align`.
+
+    Returns
+    -------
+    Clusters
+
+    Raises
+    ------
+    FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
+        See `pairalign.errors`.
+    ValueError
+        An argument out of its range.
+
+    Notes
+    -----
+    Time is that of the alignments of pairs that lengths,
+    q-grams and scores do not rule out; average linkage aligns all. Memory: some bytes a residue;
+    linkages complete and average 12 bytes a pair.
+
+    References
+    ----------
+    Li W, Godzik A. Cd-hit: a fast program for clustering and comparing large sets of protein or
+    nucleotide sequences. Bioinformatics 22:1658-1659, 2006.
+    Rognes T et al. VSEARCH: a versatile open source tool for metagenomics. PeerJ 4:e2584, 2016.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> globins = {
+    ...     "HBB": "MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLSTPDAVMGNPK",
+    ...     "HBD": "MVHLTPEEKTAVNALWGKVNVDAVGGEALGRLLVVYPWTQRFFESFGDLSSPDAVMGNPK",
+    ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
+    ... }
+    >>> found = pairalign.cluster(globins, min_identity="90%")
+    >>> list(found)
+    [['HBZ'], ['HBB', 'HBD']]
+    >>> found.labels.tolist()
+    [1, 1, 0]
+    """
+    labels = None if extend is None else np.asarray(extend, np.int32)
+    asked = make(ClusterRequest, {**locals(), "extend": labels})
+    check(asked, EDGES_IN_PYTHON)
+    if mode is None and max_evalue is not None and not isinstance(scoring, Scoring):
+        mode = "local"
+    problem = read_problem(given_problem(sequences, None, scoring, mode, more))
+    if problem.replaced_message:
+        warnings.warn(problem.replaced_message, stacklevel=2)
+    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
+    return ClusterJob(problem, asked, resources).run()
+
+
+# ---------------------------------------------------------------------------------------------
+# One order whatever that of the input
+
+
+def _known(labels: Int32s, order: Int32s) -> Int32s:
+    """Return the earlier clusters by place; ValueError unless there is one of each sequence."""
+    if labels.shape != order.shape:
+        raise ValueError(f"extend has shape {labels.shape}, expected ({len(order)},)")
+    return labels[order]
+
+
+def _ranks_by_size(abundances: Int64s | None, order: Int32s) -> Int32s:
+    """Return the rank of each place: by abundance, the most first, then by place."""
+    if abundances is None:
+        return np.arange(len(order), dtype=np.int32)
+    by_size = np.lexsort((np.arange(len(order)), -abundances[order]))
+    ranks = np.empty(len(order), np.int32)
+    ranks[by_size] = np.arange(len(order), dtype=np.int32)
+    return ranks
+
+
+def _of_input(found: Alignments, sequences: SequenceSet, order: Int32s) -> Alignments:
+    """Return alignments of the sequences in canonical order as ones of those as read."""
+    return replace(
+        found,
+        queries=sequences,
+        targets=sequences,
+        query=order[found.query],
+        target=order[found.target],
+    )

@@ -1,0 +1,96 @@
+"""Which group each sequence is in: by its file, its name, a table, or a mapping."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from itertools import chain, repeat
+
+import numpy as np
+
+from pairalign.base.choices import BY_FILE, BY_PREFIX, COMPRESSED_INPUTS
+from pairalign.base.error_types import DistanceError, shown_name
+from pairalign.base.texts import stem_of
+from pairalign.clusters.splits.groups import Groups, Membership, make_groups
+from pairalign.formats.group_files import read_group_table
+from pairalign.sequences.sets import SequenceSet
+from pairalign.sequences.tidying import InputRules
+from pairalign.trees.distance_matrix import check_names
+
+GroupBy = str | os.PathLike[str] | Mapping[str, str]
+"""``"file"``, ``"name-prefix"``, the path of a table, or the group of each name."""
+
+BY_FILE_RULES = InputRules(on_duplicate="rename")
+"""Of files that are groups: what has one name in two of them is two sequences."""
+
+_SEPARATOR = "|"
+
+
+def find_groups(group_by: GroupBy, sequences: SequenceSet) -> Groups:
+    """Find the group of each sequence.
+
+    Parameters
+    ----------
+    group_by : {"file", "name-prefix"}, path or mapping of names to names of groups
+    sequences : SequenceSet
+
+    Returns
+    -------
+    Groups
+        Each sequence is in one, and there are two or more.
+
+    Raises
+    ------
+    DistanceError
+        A sequence is in no group, there is one group, or its name is none that a matrix can have.
+    SplitError
+        The table cannot be read, has a sequence in two groups, or one that there is not.
+    """
+    if isinstance(group_by, Mapping):
+        said = [
+            Membership(name, group, None, k) for k, (name, group) in enumerate(group_by.items())
+        ]
+        groups = make_groups(sequences, said, "group_by")
+    elif group_by == BY_FILE:
+        groups = _by_file(sequences)
+    elif group_by == BY_PREFIX:
+        said = [Membership(name, _prefix(name, sequences), None, 0) for name in sequences.names]
+        groups = _numbered([one.group for one in said])
+    else:
+        groups = read_group_table(os.fspath(group_by), sequences)
+    alone = np.flatnonzero(groups.labels < 0)
+    if len(alone):
+        name = shown_name(sequences.names[int(alone[0])])
+        raise DistanceError(f"{sequences.source}: {name} is in no group")
+    if len(groups.names) < 2:
+        raise DistanceError(f"{sequences.source}: one group, distances need two or more")
+    check_names(groups.names, "groups")
+    return groups
+
+
+def _numbered(group_of_each: list[str]) -> Groups:
+    numbers: dict[str, int] = {}
+    labels = [numbers.setdefault(group, len(numbers)) for group in group_of_each]
+    return Groups(tuple(numbers), np.array(labels, np.int32), None)
+
+
+def _prefix(name: str, sequences: SequenceSet) -> str:
+    prefix, separator, _ = name.partition(_SEPARATOR)
+    if not separator or not prefix:
+        raise DistanceError(
+            f"{sequences.source}: {shown_name(name)} has no name of a group before a '{_SEPARATOR}'"
+        )
+    return prefix
+
+
+def _by_file(sequences: SequenceSet) -> Groups:
+    """Name the groups by their files: without folders and endings where these differ else."""
+    parts = [(origin.name, len(origin.numbers)) for origin in sequences.origins]
+    paths = list(dict.fromkeys(name for name, _ in parts))
+    for shorter in (partial(stem_of, compressions=COMPRESSED_INPUTS), os.path.basename, str):
+        names = [shorter(path) for path in paths]
+        if len(set(names)) == len(names):
+            break
+    of_path = dict(zip(paths, names, strict=True))
+    return _numbered(list(chain.from_iterable(repeat(of_path[path], n) for path, n in parts)))

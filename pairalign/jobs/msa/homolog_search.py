@@ -1,0 +1,297 @@
+"""Homologs of families: sequences of a database that are aligned with a family, to align it better.
+
+1. Local scores of all members with all sequences of the database; a hit has an E-value of at most
+   `MOST_EVALUE`. Each sequence that is one counts once for a family: with the member with which it
+   scores most.
+2. Each of these pairs is aligned, and the sequence trimmed to what is aligned. Where ends of the
+   member are not, because a local alignment ends where it scores no more, as many residues beside
+   it stay.
+3. Sequences are chosen from the nearest to the farthest, so that their identities with that member
+   are evenly spaced. One that is more than 95% identical to a member, or to one that is chosen,
+   gives its place to others.
+
+All scores are exact, so what is chosen depends neither on the order of the database nor on that of
+the family, nor on other families of the same search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import count
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.homologs import Homologs
+from pairalign.alignments.problem import Problem
+from pairalign.base.error_types import AlphabetError
+from pairalign.jobs.msa.grouping import Indices
+from pairalign.jobs.run.inputs import as_scoring
+from pairalign.jobs.run.problem_checks import whole_number
+from pairalign.jobs.run.query_slices import lengths_of
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.run_request import RunRequest, plan_alignment
+from pairalign.pairs.lists import PairList
+from pairalign.pairs.want import Detail
+from pairalign.requests.align_request import AlignRequest
+from pairalign.sequences.sequence_records import Records, join_records
+from pairalign.sequences.sets import SequenceSet
+
+MOST_EVALUE = 1e-3
+MOST_IDENTICAL = 95
+"""Matches of a pair by residues of the shorter sequence, in hundredths."""
+
+MOST_SEQUENCES = 2**31 - 1
+
+MARK = "homolog_"
+"""What the names of homologs begin with."""
+
+_PENDING = 1 << 16
+"""Hits that wait before they are compared with those of the same sequences."""
+
+
+def find_homologs(
+    families: Mapping[str, SequenceSet],
+    database: SequenceSet,
+    *,
+    most: int,
+    resources: Resources,
+) -> dict[str, Homologs]:
+    """Find homologs of several families in one search.
+
+    Parameters
+    ----------
+    families : mapping of str to SequenceSet
+    database : SequenceSet
+    most : int
+        Sequences that a family has with its homologs; one that has as many gets none.
+    resources : Resources
+
+    Returns
+    -------
+    dict of str to Homologs
+        Of each family.
+
+    Raises
+    ------
+    AlphabetError
+        Database and families are not both proteins, or both DNA.
+    """
+    most = whole_number("homologs_per_family", most, MOST_SEQUENCES)
+    for family in families.values():
+        _check_alphabets(family, database)
+    nothing = Homologs(None, 0, np.zeros(0))
+    found = dict.fromkeys(families, nothing)
+    small = [name for name, family in families.items() if len(family) < most]
+    if small:
+        search = _Search([families[name] for name in small], database, resources)
+        found |= zip(small, search.homologs(most), strict=True)
+    return found
+
+
+def _check_alphabets(family: SequenceSet, database: SequenceSet) -> None:
+    if family.alphabet != database.alphabet:
+        raise AlphabetError(
+            f"{family.source} is {family.alphabet.name}, but its homologs would come from "
+            f"{database.source}, which is {database.alphabet.name}"
+        )
+
+
+class _Candidate(NamedTuple):
+    """A hit, trimmed."""
+
+    identity: float
+    residues: bytes
+    name: str
+
+
+@dataclass(frozen=True)
+class _Hits:
+    """Sequences of the database that are hits, by family and index: the member, and the score."""
+
+    family: Indices
+    target: Indices
+    member: Indices
+    raw_score: Indices
+
+    def __len__(self) -> int:
+        return len(self.family)
+
+    def with_more(self, others: list[_Hits], positions: npt.NDArray[np.int32]) -> _Hits:
+        """Return both, each sequence once; of members with the same score the first by residues."""
+        names = ("family", "target", "member", "raw_score")
+        columns = [
+            np.concatenate([getattr(one, name) for one in (self, *others)]) for name in names
+        ]
+        family, target, member, raw_score = columns
+        order = np.lexsort((positions[member], -raw_score, target, family))
+        family, target = family[order], target[order]
+        first = np.ones(len(order), np.bool_)
+        first[1:] = (family[1:] != family[:-1]) | (target[1:] != target[:-1])
+        return _Hits(family[first], target[first], member[order][first], raw_score[order][first])
+
+
+class _Search:
+    """A search for the homologs of some families."""
+
+    def __init__(
+        self, families: list[SequenceSet], database: SequenceSet, resources: Resources
+    ) -> None:
+        self._families, self._database = families, database
+        self._resources = resources
+        self._members = _joined(families)
+        self._family_of = np.repeat(np.arange(len(families)), list(map(len, families)))
+        scoring = as_scoring(None, database.alphabet, "local")
+        self._problem = Problem(self._members, database, scoring)
+
+    def homologs(self, most: int) -> Iterator[Homologs]:
+        """Yield those of each family, in turn."""
+        hits = self._hits()
+        starts = np.searchsorted(hits.family, np.arange(len(self._families) + 1)).tolist()
+        spans = self._spans(hits)
+        for k, family in enumerate(self._families):
+            own = slice(starts[k], starts[k + 1])
+            found = _trimmed(self._database, hits.target[own], spans[:, own])
+            yield _Choice(family, self._resources).choose(found, most - len(family))
+
+    def _hits(self) -> _Hits:
+        request = AlignRequest(mode="local", max_evalue=MOST_EVALUE)
+        run = RunRequest(detail=Detail.SCORE, resources=self._resources)
+        nothing = np.zeros(0, np.int64)
+        hits, pending = _Hits(*[nothing] * 4), []
+        for found in plan_alignment(request, self._problem, run).job:
+            pair = (one.astype(np.int64) for one in (found.target, found.query, found.raw_score))
+            pending.append(_Hits(self._family_of[found.query], *pair))
+            if sum(map(len, pending)) > max(_PENDING, len(hits)):
+                hits, pending = hits.with_more(pending, self._members.positions), []
+        return hits.with_more(pending, self._members.positions)
+
+    def _spans(self, hits: _Hits) -> npt.NDArray[np.int64]:
+        """Return where each hit is cut, its matches and columns, shape (4, hits)."""
+        spans = np.zeros((4, len(hits)), np.int64)
+        if not len(hits):
+            return spans
+        listed = PairList(hits.member.astype(np.int32), hits.target.astype(np.int32))
+        run = RunRequest(detail=Detail.STATS, resources=self._resources)
+        lengths = lengths_of(self._database, hits.target.astype(np.int32))
+        keys, done = hits.member * len(self._database) + hits.target, 0
+        order = np.argsort(keys)
+        for found in plan_alignment(
+            AlignRequest(mode="local", pairs=listed), self._problem, run
+        ).job:
+            key = found.query.astype(np.int64) * len(self._database) + found.target
+            places = order[np.searchsorted(keys, key, sorter=order)]
+            before = found.field("target_start") - found.field("query_start")
+            after = self._members.lengths[found.query] - found.field("query_end")
+            stop = np.minimum(found.field("target_end") + after, lengths[places])
+            cut = np.maximum(before, 0), stop
+            spans[:, places] = np.stack((*cut, found.field("matches"), found.columns))
+            done += len(key)
+        assert done == len(hits)
+        return spans
+
+
+def _joined(families: list[SequenceSet]) -> SequenceSet:
+    """Return all members as a set, with numbers for names."""
+    lengths = np.concatenate([family.lengths for family in families]).astype(np.int64)
+    names = list(map(str, range(len(lengths))))
+    residues = b"".join(family.residues.tobytes() for family in families)
+    records = Records(names, names, residues, np.concatenate(([0], np.cumsum(lengths))))
+    return SequenceSet(records, alphabet=families[0].alphabet, source=families[0].source)
+
+
+def _trimmed(
+    database: SequenceSet, targets: Indices, spans: npt.NDArray[np.int64]
+) -> list[_Candidate]:
+    """Return hits trimmed, from the nearest to the farthest; of equal ones the first by name."""
+    if not len(targets):
+        return []
+    indices = targets.astype(np.int32)
+    residues, lengths = database.residues_at(indices), database.lengths_at(indices)
+    begins = np.cumsum(lengths, dtype=np.int64) - lengths
+    found: dict[bytes, _Candidate] = {}
+    for name, begin, (start, stop, matches, columns) in zip(
+        database.names_at(indices), begins.tolist(), spans.T.tolist(), strict=True
+    ):
+        own = residues[begin + start : begin + stop].tobytes().upper()
+        one = _Candidate(matches / columns, own, f"{MARK}{name}/{start + 1}-{stop}")
+        found[own] = min(found.get(own, one), one)
+    return sorted(found.values(), key=lambda one: (-one.identity, one.residues))
+
+
+class _Choice:
+    """Chooses among the hits of a family."""
+
+    def __init__(self, family: SequenceSet, resources: Resources) -> None:
+        self._family, self._resources = family, resources
+        self._scoring = as_scoring(None, family.alphabet, "local")
+
+    def choose(self, found: list[_Candidate], room: int) -> Homologs:
+        """Return the homologs of the family: as many as there is room for."""
+        chosen: list[_Candidate] = []
+        left = list(found)
+        while left and len(chosen) < room:
+            tried = _evenly(left, room - len(chosen))
+            chosen = self._apart(chosen, [left[k] for k in tried])
+            left = [one for k, one in enumerate(left) if k not in tried]
+        chosen.sort(key=lambda one: (-one.identity, one.residues))
+        identities = np.array([one.identity for one in chosen])
+        return Homologs(self._as_set(chosen), len(found), identities)
+
+    def _apart(self, chosen: list[_Candidate], more: list[_Candidate]) -> list[_Candidate]:
+        """Return the chosen ones, and those of others that are not too alike to any before."""
+        known = len(self._family) + len(chosen)
+        residues = [one.residues for one in (*chosen, *more)]
+        near = self._near(residues)
+        taken = np.zeros(known + len(more), np.bool_)
+        taken[:known] = True
+        for k in range(known, len(taken)):
+            taken[k] = not (near[k] & taken).any()
+        return [*chosen, *(one for k, one in enumerate(more) if taken[known + k])]
+
+    def _near(self, residues: list[bytes]) -> npt.NDArray[np.bool_]:
+        """Return which two are too alike: of the family, then of others."""
+        every = [one.residues.encode() for one in self._family] + residues
+        names = list(map(str, range(len(every))))
+        records = join_records(names, names, every)
+        both = SequenceSet(records, alphabet=self._family.alphabet, source=self._family.source)
+        near = np.zeros((len(both), len(both)), np.bool_)
+        share = Fraction(MOST_IDENTICAL, 100)
+        request = AlignRequest(mode="local", min_identity=share, identity_of="shorter")
+        run = RunRequest(detail=Detail.STATS, resources=replace(self._resources, progress=False))
+        for found in plan_alignment(request, Problem(both, None, self._scoring), run).job:
+            shorter = np.minimum(both.lengths[found.query], both.lengths[found.target])
+            above = 100 * found.field("matches").astype(np.int64) > MOST_IDENTICAL * shorter
+            one, other = found.query[above], found.target[above]
+            near[one, other] = near[other, one] = True
+        return near
+
+    def _as_set(self, chosen: list[_Candidate]) -> SequenceSet | None:
+        if not chosen:
+            return None
+        names = [one.name for one in chosen]
+        taken = {*self._family.names, *names}
+        for k in np.flatnonzero(np.isin(names, self._family.names)).tolist():
+            names[k] = next(new for n in count(2) if (new := f"{names[k]}_{n}") not in taken)
+            taken.add(names[k])
+        records = join_records(names, names, [one.residues for one in chosen])
+        return SequenceSet(records, alphabet=self._family.alphabet, source=self._family.source)
+
+
+def _evenly(left: list[_Candidate], taken: int) -> set[int]:
+    """Return places of hits whose identities are evenly spaced, the nearest and farthest included.
+
+    The hits come from the nearest to the farthest.
+    """
+    if taken >= len(left):
+        return set(range(len(left)))
+    identities = np.array([one.identity for one in left])
+    places: set[int] = set()
+    for wanted in np.linspace(identities[0], identities[-1], taken):
+        apart = np.abs(identities - wanted)
+        apart[list(places)] = np.inf
+        places.add(int(apart.argmin()))
+    return places

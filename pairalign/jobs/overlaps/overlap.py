@@ -1,0 +1,262 @@
+"""Overlaps of reads: every pair on both strands, scored first, aligned where that is worth it.
+
+The second of pairalign's three jobs: what an assembler needs of its reads. Which scoring and which
+thresholds suit which reads is in `pairalign.reads.presets`, how two reads can overlap in
+`pairalign.reads.overlap_kinds`, and how pairs are scored first in `pairalign.jobs.overlaps.stages`.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from pairalign.alignments.alignments import concatenate
+from pairalign.base.declaration import check, make, takes
+from pairalign.base.error_types import ScoringError
+from pairalign.jobs.overlaps.overlap_plan import plan_overlaps
+from pairalign.jobs.overlaps.overlap_procedure import OverlapProcedure
+from pairalign.jobs.overlaps.overlap_table import Overlaps
+from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates
+from pairalign.jobs.overlaps.stages import OverlapThresholds
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.inputs import (
+    AnyScoring,
+    InputArguments,
+    Sequences,
+    given_sequences,
+    read_sets,
+)
+from pairalign.jobs.run.memory import given_bytes
+from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.run_request import RunRequest
+from pairalign.jobs.run.stage_counts import Stages
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import default_window
+from pairalign.reads.candidates import Candidates, read_candidates
+from pairalign.reads.overlap_kinds import classify
+from pairalign.reads.presets import AUTO, Preset
+from pairalign.requests.overlap_request import OverlapRequest
+from pairalign.requests.shared import InputOptions
+from pairalign.scoring.matrices import Number
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.complement import complement_of
+from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@dataclass(frozen=True)
+class OverlapJob:
+    """A planned search for overlaps.
+
+    Attributes
+    ----------
+    alignment : AlignmentJob
+        Iterate over it for the overlaps that are found, some pairs at a time.
+    procedure : OverlapProcedure
+        What it does with pairs: with thresholds, candidates and the counts of the stages.
+    preset : Preset
+        With the overhang that was asked for.
+    """
+
+    alignment: AlignmentJob
+    procedure: OverlapProcedure
+    preset: Preset
+
+    @property
+    def thresholds(self) -> OverlapThresholds:
+        """What an overlap must reach."""
+        return self.procedure.thresholds
+
+    @property
+    def candidates(self) -> Candidates | None:
+        """Only these are aligned."""
+        return self.procedure.candidates
+
+    @property
+    def stages(self) -> Stages:
+        """What each stage did, and how long that took."""
+        return self.procedure.stages
+
+
+@takes(InputOptions)
+def overlap(
+    reads: Sequences,
+    *,
+    preset: str = AUTO,
+    mode: str | None = None,
+    scoring: AnyScoring | None = None,
+    match: Number | None = None,
+    mismatch: Number | None = None,
+    gap_open: Number | None = None,
+    gap_extend: Number | None = None,
+    min_overlap: int | None = None,
+    min_identity: float | str | Fraction | None = None,
+    min_score: float | str | None = None,
+    max_false: float | None = None,
+    max_overlaps: int | None = None,
+    all_strands: bool = False,
+    candidates: Candidates | str | os.PathLike[str] | None = None,
+    filter: str = "auto",
+    max_overhang: int | None = None,
+    device: str = "auto",
+    kernel: str | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    progress: Progress = False,
+    **more: Unpack[InputArguments],
+) -> Overlaps:
+    """Find the overlaps of a set of reads: every pair, both strands, exactly.
+
+    Parameters
+    ----------
+    reads : SequenceSet, path, mapping of names to strings, or iterable of strings
+        DNA; as for `pairalign.align`.
+    preset : {"auto", "short", "hifi", "ont"}
+        Scoring and thresholds, see `pairalign.reads.presets.PRESETS`; ``auto`` decides by a
+        sample of the reads, see `pairalign.jobs.overlaps.choice.choose_preset`, and scales the
+        least overlap to their lengths.
+    mode : {"semiglobal", "local"}, optional
+        Semiglobal alignments end at ends of reads: dovetails and containments. Local ones end where
+        reads are no longer alike, and may also be internal. Default: semiglobal for ``short``,
+        else local. One that is not that of `scoring` is an error.
+    scoring : Scoring, or matrix as `make_scoring` takes it, optional
+        Instead of the preset's.
+    match, mismatch, gap_open, gap_extend : int, float or str, optional
+        Instead of the preset's, without `scoring`.
+    min_overlap, min_identity, min_score : optional
+        Instead of the preset's: residues of the shorter span; matches by columns, 0 to 1; score.
+    max_false : float, optional
+        Raise the least score or identity until no more overlaps than these are expected by chance,
+        as a sample of reads against reversed ones says.
+    max_overlaps : int, optional
+        Non-intersecting overlaps of a pair (Waterman-Eggert): the best, then the best that reuses
+        no residue pair, while they pass the thresholds; circles and repeats give several.
+        Default: 10, of ``short`` 1.
+    all_strands : bool
+        Keep both strands of a pair where both pass; else the one that scores more, of equals plus.
+    candidates : Candidates, path or "mappy", optional
+        Align these pairs alone, on the strands that are given: PAF, or a list of names, see
+        `pairalign.reads.candidates`; or those that mappy finds (`seeded_candidates`).
+    filter : {"auto", "none", "bitwise", "runs"}
+        See `pairalign.jobs.overlaps.overlap_procedure.OverlapProcedure`.
+    max_overhang : int, optional
+        Instead of the preset's: residues that both reads may have beyond an end of an overlap.
+    device, kernel, threads, memory, progress
+        As for `pairalign.align`.
+    alphabet, degap, also, on_empty, on_duplicate, names
+        As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
+
+    Returns
+    -------
+    Overlaps
+
+    Raises
+    ------
+    AlphabetError
+        The reads are proteins.
+    FastaError, ScoringError, PairListError, MissingPackageError, CapacityError, DeviceError
+        See `pairalign.errors`.
+    ValueError
+        An argument out of its range.
+
+    Notes
+    -----
+    Time is proportional to the square of the reads' residues: all pairs are scored twice, unless
+    there are candidates.
+
+    Examples
+    --------
+    >>> import pairalign
+    >>> reads = {
+    ...     "one": "ACGTTGCAACGTACGGTCATTAGCCATGGCTTACGGATCG",
+    ...     "two": "TCATTAGCCATGGCTTACGGATCGATTACGCAGTAACCGT",
+    ... }
+    >>> found = pairalign.overlap(reads, min_overlap=20, min_score=20)
+    >>> found
+    <Overlaps: 1 of 2 reads, preset short>
+    >>> overlap = found.alignments[0]
+    >>> overlap.query.name, overlap.query_start, overlap.target.name, overlap.target_end
+    ('one', 16, 'two', 24)
+    >>> found.kind.tolist()
+    ['dovetail']
+    """
+    asked = make(OverlapRequest, dict(locals()))
+    check(asked)
+    run = RunRequest(resources=Resources(device, kernel, threads, given_bytes(memory), progress))
+    first, _ = read_sets(replace(given_sequences(reads, more), scoring=scoring))
+    job = plan_overlap_job(asked, first, run, lambda said: warnings.warn(said, stacklevel=4))
+    found = concatenate(list(job.alignment))
+    return Overlaps(found, classify(found, job.preset.max_overhang), job.preset, job.stages)
+
+
+def plan_overlap_job(
+    request: OverlapRequest, reads: SequenceSet, run: RunRequest, warn: Callable[[str], None]
+) -> OverlapJob:
+    """Choose preset, scoring and thresholds, find candidates, and plan the job.
+
+    Parameters
+    ----------
+    request : OverlapRequest
+    reads : SequenceSet
+        Of DNA.
+    run : RunRequest
+    warn : callable
+        Told of residues that are scored as others.
+
+    Returns
+    -------
+    OverlapJob
+        Raises what `overlap` raises.
+    """
+    complement_of(reads.alphabet, reads.source)
+    used = run.resources.of_job()
+    threads, memory_bytes = used["threads"], used["memory_bytes"]
+    candidates = request.candidates
+    if candidates == MAPPY:
+        import_mappy()  # what is missing is said before any work
+    elif candidates is not None and not isinstance(candidates, Candidates):
+        candidates = read_candidates(candidates, reads)
+    plan = plan_overlaps(request, reads, threads=threads, memory_bytes=memory_bytes)
+    message = plan.scoring.replaced_message(reads)
+    if message:
+        warn(message)
+    if candidates == MAPPY:
+        candidates = seed_candidates(reads, plan.preset, plan.thresholds.min_overlap, threads)
+    assert candidates is None or isinstance(candidates, Candidates)
+    procedure = OverlapProcedure(plan.thresholds, request.filter, candidates)
+    job = align_overlaps(
+        reads,
+        plan.scoring,
+        procedure,
+        shard=run.shard,
+        result_seconds=run.result_seconds,
+        **used,
+    )
+    preset = plan.preset
+    if request.max_overhang is not None:
+        preset = replace(preset, max_overhang=request.max_overhang)
+    return OverlapJob(job, procedure, preset)
+
+
+def align_overlaps(
+    reads: SequenceSet, scoring: Scoring, procedure: OverlapProcedure, **how: Any
+) -> AlignmentJob:
+    """Plan the alignment of reads by a procedure; `how`: what else an `AlignmentJob` has.
+
+    Raises
+    ------
+    ScoringError
+        End gaps have costs of their own.
+    """
+    if scoring.end_gaps is not None:
+        raise ScoringError("overlaps have free ends or none: expected mode semiglobal or local")
+    if procedure.candidates is not None:
+        how |= {"pair_list": procedure.candidates.pairs, "window": default_window(True)}
+    return AlignmentJob(reads, None, scoring, Want(Detail.CIGAR), procedure=procedure, **how)

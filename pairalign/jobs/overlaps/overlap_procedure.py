@@ -1,0 +1,232 @@
+"""What the engines of a job do with its pairs where overlaps are looked for.
+
+Every pair goes through the stages of `pairalign.jobs.overlaps.stages`, on both strands; which
+filters stand before them is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, ClassVar
+
+from pairalign.base.error_types import DeviceError, ScoringError
+from pairalign.engines import Engine
+from pairalign.engines.filters import ScoreFilter, open_filters
+from pairalign.jobs.overlaps.stages import OverlapThresholds, SharedFilter, StagedEngine
+from pairalign.jobs.run.procedure import PlannedJob
+from pairalign.jobs.run.slabs import result_bytes
+from pairalign.jobs.run.stage_counts import Stages
+from pairalign.pairs.windows import Window, join_windows
+from pairalign.reads.candidates import Candidates, CandidateStrands
+from pairalign.reads.exact_runs import (
+    RunFilter,
+    count_hits,
+    estimate_hits,
+    shared_by_chance,
+    words_of,
+)
+
+if TYPE_CHECKING:
+    from pairalign.engines.cpu.strand_filter import StrandFilter
+    from pairalign.engines.cpu.suboptimal import SuboptimalAligner
+
+_LONGEST_TO_FILTER = 600
+_CELLS_WORTH_RUNS = {False: 10**12, True: 10**10}
+"""Of fewer, scoring all pairs takes no time that matters; by whether cores do it."""
+_PAIR_WORTH_RUNS = {False: 10**6, True: 1}
+"""Cells of a mean pair; GPUs score smaller ones sooner than a core finds words."""
+_CELLS_WORTH_STRANDS = 10**9
+_ENGINES_PER_GPU = 5
+"""Their threads choose strands and pairs and copy what passes, for longer than the GPU works."""
+_PAIRS_WORTH_ENGINES = 20 << 20
+_JOINED_SLAB_BYTES = 2 << 30
+"""Results of windows that are joined, if all pairs passed."""
+_STRAND_THREADS = 4
+_CELLS_A_HIT = 10**4
+"""Cells that take a core as long as one word of two reads in the filter by runs."""
+_SAFELY = 4
+"""Factor beyond which shared words, by a sample, are too many."""
+_MOST_BY_CHANCE = 0.2
+"""Share of unrelated pairs that have a word in common, above which the filter is no use."""
+
+
+@dataclass
+class OverlapProcedure:
+    """What is done with the pairs of reads; see `pairalign.jobs.run.procedure.Procedure`.
+
+    Attributes
+    ----------
+    thresholds : OverlapThresholds
+    filter : {"auto", "none", "bitwise", "runs"}
+        What leaves pairs out before anything is scored, and loses nothing. ``bitwise``: scores by
+        `pairalign.engines.filters`, local and with gaps that cost no more, which are never lower.
+        ``runs``: pairs without a run of equal residues that thresholds force,
+        `OverlapThresholds.forced_run`. ``auto`` takes them where they were measured to be faster.
+    candidates : Candidates or None
+        Only these are aligned, at once and on their strands.
+    stages : Stages
+        What each stage did, and how long that took.
+    """
+
+    is_by_pair: ClassVar[bool] = False  # candidates are those of the whole set
+
+    thresholds: OverlapThresholds
+    filter: str = "auto"
+    candidates: Candidates | None = None
+    stages: Stages = field(default_factory=Stages)
+    index: None = field(default=None, init=False)
+    _filters: list[ScoreFilter | StrandFilter] = field(default_factory=list, init=False, repr=False)
+
+    def fills(self, job: PlannedJob) -> int:
+        """Return how many strands are looked at: candidates have theirs."""
+        return 2 if self.candidates is None else 1
+
+    def chooses(self, job: PlannedJob) -> bool:
+        """Whether all pairs are looked at."""
+        return self.candidates is None
+
+    def engines_per_gpu(self, job: PlannedJob) -> int | None:
+        """Return how many engines share a GPU, see `_ENGINES_PER_GPU`."""
+        are_many = self.candidates is None and job.pairs >= _PAIRS_WORTH_ENGINES
+        return _ENGINES_PER_GPU if are_many else None
+
+    def wrap(self, engines: Sequence[Engine], job: PlannedJob) -> tuple[Sequence[Engine], None]:
+        """Wrap engines so that pairs go through the stages."""
+        strands = None
+        if self.candidates is not None:
+            strands = CandidateStrands(self.candidates, job.queries)
+        filters = self._open_filters(engines, job)
+        strand_filter = self._open_strand_filter(filters.values(), job)
+        if strand_filter is not None:
+            self._filters.append(strand_filter)
+        has_suboptimal = self.thresholds.max_overlaps > 1
+        staged = []
+        for engine in engines:
+            has_bands = self._has_bands(engine, job)
+            aligner = _open_aligner(job) if has_suboptimal or has_bands else None
+            staged.append(
+                StagedEngine(
+                    engine,
+                    self.thresholds,
+                    self.stages,
+                    filters.get(engine.name),
+                    aligner if has_suboptimal else None,
+                    strands,
+                    aligner if has_bands else None,
+                    strand_filter,
+                    job.window,
+                )
+            )
+        return staged, None
+
+    def join(
+        self, slabs: Iterable[Window], engines: int, fits: Callable[[Window], bool], job: PlannedJob
+    ) -> Iterable[Window]:
+        """Join windows: the interpreter takes as long for each as a GPU does for its pairs."""
+        if self.candidates is not None:
+            return slabs
+        limit = min(job.memory_bytes // 8, _JOINED_SLAB_BYTES)
+        lengths = job.queries.lengths[job.queries.order]
+        pair_bytes, residue_bytes = result_bytes(job.want.detail)
+
+        def fit_memory(joined: Window) -> bool:
+            residues = lengths[joined.row_start] + lengths[joined.column_start]  # none has more
+            return bool(joined.pairs * (pair_bytes + residue_bytes * residues) <= limit)
+
+        return join_windows(slabs, lambda one: fit_memory(one) and fits(one), 2 * engines)
+
+    def close(self) -> None:
+        """Close the filters."""
+        for one in self._filters:
+            one.close()
+        self._filters.clear()
+
+    def _has_bands(self, engine: Engine, job: PlannedJob) -> bool:
+        """Whether best alignments are tried in bands: of candidates, where cores make them."""
+        return self.candidates is not None and not engine.is_gpu and job.scoring.mode == "local"
+
+    def _open_filters(self, engines: Sequence[Engine], job: PlannedJob) -> dict[str, SharedFilter]:
+        """Open a filter for every device that has engines; none where that is the faster choice."""
+        if self.candidates is not None or self.filter == "none":
+            return {}
+        on_cores = all(engine.name == "cpu" for engine in engines)
+        names = {engine.name for engine in engines}
+        are_worth = self.filter == "auto" and self.runs_are_worth(job, on_cores=on_cores)
+        if self.filter == "runs" or are_worth:
+            shared = self._open_run_filter(job)
+            if shared is not None:
+                return dict.fromkeys(names, shared)
+        if self.filter == "auto" and not (on_cores and self._bits_are_worth(job)):
+            return {}
+        return self._open_bit_filters(names, job)
+
+    def _open_strand_filter(
+        self, filters: Iterable[SharedFilter], job: PlannedJob
+    ) -> StrandFilter | None:
+        """Open what says which pairs are scored on the other strand; None where that is no use."""
+        looks_at_runs = any(isinstance(one.pair_filter, RunFilter) for one in filters)
+        if self.filter != "auto" or self.candidates is not None or looks_at_runs:
+            return None
+        if job.cells < _CELLS_WORTH_STRANDS or not self._runs_can_help(job):
+            return None
+        from pairalign.engines.cpu.strand_filter import StrandFilter
+
+        return StrandFilter.of(job.queries, job.scoring, min(job.threads, _STRAND_THREADS))
+
+    def runs_are_worth(self, job: PlannedJob, *, on_cores: bool) -> bool:
+        """Whether overlaps have runs that few pairs share by chance, and there are pairs enough."""
+        are_many = job.cells >= _CELLS_WORTH_RUNS[on_cores]
+        are_long = job.cells >= _PAIR_WORTH_RUNS[on_cores] * job.pairs
+        return are_many and are_long and self._runs_can_help(job)
+
+    def _runs_can_help(self, job: PlannedJob) -> bool:
+        run = self.thresholds.forced_run
+        return run > 0 and shared_by_chance(job.queries, run) <= _MOST_BY_CHANCE
+
+    def _bits_are_worth(self, job: PlannedJob) -> bool:
+        """Whether the filter by bits was measured to save time, on cores: for short reads."""
+        return int(job.queries.lengths.max()) <= _LONGEST_TO_FILTER
+
+    def _open_run_filter(self, job: PlannedJob) -> SharedFilter | None:
+        """Open the filter by runs; with ``auto`` not where reads repeat each other too much."""
+        if not self._runs_can_help(job):
+            raise ScoringError(
+                f"filter runs: {self.thresholds.min_overlap:,} bases at "
+                f"{100 * float(self.thresholds.min_identity):g}% identity force no run of equal "
+                "bases that few of these reads share by chance; take another filter"
+            )
+        run, most_hits = self.thresholds.forced_run, job.cells // _CELLS_A_HIT
+        if self.filter == "auto" and estimate_hits(job.queries, run) > _SAFELY * most_hits:
+            return None
+        words = words_of(job.queries, run)
+        if self.filter == "auto" and count_hits(words) > most_hits:
+            return None
+        return SharedFilter(RunFilter(job.queries, words), self.thresholds.min_raw_score)
+
+    def _open_bit_filters(self, names: Iterable[str], job: PlannedJob) -> dict[str, SharedFilter]:
+        linear = replace(job.scoring, mode="local", gap_open=job.scoring.gap_extend)
+        found = {}
+        for name in names:
+            try:
+                opened = open_filters(
+                    name,
+                    job.queries,
+                    None,
+                    linear,
+                    threads=job.threads,
+                    memory_bytes=job.memory_bytes,
+                )
+            except DeviceError:
+                if self.filter == "auto":
+                    continue
+                raise
+            self._filters += opened
+            found[name] = SharedFilter(opened[0], self.thresholds.min_raw_score)
+        return found
+
+
+def _open_aligner(job: PlannedJob) -> SuboptimalAligner:
+    from pairalign.engines.cpu.suboptimal import SuboptimalAligner
+
+    return SuboptimalAligner(job.queries, job.queries, job.scoring, job.threads)

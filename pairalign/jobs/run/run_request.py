@@ -1,0 +1,289 @@
+"""What is asked of an alignment of sets, and the one planner of it.
+
+The command makes an `AlignRequest` of its options, `pairalign.align` of its arguments; a
+`RunRequest` says how results are wanted; `plan_alignment` makes the job. Nothing edits the job
+afterwards.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from pairalign.alignments.problem import Problem
+from pairalign.alignments.thresholds import raw_minimum
+from pairalign.base.arguments import Shard
+from pairalign.base.choices import MASKS, ORIENTS, RANKS, STRANDS
+from pairalign.base.error_types import ScoringError
+from pairalign.base.spelling import spelled
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.hits import HitsJob
+from pairalign.jobs.run.inputs import ProblemRequest, read_problem
+from pairalign.jobs.run.problem_checks import check_problem
+from pairalign.jobs.run.procedure import AccuracyProcedure
+from pairalign.jobs.run.resources import Resources
+from pairalign.pairs.lists import PairList, read_pair_list
+from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import default_window
+from pairalign.requests.align_request import AlignRequest
+from pairalign.requests.similar import StatisticsOptions
+from pairalign.statistics.low_complexity import check_mask, mask_problem
+from pairalign.statistics.significance import (
+    EvalueFilter,
+    Significance,
+    find_gumbel,
+    find_significance,
+)
+from pairalign.statistics.usual import chosen_composition
+
+log = logging.getLogger("pairalign")
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """How the results of an alignment are wanted, and what may be used for it.
+
+    Attributes
+    ----------
+    detail : Detail
+        How much is wanted of each pair.
+    statistics : bool
+        Whether E-values are to be shown; where pairs are chosen by them they are found in any case.
+    once : bool
+        Each pair comes once, also where it is a hit of both sequences.
+    shard, result_seconds, only
+        As for `pairalign.jobs.run.align.AlignmentJob`.
+    resources : Resources
+    """
+
+    detail: Detail = Detail.CIGAR
+    statistics: bool = False
+    once: bool = False
+    shard: Shard | None = None
+    result_seconds: float | None = None
+    only: tuple[int, int] | None = None
+    resources: Resources = field(default_factory=Resources)
+
+
+WHOLE_RUN = RunRequest()
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What bit scores and E-values are made of.
+
+    Attributes
+    ----------
+    significance : Significance or None
+        None: not known.
+    reason : str or None
+        Why E-values that were asked for are not known.
+    are_shown : bool
+        Whether they were asked for, and are known.
+    """
+
+    significance: Significance | None = None
+    reason: str | None = None
+    are_shown: bool = False
+
+
+@dataclass(frozen=True)
+class AlignmentPlan:
+    """A planned job, and what its E-values are made of.
+
+    Attributes
+    ----------
+    problem : Problem
+        As it was read: the job's may have masked residues.
+    job : AlignmentJob
+    statistics : Statistics
+    request : AlignRequest
+        What was asked of the pairs.
+    run : RunRequest
+        And of the results.
+    """
+
+    problem: Problem
+    job: AlignmentJob
+    statistics: Statistics
+    request: AlignRequest
+    run: RunRequest
+
+    @property
+    def significance(self) -> Significance | None:
+        """What E-values are made of, where that is known."""
+        return self.statistics.significance
+
+    def realign(self, pairs: PairList) -> AlignmentJob:
+        """Return a job that aligns some of the pairs that this has found, with CIGARs."""
+        run = RunRequest(resources=self.run.resources)
+        return plan_alignment(self.request.again(pairs), self.job.problem, run).job
+
+
+def plan_alignment(
+    request: AlignRequest, problem: Problem, run: RunRequest = WHOLE_RUN
+) -> AlignmentPlan:
+    """Plan an alignment: nothing is aligned before the job is opened.
+
+    Parameters
+    ----------
+    request : AlignRequest
+        Which has been checked, see `pairalign.base.declaration.check`.
+    problem : Problem
+    run : RunRequest
+
+    Raises
+    ------
+    FastaError, AlphabetError, ScoringError, PairListError, ValueError, TypeError
+        See `AlignmentJob`; ScoringError too where `max_evalue` needs what is not known.
+    """
+    pair_list, thresholds = request.pairs, request.thresholds
+    if isinstance(pair_list, (str, os.PathLike)):
+        pair_list = read_pair_list(pair_list, *problem.sets)
+    given = problem
+    if request.mask_scores:
+        problem = mask_problem(problem, request.mask)
+    want = Want(
+        Detail.CIGAR if request.is_masked else run.detail,
+        raw_minimum(request.min_score, problem.scoring),
+    )
+    # Before E-values are looked for, which may take a while.
+    check_problem(problem, want.detail, thresholds, request.hsps, request.strand)
+    check_mask(problem.queries.alphabet, request.mask)
+    found = find_statistics(request, problem, run)
+    kept = None
+    if request.max_evalue is not None:
+        assert found.significance is not None
+        either_way = request.shows_both_ways(problem.is_one_set)
+        kept = EvalueFilter(found.significance, request.max_evalue, either_way)
+        want = replace(want, min_raw_score=max(kept.min_raw_score, want.least_raw_score))
+    kind: type[AlignmentJob] = AlignmentJob
+    more: dict[str, Any] = {}
+    if request.max_hits is not None:
+        kind = HitsJob
+        more = {"max_hits": request.max_hits, "rank": request.rank or RANKS[0], "once": run.once}
+        if request.ranks_by_statistics:
+            more["significance"] = found.significance
+    resources = run.resources.of_job()
+    if request.is_by_accuracy:
+        resources |= _by_accuracy(run.resources.device, problem)
+    has_list = pair_list is not None
+    job = kind(
+        problem.queries,
+        problem.targets,
+        problem.scoring,
+        want,
+        window=default_window(has_list) if request.window is None else request.window,
+        pair_list=pair_list,
+        shard=run.shard,
+        only=run.only,
+        pair_thresholds=thresholds,
+        hsps=request.hsps,
+        strand=request.strand,
+        result_seconds=run.result_seconds,
+        evalue_filter=kept,
+        **resources,
+        **more,
+    )
+    return AlignmentPlan(given, job, found, request, run)
+
+
+def plan_of_files(asked: ProblemRequest, request: AlignRequest, run: RunRequest) -> AlignmentPlan:
+    """Read the sequences and the list of pairs, and plan the run; see `plan_alignment`."""
+    problem = read_problem(asked)
+    if problem.replaced_message:
+        log.warning("%s", problem.replaced_message)
+    if request.orient == ORIENTS[1]:
+        problem = problem.in_order(problem.queries.canonical_order())
+    return plan_alignment(request, problem, run)
+
+
+def _by_accuracy(device: str, problem: Problem) -> dict[str, Any]:
+    """Return what a job is told whose alignments are those of the highest expected accuracy."""
+    from pairalign.engines.posterior_engines import check_device
+
+    check_device(device)
+    if problem.scoring.mode != "global":
+        raise ScoringError(
+            f"objective mea aligns whole sequences, but the mode is {problem.scoring.mode}: "
+            "take mode global"
+        )
+    return {"procedure": AccuracyProcedure(device), "device": "cpu", "kernel": None}
+
+
+def evalue_filter_of(
+    asked: StatisticsOptions, problem: Problem, strand: str, resources: Resources
+) -> EvalueFilter | None:
+    """Return what keeps pairs with an E-value that is small enough, either way round.
+
+    Parameters
+    ----------
+    asked : StatisticsOptions
+        Without a largest E-value nothing is returned.
+    problem : Problem
+    strand : {"plus", "both"}
+    resources : Resources
+
+    Raises
+    ------
+    ScoringError
+        The mode is not local, or there are no E-values.
+    """
+    if asked.max_evalue is None:
+        return None
+    given = {one.name: getattr(asked, one.name) for one in fields(StatisticsOptions)}
+    request = AlignRequest(mode=problem.scoring.mode, strand=strand, **given)
+    found = find_statistics(request, problem, RunRequest(resources=resources)).significance
+    assert found is not None
+    return EvalueFilter(found, asked.max_evalue, either_way=True)
+
+
+def find_statistics(
+    request: AlignRequest, problem: Problem, run: RunRequest = WHOLE_RUN
+) -> Statistics:
+    """Find what bit scores and E-values are made of: what is published, or estimated if asked for.
+
+    Parameters
+    ----------
+    request : AlignRequest
+        With a largest E-value, or a rank that needs statistics, what nobody has published is
+        estimated.
+    problem : Problem
+    run : RunRequest
+        With `statistics` likewise.
+
+    Raises
+    ------
+    ScoringError
+        `max_evalue` or `rank` needs them, and there are none.
+    """
+    scoring, sets = problem.scoring, (problem.queries, problem.targets)
+    gumbel = composition = reason = None
+    are_needed = request.needs_statistics
+    if run.statistics or are_needed:
+        try:
+            if scoring.mode != "local":
+                local = spelled("mode", "local")
+                raise ScoringError(f"E-values are those of local alignments: add {local}")
+            gumbel = find_gumbel(scoring)
+            if gumbel is None:
+                from pairalign.jobs.run.statistics import find_or_estimate_gumbel
+
+                gumbel = find_or_estimate_gumbel(scoring, *sets, run.resources.used_threads)
+        except ScoringError as error:
+            if are_needed:
+                raise
+            reason = str(error)
+    if gumbel is not None or find_gumbel(scoring) is not None:
+        composition = chosen_composition(request.comp_based_stats, scoring, *sets, gumbel)
+    space = request.search_space
+    mask = request.mask if request.is_masked else MASKS[0]
+    strands = 1 if request.strand == STRANDS[0] else 2
+    found = find_significance(
+        scoring, *sets, request.db_size, gumbel, composition, space, mask, strands
+    )
+    if found is not None and request.mask_scores:
+        found = replace(found, scored_mask=request.mask)
+    return Statistics(found, reason, gumbel is not None and found is not None)

@@ -1,0 +1,365 @@
+"""What is asked of an alignment of all pairs: ``pairalign align`` and `pairalign.align`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from pairalign.base.choices import (
+    DEFAULT_WINDOW,
+    FORMAT_NAMES,
+    LIST_WINDOW,
+    MASKS,
+    NETWORK_NAMES,
+    OBJECTIVES,
+    ORIENTS,
+    RANKS,
+    STRANDS,
+    WEIGHTS,
+    WEIGHTS_OF_STATISTICS,
+)
+from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
+from pairalign.engines.kernels import AUTO
+from pairalign.requests.option_kinds import NUMBER, PATH, POSITIVE
+from pairalign.requests.shared import (
+    IN_SHARDS_OR_WITH_A_REPORT,
+    MASK_SCORES_NEED_A_MASK,
+    RANK_NEEDS_HITS,
+    RESULTS,
+    Asked,
+    ClusterOfMachinesOptions,
+    HitsOptions,
+    InputOptions,
+    MaskOptions,
+    ModeOptions,
+    OutputOptions,
+    ReportOptions,
+    ResourcesOptions,
+    ResumeOptions,
+    ScoringOptions,
+    SequencesOptions,
+    ShardOptions,
+    StrandOptions,
+    TagsOptions,
+    ThresholdsOptions,
+    describe_thresholds,
+    format_option,
+    names_in,
+)
+from pairalign.requests.similar import StatisticsOptions
+
+
+@request
+class TwoSetsOptions(SequencesOptions):
+    """One set, or two."""
+
+    input2: str | None = place(
+        "IN2", "second set", kind=PATH, nargs="?", decides=False, surface="command"
+    )
+
+
+@request
+class TableOptions(Asked):
+    """What tables of alignments show."""
+
+    columns: str | None = option(
+        help="columns of tables such as tsv, by our names, BLAST's or MMseqs2's: "
+        "query,target,evalue,qseq",
+        metavar="NAME,NAME...",
+        surface="command",
+    )
+
+
+@request
+class BothWaysOptions(Asked):
+    """Which sequence of a pair is shown as the query."""
+
+    both_ways: bool = flag("each pair a second time with query and target exchanged (paf, tables)")
+
+
+@request
+class KindOfAlignment(Asked):
+    """What an alignment is the best by, and which sequence is the query."""
+
+    objective: str = choice(
+        OBJECTIVES,
+        "mea: the global alignment of each pair with the highest expected accuracy, by "
+        "posteriors; --min-score and thresholds are for its score and columns; PAF, SAM, TSV and "
+        "Stockholm show how sure each column is (default: %(default)s)",
+    )
+    orient: str = choice(
+        ORIENTS,
+        "which sequence of a pair is its query: the earlier in the input, or canonical: the "
+        "longer one, of equals the one whose residues come first; then the file does not depend "
+        "on the order of the input (default: %(default)s)",
+    )
+    min_score: Any = option(help="leave out lower scores", metavar="N", kind=NUMBER, decides=False)
+
+
+@request
+class SuboptimalOptions(Asked):
+    """Several alignments of a pair."""
+
+    hsps: int = option(
+        1,
+        "local mode: up to N alignments of a pair, best first, no two of which put the same "
+        "residues together (default: 1)",
+        metavar="N",
+        kind=POSITIVE,
+        decides=False,
+    )
+
+
+@request
+class PairsOptions(Asked):
+    """Which pairs, and in which order."""
+
+    window: int | None = option(
+        help="rows and columns of the windows of the pair matrix, which set the order of the "
+        f"output (default {DEFAULT_WINDOW}; with --pairs {LIST_WINDOW})",
+        metavar="N",
+        kind=POSITIVE,
+        decides=False,
+    )
+    pairs: Any = option(
+        help="align just these pairs: two names a line, or PAF, .gz or not; of IN, or the first of "
+        "IN and the second of IN2; written in the order of windows, not of FILE",
+        metavar="FILE",
+        kind=PATH,
+        decides=False,
+    )
+
+
+@request
+class ScoreOnlyOptions(Asked):
+    """How much is computed of each pair."""
+
+    score_only: bool = flag("scores without alignments", decides=False, surface="command")
+
+
+@request
+class WeightOptions(Asked):
+    """What the edges of a network weigh."""
+
+    weight: str = choice(
+        WEIGHTS,
+        "abc, gexf and npz: the weight of an edge (%(default)s); mcxload takes the negative "
+        "logarithm of evalue with --stream-neg-log10",
+        surface="command",
+    )
+
+
+def _is_local(asked: AlignRequest) -> bool:
+    return asked.mode == "local"
+
+
+def _needs_local(name: str, is_given: Callable[[Any], bool]) -> Rule:
+    return Rule(
+        lambda asked: is_given(asked) and not _is_local(asked),
+        f"{{{name}}} needs {{mode=local}}, but the mode is {{.mode}}",
+    )
+
+
+def _has_no_accuracy(name: str, is_given: Callable[[Any], bool]) -> Rule:
+    return Rule(
+        lambda asked: asked.is_by_accuracy and is_given(asked),
+        "{objective=mea} gives one alignment of a pair by posteriors: leave " + name + " out",
+    )
+
+
+@request
+class AlignRequest(
+    ModeOptions,
+    BothWaysOptions,
+    StrandOptions,
+    KindOfAlignment,
+    ThresholdsOptions,
+    StatisticsOptions,
+    MaskOptions,
+    SuboptimalOptions,
+    HitsOptions,
+    PairsOptions,
+):
+    """What is asked of all pairs, on the command line and in Python."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        MASK_SCORES_NEED_A_MASK,
+        RANK_NEEDS_HITS,
+        Rule(
+            lambda asked: asked.max_hits is not None and asked.both_ways,
+            "{max_hits} writes each hit with its query first: leave {both_ways} out",
+        ),
+        Rule(
+            lambda asked: asked.ranks_by_statistics and not _is_local(asked),
+            "{rank=.} needs {mode=local}, not {.mode}",
+        ),
+        Rule(
+            lambda asked: asked.is_by_accuracy and asked.mode != "global",
+            "{objective=mea} needs {mode=global}, but the mode is {.mode}",
+        ),
+        _has_no_accuracy("{hsps}", lambda asked: asked.hsps > 1),
+        _has_no_accuracy("{max_hits}", lambda asked: asked.max_hits is not None),
+        _has_no_accuracy("{strand=both}", lambda asked: asked.strand != STRANDS[0]),
+        _needs_local("hsps", lambda asked: asked.hsps > 1),
+        _needs_local("max_evalue", lambda asked: asked.max_evalue is not None),
+        Rule(
+            lambda asked: asked.is_masked and not _is_local(asked),
+            "{mask} needs {mode=local}, but the mode is {.mode}: "
+            "add {mask_scores} for scores of masked residues",
+        ),
+        Rule(
+            lambda asked: asked.is_masked and (asked.hsps > 1 or asked.max_hits is not None),
+            "{mask} looks at whole alignments: leave {hsps} and {max_hits} out",
+        ),
+    )
+
+    rank: str | None = again(
+        HitsOptions,
+        "rank",
+        values=RANKS,
+        help=f"what the best hits are the best by (default: {RANKS[0]})",
+    )
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether bits and E-values alone leave residues of low complexity out."""
+        return self.mask != MASKS[0] and not self.mask_scores
+
+    @property
+    def is_by_accuracy(self) -> bool:
+        """Whether alignments are those of the highest expected accuracy."""
+        return self.objective == OBJECTIVES[1]
+
+    @property
+    def ranks_by_statistics(self) -> bool:
+        """Whether hits are ranked by bits or E-values."""
+        return self.max_hits is not None and self.rank in ("bits", "evalue")
+
+    @property
+    def needs_statistics(self) -> bool:
+        """Whether pairs are chosen or ranked by bits or E-values."""
+        return self.max_evalue is not None or self.ranks_by_statistics
+
+    @property
+    def has_hits(self) -> bool:
+        """Whether the best hits of each query alone are wanted."""
+        return self.max_hits is not None
+
+    @property
+    def counted(self) -> tuple[str, bool]:
+        """What results are, in words; and whether a pair has several."""
+        several = self.hsps > 1
+        if self.max_hits is not None:
+            what = "alignments of hits" if several else "hits"
+            return f"{what}, up to {self.max_hits:,} a query", several
+        return f"alignments, up to {self.hsps:,} a pair", several
+
+    def shows_both_ways(self, is_one_set: bool) -> bool:
+        """Whether a pair counts with either sequence as its query."""
+        return self.both_ways or (self.max_hits is not None and is_one_set)
+
+    def again(self, pairs: Any) -> AlignRequest:
+        """Return what asks for the alignments of some pairs that this has found."""
+        return replace(self, pairs=pairs, max_evalue=None, max_hits=None, rank=None, mask=MASKS[0])
+
+
+def _needs_all_hits(name: str) -> Rule:
+    """Return a rule on parts, which do not know if a pair is a hit of the other sequence, too."""
+    return Rule(
+        lambda asked: (
+            asked.pairs_once
+            and asked.max_hits is not None
+            and asked.input2 is None
+            and getattr(asked, name)
+        ),
+        f"{{.format}} has each pair once: {{max_hits}} needs all hits, so leave {{{name}}} out",
+    )
+
+
+@request
+class AlignOptions(
+    TwoSetsOptions,
+    OutputOptions,
+    TableOptions,
+    TagsOptions,
+    ScoringOptions,
+    AlignRequest,
+    ScoreOnlyOptions,
+    WeightOptions,
+    ReportOptions,
+    InputOptions,
+    ShardOptions,
+    ResumeOptions,
+    ClusterOfMachinesOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign align`` is asked.
+
+    Attributes
+    ----------
+    pairs_once : bool
+        Whether the format has each pair once, where that is known.
+    """
+
+    DESCRIPTION: ClassVar[str] = (
+        "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2."
+    )
+    EPILOG: ClassVar[str | None] = (
+        "A gap of k residues costs gap-open + (k-1) * gap-extend: BLAST's 11/1 is 12/1 here.\n\n"
+        + describe_thresholds()
+    )
+    VERBATIM: ClassVar[bool] = True
+    STDOUT_FORMAT: ClassVar[str] = "paf"
+    PLACED: ClassVar[dict[type, str]] = {
+        one: RESULTS
+        for one in (
+            *(StrandOptions, KindOfAlignment, ThresholdsOptions, StatisticsOptions, MaskOptions),
+            *(SuboptimalOptions, HitsOptions, PairsOptions, ScoreOnlyOptions),
+            *(WeightOptions, ReportOptions),
+        )
+    }
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        *AlignRequest.RULES,
+        _has_no_accuracy("{kernel}", lambda asked: asked.kernel != AUTO),
+        Rule(
+            lambda asked: asked.orient != ORIENTS[0] and asked.input2 is not None,
+            "{orient=canonical} needs one set: of two, the first has the queries",
+        ),
+        *(_needs_all_hits(name) for name in ("shard", "dask")),
+        Rule(
+            lambda asked: asked.weight in WEIGHTS_OF_STATISTICS and not _is_local(asked),
+            "{weight=.} needs {mode=local}, not {.mode}",
+        ),
+        Rule(
+            lambda asked: asked.hsps > 1 and asked.format in NETWORK_NAMES,
+            "{.format} has an edge a pair: leave {hsps} out, or write another format",
+        ),
+        Rule(
+            lambda asked: asked.hsps > 1 and "tp" in names_in(asked.paf_tags),
+            "{paf_tags=tp}: with {hsps} a pair has several alignments, leave one out",
+        ),
+        *IN_SHARDS_OR_WITH_A_REPORT,
+    )
+
+    pairs_once: bool = False
+    format: str | None = format_option(FORMAT_NAMES, "paf")
+    min_identity: Any = again(
+        ThresholdsOptions,
+        "min_identity",
+        help="leave out pairs with a lower identity, such as 0.97 or 97%%",
+    )
+    mask: str = again(
+        MaskOptions,
+        "mask",
+        help="bits and E-values of alignments in which repeats of few residues (tantan) or "
+        "segments of few kinds of residues (seg) add nothing to the score; scores and alignments "
+        "stay",
+    )
+    max_hits: int | None = again(
+        HitsOptions,
+        "max_hits",
+        help="the K best hits of each query, query by query, best first; of one set each pair "
+        "counts for both sequences",
+    )

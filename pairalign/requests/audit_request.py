@@ -1,0 +1,154 @@
+"""What is asked of folds and clusters that are given: ``pairalign audit``."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pairalign.base.choices import GROUP_SUFFIXES
+from pairalign.base.declaration import Rule, again, choice, option, place, request
+from pairalign.requests.option_kinds import PATH
+from pairalign.requests.shared import (
+    SEQUENCE_FILE,
+    Asked,
+    InputOptions,
+    OutputOptions,
+    ResourcesOptions,
+    ScoringOptions,
+    StrandOptions,
+    ThresholdsOptions,
+    describe_thresholds,
+)
+from pairalign.requests.similar import (
+    NEEDS_LOCAL,
+    USUAL,
+    FoldsSimilarOptions,
+    StatisticsOptions,
+)
+
+_ACROSS = ("all", "none")
+_FASTA = "fasta"
+_PROMISED = "what is promised"
+
+
+@request
+class GroupsOptions(Asked):
+    """The groups, their sequences, and where violations go."""
+
+    groups: str = place(
+        "GROUPS",
+        "folds as CSV with a header line, .clstr, .uc, a table of representatives and members "
+        "(MMseqs2, DIAMOND), or FASTA: the training set, IN being the test set",
+        kind=PATH,
+    )
+    input: str | None = place("IN", f"the sequences: {SEQUENCE_FILE}", kind=PATH, nargs="?")
+    output: str = again(
+        OutputOptions,
+        "output",
+        help="the violations as CSV; - for stdout, which is the default unless that is a terminal",
+    )
+    read_as: str | None = option(
+        help="format of GROUPS; default: by the ending of its name",
+        flags=("--from",),
+        values=(*GROUP_SUFFIXES, _FASTA),
+    )
+    name_column: str | None = option(
+        help="GROUPS as a table: the column of names (default: the first)", metavar="NAME"
+    )
+    fold_column: str | None = option(
+        help="the column of folds (default: fold, set, split, partition or cluster)",
+        metavar="NAME",
+    )
+    sequence_column: str | None = option(
+        help="the column of residues, in place of IN", metavar="NAME"
+    )
+
+
+@request
+class AcrossOptions(Asked):
+    """Which pairs are looked at."""
+
+    across: str = choice(
+        _ACROSS,
+        "pairs of two groups that are looked at; none: members alone (default: %(default)s)",
+    )
+
+
+@request
+class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions):
+    """What is asked of an audit."""
+
+    min_identity: Any = again(
+        ThresholdsOptions,
+        "min_identity",
+        help="what no pair of two groups reaches, and members do, such as 0.97 or 97%%",
+    )
+
+    @property
+    def looks_across(self) -> bool:
+        """Whether pairs of two groups are looked at."""
+        return self.across == _ACROSS[0]
+
+
+@request
+class AuditOptions(
+    GroupsOptions,
+    AuditRequest,
+    ScoringOptions,
+    InputOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign audit`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "List each pair of two folds or clusters that reaches the least identity (and coverage), "
+        f"and each member of a cluster that does not reach it with its representative. {USUAL} "
+        "The exit code is 1 if there is any, 2 where the audit itself fails."
+    )
+    EPILOG: ClassVar[str | None] = describe_thresholds()
+    VERBATIM: ClassVar[bool] = True
+    STDOUT_FORMAT: ClassVar[str] = "csv"
+    FAILED: ClassVar[int] = 2  # 1: pairs were found
+    PLACED: ClassVar[dict[type, str]] = {
+        one: _PROMISED
+        for one in (ThresholdsOptions, StatisticsOptions, AcrossOptions, StrandOptions)
+    }
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        *AuditRequest.RULES,
+        NEEDS_LOCAL,
+        Rule(
+            lambda asked: asked.sequence_column is None and asked.input is None,
+            "no sequences: give IN, or {sequence_column=NAME} of a table that has them",
+        ),
+        Rule(
+            lambda asked: asked.sequence_column is not None and asked.input is not None,
+            "{sequence_column} is of a table with the sequences: leave IN out",
+        ),
+        Rule(
+            lambda asked: asked.sequence_column is not None and asked.also,
+            "{also} adds to IN, which {sequence_column} is in place of",
+        ),
+        Rule(
+            lambda asked: asked.are_sets and asked.has_columns,
+            "{name_column}, {fold_column} and {sequence_column} are those of a table",
+        ),
+        Rule(
+            lambda asked: asked.are_sets and not asked.looks_across,
+            "{across=none} looks at members of clusters; two sets have none",
+        ),
+        Rule(
+            lambda asked: asked.are_sets and asked.also,
+            "{also} adds to a set that has groups; of two sets each is one file",
+        ),
+    )
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether columns of a table are named."""
+        given = self.name_column, self.fold_column, self.sequence_column
+        return any(one is not None for one in given)
+
+    @property
+    def are_sets(self) -> bool:
+        """Whether the groups are two sets, of which GROUPS is one."""
+        return self.read_as == _FASTA

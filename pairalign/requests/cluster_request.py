@@ -1,0 +1,223 @@
+"""What is asked of clusters: ``pairalign cluster``."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pairalign.base.choices import (
+    CLUSTER_ORDERS,
+    CLUSTER_SUFFIXES,
+    EDGE_RANKS,
+    LINKAGES,
+    NETWORK_NAMES,
+    REPRESENTATIVES,
+)
+from pairalign.base.declaration import Rule, again, choice, flag, option, request
+from pairalign.requests.option_kinds import PATH
+from pairalign.requests.shared import (
+    RANK_NEEDS_HITS,
+    Asked,
+    HitsOptions,
+    InputOptions,
+    ModeOptions,
+    OutputOptions,
+    ReportOptions,
+    ResourcesOptions,
+    ScoringOptions,
+    SequencesOptions,
+    StrandOptions,
+    ThresholdsOptions,
+    describe_thresholds,
+    format_option,
+)
+from pairalign.requests.similar import (
+    NEEDS_LOCAL,
+    SimilarOptions,
+    StatisticsOptions,
+    with_mode,
+)
+
+_CLUSTERS = "clusters"
+
+
+@request
+class RepresentativesOptions(Asked):
+    """A second file."""
+
+    representatives: str | None = option(
+        help="write the representatives there as well",
+        metavar="FASTA",
+        kind=PATH,
+        decides=False,
+        surface="command",
+    )
+
+
+@request
+class LinkageOptions(Asked):
+    """What clusters are."""
+
+    linkage: str = choice(
+        LINKAGES,
+        "greedy: similar to a representative; single: connected; complete: all pairs similar "
+        "enough; average: on average (default: %(default)s)",
+    )
+    order: str = choice(
+        CLUSTER_ORDERS,
+        "greedy: what becomes a representative first, the longest or what was seen most "
+        "often, by ;size= in headers (default: %(default)s)",
+    )
+    representative: str = choice(
+        REPRESENTATIVES,
+        "what stands for a cluster: its longest sequence, or the one most similar to the "
+        "others (default: %(default)s)",
+    )
+    extend: Any = option(
+        help="--linkage single: clusters of some of the sequences, made with the same options, as "
+        "tsv, .uc or .clstr: align only pairs with another sequence",
+        metavar="CLUSTERS",
+        kind=PATH,
+    )
+
+
+@request
+class SizesOptions(Asked):
+    """How often sequences were seen, in what is written."""
+
+    sizein: bool = flag(
+        "count each sequence as often as ;size=N of its header says: sums of --sizeout and of "
+        "lines C in .uc (tsv, otutab and biom have such sums in any case)",
+        surface="command",
+    )
+    sizeout: bool = flag(
+        "write ;size=N in headers of representatives: sequences of the cluster, or with --sizein "
+        "their sum",
+        surface="command",
+    )
+    clusters_by: str = choice(
+        CLUSTER_ORDERS,
+        "which clusters come first in files: those of the longest sequences, or those seen most "
+        "often, by ;size= in headers (default: %(default)s)",
+        surface="command",
+    )
+
+
+@request
+class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions):
+    """What is asked of the clusters of a set.
+
+    Attributes
+    ----------
+    edges : bool
+        Whether `Clusters.edges` is wanted; they take some 60 bytes each.
+    extend : ndarray of int32, shape (n,), or None
+        For `ClusterJob`: the cluster of each sequence in an earlier run, by input index; -1: it is
+        new.
+    """
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        *SimilarOptions.RULES,
+        Rule(
+            lambda asked: asked.linkage == "average" and asked.min_identity is None,
+            "{linkage=average} is a mean of identities: give {min_identity=X}",
+        ),
+        Rule(
+            lambda asked: asked.order != CLUSTER_ORDERS[0] and asked.linkage != LINKAGES[0],
+            "{order=.} is for {linkage=greedy}, not {.linkage}",
+        ),
+        Rule(
+            lambda asked: asked.extend is not None and asked.linkage != "single",
+            "{extend} is for {linkage=single}, not {.linkage}: a new sequence may take earlier "
+            "clusters apart, so all pairs count",
+        ),
+    )
+
+    edges: bool = False
+    min_identity: Any = again(
+        ThresholdsOptions,
+        "min_identity",
+        help="what pairs must attain to be similar enough, such as 0.97 or 97%%",
+    )
+    coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
+    rank: str | None = again(
+        HitsOptions,
+        "rank",
+        values=EDGE_RANKS,
+        help=f"what the best hits are the best by (default: {EDGE_RANKS[0]})",
+    )
+
+    @property
+    def edge_rank(self) -> str:
+        """What the best edges are the best by."""
+        return self.rank or EDGE_RANKS[0]
+
+
+EDGES_IN_PYTHON = (
+    Rule(
+        lambda asked: asked.max_hits is not None and not asked.edges,
+        "{max_hits} chooses among the edges: keep them, with edges=True",
+    ),
+    Rule(
+        lambda asked: asked.extend is not None and asked.edges,
+        "edges are those of all pairs, which clusters do not have: leave {extend} out",
+    ),
+)
+"""What functions need of edges, which commands have by the format."""
+
+
+@request
+class ClusterOptions(
+    SequencesOptions,
+    OutputOptions,
+    RepresentativesOptions,
+    ReportOptions,
+    ClusterRequest,
+    SizesOptions,
+    ScoringOptions,
+    InputOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign cluster`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Align every pair of the sequences of IN and put those that are similar enough together. "
+        "The order of IN makes no difference."
+    )
+    EPILOG: ClassVar[str | None] = describe_thresholds()
+    VERBATIM: ClassVar[bool] = True
+    STDOUT_FORMAT: ClassVar[str] = "tsv"
+    PLACED: ClassVar[dict[type, str]] = {
+        one: _CLUSTERS
+        for one in (
+            *(ThresholdsOptions, StatisticsOptions, LinkageOptions, SizesOptions, HitsOptions),
+            StrandOptions,
+        )
+    }
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        RANK_NEEDS_HITS,
+        *ClusterRequest.RULES,
+        NEEDS_LOCAL,
+        Rule(
+            lambda asked: asked.max_hits is not None and asked.format in CLUSTER_SUFFIXES,
+            f"{{max_hits}} is for {', '.join(NETWORK_NAMES)}, but the format is {{.format}}",
+        ),
+        Rule(
+            lambda asked: asked.extend is not None and asked.format in NETWORK_NAMES,
+            "{.format} has all edges, which clusters do not have: leave {extend} out",
+        ),
+    )
+
+    mode: str | None = again(
+        ModeOptions, "mode", default=None, help="default: global; local with --max-evalue"
+    )
+    format: str | None = format_option((*CLUSTER_SUFFIXES, *NETWORK_NAMES), "tsv")
+    max_hits: int | None = again(
+        HitsOptions,
+        "max_hits",
+        help="networks: only pairs that are among the best K of either sequence",
+    )
+
+    def completed(self) -> ClusterOptions:
+        """Return the request with a mode."""
+        return with_mode(self)

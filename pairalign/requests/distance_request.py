@@ -1,0 +1,580 @@
+"""What is asked of distances and of trees: ``pairalign distance`` and ``pairalign tree``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from pairalign.base.choices import (
+    BY_FILE,
+    BY_PREFIX,
+    COMMIT_SECONDS,
+    DEFAULT_MEASURE,
+    DEFAULT_METHOD,
+    DEFAULT_TREE_MEASURE,
+    DEFAULT_WINDOW,
+    DISTANCE_SUFFIXES,
+    GENOME_MEASURES,
+    MEASURE_SUMMARIES,
+    NAMES,
+    NEAR_MEASURES,
+    RECTANGLE_SUFFIXES,
+    SIMILARITY_MEASURES,
+    SPARSE_SUFFIXES,
+    STRANDS,
+    TREE_METHODS,
+    TREE_PROGRAMS,
+    TREE_SUFFIXES,
+)
+from pairalign.base.declaration import (
+    Rule,
+    again,
+    choice,
+    flag,
+    option,
+    option_of,
+    options_of,
+    place,
+    request,
+)
+from pairalign.requests.align_request import AlignRequest, TwoSetsOptions
+from pairalign.requests.option_kinds import PATH, SHARE, WHOLE
+from pairalign.requests.shared import (
+    GROUPS,
+    IN_SHARDS_OR_WITH_A_REPORT,
+    Asked,
+    ClusterOfMachinesOptions,
+    InputOptions,
+    OutputOptions,
+    ReportOptions,
+    ResourcesOptions,
+    ResumeOptions,
+    ScoringOptions,
+    SequencesOptions,
+    ShardOptions,
+    StrandOptions,
+    ThresholdsOptions,
+    format_option,
+    report_rules,
+)
+from pairalign.requests.similar import StatisticsOptions
+
+_LIMIT = "pairs within a limit"
+_GROUPED = "groups of proteins or of records of DNA, as proteomes and genomes"
+
+
+def _describe_measures(measures: Mapping[str, str]) -> str:
+    lines = [f"  {name:17} {summary}" for name, summary in measures.items()]
+    return "measures:\n" + "\n".join(lines)
+
+
+@request
+class LimitsOptions(Asked):
+    """Pairs of short sequences within a limit."""
+
+    max_drop: int | None = option(
+        help="keep pairs with min(S(a,a), S(b,b)) - S(a,b) of at most D; S: the global score",
+        metavar="D",
+        kind=WHOLE,
+        group=_LIMIT,
+    )
+    max_edits: int | None = option(
+        help="keep pairs of at most K edits", metavar="K", kind=WHOLE, group=_LIMIT
+    )
+    max_length_ratio: Fraction | None = again(
+        ThresholdsOptions, "max_length_ratio", group=_LIMIT, decides=True
+    )
+
+
+@request
+class CirclesOptions(Asked):
+    """Sequences that begin anywhere."""
+
+    circular: bool = flag(
+        "genomes that begin anywhere: align each pair with one of the two rotated to where it "
+        "scores most; of DNA that may be on either strand add --strand both"
+    )
+
+
+@request
+class SimilarityOptions(Asked):
+    """What is said of pairs, and of which that is known."""
+
+    similarity: bool = flag("write identities, 1 less the distances")
+    extend: Any = option(
+        help="distances of the first sequences, made with the same options, or a folder of their "
+        "parts: align only pairs with another sequence, as --also names them",
+        metavar="NPY",
+        kind=PATH,
+    )
+
+
+@request
+class GroupsOptions(Asked):
+    """Groups of sequences, and what their alignments reach."""
+
+    group_by: Any = option(
+        help="the groups: the files of IN, names up to the first |, or FILE with a name and its "
+        "group a line, a tab between",
+        metavar=f"{BY_FILE}|{BY_PREFIX}|FILE",
+        kind=PATH,
+        group=_GROUPED,
+    )
+    min_identity: Fraction | None = again(
+        ThresholdsOptions,
+        "min_identity",
+        help="leave out alignments with a lower identity, such as 0.3",
+        group=_GROUPED,
+    )
+    min_coverage: Fraction | None = again(
+        ThresholdsOptions,
+        "min_coverage",
+        help="and with a smaller aligned part of either sequence",
+        group=_GROUPED,
+    )
+    max_evalue: float | None = again(
+        StatisticsOptions,
+        "max_evalue",
+        help="and with a larger E-value, in a database of all groups (local mode)",
+        group=_GROUPED,
+    )
+
+
+@request
+class PhylipOptions(Asked):
+    """How distances are written."""
+
+    lower: bool = flag("PHYLIP: lower triangle instead of square", surface="command")
+    strict_names: bool = flag("PHYLIP: names of ten characters", surface="command")
+
+
+@request
+class PlotOptions(Asked):
+    """A picture."""
+
+    plot: str | None = option(
+        help="heat map with a tree, .svg or .png",
+        metavar="FILE",
+        kind=PATH,
+        decides=False,
+        surface="command",
+    )
+
+
+@request
+class MoreSetsOptions(Asked):
+    """Further files."""
+
+    inputs: tuple[str, ...] = place(
+        "IN3",
+        "more files of one set, with --group-by",
+        kind=PATH,
+        nargs="*",
+        is_several=True,
+        decides=False,
+        surface="command",
+    )
+
+
+@request
+class MatchesOptions(Asked):
+    """What is matched between groups."""
+
+    matches: str | None = option(
+        help="write a table of each two groups: identity, matched proteins and their shares; of "
+        "genomes ANI, tANI and coverages",
+        metavar="TSV",
+        kind=PATH,
+        group=_GROUPED,
+        decides=False,
+        surface="command",
+    )
+
+
+@request
+class GroupClustersOptions(Asked):
+    """Clusters of groups."""
+
+    clusters: str | None = option(
+        help="write clusters of groups: the subtrees of their UPGMA tree within --max-distance",
+        metavar="TSV",
+        kind=PATH,
+        group=_GROUPED,
+        decides=False,
+        surface="command",
+    )
+    max_distance: Fraction | None = option(
+        help="the largest distance of clusters, such as 0.05",
+        metavar="X",
+        kind=SHARE,
+        group=_GROUPED,
+        decides=False,
+        surface="command",
+    )
+
+
+@request
+class MeasureOptions(Asked):
+    """How far apart two sequences are."""
+
+    measure: str = choice(tuple(MEASURE_SUMMARIES), "default: %(default)s", default=DEFAULT_MEASURE)
+
+
+def _left_out(name: str, is_asked: Callable[[Any], bool], why: str, default: Any) -> Rule:
+    """Return the rule that an option has its default where something else is asked."""
+    return Rule(lambda asked: is_asked(asked) and getattr(asked, name) != default, why)
+
+
+def _is_given(name: str) -> Callable[[Any], bool]:
+    return lambda asked: getattr(asked, name) not in (None, False)
+
+
+def _excludes(name: str, why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
+    """Return what an option excludes, by name, each with its default."""
+    return tuple(
+        _left_out(other, _is_given(name), f"{{{name}}} {why}: leave {{{other}}} out", default)
+        for other, default in others.items()
+    )
+
+
+def _limits_exclude(why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
+    rules = (_excludes(name, why, others) for name in ("max_drop", "max_edits"))
+    return tuple(rule for some in rules for rule in some)
+
+
+def _of_one_set(name: str) -> Rule:
+    """Return the rule that an option is not given with a second set."""
+    return Rule(
+        lambda asked: asked.has_two_sets and getattr(asked, name),
+        f"{{{name}}} is of one set, not of two: leave it out",
+    )
+
+
+def _of_groups(name: str) -> Rule:
+    """Return the rule that an option is given with groups alone."""
+    return Rule(
+        lambda asked: asked.group_by is None and _is_given(name)(asked),
+        f"{{{name}}} needs {{group_by}}",
+    )
+
+
+_NOT_OF_GROUPS: dict[str, Any] = {"circular": False, "extend": None}
+_OF_MATCHES = ("min_identity", "min_coverage", "max_evalue")
+_IN_PARTS: dict[str, Any] = {"shard": None, "resume": False, "dask": None}
+
+
+@request
+class DistanceRequest(
+    LimitsOptions,
+    GroupsOptions,
+    CirclesOptions,
+    SimilarityOptions,
+    StrandOptions,
+    MeasureOptions,
+):
+    """What is asked of the distances of a set, or of two.
+
+    Attributes
+    ----------
+    extend : DistanceMatrix or None
+        For jobs: distances of the first sequences, whose pairs are not aligned.
+    targets : object
+        The second set, where there is one and it is not a file.
+    """
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.max_length_ratio is not None and not asked.has_limit,
+            "{max_length_ratio} needs {max_drop} or {max_edits}",
+        ),
+        Rule(
+            lambda asked: asked.max_drop is not None and asked.max_edits is not None,
+            "{max_drop} and {max_edits} are two distances: give one",
+        ),
+        Rule(
+            lambda asked: asked.has_limit and (type(asked.limit) is not int or asked.limit < 0),
+            "a limit of {.limit}: expected a whole number of 0 or more",
+        ),
+        *_limits_exclude(
+            "keeps some pairs", {"similarity": False, "circular": False, "extend": None}
+        ),
+        *_limits_exclude("compares sequences as they are", {"strand": STRANDS[0]}),
+        *_limits_exclude("is a distance of its own", {"measure": DEFAULT_MEASURE}),
+        Rule(
+            lambda asked: asked.similarity and asked.measure not in SIMILARITY_MEASURES,
+            "{similarity} is of identities, not of {measure=.}",
+        ),
+        *_excludes("extend", "is of distances in one run", {"circular": False}),
+        *(_of_one_set(name) for name in ("circular", "extend")),
+        *_limits_exclude("keeps some pairs of sequences", {"group_by": None}),
+        *_excludes("group_by", "is of one set", _NOT_OF_GROUPS),
+        Rule(
+            lambda asked: asked.group_by is not None and asked.has_two_sets,
+            "{group_by} is of one set: leave targets out",
+        ),
+        Rule(
+            lambda asked: asked.measure in GENOME_MEASURES and asked.group_by is None,
+            "{measure=.} needs {group_by}",
+        ),
+        *(_of_groups(name) for name in _OF_MATCHES),
+    )
+
+    targets: Any = None
+    measure: str = again(MeasureOptions, "measure", values=(*MEASURE_SUMMARIES, *GENOME_MEASURES))
+
+    @property
+    def has_two_sets(self) -> bool:
+        """Whether the distances are those of one set to another."""
+        return self.targets is not None
+
+    @property
+    def has_limit(self) -> bool:
+        """Whether pairs within a limit are asked for, and not all."""
+        return self.max_drop is not None or self.max_edits is not None
+
+    @property
+    def limit(self) -> Any:
+        """The largest distance of a pair that is kept."""
+        return self.max_edits if self.max_drop is None else self.max_drop
+
+    @property
+    def limited(self) -> str:
+        """What has the limit: one of `NEAR_MEASURES`."""
+        return NEAR_MEASURES[self.max_drop is None]
+
+    @property
+    def align_request(self) -> AlignRequest:
+        """What is asked of alignments."""
+        return AlignRequest(strand=self.strand, window=DEFAULT_WINDOW)
+
+
+@request
+class DistanceOptions(
+    TwoSetsOptions,
+    OutputOptions,
+    MoreSetsOptions,
+    DistanceRequest,
+    MatchesOptions,
+    GroupClustersOptions,
+    PhylipOptions,
+    PlotOptions,
+    ShardOptions,
+    ReportOptions,
+    ScoringOptions,
+    InputOptions,
+    ResumeOptions,
+    ClusterOfMachinesOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign distance`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2, "
+        "and write how far apart they are."
+    )
+    EPILOG: ClassVar[str | None] = _describe_measures({**MEASURE_SUMMARIES, **GENOME_MEASURES})
+    VERBATIM: ClassVar[bool] = True
+    STDOUT_FORMAT: ClassVar[str] = "phylip"
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        *DistanceRequest.RULES,
+        *_limits_exclude(
+            "keeps some pairs",
+            {
+                **{**_IN_PARTS, "plot": None, "report": None, "lower": False},
+                **{"strict_names": False, "commit_every": COMMIT_SECONDS},
+            },
+        ),
+        *(
+            _left_out(
+                name,
+                _is_given("shard"),
+                f"{{shard}} makes a part of the distances: {{{name}}} is for the whole",
+                default,
+            )
+            for name, default in (
+                *(("format", None), ("plot", None)),
+                *(("lower", False), ("strict_names", False)),
+            )
+        ),
+        *_excludes("extend", "is of distances in one run", {**_IN_PARTS, "similarity": False}),
+        *_excludes("circular", "is of a run as a whole", _IN_PARTS),
+        *_excludes("similarity", "is of a run as a whole", {"shard": None}),
+        Rule(
+            lambda asked: asked.circular and asked.mode not in (None, "global"),
+            "{circular} is of mode global, not of mode {.mode}",
+        ),
+        Rule(
+            lambda asked: (
+                (asked.lower or asked.strict_names) and asked.format not in (None, "phylip")
+            ),
+            "{lower} and {strict_names} are for phylip only",
+        ),
+        Rule(
+            lambda asked: asked.has_two_sets and asked.format == "phylip",
+            f"{{format=phylip}} is of one set, not of two: take {', '.join(RECTANGLE_SUFFIXES)}",
+        ),
+        *(_of_one_set(name) for name in ("report", "lower", "strict_names")),
+        *_excludes("group_by", "is of a run as a whole", {**_IN_PARTS, "report": None}),
+        *(_of_groups(name) for name in ("matches", "clusters", "max_distance")),
+        Rule(
+            lambda asked: (asked.clusters is None) != (asked.max_distance is None),
+            "{clusters} and {max_distance} go together",
+        ),
+        Rule(
+            lambda asked: bool(asked.inputs) and asked.group_by is None,
+            "three files or more are those of groups, with {group_by=file}; of one set add them "
+            "with {also}",
+        ),
+        Rule(
+            lambda asked: asked.max_evalue is not None and asked.mode != "local",
+            "{max_evalue} needs {mode=local}, but the mode is {.mode}",
+        ),
+        Rule(
+            lambda asked: asked.measure in GENOME_MEASURES and asked.mode != "local",
+            "{measure=.} needs {mode=local}, but the mode is {.mode}",
+        ),
+        *IN_SHARDS_OR_WITH_A_REPORT,
+    )
+    GROUPS: ClassVar[dict[str, str | None]] = {
+        **GROUPS,
+        _LIMIT: "of many short sequences, as .npz (SciPy's CSR), TSV or Parquet",
+    }
+
+    format: str | None = format_option(
+        tuple({**DISTANCE_SUFFIXES, **SPARSE_SUFFIXES}), "phylip, of two sets tsv,"
+    )
+
+    @property
+    def has_two_sets(self) -> bool:
+        """Whether the distances are those of one file to another."""
+        return self.input2 is not None and self.group_by is None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of one set, where there are groups."""
+        second = () if self.input2 is None else (self.input2,)
+        return (self.input, *second, *self.inputs)
+
+
+@request
+class TreeRequest(MeasureOptions):
+    """What is asked of a guide tree."""
+
+    method: str = choice(TREE_METHODS, "default: %(default)s", default=DEFAULT_METHOD)
+    measure: str = again(MeasureOptions, "measure", default=DEFAULT_TREE_MEASURE)
+
+    @property
+    def distances(self) -> DistanceRequest:
+        """What is asked of the distances, where these are not given."""
+        return DistanceRequest(measure=self.measure)
+
+
+@request
+class TreeTable(Asked):
+    """How a tree is written, and of what it is made."""
+
+    program: str | None = option(
+        help="write what this program reads, and make sure that it can read the names",
+        flags=("--for",),
+        values=(*TREE_PROGRAMS, "mafft"),
+    )
+    source: str | None = option(
+        help="what IN is; default: by its ending "
+        f"({', '.join(ending for endings in DISTANCE_SUFFIXES.values() for ending in endings)}), "
+        "else sequences",
+        flags=("--from",),
+        values=("sequences", *DISTANCE_SUFFIXES),
+        surface="command",
+    )
+    names: str | None = option(
+        help="the sequences of a matrix, for its names; or, of sequences, first or whole: what of "
+        "a header is the name",
+        metavar="FASTA|first|whole",
+        kind=PATH,
+        surface="command",
+    )
+    rename: str | None = option(
+        help="name the sequences s1, s2, ... in the tree, and write a table of these and the "
+        "original names",
+        metavar="TABLE",
+        kind=PATH,
+        surface="command",
+    )
+
+
+@request
+class TreeOptions(
+    SequencesOptions,
+    OutputOptions,
+    TreeRequest,
+    TreeTable,
+    ReportOptions,
+    ScoringOptions,
+    InputOptions,
+    ResumeOptions,
+    ClusterOfMachinesOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign tree`` is asked.
+
+    Attributes
+    ----------
+    are_given : bool or None
+        Whether IN has distances, once that is known.
+    """
+
+    DESCRIPTION: ClassVar[str] = (
+        "Make a guide tree: rooted, binary, with branch lengths, on one line."
+    )
+    EPILOG: ClassVar[str | None] = _describe_measures(MEASURE_SUMMARIES)
+    VERBATIM: ClassVar[bool] = True
+    STDOUT_FORMAT: ClassVar[str] = "newick"
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: (
+                asked.program is not None and asked.format not in (None, asked.read_by_program)
+            ),
+            "{.program} reads {.read_by_program}, but {format} is {.format}",
+        ),
+        Rule(
+            lambda asked: asked.rename is not None and asked.format not in (None, "newick"),
+            "{rename} is for names in Newick, but the tree is written as {.format}",
+        ),
+        Rule(
+            lambda asked: asked.are_given is False and asked.names_file is not None,
+            "{names=FASTA} is for distance matrices, IN are sequences",
+        ),
+        *(
+            _left_out(
+                name,
+                lambda asked: asked.are_given,
+                f"{{{name}}} is for sequences, IN are distances",
+                default,
+            )
+            for name, default in (
+                *((name, option_of(InputOptions, name).default) for name in ("alphabet", "also")),
+                *((one.name, one.default) for one in options_of(ScoringOptions)),
+                *(("measure", DEFAULT_TREE_MEASURE), ("dask", None)),
+            )
+        ),
+        *report_rules("resume", "dask"),
+    )
+
+    are_given: bool | None = None
+    input: Any = again(
+        SequencesOptions,
+        "input",
+        help="sequences as for distance, a distance matrix, or a folder of parts of distances",
+    )
+    format: str | None = format_option(tuple(TREE_SUFFIXES), "newick")
+
+    @property
+    def read_by_program(self) -> str:
+        """The format that the program reads."""
+        return "mafft" if self.program == "mafft" else "newick"
+
+    @property
+    def names_file(self) -> str | None:
+        """The file of the sequences of a matrix."""
+        return None if self.names in (None, *NAMES) else self.names

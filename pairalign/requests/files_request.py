@@ -1,0 +1,126 @@
+"""What is asked of files that are made or put together: merge, update, pack, rotate."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES
+from pairalign.base.declaration import Rule, again, flag, option, place, request
+from pairalign.requests.option_kinds import PATH
+from pairalign.requests.shared import (
+    Asked,
+    InputOptions,
+    MessagesOptions,
+    OutputOptions,
+    ResourcesOptions,
+    ScoringOptions,
+    SequencesOptions,
+    StrandOptions,
+    ThreadsOptions,
+    format_option,
+)
+
+
+@request
+class PartsOptions(Asked):
+    """Parts of a result."""
+
+    parts: str = place("PARTS", "the folder with the parts", kind=PATH)
+
+
+@request
+class MergeOptions(PartsOptions, OutputOptions, ThreadsOptions, MessagesOptions):
+    """All that ``pairalign merge`` is asked."""
+
+    GROUPS: ClassVar[dict[str, str | None]] = {}
+    DESCRIPTION: ClassVar[str] = (
+        "Put the parts in the folder PARTS together, which commands with --shard K/N have written: "
+        "the bytes of a single run."
+    )
+
+    output: str = again(OutputOptions, "output", help="file, or - for stdout; .gz compresses")
+    format: str | None = option(
+        help="of distances; default: by the ending of OUT's name",
+        values=tuple({**DISTANCE_SUFFIXES, **RECTANGLE_SUFFIXES}),
+    )
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.output is None and not asked.plan,
+            "nowhere to write to: give -o OUT, or {plan} to see what is missing",
+        ),
+    )
+
+    plan: bool = flag("only print the commands that make missing parts")
+
+
+@request
+class UpdateOptions(PartsOptions, ResourcesOptions):
+    """All that ``pairalign update`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Add sequences to a run of align: only pairs with a new sequence are aligned, and the "
+        "result has the bytes of a run of all sequences. PARTS is the folder of the run, made with "
+        "align -o PARTS --shard 1/1 or any other number of parts."
+    )
+
+    new: tuple[str, ...] = place(
+        "NEW", "files of sequences, which come last", kind=PATH, nargs="+", is_several=True
+    )
+    output: str = again(
+        OutputOptions,
+        "output",
+        help="file, or - for stdout; .gz compresses; with a / at the end a folder of one part, to "
+        "which more can be added",
+        required=True,
+    )
+
+
+@request
+class PackOptions(SequencesOptions, OutputOptions, InputOptions, MessagesOptions):
+    """All that ``pairalign pack`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Write the sequences of IN into a store, which every command takes in the place of IN: it "
+        "is opened at once, and only what is needed of it is read."
+    )
+    STDOUT_FORMAT: ClassVar[str] = "pairset"
+
+    format: str | None = format_option(("pairset",), "pairset")
+
+
+@request
+class StartOptions(Asked):
+    """Where circles begin."""
+
+    to: str = option(
+        help="begin where that sequence begins, or at its residue N",
+        metavar="NAME[:N]",
+        required=True,
+    )
+
+
+@request
+class RotateOptions(
+    SequencesOptions,
+    OutputOptions,
+    StartOptions,
+    StrandOptions,
+    ScoringOptions,
+    InputOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign rotate`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Rotate the circular sequences of IN so that all begin where one of them does: genomes of "
+        "mitochondria, plasmids and phages, which files begin anywhere."
+    )
+    STDOUT_FORMAT: ClassVar[str] = "fasta"
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.mode not in (None, "global"),
+            "circles are rotated in mode global, not in mode {.mode}",
+        ),
+    )
+
+    format: str | None = format_option(("fasta",), "fasta")

@@ -1,0 +1,234 @@
+"""What is asked of a multiple alignment: ``pairalign msa``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from pairalign.base.choices import HOMOLOGS_PER_FAMILY, MSA_ORDERS, MSA_SUFFIXES
+from pairalign.base.declaration import Rule, choice, flag, option, place, request
+from pairalign.requests.option_kinds import PATH, POSITIVE, SEED_OF_CHANCE
+from pairalign.requests.shared import (
+    SEQUENCE_FILE,
+    Asked,
+    CoreOptions,
+    InputOptions,
+    OutputOptions,
+    ResumeOptions,
+    format_option,
+)
+
+_OF_ONE = ("add", "to", "confidence_of", "tree_in", "tree_out", "also")
+"""Options that say something of one family."""
+_NOT_MERGED = ("add", "to", "confidence_of", "tree_in", "homologs", "also")
+"""Options that need one alignment, or none."""
+_OF_A_TREE = ("tree_in", "tree_out", "order")
+
+
+@request
+class FamiliesOptions(Asked):
+    """One family, or several."""
+
+    inputs: tuple[str, ...] = place(
+        "IN",
+        f"{SEQUENCE_FILE}; several: families, each aligned into a file of the folder OUT",
+        kind=PATH,
+        nargs="*",
+        is_several=True,
+        surface="command",
+    )
+
+
+@request
+class RowsOptions(Asked):
+    """Rows, trees, and what is known already."""
+
+    order: str = choice(
+        MSA_ORDERS, "of the rows: that of IN, or of the guide tree (default: %(default)s)"
+    )
+    tree_in: str | None = option(
+        help="align along this guide tree of the sequences of IN, ours or another program's",
+        metavar="NEWICK",
+        kind=PATH,
+    )
+    tree_out: str | None = option(
+        help="write the guide tree that was aligned along",
+        metavar="NEWICK",
+        kind=PATH,
+        decides=False,
+        surface="command",
+    )
+    add: str | None = option(
+        help="in place of IN: add these sequences to the alignment of --to, whose columns are kept",
+        metavar="NEW",
+        kind=PATH,
+    )
+    to: str | None = option(
+        help="an alignment, ours or another program's (aligned FASTA, Stockholm and others), for "
+        "--add",
+        metavar="AFA",
+        kind=PATH,
+    )
+    merge: bool = flag(
+        "IN are alignments, two or more: make one of them, in which the columns of each are kept; "
+        "add sequences that are not aligned to it with --add",
+        surface="command",
+    )
+    confidence_of: str | None = option(
+        help="align nothing: write this alignment of the sequences of IN (aligned FASTA, ours or "
+        "another program's) with its confidence",
+        metavar="AFA",
+        kind=PATH,
+    )
+
+
+@request
+class ConfidenceOptions(Asked):
+    """What is drawn to find how sure columns are."""
+
+    partners: int | None = option(
+        help="confidence: compare each sequence with N others, drawn by chance (default: with all "
+        "of up to 200 sequences, with 20 of more)",
+        metavar="N",
+        kind=POSITIVE,
+    )
+    seed: int = option(
+        0, "what is drawn follows from it (default: %(default)s)", metavar="N", kind=SEED_OF_CHANCE
+    )
+
+
+@request
+class HomologsOptions(Asked):
+    """Sequences of a database that help to align a family."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.homologs is None and asked.keep_homologs,
+            "{keep_homologs} needs {homologs=DB}",
+        ),
+        Rule(
+            lambda asked: (
+                asked.homologs is None and asked.homologs_per_family != HOMOLOGS_PER_FAMILY
+            ),
+            "{homologs_per_family} needs {homologs=DB}",
+        ),
+    )
+
+    homologs: Any = option(
+        help="align each family together with homologs: local hits of its sequences in DB (FASTA "
+        "or a store) with an E-value of at most 0.001, trimmed, from near to far, none more than "
+        "95%% identical to another; they are taken out again",
+        metavar="DB",
+        kind=PATH,
+    )
+    homologs_per_family: int = option(
+        HOMOLOGS_PER_FAMILY,
+        "sequences of a family with its homologs (default: %(default)s)",
+        metavar="N",
+        kind=POSITIVE,
+    )
+    keep_homologs: bool = flag("leave homologs in the result: homolog_NAME/FIRST-LAST")
+
+
+def _of_families(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
+    return Rule(lambda asked: asked.is_of_families and is_broken(asked), says)
+
+
+def _of_one_family(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
+    return Rule(lambda asked: not asked.is_of_families and is_broken(asked), says)
+
+
+def _is_one_familys(name: str) -> Rule:
+    return _of_families(
+        lambda asked: bool(getattr(asked, name)),
+        f"{{{name}}} is of one family: leave it out, or align one into a file",
+    )
+
+
+def _is_not_merged(name: str) -> Rule:
+    return Rule(
+        lambda asked: asked.merge and bool(getattr(asked, name)),
+        f"{{{name}}} does not go with {{merge}}, which takes alignments alone: leave one out",
+    )
+
+
+def _has_no_homologs(name: str, why: str) -> Rule:
+    return Rule(
+        lambda asked: asked.homologs is not None and getattr(asked, name) is not None,
+        f"{{{name}}} {why}: leave {{homologs}} out",
+    )
+
+
+def _needs_a_tree(name: str, other: str, why: str) -> Rule:
+    return _of_one_family(
+        lambda asked: (
+            getattr(asked, name) not in (None, MSA_ORDERS[0]) and getattr(asked, other) is not None
+        ),
+        f"{{{name}}} needs a guide tree, but {{{other}}} {why}",
+    )
+
+
+@request
+class MsaOptions(
+    FamiliesOptions,
+    OutputOptions,
+    RowsOptions,
+    HomologsOptions,
+    ConfidenceOptions,
+    InputOptions,
+    CoreOptions,
+    ResumeOptions,
+):
+    """All that ``pairalign msa`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Align the sequences of IN over their whole lengths: a multiple alignment from the "
+        "posteriors of pairs; more than 100 sequences are aligned in groups, which are joined. "
+        "Stockholm and TSV have the confidence of residues and columns."
+    )
+    STDOUT_FORMAT: ClassVar[str] = "fasta"
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        _of_families(
+            lambda asked: asked.output in (None, "-"),
+            "several families are written into a folder: give its name with -o",
+        ),
+        _of_families(
+            lambda asked: not asked.inputs,
+            "'{.output}' is a folder: expected IN, a family or several",
+        ),
+        *map(_is_one_familys, _OF_ONE),
+        *map(_is_not_merged, _NOT_MERGED),
+        Rule(
+            lambda asked: asked.merge and len(asked.inputs) < 2,
+            "{merge} needs two alignments or more: A B",
+        ),
+        _of_one_family(
+            lambda asked: (asked.add is None) != (asked.to is None),
+            "{add=NEW} and {to=AFA} come together",
+        ),
+        _of_one_family(
+            lambda asked: (asked.add is None) == (not asked.inputs),
+            "expected IN, or {add=NEW} {to=AFA} in its place",
+        ),
+        *(_needs_a_tree(name, "add", "keeps the alignment") for name in _OF_A_TREE),
+        *(_needs_a_tree(name, "confidence_of", "aligns nothing") for name in _OF_A_TREE),
+        _of_one_family(
+            lambda asked: asked.add is not None and asked.confidence_of is not None,
+            "{add} and {confidence_of}: leave one out",
+        ),
+        *HomologsOptions.RULES,
+        _has_no_homologs("add", "keeps the alignment"),
+        _has_no_homologs("confidence_of", "aligns nothing"),
+        _has_no_homologs("tree_in", "is a tree of IN alone"),
+    )
+
+    format: str | None = format_option(tuple(MSA_SUFFIXES), "fasta")
+
+    @property
+    def is_of_families(self) -> bool:
+        """Whether each of the files is a family: there are several, or the output is a folder."""
+        if self.merge:
+            return False
+        output = self.output or ""
+        return len(self.inputs) > 1 or output.endswith(os.sep) or os.path.isdir(output)

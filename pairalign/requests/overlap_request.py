@@ -1,0 +1,256 @@
+"""What is asked of overlaps of reads: ``pairalign overlap``."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pairalign.base.choices import MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
+from pairalign.base.declaration import Rule, again, choice, flag, option, request
+from pairalign.reads.presets import AUTO, PRESETS
+from pairalign.requests.option_kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
+from pairalign.requests.shared import (
+    GROUPS,
+    IN_SHARDS_OR_WITH_A_REPORT,
+    SCORING,
+    Asked,
+    ClusterOfMachinesOptions,
+    CostsOptions,
+    InputOptions,
+    OutputOptions,
+    ReportOptions,
+    ResourcesOptions,
+    ResumeOptions,
+    SequencesOptions,
+    ShardOptions,
+    TagsOptions,
+    format_option,
+)
+
+_COSTS = ("match", "mismatch", "gap_open", "gap_extend")
+_NEEDING_ALL = (
+    *("read_report", "trim", "trimmed", "unitigs"),
+    *("remove_weak", "mutual", "remove_contained", "remove_transitive"),
+)
+_IN_PARTS = ("shard", "resume", "dask")
+_MODES = ("semiglobal", "local")
+_OVERLAPS, _TOGETHER = "overlaps", "all overlaps together"
+
+
+@request
+class LinesOptions(Asked):
+    """What lines of PAF have."""
+
+    dual: bool = flag("PAF with each pair both ways, as racon -f wants it")
+    no_cigar: bool = flag("PAF without CIGARs, and GFA with each overlap as one nM")
+
+
+@request
+class PresetOptions(Asked):
+    """Scoring and thresholds for a kind of reads."""
+
+    preset: str = choice(
+        (AUTO, *PRESETS),
+        "scoring and thresholds for a kind of reads; auto (default) looks at a sample",
+        group=SCORING,
+    )
+    mode: str | None = option(
+        help="default: semiglobal for short reads, else local", values=_MODES, group=SCORING
+    )
+
+
+@request
+class OverlapThresholdsOptions(Asked):
+    """What an overlap must reach, instead of what the preset says."""
+
+    min_overlap: int | None = option(
+        help="bases that must overlap, on both reads", metavar="N", kind=COUNT
+    )
+    min_identity: Any = option(help="matches by columns: 0.9 or 90%%", metavar="X", kind=SHARE)
+    min_score: Any = option(help="pairs that score less are not aligned", metavar="N", kind=NUMBER)
+    max_overhang: int | None = option(
+        help="local: bases beyond an overlap that do not make it internal",
+        metavar="N",
+        kind=COUNT,
+    )
+    max_false: float | None = option(
+        help="raise the least score or identity until X overlaps by chance are expected, by a "
+        "sample of reads against reversed reads",
+        metavar="X",
+        kind=ABOVE_ZERO,
+    )
+    max_overlaps: int | None = option(
+        help="most overlaps of a pair, as circles and repeats have several "
+        "(default: 10; short reads: 1)",
+        metavar="N",
+        kind=POSITIVE,
+    )
+    candidates: Any = option(
+        help="align only these pairs, on their strands: PAF, as minimap2 -x ava-ont writes it, or "
+        "two names a line; - is stdin; mappy finds them (needs pip install 'pairalign[overlap]')",
+        metavar="FILE|mappy",
+        kind=PATH,
+    )
+
+
+@request
+class StrandsOptions(Asked):
+    """Which overlaps of a pair are kept, and what finds them."""
+
+    all_strands: bool = flag("keep both strands of a pair where both pass, not just the better one")
+    filter: str = choice(
+        OVERLAP_FILTERS,
+        "what leaves pairs out before they are scored, and loses nothing: scores by bits, or "
+        "runs of equal bases that overlaps must have (default: where that is faster)",
+    )
+
+
+@request
+class GraphOptions(Asked):
+    """What removes reads and overlaps, and what is said of each read."""
+
+    read_report: str | None = option(
+        help="write a row a read: depth, bases without overlap, kind, places where overlaps end "
+        "suddenly: adapters and chimeras",
+        metavar="TABLE",
+        kind=PATH,
+    )
+    trim: bool = flag(
+        "cut reads where overlaps end suddenly, at adapters and chimeras, and align them "
+        "again: an assembler then needs the cut reads, too (--trimmed)"
+    )
+    trimmed: str | None = option(
+        help="with --trim, which it means: write the cut reads, FASTQ (.fastq, .fq) or FASTA",
+        metavar="READS",
+        kind=PATH,
+    )
+    remove_weak: bool = flag(
+        "leave out overlaps less than 60%% identical, as far as others cover reads 10 times: "
+        "for assemblers, which else take bad ends of reads for good"
+    )
+    mutual: str = choice(
+        MUTUAL,
+        "reads that are contained in each other, which miniasm deletes both: keep their "
+        "overlaps (default), drop these, or keep one read, the longest, of equals the first",
+    )
+    remove_contained: bool = flag(
+        "leave out reads that are contained in others, and their overlaps"
+    )
+    remove_transitive: bool = flag("leave out dovetails that two others make superfluous")
+    unitigs: bool = flag(
+        "GFA of the stretches of the graph without a fork, circles closed, with the bases of "
+        "their reads; removes contained reads and transitive overlaps"
+    )
+
+    @property
+    def cuts(self) -> bool:
+        """Whether reads are cut first."""
+        return self.trim or self.trimmed is not None
+
+    @property
+    def drops_contained(self) -> bool:
+        """Whether contained reads are left out."""
+        return self.remove_contained or self.unitigs
+
+    @property
+    def drops_transitive(self) -> bool:
+        """Whether transitive overlaps are left out."""
+        return self.remove_transitive or self.unitigs
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether reads or overlaps that others contain are removed."""
+        return self.drops_contained or self.drops_transitive
+
+    @property
+    def removes(self) -> bool:
+        """Whether reads or overlaps are removed."""
+        return self.mutual != MUTUAL[0] or self.remove_weak or self.is_reduced
+
+
+def _is_given(asked: OverlapOptions, name: str) -> bool:
+    return getattr(asked, name) not in (None, False, MUTUAL[0])
+
+
+def _needs_all(needing: str, other: str) -> Rule:
+    return Rule(
+        lambda asked: _is_given(asked, needing) and _is_given(asked, other),
+        f"{{{needing}}} needs all overlaps of a run: leave {{{other}}} out",
+    )
+
+
+@request
+class OverlapRequest(PresetOptions, CostsOptions, OverlapThresholdsOptions, StrandsOptions):
+    """What is asked of the overlaps of a set of reads, on the command line and in Python.
+
+    Attributes
+    ----------
+    scoring : Scoring, matrix as `make_scoring` takes it, or None
+        In Python: instead of the preset's.
+    """
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: asked.max_false is not None and not asked.max_false > 0,
+            "{max_false} {.max_false}: expected a number above 0",
+        ),
+        Rule(
+            lambda asked: asked.scoring is not None and bool(asked.costs),
+            "a scoring has costs: leave out {match}, {mismatch}, {gap_open} and {gap_extend}",
+        ),
+    )
+
+    scoring: Any = None
+
+    @property
+    def costs(self) -> dict[str, Any]:
+        """The scores and costs that are given instead of the preset's."""
+        given = {name: getattr(self, name) for name in _COSTS}
+        return {name: one for name, one in given.items() if one is not None}
+
+
+@request
+class OverlapOptions(
+    SequencesOptions,
+    OutputOptions,
+    LinesOptions,
+    TagsOptions,
+    OverlapRequest,
+    ReportOptions,
+    GraphOptions,
+    InputOptions,
+    ShardOptions,
+    ResumeOptions,
+    ClusterOfMachinesOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign overlap`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Align every pair of reads on both strands and write those that overlap: what miniasm, "
+        "racon and others take."
+    )
+    EPILOG: ClassVar[str | None] = (
+        "All pairs are scored first; those that score enough are aligned. Presets and their "
+        "scoring: " + "; ".join(f"{p.name}: {p.summary}" for p in PRESETS.values()) + "."
+    )
+    STDOUT_FORMAT: ClassVar[str] = "paf"
+    GROUPS: ClassVar[dict[str, str | None]] = {
+        **GROUPS,
+        SCORING: "instead of the preset's",
+        _OVERLAPS: "thresholds instead of the preset's",
+    }
+    PLACED: ClassVar[dict[type, str]] = {
+        OverlapThresholdsOptions: _OVERLAPS,
+        ReportOptions: _OVERLAPS,
+        StrandsOptions: _OVERLAPS,
+        GraphOptions: _TOGETHER,
+    }
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        *OverlapRequest.RULES,
+        *(_needs_all(needing, other) for needing in _NEEDING_ALL for other in _IN_PARTS),
+        *IN_SHARDS_OR_WITH_A_REPORT,
+    )
+
+    input: str = again(SequencesOptions, "input", metavar="READS")
+    format: str | None = format_option(OVERLAP_FORMAT_NAMES, "paf")

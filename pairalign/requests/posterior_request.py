@@ -1,0 +1,45 @@
+"""What is asked of posteriors: ``pairalign posterior``."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pairalign.base.choices import POSTERIOR_SUFFIXES, POSTERIOR_THRESHOLD
+from pairalign.base.declaration import option, request
+from pairalign.requests.option_kinds import ABOVE_ZERO
+from pairalign.requests.shared import (
+    Asked,
+    CoreOptions,
+    InputOptions,
+    OutputOptions,
+    ResumeOptions,
+    SequencesOptions,
+    format_option,
+)
+
+
+@request
+class ThresholdOptions(Asked):
+    """Which posteriors are kept."""
+
+    threshold: float = option(
+        POSTERIOR_THRESHOLD,
+        "leave out posteriors below; from 0.001 to 1 (default: %(default)g)",
+        metavar="P",
+        kind=ABOVE_ZERO,
+    )
+
+
+@request
+class PosteriorOptions(
+    SequencesOptions, OutputOptions, ThresholdOptions, InputOptions, CoreOptions, ResumeOptions
+):
+    """All that ``pairalign posterior`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Compute for each pair of the sequences of IN how likely each two residues are to be "
+        "aligned, by a pair HMM and a partition function; the sparse matrices go to OUT."
+    )
+    STDOUT_FORMAT: ClassVar[str] = "tsv"
+
+    format: str | None = format_option(tuple(POSTERIOR_SUFFIXES), "tsv")

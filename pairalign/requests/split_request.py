@@ -1,0 +1,208 @@
+"""What is asked of folds: ``pairalign split``."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from pairalign.base.arguments import parse_share
+from pairalign.base.declaration import Rule, again, flag, option, request
+from pairalign.requests.option_kinds import PATH, POSITIVE, SEED, SHARE
+from pairalign.requests.shared import (
+    Asked,
+    InputOptions,
+    OutputOptions,
+    ReportOptions,
+    ResourcesOptions,
+    ScoringOptions,
+    SequencesOptions,
+    StrandOptions,
+    ThresholdsOptions,
+    describe_thresholds,
+)
+from pairalign.requests.similar import (
+    NEEDS_LOCAL,
+    USUAL,
+    FoldsSimilarOptions,
+    StatisticsOptions,
+)
+
+DEFAULT_FOLDS = 5
+TRAIN = "train"
+_FOLDS, _LABELS = "folds", "labels"
+_MOST_FOLDS = 1_000_000
+_NEAREST_BELOW = Fraction(1, 10)
+"""How far below the threshold nearest sequences are looked for unless it is said."""
+
+
+@request
+class FoldsOutput(Asked):
+    """Where folds go, and what was removed."""
+
+    output: str = again(
+        OutputOptions,
+        "output",
+        help="the folds as CSV; - for stdout, which is the default unless that is a terminal",
+    )
+    removed: str | None = option(
+        help="write there what was removed",
+        metavar="CSV",
+        kind=PATH,
+        decides=False,
+        surface="command",
+    )
+    folds_dir: str | None = option(
+        help="write the sequences of each fold into this folder as well: train.fasta, fold_0.fasta",
+        metavar="DIR",
+        kind=PATH,
+        decides=False,
+        surface="command",
+    )
+
+
+@request
+class FoldsOptions(Asked):
+    """How large folds are, and what may be removed for them."""
+
+    folds: int | None = option(help="equal folds (default: 5)", metavar="N", kind=POSITIVE)
+    test: Fraction | None = option(
+        help="share of the test set, instead of folds", metavar="X", kind=SHARE
+    )
+    val: Fraction | None = option(help="share of the validation set", metavar="X", kind=SHARE)
+    tolerance: Any = option(
+        "0.05",
+        "by how much of its share a fold may be too large (default: %(default)s)",
+        metavar="X",
+        kind=SHARE,
+    )
+    no_remove: bool = flag("remove nothing: an error where a cluster fits into no fold")
+    nearest_from: Fraction | None = option(
+        help="least identity at which the nearest sequence of another fold is looked for (default: "
+        "0.1 below --min-identity)",
+        metavar="X",
+        kind=SHARE,
+    )
+    seed: int = option(0, "of ties (default: %(default)s)", metavar="N", kind=SEED)
+
+
+def _equal_folds(asked: SplitRequest) -> int:
+    """Return how many folds there are to be; 2 where shares are asked for."""
+    if asked.has_shares:
+        return 2
+    return DEFAULT_FOLDS if asked.folds is None else asked.folds
+
+
+@request
+class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions):
+    """What is asked of the folds of a set."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        *FoldsSimilarOptions.RULES,
+        Rule(lambda asked: _equal_folds(asked) < 2, "folds: found {.folds}, expected 2 or more"),
+        Rule(
+            lambda asked: _equal_folds(asked) > _MOST_FOLDS,
+            f"folds: found {{.folds}}, expected at most {_MOST_FOLDS:,}",
+        ),
+        Rule(
+            lambda asked: asked.has_shares and asked.folds is not None,
+            "ask for folds, or for shares of test and val, not for both",
+        ),
+        Rule(
+            lambda asked: asked.has_shares and min(asked.fold_shares.values()) <= 0,
+            "test and val: expected shares above 0 that leave some for train",
+        ),
+    )
+
+    min_identity: Any = again(
+        ThresholdsOptions,
+        "min_identity",
+        help="what no pair across folds reaches, such as 0.97 or 97%%",
+    )
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether the folds are train, val and test."""
+        return self.test is not None or self.val is not None
+
+    @property
+    def fold_shares(self) -> dict[str, Fraction]:
+        """Names of the folds, and the share of all sequences of each; they add up to 1."""
+        if not self.has_shares:
+            count = _equal_folds(self)
+            return {str(k): Fraction(1, count) for k in range(count)}
+        given = (("val", self.val), ("test", self.test))
+        shares = {name: parse_share(one, name) for name, one in given if one is not None}
+        return {TRAIN: 1 - sum(shares.values(), Fraction(0)), **shares}
+
+    @property
+    def exact_tolerance(self) -> Fraction:
+        """By how much of its share a fold may be too large."""
+        return parse_share(self.tolerance, "tolerance")
+
+    @property
+    def nearest_identity(self) -> Fraction:
+        """Least identity at which nearest sequences of other folds are looked for."""
+        least = self.thresholds.min_identity
+        if self.nearest_from is None:
+            return max(Fraction(0), least - _NEAREST_BELOW)
+        return min(least, parse_share(self.nearest_from, "nearest_from"))
+
+
+@request
+class LabelsOptions(Asked):
+    """What is known of the sequences beside their residues."""
+
+    label: str | None = option(
+        help="give folds like shares of each label: what follows NAME= in headers",
+        metavar="NAME",
+        group=_LABELS,
+    )
+    priority: str | None = option(
+        help="numbers of at least 0; removing a sequence costs 1 more than its own",
+        metavar="NAME",
+        group=_LABELS,
+    )
+    table: str | None = option(
+        help="CSV or TSV with columns NAME instead of headers; names are in its first column",
+        metavar="FILE",
+        kind=PATH,
+        group=_LABELS,
+    )
+
+
+@request
+class SplitOptions(
+    SequencesOptions,
+    FoldsOutput,
+    ReportOptions,
+    SplitRequest,
+    LabelsOptions,
+    ScoringOptions,
+    InputOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign split`` is asked."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Split the sequences of IN into folds, or into train, val and test, so that no pair across "
+        "folds reaches the least identity (and coverage), or has a small E-value. A pair that just "
+        f"reaches it stays together. {USUAL} Sequences are removed where a cluster is larger than "
+        "a fold."
+    )
+    EPILOG: ClassVar[str | None] = describe_thresholds()
+    VERBATIM: ClassVar[bool] = True
+    STDOUT_FORMAT: ClassVar[str] = "csv"
+    PLACED: ClassVar[dict[type, str]] = {
+        one: _FOLDS for one in (ThresholdsOptions, StatisticsOptions, StrandOptions, FoldsOptions)
+    }
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        *SplitRequest.RULES,
+        NEEDS_LOCAL,
+        Rule(
+            lambda asked: (
+                asked.table is not None and asked.label is None and asked.priority is None
+            ),
+            "{table} is for {label} and {priority}: name a column with them",
+        ),
+    )

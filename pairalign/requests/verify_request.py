@@ -1,0 +1,106 @@
+"""What is asked of a file of alignments: ``pairalign verify``."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pairalign.base.choices import MODES, READER_NAMES
+from pairalign.base.declaration import Rule, again, flag, option, place, request
+from pairalign.requests.option_kinds import PATH
+from pairalign.requests.shared import (
+    MASK_SCORES_NEED_A_MASK,
+    SCORING,
+    SEQUENCE_FILE,
+    Asked,
+    CostsOptions,
+    EndGapsOptions,
+    InputOptions,
+    MaskOptions,
+    MatrixOptions,
+    OutputOptions,
+    ResourcesOptions,
+    format_option,
+)
+
+_CHECKED = "what is checked"
+
+
+@request
+class CheckedFiles(Asked):
+    """The file, and the sequences of its records."""
+
+    alignments: str = place(
+        "ALIGNMENTS", "the file to check, compressed or not; - is stdin", kind=PATH
+    )
+    input: str = place("SEQUENCES", f"the queries: {SEQUENCE_FILE}", kind=PATH)
+    input2: str | None = place("SEQUENCES2", "the targets, if not in there", kind=PATH, nargs="?")
+
+
+@request
+class CheckedOptions(Asked):
+    """How the file is read, and what is checked."""
+
+    read_as: str | None = option(
+        help="format of ALIGNMENTS; default: by the ending of its name",
+        flags=("--from",),
+        values=READER_NAMES,
+    )
+    columns: str = option(
+        "",
+        "columns of blast6, by our names, BLAST's or MMseqs2's; _ is any that is not checked",
+        metavar="NAME,NAME...",
+    )
+    optimal: bool = flag(
+        "align the pairs, and say how far each record is from the optimum", group=_CHECKED
+    )
+    ignore_scores: bool = flag(
+        "the file's scores are of another scoring: do not compare them", group=_CHECKED
+    )
+    illegal: bool = flag(
+        "write only records that are illegal or, with --optimal, not optimal", group=_CHECKED
+    )
+
+
+@request
+class VerifyOptions(
+    CheckedFiles,
+    OutputOptions,
+    CheckedOptions,
+    MatrixOptions,
+    CostsOptions,
+    EndGapsOptions,
+    MaskOptions,
+    InputOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign verify`` is asked; of a scoring, what is not given is any."""
+
+    DESCRIPTION: ClassVar[str] = (
+        "Check each alignment of a file, ours or another program's, against the sequences, score "
+        "it, and say with --optimal how far it is from the best there is: a table with a line a "
+        "record. The exit code is 1 if any record is illegal."
+    )
+    STDOUT_FORMAT: ClassVar[str] = "tsv"
+    PLACED: ClassVar[dict[type, str]] = {MaskOptions: SCORING}
+
+    RULES: ClassVar[tuple[Rule, ...]] = (MASK_SCORES_NEED_A_MASK,)
+
+    format: str | None = format_option(("tsv",), "tsv")
+    mode: str | None = again(
+        MatrixOptions,
+        "mode",
+        values=MODES,
+        default=None,
+        help="which spans are legal, and what optimal means; default: what the file says, or any",
+    )
+    mask: str = again(
+        MaskOptions,
+        "mask",
+        help="what masked residues were found by; of effect with --mask-scores alone",
+    )
+
+    @property
+    def has_mode(self) -> bool:
+        """Whether the mode is known: also where gaps at ends cost something of their own."""
+        known = self.mode, self.free_ends, self.end_gap_open, self.end_gap_extend
+        return any(one is not None for one in known)
