@@ -51,12 +51,8 @@ struct PairOfGroup {
 // The input indices of a pair.
 template <class Done>
 __device__ __forceinline__ void report_names(const Done& done, const PairOfGroup& pair) {
-    const Params& p = done.p;
-    if (!pair.reported || !done.in_last_strip()) return;
-    const int of_row = p.row_order[done.row];
-    const int of_column = p.column_order[done.columns.item.x + pair.half];
-    p.query[pair.number] = p.triangular ? min(of_row, of_column) : of_row;
-    p.target[pair.number] = p.triangular ? max(of_row, of_column) : of_column;
+    if (pair.reported && done.in_last_strip())
+        write_names(done.p, done.row, done.columns.item.x + pair.half, pair.number);
 }
 
 template <class Done>

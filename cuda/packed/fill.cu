@@ -1,4 +1,5 @@
-// Scores of pairs, and optionally the borders of tiles for a traceback: score_* and fill_*.
+// Scores of pairs, and optionally the borders of tiles for a traceback: score_* and fill_*. Local scores
+// alone: score_rows.cuh.
 //
 // Computes   H, E, F of affine-gap global, semiglobal or local alignment (see packed.cuh); the
 //            score of each pair, semiglobal also its end cell, and with KEEP the tiles' borders.
@@ -16,14 +17,16 @@
 //            bytes for 144, fill_strips_k32 184 for 172).
 // After      Dohi et al. 2010 (a warp per pair, parallelograms); Farrar's and Rognes' packed lanes.
 #include "ends.cuh"
+#include "score_rows.cuh"
 
 namespace {
 
-// How far ahead what the strip before left is asked for, in rows.
-constexpr int PREFETCHED_ROWS = 48;
-
 template <int G, int K, bool KEEP, bool STRIPS>
 __device__ void fill(const Params& p) {
+    if constexpr (LOCAL && !KEEP) {
+        score_rows<G, K, STRIPS>(p);
+        return;
+    }
     __shared__ int next_place;  // of the block's rows, the next that no group has taken
 #if defined(PAIRALIGN_EMULATE)
     uint4* const profile = (uint4*)emulated_shared_memory();
@@ -182,20 +185,16 @@ __device__ void fill(const Params& p) {
                     left_side += G;
                 }
                 if (LOCAL) {
-                    if (KEEP) {
-                        if (keeps) tier[bests_at(G, K) + lane_id] = lane.best;
+                    if (keeps) tier[bests_at(G, K) + lane_id] = lane.best;
 #pragma unroll
-                        for (int half = 0; half < PAIRS; ++half) {
-                            const int now = half_of(lane.best, half);
-                            const int so_far = half_of(best, half);
-                            if (now == so_far) best_tier[half] = -1;
-                            if (now > so_far) best_tier[half] = (t - 1) / TIER;
-                        }
-                        best = maximum(best, lane.best);
-                        lane.best = 0;
-                    } else {
-                        best = maximum(best, lane.best);
+                    for (int half = 0; half < PAIRS; ++half) {
+                        const int now = half_of(lane.best, half);
+                        const int so_far = half_of(best, half);
+                        if (now == so_far) best_tier[half] = -1;
+                        if (now > so_far) best_tier[half] = (t - 1) / TIER;
                     }
+                    best = maximum(best, lane.best);
+                    lane.best = 0;
                 }
                 if (KEEP) tile += tier_stride(G, K);
             }

@@ -13,6 +13,15 @@
 namespace {
 
 constexpr unsigned WARP = 0xffffffffu;
+// How far ahead what the strip before left is asked for, in rows.
+constexpr int PREFETCHED_ROWS = 48;
+
+// The input indices of a pair, by sorted positions.
+__device__ __forceinline__ void write_names(const Params& p, int row, int column, int number) {
+    const int of_row = p.row_order[row], of_column = p.column_order[column];
+    p.query[number] = p.triangular ? min(of_row, of_column) : of_row;
+    p.target[number] = p.triangular ? max(of_row, of_column) : of_column;
+}
 
 // The columns of a block: one or two neighbouring sequences, padded in front to whole strips of WIDTH.
 template <int WIDTH, bool STRIPS>
