@@ -105,6 +105,17 @@ __device__ __forceinline__ void start_row(const Params& p, const Constants& c, L
     lane.best = 0;
 }
 
+// A lane before its first row.
+template <int K>
+__device__ __forceinline__ void start_lane(const Params& p, const Constants& c, Lane<K>& lane) {
+    start_row(p, c, lane);
+#pragma unroll
+    for (int n = 0; n < ROWS; ++n) {
+        lane.h_out[n] = both(p.bias);
+        lane.e_out[n] = c.floor;
+    }
+}
+
 // Scores of the pairs of a row; strips after the first add to what is there.
 template <class Columns>
 __device__ __forceinline__ void report_best(const Params& p, const Columns& columns, int strip, int place,
@@ -119,86 +130,88 @@ __device__ __forceinline__ void report_best(const Params& p, const Columns& colu
     }
 }
 
+// The block's rows against a strip of its columns, whose profile stands in shared memory.
+template <int G, int K, bool STRIPS>
+__device__ __forceinline__ void score_strip(const Params& p, const Columns<G * K, STRIPS>& columns, int strip,
+                                            const uint4* profile, int* next_place) {
+    static_assert(!LOCAL || ROWS == 2, "two residues a step");
+    constexpr int PITCH = K / 4 * G;  // of the profile, in uint4
+    const int lane_id = threadIdx.x % G;
+    const bool is_first = lane_id == 0, is_last = lane_id == G - 1;
+    const int4 item = columns.item;
+    const Constants c(p);
+    // What comes to the first lane from the left; others take their neighbour's, times `has_left`.
+    const int has_left = !is_first;
+    const word h_border = is_first ? both(p.bias) : 0, e_border = is_first ? c.floor : 0;
+    const Profile my_profile = profile_at(profile + lane_id);
+    const bool reads_handed = STRIPS && strip > 0 && is_first;
+    const bool writes_handed = STRIPS && strip + 1 < columns.strips && is_last;
+
+    Lane<K> lane;
+    start_lane(p, c, lane);
+    RowSource source(p, is_first, PITCH);
+    source.step(is_first ? source.begin(p, item, next_place) : 0);
+    Handed handed;
+    unsigned now[ROWS];
+#pragma unroll
+    for (int n = 0; n < ROWS; ++n) now[n] = (p.letters - 1) * PITCH;  // padding
+    word best = 0;         // of the row that was done last, in the lanes up to this one
+    int place = -1;        // of the row that the lane is at; -1: none
+    bool done = !is_last;  // nothing is left to report
+    for (;;) {
+        word h_in[ROWS], e_in[ROWS];
+#pragma unroll
+        for (int n = 0; n < ROWS; ++n) {
+            h_in[n] = add_words(__shfl_up_sync(WARP, lane.h_out[n], 1, G), h_border, has_left);
+            e_in[n] = add_words(__shfl_up_sync(WARP, lane.e_out[n], 1, G), e_border, has_left);
+            now[n] = add_words(__shfl_up_sync(WARP, now[n], 1, G), source.ahead[n], has_left);
+        }
+        unsigned offset = now[0];
+        unsigned begins = 0;
+        // All lanes come along when one begins a row: most steps then have one branch.
+        if (__any_sync(WARP, ((now[0] | (unsigned)source.left) & coming::BEGINS) != 0)) {
+            if (source.at_end()) begins = source.begin(p, item, next_place);
+            word best_before = __shfl_up_sync(WARP, best, 1, G);
+            if (is_first) best_before = both(p.bias);
+            if (now[0] & coming::BEGINS) {
+                best = maximum(lane.best, best_before);
+                if (is_last && place >= 0) report_best(p, columns, strip, place, best);
+                const bool is_end = coming::place(now[0]) == coming::END;
+                place = is_end ? -1 : item.y + (int)coming::place(now[0]);
+                done |= is_end;
+                if ((reads_handed || writes_handed) && !is_end) handed.begin(p, item, place);
+                offset &= coming::OFFSET;
+                start_row(p, c, lane);
+            }
+            if (__all_sync(WARP, done)) break;
+        }
+        source.step(begins);
+        if (reads_handed) handed.read(h_in, e_in);
+        Profile of_row[ROWS];
+#pragma unroll
+        for (int n = 0; n < ROWS; ++n) of_row[n] = profile_plus(my_profile, n ? now[n] : offset);
+        rows_of_cells<G, K>(lane, h_in, e_in, of_row, c);
+        if (writes_handed) handed.write(lane);
+        if (STRIPS) handed.move_on();
+    }
+}
+
 template <int G, int K, bool STRIPS>
 __device__ void score_rows(const Params& p) {
-    static_assert(!LOCAL || ROWS == 2, "two residues a step");
     __shared__ int next_place;  // of the block's rows, the next that no group has taken
 #if defined(PAIRALIGN_EMULATE)
     uint4* const profile = (uint4*)emulated_shared_memory();
 #else
     extern __shared__ uint4 profile[];
 #endif
-    constexpr int PITCH = K / 4 * G;  // of the profile, in uint4
-    const int lane_id = threadIdx.x % G;
-    const bool is_first = lane_id == 0, is_last = lane_id == G - 1;
     const Columns<G * K, STRIPS> columns(p, p.items[blockIdx.x]);
-    const int4 item = columns.item;
-    const Constants c(p);
-    // What comes to the first lane from the left; others take their neighbour's, times `has_left`.
-    const int has_left = !is_first;
-    const word h_border = is_first ? both(p.bias) : 0, e_border = is_first ? c.floor : 0;
-
     for (int strip = 0; strip < columns.strips; ++strip) {
         __syncthreads();
-        if (threadIdx.x == 0) next_place = item.y;
-        build_profile<G, K>(p, item, columns.padding_a, columns.padding_b, strip * G * K, (word*)profile);
+        if (threadIdx.x == 0) next_place = columns.item.y;
+        build_profile<G, K>(p, columns.item, columns.padding_a, columns.padding_b, strip * G * K,
+                            (word*)profile);
         __syncthreads();
-        const Profile my_profile = profile_at(profile + lane_id);
-        const bool reads_handed = STRIPS && strip > 0 && is_first;
-        const bool writes_handed = STRIPS && strip + 1 < columns.strips && is_last;
-
-        Lane<K> lane;
-        start_row(p, c, lane);
-#pragma unroll
-        for (int n = 0; n < ROWS; ++n) {
-            lane.h_out[n] = both(p.bias);
-            lane.e_out[n] = c.floor;
-        }
-        RowSource source(p, is_first, PITCH);
-        source.step(is_first ? source.begin(p, item, &next_place) : 0);
-        Handed handed;
-        unsigned now[ROWS];
-#pragma unroll
-        for (int n = 0; n < ROWS; ++n) now[n] = (p.letters - 1) * PITCH;  // padding
-        word best = 0;         // of the row that was done last, in the lanes up to this one
-        int place = -1;        // of the row that the lane is at; -1: none
-        bool done = !is_last;  // nothing is left to report
-        for (;;) {
-            word h_in[ROWS], e_in[ROWS];
-#pragma unroll
-            for (int n = 0; n < ROWS; ++n) {
-                h_in[n] = add_words(__shfl_up_sync(WARP, lane.h_out[n], 1, G), h_border, has_left);
-                e_in[n] = add_words(__shfl_up_sync(WARP, lane.e_out[n], 1, G), e_border, has_left);
-                now[n] = add_words(__shfl_up_sync(WARP, now[n], 1, G), source.ahead[n], has_left);
-            }
-            unsigned offset = now[0];
-            unsigned begins = 0;
-            // All lanes come along when one begins a row: most steps then have one branch.
-            if (__any_sync(WARP, ((now[0] | (unsigned)source.left) & coming::BEGINS) != 0)) {
-                if (source.at_end()) begins = source.begin(p, item, &next_place);
-                word best_before = __shfl_up_sync(WARP, best, 1, G);
-                if (is_first) best_before = both(p.bias);
-                if (now[0] & coming::BEGINS) {
-                    best = maximum(lane.best, best_before);
-                    if (is_last && place >= 0) report_best(p, columns, strip, place, best);
-                    const bool is_end = coming::place(now[0]) == coming::END;
-                    place = is_end ? -1 : item.y + (int)coming::place(now[0]);
-                    done |= is_end;
-                    if ((reads_handed || writes_handed) && !is_end) handed.begin(p, item, place);
-                    offset &= coming::OFFSET;
-                    start_row(p, c, lane);
-                }
-                if (__all_sync(WARP, done)) break;
-            }
-            source.step(begins);
-            if (reads_handed) handed.read(h_in, e_in);
-            Profile of_row[ROWS];
-#pragma unroll
-            for (int n = 0; n < ROWS; ++n) of_row[n] = profile_plus(my_profile, n ? now[n] : offset);
-            rows_of_cells<G, K>(lane, h_in, e_in, of_row, c);
-            if (writes_handed) handed.write(lane);
-            if (STRIPS) handed.move_on();
-        }
+        score_strip<G, K>(p, columns, strip, profile, &next_place);
     }
 }
 
