@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pairalign.alignments.posteriors import SparsePosteriors
     from pairalign.base.version import __version__ as __version__
     from pairalign.clusters.clusters import Clusters
+    from pairalign.clusters.splits.interaction_split import InteractionSplit
     from pairalign.clusters.splits.result import Split
     from pairalign.errors import (
         AlphabetError,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from pairalign.jobs.run.align_all import align, align_pair, stream
     from pairalign.jobs.run.rotate import rotate
     from pairalign.jobs.splits.audit import Violations, audit
+    from pairalign.jobs.splits.audit_interactions import InteractionViolations
     from pairalign.jobs.splits.split import split
     from pairalign.jobs.update.update import Updated, update
     from pairalign.jobs.verify.verification import Verification, verify
@@ -73,6 +75,8 @@ __all__ = [
     "FastaError",
     "GroupDistances",
     "GuideTree",
+    "InteractionSplit",
+    "InteractionViolations",
     "KernelBuildError",
     "MultipleAlignment",
     "OutputError",
@@ -154,6 +158,7 @@ _NAMES = {
     "jobs.overlaps.overlap_table": ("Overlaps",),
     "jobs.overlaps.overlap": ("overlap",),
     "jobs.splits.audit": ("Violations", "audit"),
+    "jobs.splits.audit_interactions": ("InteractionViolations",),
     "jobs.splits.split": ("split",),
     "jobs.update.update": ("Updated", "update"),
     "jobs.verify.verification": ("Verification", "verify"),
@@ -163,6 +168,7 @@ _NAMES = {
     "sequences.sequence": ("Sequence",),
     "sequences.sets": ("SequenceSet",),
     "clusters.splits.result": ("Split",),
+    "clusters.splits.interaction_split": ("InteractionSplit",),
     "trees.tree": ("GuideTree",),
     "base.version": ("__version__",),
 }

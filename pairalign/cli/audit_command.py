@@ -11,6 +11,7 @@ from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.declaration import check
 from pairalign.base.error_types import PairalignError, shown_name
 from pairalign.cli.console import say
+from pairalign.cli.interactions_command import audit_pairs
 from pairalign.cli.planning import (
     problem_of,
     resources_of,
@@ -56,6 +57,9 @@ def run_audit(asked: AuditOptions) -> None:
     if asked.read_as is None and format_by_suffix(asked.groups, CLUSTER_SUFFIXES) == "fasta":
         asked = replace(asked, read_as="fasta")
     check(asked)
+    if asked.pairs:
+        _run_pairs(asked)
+        return
     first, second, groups = _read(asked)
     problem = problem_of(asked, first, second)
     resources = resources_of(asked)
@@ -87,6 +91,14 @@ def run_audit(asked: AuditOptions) -> None:
     say_summary(asked, lines)
     if audit.violations:
         raise ViolationsError(f"{asked.groups}: {audit.violations:,} pairs break the promise")
+
+
+def _run_pairs(asked: AuditOptions) -> None:
+    found, lines = audit_pairs(asked)
+    lines.add_outputs([asked.output])
+    say_summary(asked, lines)
+    if len(found):
+        raise ViolationsError(f"{asked.groups}: {len(found):,} pairs break the promise")
 
 
 def _read(asked: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups | None]:

@@ -6,6 +6,7 @@ import time
 
 from pairalign.alignments.problem import Problem
 from pairalign.cli.console import log, say
+from pairalign.cli.interactions_command import run_split_interactions
 from pairalign.cli.planning import (
     read_problem,
     resources_of,
@@ -37,6 +38,9 @@ def run_split_command(asked: SplitOptions) -> None:
     check_files(asked)
     check_ending(asked.output, (".csv",), "folds are written as CSV")
     check_scoring(asked)
+    if asked.pairs is not None:
+        run_split_interactions(asked)
+        return
     outputs = [path for path in (asked.output, asked.removed) if path is not None]
     for path in outputs:
         check_writable(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pairalign.base.error_types import FormatError
 from pairalign.base.run_files import remove_empty_folder, remove_regular
@@ -21,20 +21,35 @@ def fold_places(folder: str, fold_names: Sequence[str]) -> list[str]:
     Raises
     ------
     FormatError
-        The folder is a file, or has one of these: nothing is replaced.
+        See `check_places`.
+    """
+    places = [os.path.join(folder, f"{fold_stem(name)}.fasta") for name in fold_names]
+    check_places(folder, places)
+    return places
+
+
+def fold_stem(name: str) -> str:
+    """Return what the files of a fold are called, without their ending."""
+    return f"fold_{name}" if name.isdigit() else name
+
+
+def check_places(folder: str, places: Sequence[str]) -> None:
+    """Refuse files that are there: nothing is replaced.
+
+    Raises
+    ------
+    FormatError
+        The folder is a file, or has one of these.
     """
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise FormatError(
             f"'{folder}' is there and no folder: choose another {spelled('folds_dir')}"
         )
-    stems = [f"fold_{name}" if name.isdigit() else name for name in fold_names]
-    places = [os.path.join(folder, f"{stem}.fasta") for stem in stems]
     there = next((place for place in places if os.path.lexists(place)), None)
     if there is not None:
         raise FormatError(
             f"'{there}' is there: choose another {spelled('folds_dir')}, or remove it"
         )
-    return places
 
 
 def write_fold_files(folder: str, split: Split) -> None:
@@ -45,19 +60,34 @@ def write_fold_files(folder: str, split: Split) -> None:
     Raises
     ------
     FormatError
-        See `fold_places`.
+        See `check_places`.
     OutputError
         A file cannot be written.
     """
     places = fold_places(folder, split.fold_names)
+    members = (split.members(fold).tolist() for fold in range(len(split)))
+    write_together(folder, places, (fasta_of(split.sequences, one) for one in members))
+
+
+def write_together(folder: str, places: Sequence[str], texts: Iterable[Iterable[str]]) -> None:
+    """Write files into a folder, each from its pieces of text; all appear, or none.
+
+    Raises
+    ------
+    FormatError
+        See `check_places`.
+    OutputError
+        A file cannot be written.
+    """
+    check_places(folder, places)
     is_new = not os.path.isdir(folder)
     prepare_folder(folder)
     written: list[str] = []
     try:
-        for fold, place in enumerate(places):
+        for place, pieces in zip(places, texts, strict=True):
             with open_output(place) as output:
-                for record in _records(split.sequences, split.members(fold).tolist()):
-                    output.write(record.encode())
+                for piece in pieces:
+                    output.write(piece.encode())
             written.append(place)
     except BaseException:
         for place in written:
@@ -68,7 +98,8 @@ def write_fold_files(folder: str, split: Split) -> None:
         raise
 
 
-def _records(sequences: SequenceSet, members: Sequence[int]) -> Iterator[str]:
+def fasta_of(sequences: SequenceSet, members: Sequence[int]) -> Iterator[str]:
+    """Yield sequences as FASTA, each as it was read."""
     for index in members:
         one = sequences[index]
         yield f">{one.description}\n{one.residues}\n"

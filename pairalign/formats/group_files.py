@@ -6,7 +6,11 @@ import csv
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from pairalign.base.arrays import Int32s
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.error_types import FormatError, SplitError, describe_unreadable, shown_name
 from pairalign.base.texts import is_whole, lines_of, unquoted
@@ -76,16 +80,51 @@ def read_groups(
     and USEARCH's. ``tsv`` has a representative and a member a line, as MMseqs2 and DIAMOND write
     it; or it is the table of ``pairalign cluster``, by its header.
     """
+    return make_groups(sequences, _read_said(path, format, columns), path)
+
+
+def read_named_groups(path: str, format: str | None = None) -> tuple[list[str], Int32s]:
+    """Read names and their groups where there are no sequences.
+
+    Parameters
+    ----------
+    path, format
+        As for `read_groups`.
+
+    Returns
+    -------
+    names : list of str
+        In the order of the file.
+    groups : ndarray of int32, shape (n,)
+        Numbered from 0 as they come.
+
+    Raises
+    ------
+    FormatError, SplitError
+        As `read_groups`; or a name comes twice.
+    """
+    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
+    said = _read_said(path, format, USUAL_COLUMNS)
+    for one in said:
+        name = one.name.removesuffix("...")  # CD-HIT's
+        if name in found:
+            raise SplitError(f"{path}: line {one.line}: {shown_name(name)} again; each name once")
+        found[name] = numbers.setdefault(one.group, len(numbers))
+    if not said:
+        raise SplitError(f"{path}: no name in it")
+    return list(found), np.array(list(found.values()), np.int32)
+
+
+def _read_said(path: str, format: str | None, columns: TableColumns) -> list[Membership]:
     chosen = _chosen(path, format, columns)
-    text = _text_of(path)
+    text = text_of(path)
     try:
         if chosen == "folds":
-            said = [one for one, _ in _read_folds(text, path, columns)]
-        else:
-            said = list(_READERS[chosen](text, path))
+            return [one for one, _ in _read_folds(text, path, columns)]
+        return list(_READERS[chosen](text, path))
     except csv.Error as error:
         raise SplitError(f"{path}: {describe_unreadable(ValueError(error), 'a table')}") from error
-    return make_groups(sequences, said, path)
 
 
 def read_table(
@@ -114,7 +153,7 @@ def read_table(
     assert columns.sequence is not None
     _chosen(path, format, columns)
     try:
-        rows = list(_read_folds(_text_of(path), path, columns))
+        rows = list(_read_folds(text_of(path), path, columns))
     except csv.Error as error:
         raise SplitError(f"{path}: {describe_unreadable(ValueError(error), 'a table')}") from error
     if not rows:
@@ -137,7 +176,7 @@ def read_group_table(path: str, sequences: SequenceSet) -> Groups:
         The file cannot be read, names what is not among the sequences, or a sequence in two groups.
     """
     said: dict[str, Membership] = {}
-    for number, line in enumerate(lines_of(_text_of(path)), 1):
+    for number, line in enumerate(lines_of(text_of(path)), 1):
         if not line.strip():
             continue
         where = f"{path}: line {number}"
@@ -164,7 +203,8 @@ def _chosen(path: str, format: str | None, columns: TableColumns) -> str:
     return "folds"
 
 
-def _text_of(path: str) -> str:
+def text_of(path: str) -> str:
+    """Return the text of a file, compressed or not; SplitError where it cannot be read."""
     try:
         with open_raw(path) as file:
             return decompress(file.read(), path).decode("utf-8-sig")
@@ -176,12 +216,10 @@ def _read_folds(
     text: str, path: str, columns: TableColumns = USUAL_COLUMNS
 ) -> Iterator[tuple[Membership, str]]:
     """Yield what each line says, and its residues where the table has them."""
-    lines = lines_of(text)
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # names may be long
-    rows = csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
-    header = next(rows, [])
+    rows = rows_of(text)
+    header: list[str] = next(rows, [])
     name = 0 if columns.name is None else _column(header, columns.name, path)
-    fold = _fold_column(header, columns.fold, path)
+    fold = fold_column(header, columns.fold, path)
     residues = None if columns.sequence is None else _column(header, columns.sequence, path)
     for row in rows:
         if not row:
@@ -194,10 +232,25 @@ def _read_folds(
             yield one, "" if residues is None else row[residues]
 
 
-def _fold_column(header: list[str], asked: str | None, path: str) -> int:
+def rows_of(text: str) -> Any:
+    """Return a reader of the rows of a table; one with a tab in its first line is TSV."""
+    lines = lines_of(text)
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # names may be long
+    return csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
+
+
+def fold_column(header: list[str], asked: str | None, path: str, after: int = 1) -> int:
+    """Return which column has the folds; by its heading it is not one of the first, the names.
+
+    Raises
+    ------
+    SplitError
+        There is none, or there are several.
+    """
     if asked is not None:
         return _column(header, asked, path)
-    column = next((header.index(name) for name in _FOLD_COLUMNS if name in header), 0)
+    own = header[after:]
+    column = next((after + own.index(name) for name in _FOLD_COLUMNS if name in own), 0)
     if column == 0:
         raise SplitError(f"{path}: no column fold (or {', '.join(_FOLD_COLUMNS[1:])}) after names")
     return column

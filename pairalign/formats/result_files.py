@@ -7,7 +7,9 @@ import os
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.base.choices import MSA_SUFFIXES, PICTURES, POSTERIOR_SUFFIXES, TREE_SUFFIXES
+from pairalign.clusters.splits.interaction_split import InteractionSplit
 from pairalign.clusters.splits.result import Split
+from pairalign.formats.interaction_tables import write_interactions
 from pairalign.formats.msa_files import check_msa_names, write_alignment
 from pairalign.formats.names import check_ending, choose_format
 from pairalign.formats.output import Path, open_output
@@ -65,3 +67,9 @@ def write_folds(split: Split, path: Path) -> None:
     """Write a split; see `Split.write`."""
     check_ending(path, (".csv",), "folds are written as CSV")
     write_split(path, split)
+
+
+def write_interaction_folds(split: InteractionSplit, path: Path) -> None:
+    """Write the interactions of folds; see `InteractionSplit.write`."""
+    check_ending(path, (".csv",), "interactions are written as CSV")
+    write_interactions(path, split)

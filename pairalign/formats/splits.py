@@ -63,10 +63,15 @@ def write_rows(path: Path, rows: Iterable[tuple[object, ...]]) -> None:
     OutputError
         The file cannot be written.
     """
+    with open_output(path) as output:
+        output.write(csv_text(rows).encode())
+
+
+def csv_text(rows: Iterable[tuple[object, ...]]) -> str:
+    """Return rows as CSV, lines ending in a line feed."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
-    with open_output(path) as output:
-        output.write(text.getvalue().encode())
+    return text.getvalue()
 
 
 def _labels(split: Split) -> tuple[str, ...]:

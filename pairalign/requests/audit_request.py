@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pairalign.base.choices import GROUP_SUFFIXES
-from pairalign.base.declaration import Rule, again, choice, option, place, request
+from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
+from pairalign.requests.interactions_request import (
+    INTERACTION_RULES,
+    SECOND_FILE_RULES,
+    InteractionsOptions,
+    SecondFileOptions,
+)
 from pairalign.requests.option_kinds import PATH
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
@@ -28,6 +34,7 @@ from pairalign.requests.similar import (
 _ACROSS = ("all", "none")
 _FASTA = "fasta"
 _PROMISED = "what is promised"
+_INTERACTIONS = "interactions"
 
 
 @request
@@ -74,8 +81,27 @@ class AcrossOptions(Asked):
 
 
 @request
-class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions):
+class AuditPairsOptions(InteractionsOptions):
+    """Interactions that have folds."""
+
+    pairs: bool = flag(
+        "GROUPS are interactions: a table with a name of IN and one of IN2 in its first columns, "
+        "and a column of folds"
+    )
+
+
+@request
+class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions, AuditPairsOptions):
     """What is asked of an audit."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        *FoldsSimilarOptions.RULES,
+        *INTERACTION_RULES,
+        Rule(
+            lambda asked: asked.pairs and not asked.looks_across,
+            "{across=none} looks at members of clusters; interactions have none",
+        ),
+    )
 
     min_identity: Any = again(
         ThresholdsOptions,
@@ -92,6 +118,7 @@ class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions):
 @request
 class AuditOptions(
     GroupsOptions,
+    SecondFileOptions,
     AuditRequest,
     ScoringOptions,
     InputOptions,
@@ -109,12 +136,23 @@ class AuditOptions(
     STDOUT_FORMAT: ClassVar[str] = "csv"
     FAILED: ClassVar[int] = 2  # 1: pairs were found
     PLACED: ClassVar[dict[type, str]] = {
-        one: _PROMISED
-        for one in (ThresholdsOptions, StatisticsOptions, AcrossOptions, StrandOptions)
+        **dict.fromkeys(
+            (ThresholdsOptions, StatisticsOptions, AcrossOptions, StrandOptions), _PROMISED
+        ),
+        **dict.fromkeys((InteractionsOptions, AuditPairsOptions), _INTERACTIONS),
     }
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *AuditRequest.RULES,
+        *SECOND_FILE_RULES,
+        Rule(
+            lambda asked: asked.pairs and (asked.are_sets or asked.sequence_column is not None),
+            "{pairs} says that GROUPS is a table of interactions; their sequences are IN and IN2",
+        ),
+        Rule(
+            lambda asked: asked.pairs and asked.name_column is not None,
+            "{name_column} is of a table of sequences; interactions have two names",
+        ),
         NEEDS_LOCAL,
         Rule(
             lambda asked: asked.sequence_column is None and asked.input is None,

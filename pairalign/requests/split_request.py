@@ -7,6 +7,14 @@ from typing import Any, ClassVar
 
 from pairalign.base.arguments import parse_share
 from pairalign.base.declaration import Rule, again, flag, option, request
+from pairalign.requests.interactions_request import (
+    INTERACTION_RULES,
+    SECOND_FILE_RULES,
+    InteractionsOptions,
+    SecondFileOptions,
+    excludes_pairs,
+    needs_pairs,
+)
 from pairalign.requests.option_kinds import PATH, POSITIVE, SEED, SHARE
 from pairalign.requests.shared import (
     Asked,
@@ -30,6 +38,7 @@ from pairalign.requests.similar import (
 DEFAULT_FOLDS = 5
 TRAIN = "train"
 _FOLDS, _LABELS = "folds", "labels"
+_INTERACTIONS = "interactions"
 _MOST_FOLDS = 1_000_000
 _NEAREST_BELOW = Fraction(1, 10)
 """How far below the threshold nearest sequences are looked for unless it is said."""
@@ -54,6 +63,25 @@ class FoldsOutput(Asked):
     folds_dir: str | None = option(
         help="write the sequences of each fold into this folder as well: train.fasta, fold_0.fasta",
         metavar="DIR",
+        kind=PATH,
+        decides=False,
+        surface="command",
+    )
+
+
+@request
+class SplitPairsOptions(InteractionsOptions):
+    """Interactions that are split."""
+
+    pairs: Any = option(
+        help="split interactions: a table, CSV or TSV, with a name of IN and one of IN2 in its "
+        "first columns; OUT has those that are kept, and their folds",
+        metavar="FILE",
+        kind=PATH,
+    )
+    members: str | None = option(
+        help="write there the fold of each sequence of both sets",
+        metavar="CSV",
         kind=PATH,
         decides=False,
         surface="command",
@@ -93,11 +121,13 @@ def _equal_folds(asked: SplitRequest) -> int:
 
 
 @request
-class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions):
+class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions, SplitPairsOptions):
     """What is asked of the folds of a set."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *FoldsSimilarOptions.RULES,
+        *INTERACTION_RULES,
+        *excludes_pairs("nearest_from"),
         Rule(lambda asked: _equal_folds(asked) < 2, "folds: found {.folds}, expected 2 or more"),
         Rule(
             lambda asked: _equal_folds(asked) > _MOST_FOLDS,
@@ -173,6 +203,7 @@ class LabelsOptions(Asked):
 @request
 class SplitOptions(
     SequencesOptions,
+    SecondFileOptions,
     FoldsOutput,
     ReportOptions,
     SplitRequest,
@@ -193,11 +224,17 @@ class SplitOptions(
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "csv"
     PLACED: ClassVar[dict[type, str]] = {
-        one: _FOLDS for one in (ThresholdsOptions, StatisticsOptions, StrandOptions, FoldsOptions)
+        **dict.fromkeys(
+            (ThresholdsOptions, StatisticsOptions, StrandOptions, FoldsOptions), _FOLDS
+        ),
+        **dict.fromkeys((InteractionsOptions, SplitPairsOptions), _INTERACTIONS),
     }
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *SplitRequest.RULES,
+        *SECOND_FILE_RULES,
+        *needs_pairs("members"),
+        *excludes_pairs("label", "priority", "report"),
         NEEDS_LOCAL,
         Rule(
             lambda asked: (

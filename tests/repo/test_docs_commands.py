@@ -68,6 +68,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         others = 24 if name == "proteins" else 0  # which make folds
         family += ["".join(random.choices("ARNDCQEGHILKMFPSTWYV", k=90)) for _ in range(others)]
         write(f"{name}.fasta", family)
+    for name in ("peptides", "targets"):
+        write(f"{name}.fasta", ["".join(random.choices("ARNDCQEGHILKMF", k=90)) for _ in range(9)])
+    ends = [(random.randrange(9), random.randrange(9)) for _ in range(40)]
+    (folder / "interactions.tsv").write_text("".join(f"s{a}\ts{b}\n" for a, b in ends))
     gene = "".join(random.choices("ACGT", k=900))
     genome = changed(gene, "ACGT", 0.01)
     for name in ("genomes", "haplotypes"):

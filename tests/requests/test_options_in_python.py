@@ -58,6 +58,7 @@ SAID_OTHERWISE = {
     "no_remove": ["split(remove)"],
     "removed": ["Split.removed"],
     "folds_dir": ["Split.members"],
+    "members": ["InteractionSplit.sides"],
     "order": ["MultipleAlignment.order(by)"],
     "tree_out": ["MultipleAlignment.tree"],
     "confidence_of": ["score_multiple(columns)"],

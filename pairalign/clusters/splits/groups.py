@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,7 +65,7 @@ def make_groups(sequences: SequenceSet, said: list[Membership], source: str) -> 
         It names a sequence that is not there, or could be several, or one twice; or a group has
         two representatives, or that of another.
     """
-    finder = _Finder(sequences)
+    finder = NameFinder(sequences.names, sequences.descriptions, sequences.source)
     numbers: dict[str, int] = {}
     leaders: dict[str, tuple[int, str]] = {}
     labels = np.full(len(sequences), -1, np.int32)
@@ -91,14 +92,22 @@ def make_groups(sequences: SequenceSet, said: list[Membership], source: str) -> 
     return Groups(tuple(numbers), labels, representatives if has_any else None)
 
 
-class _Finder:
-    """Finds sequences by names as other programs write them: cut, or an identifier alone."""
+class NameFinder:
+    """Finds sequences by names as other programs write them: cut, or an identifier alone.
 
-    def __init__(self, sequences: SequenceSet) -> None:
-        self._source = sequences.source
-        self._exact = {name: k for k, name in enumerate(sequences.names)}
-        self._headers = {header: k for k, header in enumerate(sequences.descriptions)}
-        parts = [_identifiers(name) for name in sequences.names]
+    Parameters
+    ----------
+    names, headers : sequence of str
+        Of the sequences; headers may be none.
+    source : str
+        Where they are from, for messages.
+    """
+
+    def __init__(self, names: Sequence[str], headers: Sequence[str], source: str) -> None:
+        self._source = source
+        self._exact = {name: k for k, name in enumerate(names)}
+        self._headers = {header: k for k, header in enumerate(headers)}
+        parts = [_identifiers(name) for name in names]
         counts = Counter(part for own in parts for part in own)
         self._unique = {part: k for k, own in enumerate(parts) for part in own if counts[part] == 1}
         self._names = sorted(self._exact)

@@ -16,13 +16,13 @@ from pairalign.formats.output import refuse_inputs
 _READ = (
     *("alignments", "input", "input2", "names", "matrix", "pairs", "candidates"),
     *("table", "groups", "confidence_of", "tree_in", "add", "to", "extend", "group_by"),
-    "homologs",
+    *("homologs", "second_clusters"),
 )
 """Options that may name a file that is read."""
 
 _WRITTEN = (
     *("output", "rename", "tree_out", "plot", "representatives", "read_report", "trimmed"),
-    *("removed", "report", "matches", "clusters", "multiqc", "log"),
+    *("removed", "report", "matches", "clusters", "multiqc", "log", "members"),
 )
 """Options that may name a file to write."""
 
@@ -37,6 +37,7 @@ _OF_ONE_FORMAT = {
     "matches": ("what is matched is written as a table", _TABLE),
     "clusters": ("clusters of groups are written as a table", _TABLE),
     "removed": ("what is removed is written as CSV", (".csv",)),
+    "members": ("folds are written as CSV", (".csv",)),
     "report": ("a report is written as HTML", (".html", ".htm")),
     "multiqc": ("MultiQC finds a summary by the end of its name", ("_mqc.json",)),
 }
@@ -88,7 +89,8 @@ def check_files(options: Any) -> None:
 def _read_by(options: Any) -> list[str | None]:
     """Return the files that are read, as the options name them."""
     several = (*getattr(options, "inputs", ()), *getattr(options, "also", ()))
-    return [*(getattr(options, name, None) for name in _READ), *several]
+    named = (getattr(options, name, None) for name in _READ)
+    return [*(one if isinstance(one, str) else None for one in named), *several]
 
 
 def check_log(options: Any) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,10 @@ from pairalign.jobs.run.inputs import (
 from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
+from pairalign.jobs.splits.fold_arguments import AuditArguments
+from pairalign.jobs.splits.split_interactions import InteractingSet, given_sets
 from pairalign.pairs.lists import PairList
 from pairalign.requests.audit_request import AuditRequest
 from pairalign.requests.shared import ProblemOptions
@@ -182,11 +185,35 @@ class Violations:
         write_rows(path, [self.columns, *self])
 
 
+@overload
+def audit(
+    groups: str | os.PathLike[str] | Sequences,
+    sequences: Sequences,
+    targets: None = None,
+    *,
+    pairs: Literal[False] = False,
+    **options: Unpack[AuditArguments],
+) -> Violations: ...
+@overload
+def audit(
+    groups: str | os.PathLike[str],
+    sequences: Sequences,
+    targets: Sequences | None = None,
+    *,
+    pairs: Literal[True],
+    second: Mapping[str, Any] | None = None,
+    second_clusters: str | os.PathLike[str] | None = None,
+    **options: Unpack[AuditArguments],
+) -> InteractionViolations: ...
 @takes(ProblemOptions)
 def audit(
     groups: str | os.PathLike[str] | Sequences,
     sequences: Sequences,
+    targets: Sequences | None = None,
     *,
+    pairs: bool = False,
+    second: Mapping[str, Any] | None = None,
+    second_clusters: str | os.PathLike[str] | None = None,
     min_identity: float | str | Fraction | None = None,
     identity_of: Identity | None = None,
     min_coverage: float | str | Fraction | None = None,
@@ -209,7 +236,7 @@ def audit(
     memory: int | str | None = None,
     progress: Progress = False,
     **more: Unpack[ProblemArguments],
-) -> Violations:
+) -> Violations | InteractionViolations:
     """List the pairs that break what folds or clusters promise.
 
     Parameters
@@ -219,6 +246,12 @@ def audit(
         training set, `sequences` being the test set.
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         As for `pairalign.align`.
+    targets : as `sequences`, optional
+        With `pairs`, the second set.
+    pairs : bool
+        `groups` is a table of interactions with a column of folds.
+    second, second_clusters
+        As for `pairalign.split`.
     min_identity : float, str or Fraction, optional
         What no pair of two groups reaches, and members do with their representatives; without it
         and `max_evalue` as for `pairalign.split`.
@@ -241,7 +274,7 @@ def audit(
 
     Returns
     -------
-    Violations
+    Violations, or with `pairs` InteractionViolations
         Of length 0 where the promise holds.
 
     Raises
@@ -258,11 +291,25 @@ def audit(
     if not is_file and not asked.looks_across:
         given = spelled("across", "none")
         raise UsageError(f"{given} looks at members of clusters; two sets have none")
+    if pairs or targets is not None:
+        if not (pairs and is_file):
+            raise UsageError(
+                "targets are the second set of interactions: give pairs and their file"
+            )
+        problem = read_problem(given_problem(sequences, None, scoring, mode, more))
+        sets = given_sets(
+            InteractingSet.of(problem, asked),
+            targets,
+            second_clusters,
+            second,
+            (scoring, mode, more),
+        )
+        return audit_interactions(os.fspath(groups), fold_column, sets, resources)  # type: ignore[arg-type]
     if not is_file:
         problem = read_problem(given_problem(groups, sequences, scoring, mode, more))
-        first, second = problem.queries, problem.others
+        train, test = problem.sets
         found = _counted(audit_sets(problem, asked, resources))
-        return Violations(found, first, second, None, identity)
+        return Violations(found, train, test, None, identity)
     problem = read_problem(given_problem(sequences, None, scoring, mode, more))
     own = problem.queries
     columns = TableColumns(name_column, fold_column, None)

@@ -25,6 +25,7 @@ from pairalign.jobs.run.run_request import evalue_filter_of
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.requests.audit_request import AuditRequest
+from pairalign.requests.interactions_request import SecondSetOptions, SideRequest
 from pairalign.requests.similar import OF_PROTEINS
 from pairalign.requests.split_request import SplitRequest
 from pairalign.scoring.scoring import Scoring
@@ -33,7 +34,7 @@ from pairalign.statistics.significance import EvalueFilter
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
 
-_Folds = TypeVar("_Folds", SplitRequest, AuditRequest)
+_Folds = TypeVar("_Folds", SplitRequest, AuditRequest, SecondSetOptions)
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def request_of(kind: type[_Folds], given: Mapping[str, Any]) -> tuple[_Folds, st
 
 
 def evalues_of(
-    request: SplitRequest | AuditRequest, problem: Problem, resources: Resources
+    request: SplitRequest | AuditRequest | SideRequest, problem: Problem, resources: Resources
 ) -> EvalueFilter | None:
     """Return what keeps homologous pairs, if these are asked for.
 

@@ -10,12 +10,13 @@ is given of what at least must go.
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +25,14 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import STRANDS, Coverage, Identity
 from pairalign.base.declaration import takes
-from pairalign.base.error_types import SplitError
+from pairalign.base.error_types import SplitError, UsageError
+from pairalign.clusters.splits.interaction_split import InteractionSplit
 from pairalign.clusters.splits.labels import as_priorities, as_values
 from pairalign.clusters.splits.network import Network, least_removed
 from pairalign.clusters.splits.packing import FoldLimits, Folds, find_too_large, pack
 from pairalign.clusters.splits.result import Split
 from pairalign.clusters.splits.separators import Sizes
+from pairalign.formats.interaction_tables import AnyInteractions, read_interactions
 from pairalign.jobs.run.inputs import (
     AnyScoring,
     ProblemArguments,
@@ -41,6 +44,12 @@ from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
+from pairalign.jobs.splits.fold_arguments import SplitArguments
+from pairalign.jobs.splits.split_interactions import (
+    InteractingSet,
+    given_sets,
+    run_interaction_split,
+)
 from pairalign.requests.shared import ProblemOptions
 from pairalign.requests.split_request import SplitRequest
 
@@ -189,10 +198,32 @@ def _find_nearest(pairs: Pairs, folds: Int32s) -> tuple[Int32s, npt.NDArray[np.f
     return nearest, identity
 
 
+@overload
+def split(
+    sequences: Sequences,
+    targets: None = None,
+    *,
+    pairs: None = None,
+    **options: Unpack[SplitArguments],
+) -> Split: ...
+@overload
+def split(
+    sequences: Sequences,
+    targets: Sequences | None = None,
+    *,
+    pairs: AnyInteractions,
+    second: Mapping[str, Any] | None = None,
+    second_clusters: str | os.PathLike[str] | None = None,
+    **options: Unpack[SplitArguments],
+) -> InteractionSplit: ...
 @takes(ProblemOptions)
 def split(
     sequences: Sequences,
+    targets: Sequences | None = None,
     *,
+    pairs: AnyInteractions | None = None,
+    second: Mapping[str, Any] | None = None,
+    second_clusters: str | os.PathLike[str] | None = None,
     min_identity: float | str | Fraction | None = None,
     identity_of: Identity | None = None,
     min_coverage: float | str | Fraction | None = None,
@@ -220,13 +251,22 @@ def split(
     memory: int | str | None = None,
     progress: Progress = False,
     **more: Unpack[ProblemArguments],
-) -> Split:
-    """Split a set into folds so that no pair across folds is too similar.
+) -> Split | InteractionSplit:
+    """Split a set, or interactions of two, into folds so that no pair across is too similar.
 
     Parameters
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         As for `pairalign.align`; one is enough.
+    targets : as `sequences`, optional
+        With `pairs`: the second set, which may be of another kind.
+    pairs : path, DataFrame or rows, optional
+        Interactions: a name of `sequences` and one of `targets` (or of `sequences`) and whatever
+        else. They are split, and no pair across folds is too similar in either set.
+    second : dict, optional
+        Arguments for `targets` in place of those for `sequences`: ``{"min_identity": 0.9}``.
+    second_clusters : path, optional
+        In place of `targets`: names and clusters, as `pairalign.audit` reads them.
     min_identity : float, str or Fraction, optional
         From 0 to 1 or as ``"30%"``, exactly as written; with `min_coverage`, what no pair across
         folds reaches. A pair that just reaches both stays together. Proteins without it and
@@ -272,7 +312,7 @@ optional
 
     Returns
     -------
-    Split
+    Split, or with `pairs` InteractionSplit
 
     Raises
     ------
@@ -306,17 +346,46 @@ optional
     >>> list(found)
     [['HBB', 'HBD'], ['HBZ']]
     """
-    asked, mode = request_of(SplitRequest, {**locals(), "no_remove": not remove})
+    has_pairs = pairs is not None
+    asked, mode = request_of(
+        SplitRequest, {**locals(), "no_remove": not remove, "pairs": has_pairs}
+    )
     problem = read_problem(given_problem(sequences, None, scoring, mode, more))
     if problem.replaced_message:
         warnings.warn(problem.replaced_message, stacklevel=2)
+    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
+    if targets is not None and not has_pairs:
+        raise UsageError("two sets are split by the interactions between them: give pairs")
+    if has_pairs:
+        if labels is not None or priorities is not None:
+            raise UsageError("labels and priorities are of one set that is split")
+        sets = given_sets(
+            InteractingSet.of(problem, asked),
+            targets,
+            second_clusters,
+            second,
+            (scoring, mode, more),
+        )
+        return _split_pairs(sets, pairs, asked, resources)
     first = problem.queries
     known = Known(
         None if labels is None else tuple(as_values(first, labels, "labels")),
         None if priorities is None else tuple(as_priorities(first, priorities)),
     )
-    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
     found = run_split(problem, asked, known, resources)[0]
     if found.remark:
         warnings.warn(found.remark, stacklevel=2)
+    return found
+
+
+def _split_pairs(
+    sets: tuple[InteractingSet, ...],
+    pairs: AnyInteractions,
+    asked: SplitRequest,
+    resources: Resources,
+) -> InteractionSplit:
+    table = read_interactions(pairs, (sets[0].finder, sets[-1].finder))
+    found = run_interaction_split(sets, table, asked, resources)
+    if found.remark:
+        warnings.warn(found.remark, stacklevel=3)
     return found

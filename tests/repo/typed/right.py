@@ -61,6 +61,14 @@ def of_sets() -> None:
     split: pairalign.Split = pairalign.split(READS, min_identity=0.3, test=0.2)
     violations: pairalign.Violations = pairalign.audit("a.csv", READS, min_identity="30%")
     violations.write("b.csv")
+    rows = [("a", "b")]
+    folds: pairalign.InteractionSplit = pairalign.split(READS, READS, pairs=rows, folds=2)
+    folds.write("a.csv")
+    asked = {"min_identity": 0.9}
+    leaks: pairalign.InteractionViolations = pairalign.audit(
+        "a.csv", READS, READS, pairs=True, second=asked
+    )
+    leaks.write("b.csv")
     expected: pairalign.Estimate = pairalign.estimate(READS, sample=20)
     added: pairalign.Updated = pairalign.update("parts", "new.fa", "all.paf")
     print(expected, added)

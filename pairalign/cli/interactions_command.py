@@ -1,0 +1,194 @@
+"""``pairalign split --pairs`` and ``audit --pairs``: interactions of two sets."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import time
+from dataclasses import replace
+from typing import Any, NoReturn
+
+from pairalign.base.declaration import check, make
+from pairalign.base.error_types import UsageError
+from pairalign.cli.console import log
+from pairalign.cli.declared import add_options
+from pairalign.cli.planning import read_problem, resources_of
+from pairalign.cli.summary_lines import Lines, describe_fragments, describe_promise, say_summary
+from pairalign.clusters.splits.interaction_split import InteractionSplit
+from pairalign.formats.interaction_tables import (
+    InteractionTable,
+    interaction_places,
+    read_interactions,
+    write_interaction_folder,
+    write_interactions,
+    write_members,
+    write_removed_interactions,
+)
+from pairalign.formats.output import check_writable
+from pairalign.jobs.run.inputs import check_scoring
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
+from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
+from pairalign.jobs.splits.split_interactions import InteractingSet, run_interaction_split
+from pairalign.requests.audit_request import AuditOptions
+from pairalign.requests.interactions_request import SecondSetOptions
+from pairalign.requests.split_request import SplitOptions
+from pairalign.statistics.statements import describe_scoring
+
+_SECOND = "--second"
+
+
+def run_split_interactions(asked: SplitOptions) -> None:
+    """Carry out ``pairalign split --pairs``; files have been checked."""
+    second = second_options(asked)
+    outputs = [path for path in (asked.output, asked.removed, asked.members) if path is not None]
+    for path in outputs:
+        check_writable(path)
+    if asked.folds_dir is not None:
+        with_files = 1 if asked.input2 is None else 2
+        outputs += interaction_places(asked.folds_dir, list(asked.fold_shares), with_files)
+    sets = read_interacting_sets(asked, second)
+    table = read_interactions(asked.pairs, (sets[0].finder, sets[-1].finder))
+    resources = resources_of(asked)
+    started = time.perf_counter()
+    split = run_interaction_split(sets, table, asked, resources)
+    if split.remark:
+        log.warning("%s: %s", table.source, split.remark)
+    lines = _describe(split, table, sets, time.perf_counter() - started)
+    _add_fragments(lines, split, sets, resources)
+    lines.add_outputs(outputs)
+    if asked.folds_dir is not None:
+        write_interaction_folder(asked.folds_dir, split)
+    write_interactions(asked.output, split)
+    if asked.removed is not None:
+        write_removed_interactions(asked.removed, split)
+    if asked.members is not None:
+        write_members(asked.members, split)
+    say_summary(asked, lines)
+
+
+def audit_pairs(asked: AuditOptions) -> tuple[InteractionViolations, Lines]:
+    """Carry out ``pairalign audit --pairs``; return what was found, and lines of the summary."""
+    sets = read_interacting_sets(asked, second_options(asked))
+    resources = resources_of(asked)
+    started = time.perf_counter()
+    found = audit_interactions(asked.groups, asked.fold_column, sets, resources)
+    found.write(asked.output)
+    lines = Lines()
+    describe_sides(lines, sets, "of two folds no pair has")
+    lines.add_time(time.perf_counter() - started)
+    lines.add("groups", f"{len(found.fold_names):,}", groups=len(found.fold_names))
+    lines.add("across", f"{len(found):,} pairs of two folds that reach it", across=len(found))
+    for number, one in enumerate(found.leaking, 1):
+        text = f"{one.sequences:,} of {one.members:,} sequences of set {number} reach it with one "
+        text += "of another fold, or are in two"
+        lines.add("leaking", text, **{f"leaking_{number}": one.sequences})
+    return found, lines
+
+
+def second_options(asked: SplitOptions | AuditOptions) -> SecondSetOptions | None:
+    """Return what ``--second`` says of the second set.
+
+    Raises
+    ------
+    UsageError
+        It has an unknown option or value, or what is similar is not said.
+    """
+    if asked.second is None:
+        return None
+    parser = _SecondParser(add_help=False, allow_abbrev=False)
+    add_options(parser, SecondSetOptions)
+    try:
+        words = shlex.split(asked.second)
+    except ValueError as error:
+        raise UsageError(f"{_SECOND}: {error}") from None
+    second = make(SecondSetOptions, vars(parser.parse_args(words))).completed()
+    try:
+        check(second)
+    except UsageError as error:
+        raise UsageError(f"{_SECOND}: {error}") from None
+    check_scoring(second)
+    return second
+
+
+class _SecondParser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{_SECOND}: {message}")
+
+
+def read_interacting_sets(
+    asked: SplitOptions | AuditOptions, second: SecondSetOptions | None
+) -> tuple[InteractingSet, ...]:
+    """Read the set of the first names and, if it is another, that of the second."""
+    first = InteractingSet.of(read_problem(replace(asked, input2=None)), asked)
+    if asked.second_clusters is not None:
+        return first, InteractingSet.of_clusters(asked.second_clusters)
+    if asked.input2 is None:
+        return (first,)
+    if second is None:
+        own = replace(asked, input=asked.input2, input2=None, also=())
+        return first, InteractingSet.of(read_problem(own), asked)
+    return first, InteractingSet.of(read_problem(_named(second, asked.input2)), second)
+
+
+def _named(second: SecondSetOptions, path: str) -> Any:
+    """Return the request with the file that it is of."""
+    return argparse.Namespace(**vars(second), input=path)
+
+
+def describe_sides(lines: Lines, sets: tuple[InteractingSet, ...], what: str) -> None:
+    """Add what each set is, how it is scored, and what is promised of it."""
+    read = [one.problem.queries for one in sets if one.problem is not None]
+    lines.add_sets(*read)
+    for number, one in enumerate(sets, 1):
+        if one.problem is None:
+            lines.add(f"set {number}", f"{len(one.names):,} names of {one.source} in clusters")
+            continue
+        promise = describe_promise(one.request, one.problem.queries.total_residues)
+        scoring = describe_scoring(one.problem.scoring)
+        lines.add(f"set {number}", f"{what} {promise}; {scoring}")
+
+
+def _describe(
+    split: InteractionSplit,
+    table: InteractionTable,
+    sets: tuple[InteractingSet, ...],
+    seconds: float,
+) -> Lines:
+    lines = Lines()
+    describe_sides(lines, sets, "no pair across folds has")
+    lines.add_time(seconds)
+    for number, side in enumerate(split.sides, 1):
+        clusters, gone = int(side.clusters.max()) + 1, len(side.removed)
+        text = f"{clusters:,} of set {number}; {gone:,} sequences removed"
+        facts = {f"clusters_{number}": clusters, f"removed_sequences_{number}": gone}
+        lines.add("clusters", text, **facts)
+    below = f", below its headings {', '.join(table.header[:2])}" if table.has_header else ""
+    repeated = f", {split.repeated:,} of them again" if split.repeated else ""
+    text = f"{len(split.rows):,} of {table.source}{below}{repeated}"
+    lines.add("interactions", text, interactions=len(split.rows), repeated=split.repeated)
+    sizes = dict(zip(split.fold_names, map(int, split.sizes), strict=True))
+    total = max(1, sum(sizes.values()))
+    shown = ", ".join(f"{name}: {n:,} ({n / total:.1%})" for name, n in sizes.items())
+    lines.add("folds", shown, folds=sizes)
+    removed = len(split.removed)
+    text = (
+        f"{removed:,} interactions ({removed / len(split.rows):.1%}), whose ends are in two folds"
+    )
+    lines.add("removed", text, removed=removed)
+    return lines
+
+
+def _add_fragments(
+    lines: Lines,
+    split: InteractionSplit,
+    sets: tuple[InteractingSet, ...],
+    resources: Resources,
+) -> None:
+    for number, (side, one) in enumerate(zip(split.sides, sets, strict=True), 1):
+        if one.problem is None or one.request is None:
+            continue
+        least = fragment_identity(one.request.thresholds)
+        count = count_fragments(one.problem, side.folds, least, one.request.strand, resources)
+        title, text = describe_fragments(count, least, f"folds of set {number}")
+        lines.add(title, text, **{f"fragments_across_{number}": count})

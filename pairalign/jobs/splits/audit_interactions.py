@@ -1,0 +1,208 @@
+"""Audits of interactions that have folds: similar pairs across folds in either of two sets.
+
+A sequence is in each fold that has an interaction of it, so it may be in several: that is a
+violation of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.base.notebooks import html_table
+from pairalign.formats.interaction_tables import read_interaction_folds
+from pairalign.formats.names import check_ending
+from pairalign.formats.splits import write_rows
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.splits.edges import evalues_of, find_pairs
+from pairalign.jobs.splits.split_interactions import InteractingSet
+
+_ACROSS = "across"
+_Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LeakingSet:
+    """How many sequences of a set are similar to one in another fold, or are in two.
+
+    Attributes
+    ----------
+    sequences, members : int
+        That leak, and all that have a fold.
+    """
+
+    sequences: int
+    members: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class InteractionViolations:
+    """Pairs across folds of interactions; iterate over them for rows of the table.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the columns of each row.
+    rows : list of tuple of str
+    fold_names : tuple of str
+    leaking : tuple of LeakingSet
+        Of each set.
+    """
+
+    columns: tuple[str, ...]
+    rows: list[_Row]
+    fold_names: tuple[str, ...]
+    leaking: tuple[LeakingSet, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[_Row]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<InteractionViolations: {len(self)} pairs, {len(self.fold_names)} folds>"
+
+    def _repr_html_(self) -> str:
+        """Show the first rows, for notebooks."""
+        return html_table(self, self.columns, self)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as CSV, as ``pairalign audit`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses.
+
+        Raises
+        ------
+        FormatError, OutputError
+            The name has another ending, or the disk is full.
+        """
+        check_ending(path, (".csv",), "violations are written as CSV")
+        write_rows(path, [self.columns, *self])
+
+
+def audit_interactions(
+    path: str, fold_column: str | None, sets: tuple[InteractingSet, ...], resources: Resources
+) -> InteractionViolations:
+    """Look at all pairs of sequences of each set that are in two folds.
+
+    Parameters
+    ----------
+    path : str
+        The interactions; see `read_interaction_folds`.
+    fold_column : str or None
+    sets : tuple of InteractingSet
+        One where both ends of interactions are of the same set.
+    resources : Resources
+
+    Raises
+    ------
+    SplitError
+        The interactions cannot be read, or name what is not in a set.
+    UsageError, ScoringError, CapacityError, DeviceError
+        See `pairalign.errors`.
+    """
+    table, said = read_interaction_folds(path, (sets[0].finder, sets[-1].finder), fold_column)
+    names = tuple(dict.fromkeys(said))
+    number = {name: k for k, name in enumerate(names)}
+    folds = np.array([number[name] for name in said], np.int64)
+    members = [np.zeros((len(one.names), len(names)), np.bool_) for one in sets]
+    members[0][table.ends[:, 0], folds] = True
+    members[-1][table.ends[:, 1], folds] = True
+    rows: list[_Row] = []
+    leaking = []
+    for which, (one, inside) in enumerate(zip(sets, members, strict=True), 1):
+        of_set, leaks = _look_at(one, inside, names, resources)
+        rows += [(_ACROSS, str(which), *row) for row in of_set]
+        leaking.append(LeakingSet(int(leaks.sum()), int(inside.any(axis=1).sum())))
+    identities = {_column_of(one) for one in sets}
+    identity = identities.pop() if len(identities) == 1 else "identity"
+    columns = ("violation", "set", "name", "fold", "other", "other_fold", identity)
+    return InteractionViolations(columns, rows, names, tuple(leaking))
+
+
+def _column_of(one: InteractingSet) -> str:
+    return "identity" if one.request is None else one.request.thresholds.identity_column
+
+
+def _look_at(
+    one: InteractingSet,
+    inside: npt.NDArray[np.bool_],
+    names: tuple[str, ...],
+    resources: Resources,
+) -> tuple[list[_Row], npt.NDArray[np.bool_]]:
+    """Return rows of a set, and which of its sequences leak; `inside`: in which folds each is."""
+    rows: list[_Row] = []
+    leaks = inside.sum(axis=1) > 1
+    for k in np.flatnonzero(leaks).tolist():
+        rows += _rows_of(one, names, inside, k, k, "1.000000")
+    if one.clusters is not None:
+        return rows + _across_clusters(one, inside, names, leaks), leaks
+    assert one.problem is not None
+    assert one.request is not None
+
+    def is_across(found: Alignments) -> npt.NDArray[np.bool_]:
+        first, other = inside[found.query], inside[found.target]
+        both = first.any(axis=1) & other.any(axis=1)
+        several = (first | other).sum(axis=1) > 1
+        across: npt.NDArray[np.bool_] = both & several
+        return across
+
+    request = one.request
+    found = find_pairs(
+        one.problem,
+        request.thresholds,
+        request.thresholds.min_identity,
+        resources,
+        keep=is_across,
+        strand=request.strand,
+        evalues=evalues_of(request, one.problem, resources),
+    )
+    columns = found.query.tolist(), found.target.tolist(), found.identity.tolist()
+    for query, target, identity in zip(*columns, strict=True):
+        rows += _rows_of(one, names, inside, query, target, f"{identity:.6f}")
+    leaks[found.query] = leaks[found.target] = True
+    return rows, leaks
+
+
+def _rows_of(
+    one: InteractingSet,
+    names: tuple[str, ...],
+    inside: npt.NDArray[np.bool_],
+    query: int,
+    target: int,
+    identity: str,
+) -> Iterator[_Row]:
+    """Yield a row for each two folds that a pair is in."""
+    for first in np.flatnonzero(inside[query]).tolist():
+        for other in np.flatnonzero(inside[target]).tolist():
+            if first != other and (query != target or first < other):
+                ends = one.names[query], names[first], one.names[target], names[other]
+                yield (*ends, identity)
+
+
+def _across_clusters(
+    one: InteractingSet,
+    inside: npt.NDArray[np.bool_],
+    names: tuple[str, ...],
+    leaks: npt.NDArray[np.bool_],
+) -> list[_Row]:
+    """Return a row for each member of a cluster that is elsewhere than the first one."""
+    assert one.clusters is not None
+    rows: list[_Row] = []
+    first_of: dict[int, int] = {}
+    for k in np.flatnonzero(inside.any(axis=1)).tolist():
+        first = first_of.setdefault(int(one.clusters[k]), k)
+        if first != k:
+            of_pair = list(_rows_of(one, names, inside, first, k, ""))
+            leaks[[first, k]] |= bool(of_pair)
+            rows += of_pair
+    return rows

@@ -1,0 +1,368 @@
+"""Splits of interactions between two sets: no similar pair across folds in either.
+
+Similar sequences of a set are a cluster, as in the split of one set; a cluster that is larger than
+a fold is cut. An interaction is kept where its two ends are in one fold, so clusters of both sets
+go into folds together (`place_clusters`).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Int32s
+from pairalign.base.declaration import options_of, refuse_unknown
+from pairalign.base.error_types import SplitError, UsageError
+from pairalign.base.spelling import spelled
+from pairalign.clusters.splits.groups import NameFinder
+from pairalign.clusters.splits.interaction_folds import Interactions, Shares, place_clusters
+from pairalign.clusters.splits.interaction_split import InteractionSplit, Side
+from pairalign.clusters.splits.network import Network
+from pairalign.clusters.splits.separators import Sizes, find_separator
+from pairalign.formats.group_files import read_named_groups
+from pairalign.formats.interaction_tables import InteractionTable
+from pairalign.jobs.run.inputs import AnyScoring, Sequences, given_problem, read_problem
+from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.splits.edges import evalues_of, find_pairs, request_of
+from pairalign.requests.audit_request import AuditRequest
+from pairalign.requests.interactions_request import SecondSetOptions, SideRequest
+from pairalign.requests.split_request import SplitRequest
+from pairalign.sequences.sets import SequenceSet
+
+_NOWHERE = -1
+AnySide = SplitRequest | AuditRequest | SideRequest
+
+
+@dataclass(frozen=True)
+class InteractingSet:
+    """One of the sets: sequences and what is similar, or names and their clusters.
+
+    Attributes
+    ----------
+    source : str
+    names, headers : sequence of str
+    problem : Problem or None
+        Of the set alone.
+    request : AnySide or None
+    clusters : ndarray of int32, shape (n,), or None
+        Where they were given.
+    """
+
+    source: str
+    names: Sequence[str]
+    headers: Sequence[str] = ()
+    problem: Problem | None = None
+    request: AnySide | None = None
+    clusters: Int32s | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, request: AnySide) -> InteractingSet:
+        """Return what sequences are."""
+        own = problem.queries
+        return cls(own.source, own.names, own.descriptions, problem, request)
+
+    @classmethod
+    def of_clusters(cls, path: str) -> InteractingSet:
+        """Read names and clusters; see `read_named_groups`."""
+        names, clusters = read_named_groups(path)
+        return cls(path, names, clusters=clusters)
+
+    @property
+    def sequences(self) -> SequenceSet | None:
+        """None: clusters were given."""
+        return None if self.problem is None else self.problem.queries
+
+    @property
+    def finder(self) -> NameFinder:
+        """What finds its sequences by name."""
+        return NameFinder(self.names, self.headers, self.source)
+
+
+def given_sets(
+    first: InteractingSet,
+    targets: Sequences | None,
+    clusters: str | os.PathLike[str] | None,
+    second: Mapping[str, Any] | None,
+    scored: tuple[AnyScoring | None, str | None, Mapping[str, Any]],
+) -> tuple[InteractingSet, ...]:
+    """Return the sets that the arguments of a function give: two, or one.
+
+    Parameters
+    ----------
+    first : InteractingSet
+    targets : Sequences, optional
+        The second.
+    clusters : path, optional
+        In its place.
+    second : mapping of str to object, optional
+        Arguments in place of those of the first.
+    scored : tuple
+        Scoring, mode and `ProblemArguments` of the first.
+
+    Raises
+    ------
+    UsageError
+        Arguments exclude each other.
+    """
+    if targets is None and second is not None:
+        raise UsageError(f"{spelled('second')} is of a second set: give targets")
+    if targets is not None and clusters is not None:
+        raise UsageError(f"{spelled('second_clusters')} is in place of targets: give one of them")
+    if clusters is not None:
+        return first, InteractingSet.of_clusters(os.fspath(clusters))
+    if targets is None:
+        return (first,)
+    request = first.request
+    scoring, mode, more = scored
+    named = {name: value for name, value in more.items() if name != "also"}
+    if second is not None:
+        of_similar = {one.name for one in options_of(SideRequest)} | {"scoring"}
+        refuse_unknown(second, of_similar | {one.name for one in options_of(SecondSetOptions)})
+        scoring = second.get("scoring")
+        given = {"mode": None, **second, "scoring": scoring}
+        request, mode = request_of(SecondSetOptions, given)
+        named = {name: value for name, value in second.items() if name not in of_similar}
+    assert request is not None
+    problem = read_problem(given_problem(targets, None, scoring, mode, named))
+    return first, InteractingSet.of(problem, request)
+
+
+def run_interaction_split(
+    sets: tuple[InteractingSet, ...],
+    table: InteractionTable,
+    request: SplitRequest,
+    resources: Resources,
+) -> InteractionSplit:
+    """Find similar pairs in each set, and make the folds.
+
+    Parameters
+    ----------
+    sets : tuple of InteractingSet
+        Two; one where both ends of interactions are of the same set.
+    table : InteractionTable
+    request : SplitRequest
+    resources : Resources
+
+    Raises
+    ------
+    SplitError
+        Training, validation or test set would have no interaction.
+    UsageError, ScoringError, CapacityError, DeviceError
+        See `pairalign.errors`.
+    """
+    shares = tuple(request.fold_shares.values())
+    wanted = Shares(tuple(map(float, shares)), float(request.exact_tolerance))
+    plans = [_Plan.of(one, request, resources) for one in sets]
+    _link(plans, table.ends)
+    for plan in plans:
+        plan.cut(request)
+    _place(plans, table.ends, wanted, request.seed)
+    _put_back(plans, table.ends, wanted)
+    folds = _folds_of(plans, table.ends)
+    sides = tuple(plan.side() for plan in plans)
+    kept = np.bincount(folds[folds >= 0], minlength=len(shares)).tolist()
+    remark = _say_reached(kept, list(request.fold_shares), wanted)
+    if min(kept) == 0 and request.has_shares:
+        raise SplitError(f"{table.source}: {remark}")
+    pairs = table.ends if len(sets) > 1 else np.sort(table.ends, axis=1)
+    return InteractionSplit(
+        sides=sides,
+        fold_names=tuple(request.fold_shares),
+        shares=shares,
+        tolerance=request.exact_tolerance,
+        header=table.header,
+        rows=table.rows,
+        ends=table.ends,
+        folds=folds,
+        repeated=len(pairs) - len(np.unique(pairs, axis=0)),
+        remark=remark,
+    )
+
+
+@dataclass
+class _Plan:
+    """A set whose sequences go into folds.
+
+    Attributes
+    ----------
+    partners : list of list of (int, int)
+        The other ends of the interactions of each sequence: number of the set, and index.
+    pieces : list of list of int
+        What stays together.
+    folds : list of int
+        Of each sequence; -1: not yet, or it is removed.
+    """
+
+    given: InteractingSet
+    network: Network | None
+    clusters: Int32s
+    partners: list[list[tuple[int, int]]] = field(default_factory=list)
+    pieces: list[list[int]] = field(default_factory=list)
+    folds: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, given: InteractingSet, asked: SplitRequest, resources: Resources) -> _Plan:
+        """Find what is similar."""
+        if given.clusters is not None:
+            return cls(given, None, given.clusters)
+        assert given.problem is not None
+        assert given.request is not None
+        problem, request = given.problem, given.request
+        evalues = evalues_of(request, problem, resources)
+        thresholds = request.thresholds
+        least = thresholds.min_identity
+        pairs = find_pairs(
+            problem, thresholds, least, resources, strand=request.strand, evalues=evalues
+        )
+        network = Network(len(problem.queries), pairs.query, pairs.target)
+        return cls(given, network, network.clusters())
+
+    def cut(self, request: SplitRequest) -> None:
+        """Make pieces; a cluster that is larger than a fold may be loses what connects its parts.
+
+        A sequence costs its interactions. Clusters that were given are not cut: what is similar in
+        them is not known.
+        """
+        count = len(self.given.names)
+        self.folds = [_NOWHERE] * count
+        if self.network is None or request.no_remove:
+            members: list[list[int]] = [[] for _ in range(int(self.clusters.max()) + 1)]
+            for one, cluster in enumerate(self.clusters.tolist()):
+                members[cluster].append(one)
+            self.pieces = members
+            return
+        largest = max(request.fold_shares.values())
+        most = math.ceil(count * largest * (1 + request.exact_tolerance))
+        sizes = Sizes([(0,)] * count, [float(most)])
+        prices = [1.0 + len(own) for own in self.partners]
+        waiting = self.network.pieces(range(count))
+        while waiting:
+            piece = waiting.pop()
+            if len(piece) <= most:
+                self.pieces.append(piece)
+                continue
+            gone = find_separator(self.network, piece, sizes, prices, request.seed)
+            waiting += self.network.pieces(set(piece).difference(gone))
+        self.pieces.sort()
+
+    def near(self, one: int) -> set[int]:
+        """Return the folds of the sequences that are similar to one."""
+        assert self.network is not None
+        return {self.folds[other] for other in self.network.neighbours[one]} - {_NOWHERE}
+
+    def side(self) -> Side:
+        """Return the folds of the set."""
+        return Side(
+            source=self.given.source,
+            names=tuple(self.given.names),
+            folds=np.array(self.folds, np.int32),
+            clusters=self.clusters,
+            edges=0 if self.network is None else len(self.network.one),
+            sequences=self.given.sequences,
+        )
+
+
+def _link(plans: list[_Plan], ends: Int32s) -> None:
+    """Tell sequences their partners; of an interaction with itself a sequence is one."""
+    last = len(plans) - 1
+    for plan in plans:
+        plan.partners = [[] for _ in plan.given.names]
+    for one, other in ends.tolist():
+        plans[0].partners[one].append((last, other))
+        if last or one != other:
+            plans[last].partners[other].append((0, one))
+
+
+def _place(plans: list[_Plan], ends: Int32s, wanted: Shares, seed: int) -> None:
+    """Put the pieces of all sets into folds."""
+    numbers, count = [], 0
+    for plan in plans:
+        number = np.full(len(plan.folds), _NOWHERE, np.int32)
+        for k, piece in enumerate(plan.pieces, count):
+            number[piece] = k
+        count += len(plan.pieces)
+        numbers.append(number)
+    of_ends = np.stack([numbers[0][ends[:, 0]], numbers[-1][ends[:, 1]]], axis=1)
+    graph = Interactions(count, of_ends[(of_ends >= 0).all(axis=1)])
+    folds = iter(place_clusters(graph, wanted, seed))
+    for plan in plans:
+        of_pieces = [next(folds) for _ in plan.pieces]
+        filled = [0] * len(wanted.shares)
+        alone = []
+        for piece, fold in zip(plan.pieces, of_pieces, strict=True):
+            if any(plan.partners[one] for one in piece):
+                _fill(plan, piece, fold, filled)
+            else:
+                alone.append(piece)
+        for piece in sorted(alone, key=lambda one: (-len(one), one[0])):
+            _fill(plan, piece, _emptiest(filled, wanted, range(len(filled))), filled)
+
+
+def _fill(plan: _Plan, piece: list[int], fold: int, filled: list[int]) -> None:
+    for one in piece:
+        plan.folds[one] = fold
+    filled[fold] += len(piece)
+
+
+def _emptiest(filled: Sequence[int], wanted: Shares, folds: Iterable[int]) -> int:
+    return min(folds, key=lambda fold: (filled[fold] / wanted.shares[fold], fold))
+
+
+def _put_back(plans: list[_Plan], ends: Int32s, wanted: Shares) -> None:
+    """Put removed sequences back where similar ones are in one fold, if shares stay met.
+
+    Those with most interactions come first; each goes where most are kept.
+    """
+    folds = _folds_of(plans, ends)
+    kept = np.bincount(folds[folds >= 0], minlength=len(wanted.shares)).tolist()
+    left = [(plan, one) for plan in plans for one, fold in enumerate(plan.folds) if fold < 0]
+    left.sort(key=lambda item: -len(item[0].partners[item[1]]))
+    changed = True
+    while changed:
+        changed = False
+        for plan, one in list(left):
+            near = plan.near(one)
+            if len(near) > 1:
+                continue
+            gains = [0] * len(kept)
+            own = 0
+            for side, other in plan.partners[one]:
+                if plans[side] is plan and other == one:
+                    own += 1
+                elif plans[side].folds[other] >= 0:
+                    gains[plans[side].folds[other]] += 1
+            possible = near or range(len(kept))
+            fold = min(possible, key=lambda k: (-gains[k], kept[k] / wanted.shares[k], k))
+            after = [n + (gains[k] + own) * (k == fold) for k, n in enumerate(kept)]
+            if wanted.are_met(kept) and not wanted.are_met(after):
+                continue
+            plan.folds[one], kept, changed = fold, after, True
+            left.remove((plan, one))
+
+
+def _folds_of(plans: list[_Plan], ends: Int32s) -> Int32s:
+    """Return the fold of each interaction, -1 where its ends are not in one."""
+    one = np.array(plans[0].folds, np.int32)[ends[:, 0]]
+    other = np.array(plans[-1].folds, np.int32)[ends[:, 1]]
+    return np.where(one == other, one, _NOWHERE).astype(np.int32)
+
+
+def _say_reached(kept: list[int], names: list[str], wanted: Shares) -> str:
+    """Say what was reached where a fold has fewer than its share."""
+    if wanted.are_met(kept) and min(kept) > 0:
+        return ""
+    total = sum(kept)
+    shown = ", ".join(
+        f"{name} has {n:,} ({n / max(total, 1):.1%}, asked {share:.1%})"
+        for name, n, share in zip(names, kept, wanted.shares, strict=True)
+    )
+    return (
+        f"the shares are not reached: of {total:,} interactions that are kept {shown}; clusters of "
+        "a set are in one fold each: ask for a higher identity, a greater tolerance or other shares"
+    )

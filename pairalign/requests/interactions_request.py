@@ -1,0 +1,100 @@
+"""What is asked of interactions between sequences of two sets: of their folds, and of audits."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pairalign.base.declaration import Rule, option, place, request
+from pairalign.requests.option_kinds import PATH
+from pairalign.requests.shared import Asked, InputOptions, ScoringOptions, StrandOptions
+from pairalign.requests.similar import NEEDS_LOCAL, FoldsSimilarOptions
+
+
+@request
+class SideRequest(FoldsSimilarOptions, StrandOptions):
+    """What makes two sequences of a set similar."""
+
+
+@request
+class SecondSetOptions(SideRequest, ScoringOptions, InputOptions):
+    """What is said of the second set alone: how it is read and scored, and what is similar."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (*SideRequest.RULES, NEEDS_LOCAL)
+
+
+@request
+class SecondFileOptions(Asked):
+    """The second set."""
+
+    input2: str | None = place(
+        "IN2",
+        "with --pairs: the second set (default: both names of a pair are of IN)",
+        kind=PATH,
+        nargs="?",
+        decides=False,
+        surface="command",
+    )
+
+
+@request
+class InteractionsOptions(Asked):
+    """What is said of the second set of interactions."""
+
+    second: Any = option(
+        help="how IN2 is read and scored, and what is similar there, in place of what is said of "
+        "IN: options in quotes, such as '--min-identity 0.9'",
+        metavar="OPTIONS",
+    )
+    second_clusters: Any = option(
+        help="in place of IN2: names and clusters (CSV, .clstr, .uc or .tsv), such as of ligands",
+        metavar="FILE",
+        kind=PATH,
+    )
+
+
+def needs_pairs(*names: str) -> tuple[Rule, ...]:
+    """Return rules: options that are for interactions alone."""
+    return tuple(_needs_pairs(name) for name in names)
+
+
+def excludes_pairs(*names: str) -> tuple[Rule, ...]:
+    """Return rules: options that are not for interactions."""
+    return tuple(_excludes_pairs(name) for name in names)
+
+
+def _needs_pairs(name: str) -> Rule:
+    return Rule(
+        lambda asked: not asked.pairs and getattr(asked, name, None) is not None,
+        f"{{{name}}} is for interactions: give {{pairs}}",
+    )
+
+
+def _excludes_pairs(name: str) -> Rule:
+    return Rule(
+        lambda asked: bool(asked.pairs) and getattr(asked, name, None) is not None,
+        f"{{{name}}} is of one set that is split: leave it out with {{pairs}}",
+    )
+
+
+INTERACTION_RULES = (
+    *needs_pairs("second", "second_clusters"),
+    Rule(
+        lambda asked: asked.second is not None and asked.second_clusters is not None,
+        "{second} says what is similar, and {second_clusters} what belongs together: give one",
+    ),
+)
+
+SECOND_FILE_RULES = (
+    Rule(
+        lambda asked: not asked.pairs and asked.input2 is not None,
+        "IN2 is for interactions: give {pairs}",
+    ),
+    Rule(
+        lambda asked: asked.input2 is not None and asked.second_clusters is not None,
+        "{second_clusters} is in place of IN2: give one of them",
+    ),
+    Rule(
+        lambda asked: asked.input2 is None and asked.second is not None,
+        "{second} is of a second set: give IN2",
+    ),
+)
