@@ -1,9 +1,12 @@
 #define PAIRALIGN_AVX2
 #define PAIRALIGN_ISA avx2
 #include "near_kernel.h"
+#include "tcrdist_kernel.h"
 
 namespace pairalign {
 extern const NearKernel near_avx2;
 const NearKernel near_avx2 = {"avx2", avx2::NearComparison<avx2::NearBytes>::lanes(),
                               avx2::NearComparison<avx2::NearNumbers>::lanes()};
+extern const TcrKernel tcr_avx2;
+const TcrKernel tcr_avx2 = avx2::tcr_kernel("avx2");
 }  // namespace pairalign

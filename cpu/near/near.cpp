@@ -19,17 +19,6 @@ namespace pairalign {
 PAIRALIGN_INSTRUCTION_SETS(PAIRALIGN_DECLARE)
 #undef PAIRALIGN_DECLARE
 
-struct NearPair {
-    int32_t row, column, value;
-};
-
-}  // namespace pairalign
-
-struct pairalign_near_pairs {
-    std::vector<std::vector<pairalign::NearPair>> parts;
-};
-
-namespace pairalign {
 namespace {
 
 // Rows that a thread takes at a time: for each of them groups are laid out anew.

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "../core/sets.h"
 #include "../export.h"
@@ -30,7 +31,15 @@ struct pairalign_near {
     const pairalign_thresholds* lengths;  // pairs that it says are too different in length may be left out
 };
 
-struct pairalign_near_pairs;
+namespace pairalign {
+struct NearPair {
+    int32_t row, column, value;
+};
+}  // namespace pairalign
+
+struct pairalign_near_pairs {
+    std::vector<std::vector<pairalign::NearPair>> parts;
+};
 
 // The near pairs of the rows from row_start to row_stop with all columns, row by row, columns in order. Null:
 // out of memory.

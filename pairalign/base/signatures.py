@@ -94,6 +94,9 @@ SIGNATURES = {
     "count_near": "pointer -> int64",
     "find_near": "pointer*4 int32*3 text -> pointer",
     "take_near": "pointer*4 -> none",
+    # cpu/near/tcrdist.h
+    "near_tcrdist": "pointer int32 pointer*2 int32*2 text -> pointer",
+    "tcrdist": "pointer int32 pointer*2 int32 text pointer -> int32",
     # cpu/pairs/copies.cpp
     "choose_copies": "int32*5 pointer*2 int64 pointer*3 -> int64",
     "spread_copies": "int32*5 pointer*2 int64 pointer*2 int32 pointer*5 -> int64",

@@ -27,6 +27,7 @@ def pack(
     on_empty: str = ON_EMPTY[0],
     on_duplicate: str = ON_DUPLICATE[0],
     names: str = NAMES[0],
+    locus: str | None = None,
 ) -> SequenceSet:
     """Write sequences into a store, which every command and function takes in the place of FASTA.
 
@@ -36,7 +37,7 @@ def pack(
         A set, or a file as for `pairalign.read_fasta`. Qualities of FASTQ are kept.
     output : str or path
         ``.pairset``; it appears under its name when it is complete.
-    also, alphabet, degap, on_empty, on_duplicate, names
+    also, alphabet, degap, on_empty, on_duplicate, names, locus
         As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
 
     Returns
@@ -52,7 +53,7 @@ def pack(
         The store cannot be written.
     """
     if not isinstance(sequences, SequenceSet):
-        rules = InputRules(degap, on_empty, on_duplicate, qualities=True, names=names)
+        rules = InputRules(degap, on_empty, on_duplicate, True, names, locus)
         sequences = read_set([sequences, *also], alphabet=alphabet, rules=rules)
     with open_output(output) as file:
         for block in encode_store(sequences):

@@ -25,6 +25,7 @@ from pairalign.engines.kernels import AUTO, kernel_names
 from pairalign.requests.option_kinds import (
     CLUSTER,
     DEVICE,
+    LOCUS,
     MATRIX,
     PATH,
     POSITIVE,
@@ -118,6 +119,13 @@ class InputOptions(Asked):
     )
     names: str = choice(
         NAMES, "whole: whole headers, with _ for blanks", group=INPUT, decides=False
+    )
+    locus: str | None = option(
+        help="of AIRR tables: chains of this locus, such as TRB",
+        metavar="LOCUS",
+        kind=LOCUS,
+        group=INPUT,
+        decides=False,
     )
 
 

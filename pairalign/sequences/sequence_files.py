@@ -2,9 +2,9 @@
 
 FASTA and FASTQ are read by `pairalign.sequences.fasta_records`, A3M by
 `pairalign.sequences.a3m_records`, PIR by `pairalign.sequences.pir`, PHYLIP by
-`pairalign.sequences.phylip_records`; GenBank, EMBL, UniProt (text and XML), Stockholm, Clustal and
-MSF by `pairalign.sequences.database_files`, stores by `pairalign.sequences.stored_set`. Rows of
-alignments have gaps, which are dropped where that is asked for and else are an error, as in FASTA.
+`pairalign.sequences.phylip_records`, AIRR tables by `pairalign.sequences.airr`; GenBank, EMBL,
+UniProt (text and XML), Stockholm, Clustal and MSF by `pairalign.sequences.database_files`, stores
+by `pairalign.sequences.stored_set`. Rows of alignments have gaps, which are dropped where that is asked for and else are an error, as in FASTA.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from __future__ import annotations
 import re
 
 from pairalign.base.error_types import FastaError
+from pairalign.base.spelling import left_out
 from pairalign.sequences.a3m_records import is_a3m, parse_a3m
+from pairalign.sequences.airr import is_airr, parse_airr
 from pairalign.sequences.database_files import database_format, parse_database
 from pairalign.sequences.fasta_records import Source, parse_records, read_data, unify_lines
 from pairalign.sequences.phylip_records import is_phylip, parse_phylip
@@ -34,6 +36,7 @@ def read_file(
     qualities: bool = False,
     skip_empty: bool = False,
     rows: bool = False,
+    locus: str | None = None,
 ) -> tuple[Records, str]:
     """Read the raw records of a file of sequences.
 
@@ -49,6 +52,8 @@ def read_file(
         Records without residues are going to be left out.
     rows : bool
         Those of an alignment are wanted: ``.`` is a gap, never a stop.
+    locus : str or None
+        Of AIRR tables: chains of this locus.
 
     Returns
     -------
@@ -65,9 +70,13 @@ def read_file(
     """
     data, name = read_data(source, "a file of sequences")
     if is_store(data):
+        refuse_locus(locus, name)
         return StoredSet(data, name).records(qualities=qualities), name
     text = unify_lines(data)
     _refuse_alignments(text, name)
+    if is_airr(text):
+        return parse_airr(text, name, degap=degap, locus=locus), name
+    refuse_locus(locus, name)
     format = database_format(text)
     if format is not None:
         return parse_database(text, name, format, degap=degap, skip_empty=skip_empty), name
@@ -78,6 +87,12 @@ def read_file(
     if is_phylip(text):
         return parse_phylip(text, name, degap=degap), name
     return parse_records(text, name, degap=degap, qualities=qualities, stops=not rows), name
+
+
+def refuse_locus(locus: str | None, name: str) -> None:
+    """Raise FastaError where a locus is asked of what has none."""
+    if locus is not None:
+        raise FastaError(f"{name}: no AIRR table: {left_out('locus')}")
 
 
 def _refuse_alignments(text: bytes, name: str) -> None:

@@ -21,7 +21,7 @@ from pairalign.sequences.alphabets import (
 )
 from pairalign.sequences.fasta_records import Source
 from pairalign.sequences.guesses import check_guess
-from pairalign.sequences.sequence_files import read_file
+from pairalign.sequences.sequence_files import read_file, refuse_locus
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.stored_set import StoredSet, open_store
@@ -41,6 +41,7 @@ def read_fasta(
     on_empty: str = ON_EMPTY[0],
     on_duplicate: str = ON_DUPLICATE[0],
     names: str = NAMES[0],
+    locus: str | None = None,
 ) -> SequenceSet:
     """Read the sequences of a file: FASTA, FASTQ, or another format that is known.
 
@@ -48,8 +49,8 @@ def read_fasta(
     ----------
     source : str, path or file object
         A path, ``"-"`` for standard input, or a file open for reading. GenBank, EMBL, UniProt
-        (text and XML), Stockholm, Clustal, PIR and A3M are told by their first line, A3M also by
-        the ending of its name; gzip, bzip2, xz and zstd by the first bytes. A store that `pack`
+        (text and XML), Stockholm, Clustal, PIR, A3M and AIRR tables (``junction_aa``) are told by
+        their first line, A3M also by the ending of its name; gzip, bzip2, xz and zstd by the first bytes. A store that `pack`
         wrote is mapped, and read when it is used.
     also : iterable of str, paths or file objects
         More files of the same set, whose sequences follow.
@@ -64,6 +65,8 @@ def read_fasta(
         behind it, or is left out if its residues are those of the first.
     names : {"first", "whole"}
         What the name is: the first word of a header, or all of it with ``_`` for white space.
+    locus : str, optional
+        Of AIRR tables: chains of this locus, such as ``TRB``.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def read_fasta(
     >>> pairalign.read_fasta(io.BytesIO(bytes([10]).join(lines)))
     <SequenceSet <input>: 2 dna sequences, 7 residues>
     """
-    rules = InputRules(degap, on_empty, on_duplicate, qualities=True, names=names)
+    rules = InputRules(degap, on_empty, on_duplicate, True, names, locus)
     return read_set([source, *also], alphabet=alphabet, rules=rules)
 
 
@@ -147,10 +150,17 @@ def _read_input(sources: Sequence[Source], rules: InputRules) -> StoredSet | _Fi
     if len(sources) == 1 and isinstance(sources[0], (str, os.PathLike)) and sources[0] != "-":
         stored = open_store(sources[0])
         if stored is not None:
+            refuse_locus(rules.locus, stored.source)
             return stored
     skips = rules.on_empty != ON_EMPTY[0]
     return [
-        read_file(source, degap=rules.degap, qualities=rules.qualities, skip_empty=skips)
+        read_file(
+            source,
+            degap=rules.degap,
+            qualities=rules.qualities,
+            skip_empty=skips,
+            locus=rules.locus,
+        )
         for source in sources
     ]
 

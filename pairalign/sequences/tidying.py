@@ -41,6 +41,8 @@ class InputRules:
         Keep the qualities of FASTQ.
     names : {"first", "whole"}
         The name is the first word of a header, or all of it with ``_`` for white space.
+    locus : str or None
+        Of AIRR tables only the chains of this locus; for TCRdist also of two, as ``TRA,TRB``.
 
     Raises
     ------
@@ -53,6 +55,7 @@ class InputRules:
     on_duplicate: str = ON_DUPLICATE[0]
     qualities: bool = False
     names: str = NAMES[0]
+    locus: str | None = None
 
     def __post_init__(self) -> None:
         choices = ("on_empty", ON_EMPTY), ("on_duplicate", ON_DUPLICATE), ("names", NAMES)

@@ -15,7 +15,7 @@ cost is below 0, and the least cost is what all residues are worth, less twice t
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from ctypes import Structure, c_int32, c_void_p
 from dataclasses import dataclass
 from itertools import pairwise
@@ -40,7 +40,7 @@ _MOST_COST = 2**28
 PAIR_BYTES = 24
 """Of a pair that is found, while all are put in order."""
 _SORTED_AT_ONCE = 1 << 20
-_PAIRS_AT_ONCE = 2**28
+PAIRS_AT_ONCE = 2**28
 """Between two calls of `progress`: a second or two of a core."""
 _ANY_LENGTHS = PairThresholds()
 _OWN_AT_ONCE = 512
@@ -316,17 +316,8 @@ class _Search:
         progress: Callable[[int], None],
         memory_bytes: int | None,
     ) -> NearPairs:
-        parts, pairs = [], 0
-        for part in self._parts(threads, instruction_set, progress):
-            parts.append(part)
-            pairs += len(part[0])
-            if memory_bytes is not None and pairs * PAIR_BYTES > memory_bytes:
-                raise CapacityError(
-                    f"{pairs:,} pairs within the limit, and perhaps more, take {PAIR_BYTES} bytes "
-                    f"each, above {spelled('memory_bytes')} of {memory_bytes:,}: raise it, or "
-                    "lower the limit"
-                )
-        found = _sort_pairs(parts, len(self._sets[0]))
+        parts = self._parts(threads, instruction_set, progress)
+        found = gather_pairs(parts, len(self._sets[0]), memory_bytes)
         if not self._thresholds:
             return found
         fitting = self._thresholds.fitting((found.rows, found.columns), self._sets)
@@ -347,28 +338,70 @@ class _Search:
             ctypes.addressof(lengths),
         )
         count, width = len(rows.order), len(columns.order)
-        at_once = max(512 * threads, _PAIRS_AT_ONCE // max(width, 1))
+        at_once = max(512 * threads, PAIRS_AT_ONCE // max(width, 1))
         for start in range(0, count, at_once):
             stop = min(start + at_once, count)
             found = library.pairalign_find_near(
                 *(ctypes.byref(one) for one in (rows.struct, columns.struct, self._costs, near)),
                 *(start, stop, threads, instruction_set.encode()),
             )
-            if not found:
-                raise CapacityError("out of memory for the pairs within the limit")
-            arrays = [np.empty(library.pairalign_count_near(found), np.int32) for _ in range(3)]
-            library.pairalign_take_near(found, *(one.ctypes.data for one in arrays))
-            for place, side in enumerate((rows, columns)):
-                arrays[place] = side.order[arrays[place]]
-            if self._one_set:
-                arrays[:2] = np.minimum(*arrays[:2]), np.maximum(*arrays[:2])
-            part = arrays[0], arrays[1], arrays[2]
-            del arrays  # or they would stay in memory beside what is made of them
-            yield part
+            yield take_pairs(found, (rows.order, columns.order), one_set=self._one_set)
             pairs = (stop - start) * width
             if self._one_set:
                 pairs = sum(width - row - 1 for row in (start, stop - 1)) * (stop - start) // 2
             progress(pairs)
+
+
+def take_pairs(
+    found: int | None, orders: tuple[Int32s, Int32s], *, one_set: bool
+) -> tuple[Int32s, Int32s, Int32s]:
+    """Return rows, columns and values that native code has found, by input index; frees them.
+
+    Parameters
+    ----------
+    found : int or None
+        ``pairalign_near_pairs``.
+    orders : two ndarrays of int32
+        Input index of each row, and of each column.
+    one_set : bool
+        The smaller index of a pair becomes its row.
+
+    Raises
+    ------
+    CapacityError
+        There are none: out of memory.
+    """
+    if not found:
+        raise CapacityError("out of memory for the pairs within the limit")
+    arrays = [np.empty(library.pairalign_count_near(found), np.int32) for _ in range(3)]
+    library.pairalign_take_near(found, *(one.ctypes.data for one in arrays))
+    first, second = (order[one] for order, one in zip(orders, arrays, strict=False))
+    if one_set:
+        first, second = np.minimum(first, second), np.maximum(first, second)
+    return first, second, arrays[2]
+
+
+def gather_pairs(
+    parts: Iterable[tuple[Int32s, Int32s, Int32s]], count: int, memory_bytes: int | None
+) -> NearPairs:
+    """Put pairs of `count` rows in order by row, then by column.
+
+    Raises
+    ------
+    CapacityError
+        They take more than `memory_bytes`.
+    """
+    kept, pairs = [], 0
+    for part in parts:
+        kept.append(part)
+        pairs += len(part[0])
+        if memory_bytes is not None and pairs * PAIR_BYTES > memory_bytes:
+            raise CapacityError(
+                f"{pairs:,} pairs within the limit, and perhaps more, take {PAIR_BYTES} bytes "
+                f"each, above {spelled('memory_bytes')} of {memory_bytes:,}: raise it, or "
+                "lower the limit"
+            )
+    return _sort_pairs(kept, count)
 
 
 def _sort_pairs(parts: list[tuple[Int32s, Int32s, Int32s]], count: int) -> NearPairs:

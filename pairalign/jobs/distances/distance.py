@@ -272,7 +272,7 @@ def distance(
         As for `pairalign.align`; `memory` includes the distances themselves.
     matrix, match, mismatch, gap_open, gap_extend
     free_ends, end_gap_open, end_gap_extend, ties
-    alphabet, degap, also, on_empty, on_duplicate, names
+    alphabet, degap, also, on_empty, on_duplicate, names, locus
         As for `pairalign.align`.
 
     Returns

@@ -125,7 +125,7 @@ def msa(
         Show how far it is.
     kept : KeptResults, optional
         Posteriors, or alignments of groups, that were kept are taken from there, others are kept.
-    alphabet, degap, also, on_empty, on_duplicate, names
+    alphabet, degap, also, on_empty, on_duplicate, names, locus
         As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
 
     Returns

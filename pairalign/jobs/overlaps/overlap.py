@@ -150,7 +150,7 @@ def overlap(
         Instead of the preset's: residues that both reads may have beyond an end of an overlap.
     device, kernel, threads, memory, progress
         As for `pairalign.align`.
-    alphabet, degap, also, on_empty, on_duplicate, names
+    alphabet, degap, also, on_empty, on_duplicate, names, locus
         As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
 
     Returns

@@ -296,7 +296,7 @@ def posterior(
         What may be used beside the result; default: half of what is free.
     progress : bool or "lines"
         Show how far it is.
-    alphabet, degap, also, on_empty, on_duplicate, names
+    alphabet, degap, also, on_empty, on_duplicate, names, locus
         As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
 
     Returns

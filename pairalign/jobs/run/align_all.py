@@ -200,7 +200,7 @@ def align(
     matrix, match, mismatch, gap_open, gap_extend
     free_ends, end_gap_open, end_gap_extend, ties
         As for `make_scoring`, in place of `scoring`.
-    alphabet, degap, also, on_empty, on_duplicate, names
+    alphabet, degap, also, on_empty, on_duplicate, names, locus
         As for `read_fasta`; of a SequenceSet they say nothing.
 
     Returns
@@ -322,7 +322,7 @@ def stream(
     device, kernel, threads, memory
     matrix, match, mismatch, gap_open, gap_extend
     free_ends, end_gap_open, end_gap_extend, ties
-    alphabet, degap, also, on_empty, on_duplicate, names
+    alphabet, degap, also, on_empty, on_duplicate, names, locus
         As for `align`.
 
     Returns

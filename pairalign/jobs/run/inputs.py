@@ -38,6 +38,7 @@ class InputArguments(TypedDict, total=False):
     on_empty: Literal["error", "skip"]
     on_duplicate: Literal["error", "rename", "drop"]
     names: Literal["first", "whole"]
+    locus: str | None
 
 
 class ProblemArguments(InputArguments, total=False):
@@ -177,7 +178,9 @@ def rules_of(asked: Asked) -> InputRules:
     """Return what a request with `InputOptions` says about unusual records."""
     known = make(InputOptions, vars(asked))
     names = known.names if known.names in NAMES else NAMES[0]  # tree: a file
-    return InputRules(known.degap, known.on_empty, known.on_duplicate, names=names)
+    return InputRules(
+        known.degap, known.on_empty, known.on_duplicate, names=names, locus=known.locus
+    )
 
 
 def scoring_request(asked: Asked) -> ScoringRequest:

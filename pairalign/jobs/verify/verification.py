@@ -136,7 +136,7 @@ def verify(
         As for `pairalign.align`; without a mode, what the file says, or any.
     matrix, match, mismatch, gap_open, gap_extend
     free_ends, end_gap_open, end_gap_extend, ties
-    alphabet, degap, also, on_empty, on_duplicate, names
+    alphabet, degap, also, on_empty, on_duplicate, names, locus
         As for `pairalign.align`.
 
     Returns

@@ -1,0 +1,184 @@
+"""TCRdist of receptors, on this machine's cores: ``cpu/near/tcrdist.h``.
+
+Each residue opposite another costs ``min(4, 4 - BLOSUM62)``, 0 if they are the same, and 4 in a gap.
+CDR3 counts three times; its first 3 and last 2 residues cost nothing, and its gap is where the
+distance is the least, 5 residues or more from both ends. Other loops count once; where they
+have no gaps that align them, the gap comes after 6 residues at most. Letters other than the 20
+amino acids, and gaps that align loops, cost nothing. These are the defaults of tcrdist3.
+
+References
+----------
+Dash P, Fiore-Gartland AJ, Hertz T, et al. Quantifiable predictive features define epitope-specific
+T cell receptor repertoires. Nature 547:89-93, 2017.
+Mayer-Blackwell K, Schattgen S, Cohen-Lavi L, et al. TCR meta-clonotypes for biomarker discovery with
+tcrdist3. eLife 10:e68605, 2021.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from ctypes import Structure, c_int32, c_void_p
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.arrays import Int32s
+from pairalign.base.errors import CapacityError, DistanceError
+from pairalign.base.native import library
+from pairalign.engines.cpu.engine import instruction_set_of
+from pairalign.engines.cpu.native_structs import DONE, NativeWindow
+from pairalign.engines.cpu.near import PAIRS_AT_ONCE, NearPairs, gather_pairs, take_pairs
+from pairalign.pairs.windows import Window
+from pairalign.scoring.matrices import load_table
+from pairalign.sequences.block_set import BlockSet
+from pairalign.sequences.receptors import CDR3, RESIDUES, ReceptorSet, Region
+from pairalign.sequences.sets import SequenceSet
+
+_MOST_COST = _GAP = 4
+_CDR3_WEIGHT, _CDR3_FIRST, _CDR3_LAST = 3, 3, 2
+_MOST_DISTANCE = 2**30
+
+
+class NativeRegion(Structure):
+    """A region of all receptors: ``pairalign_region``."""
+
+    _fields_ = (
+        *(
+            (name, c_void_p)
+            for name in ("row_codes", "column_codes", "row_starts", "column_starts")
+        ),
+        *((name, c_int32) for name in ("weight", "gap", "left_out_first", "left_out_last")),
+        ("has_fixed_gap", c_int32),
+        ("padding", c_int32),
+    )
+
+
+@cache
+def _costs() -> npt.NDArray[np.uint8]:
+    """Return what codes of regions cost opposite one another."""
+    scores = load_table("BLOSUM62").scores
+    costs = np.zeros((len(RESIDUES) + 1,) * 2, np.uint8)
+    for one, first in enumerate(RESIDUES):
+        for other, second in enumerate(RESIDUES):
+            if one != other:
+                costs[one, other] = min(_MOST_COST, _MOST_COST - int(scores[first, second]))
+    return costs
+
+
+class TcrDistances:
+    """TCRdist of the pairs of a set of receptors, or of two.
+
+    Parameters
+    ----------
+    queries, targets : ReceptorSet or BlockSet of one
+        `targets` is None for every pair of `queries`.
+    threads : int
+    instruction_set : str or None
+        As for `CpuEngine`.
+
+    Raises
+    ------
+    DistanceError
+        The receptors of one set have other regions than those of the other.
+    """
+
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet | None,
+        threads: int = 1,
+        instruction_set: str | None = None,
+    ) -> None:
+        self._one_set = targets is None
+        sets = (queries,) if targets is None else (queries, targets)
+        sides = [_sorted_regions(one) for one in sets]
+        kinds = [[(one.chain, one.name) for one in side] for side in sides]
+        if kinds[0] != kinds[-1]:
+            found = (", ".join(dict.fromkeys(name.upper() for _, name in one)) for one in kinds)
+            described = zip(sets, found, kinds, strict=True)
+            said = (f"{one.source}: {names} of {kind[-1][0] + 1}" for one, names, kind in described)
+            raise DistanceError(f"{'; '.join(said)}: two sets of receptors have the same regions")
+        self._orders = sets[0].order, sets[-1].order
+        self._threads = threads
+        self._set = instruction_set_of(instruction_set).encode()
+        self._costs = _costs()
+        self._sides = sides  # what the structs point to
+        pairs = zip(sides[0], sides[-1], strict=True)
+        self._regions = (NativeRegion * len(sides[0]))(*(_native(*pair) for pair in pairs))
+
+    def of_window(self, window: Window) -> Int32s:
+        """Return the distances of the pairs of a window, in its order.
+
+        Raises
+        ------
+        CapacityError
+            Out of memory.
+        """
+        distances = np.empty(window.pairs, np.int32)
+        status = library.pairalign_tcrdist(
+            *self._asked(window), self._threads, self._set, distances.ctypes.data
+        )
+        if status != DONE:
+            raise CapacityError("out of memory for TCRdist")
+        return distances
+
+    def within(
+        self,
+        limit: int,
+        progress: Callable[[int], None] = lambda pairs: None,
+        memory_bytes: int | None = None,
+    ) -> NearPairs:
+        """Find pairs whose distance is at most `limit`, which is 0 or more.
+
+        Parameters
+        ----------
+        limit : int
+        progress, memory_bytes
+            As for `pairalign.engines.cpu.near.pairs_within_drop`.
+
+        Raises
+        ------
+        CapacityError
+            Out of memory.
+        """
+        parts = self._near(min(limit, _MOST_DISTANCE), progress)
+        return gather_pairs(parts, len(self._orders[0]), memory_bytes)
+
+    def _near(
+        self, limit: int, progress: Callable[[int], None]
+    ) -> Iterator[tuple[Int32s, Int32s, Int32s]]:
+        count, width = map(len, self._orders)
+        at_once = max(512 * self._threads, PAIRS_AT_ONCE // max(width, 1))
+        for start in range(0, count, at_once):
+            stop = min(start + at_once, count)
+            window = Window(0, start, stop, 0, width, triangular=self._one_set)
+            found = library.pairalign_near_tcrdist(
+                *self._asked(window), limit, self._threads, self._set
+            )
+            yield take_pairs(found, self._orders, one_set=self._one_set)
+            progress(window.pairs)
+
+    def _asked(self, window: Window) -> tuple[object, ...]:
+        regions = ctypes.byref(self._regions), len(self._regions)
+        return *regions, self._costs.ctypes.data, ctypes.byref(NativeWindow.of(window))
+
+
+def _sorted_regions(sequences: SequenceSet) -> list[Region]:
+    """Return the regions of a set by sorted position."""
+    order = sequences.order
+    whole = sequences
+    if isinstance(sequences, BlockSet):
+        whole, order = sequences.whole, sequences.indices[order]
+    assert isinstance(whole, ReceptorSet)
+    return [one.taken(order) for one in whole.regions]
+
+
+def _native(rows: Region, columns: Region) -> NativeRegion:
+    arrays = rows.codes, columns.codes, rows.offsets, columns.offsets
+    pointers = (one.ctypes.data for one in arrays)
+    if rows.name == CDR3:
+        ends = _CDR3_FIRST, _CDR3_LAST
+        return NativeRegion(*pointers, _CDR3_WEIGHT, _CDR3_WEIGHT * _GAP, *ends, 0)
+    return NativeRegion(*pointers, 1, _GAP, 0, 0, 1)

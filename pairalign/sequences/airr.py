@@ -1,0 +1,215 @@
+"""AIRR Rearrangement: a table of immune receptors, a chain a row, with tabs between its columns.
+
+The name of a receptor is its ``sequence_id``, its residues are its ``junction_aa``: CDR3 with the
+conserved residues on both sides of it (C, and F or W).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pairalign.base.errors import FastaError, shown_name
+from pairalign.sequences.fasta import clean
+from pairalign.sequences.records import Origin, Records, join_records
+
+log = logging.getLogger("pairalign")
+
+NAME, JUNCTION = "sequence_id", "junction_aa"
+LOOP_COLUMNS = {"cdr1": "cdr1_aa", "cdr2": "cdr2_aa", "cdr2.5": "cdr2.5_aa"}
+_KNOWN = {JUNCTION, "junction", "rearrangement_id", "v_call", "productive"}
+_GENES = ("j_call", "v_call")
+_COUNTS = ("umi_count", "duplicate_count", "consensus_count")
+_MOST_FIELD = 1 << 24
+
+
+class Chain(NamedTuple):
+    """A row: one chain of a receptor.
+
+    Attributes
+    ----------
+    number : int
+        Which row of the table, counted from 1.
+    name, cell, locus, v_gene : str
+        `locus` as ``TRB``; empty where the table does not say.
+    junction : bytes
+    loops : dict of str to str
+        Residues of CDR1 and others that the table has columns of.
+    count : float
+        How often it was seen.
+    """
+
+    number: int
+    name: str
+    cell: str
+    locus: str
+    v_gene: str
+    junction: bytes
+    loops: dict[str, str]
+    count: float
+
+
+def is_airr(text: bytes) -> bool:
+    """Whether a text is AIRR Rearrangement, by the names of its columns."""
+    titles = set(_titles(text))
+    return NAME in titles and bool(titles & _KNOWN)
+
+
+def _titles(text: bytes) -> list[str]:
+    line = text.partition(b"\n")[0]
+    if b"\t" not in line:
+        return []
+    return [one.strip().strip('"') for one in line.decode("utf-8", "replace").split("\t")]
+
+
+def read_chains(text: bytes, source: str, *, degap: bool = False) -> list[Chain]:
+    """Read all rows of a table.
+
+    Parameters
+    ----------
+    text : bytes
+    source : str
+        What messages call it.
+    degap : bool
+        Drop ``-`` and ``.`` from junctions.
+
+    Raises
+    ------
+    FastaError
+        It is no such table; the message names the row.
+    """
+    csv.field_size_limit(_MOST_FIELD)
+    decoded = io.StringIO(text.decode("utf-8", "replace"), newline="")
+    reader = csv.reader(decoded, "excel-tab", strict=True)
+    try:
+        titles = [one.strip() for one in next(reader)]
+        _check_titles(titles, source)
+        rows = enumerate((row for row in reader if row), 1)
+        return list(_chains(titles, rows, source, degap=degap))
+    except csv.Error as error:
+        raise FastaError(f"{source}: line {reader.line_num}: {error}") from error
+
+
+def chains_of_table(table: Any, source: str = "the table") -> list[Chain]:
+    """Return the rows of a DataFrame with the columns of AIRR; see `read_chains`."""
+    titles = [str(one) for one in getattr(table, "column_names", table.columns)]
+    _check_titles(titles, source)
+    rows = zip(*([_text_of(one) for one in table[title]] for title in titles), strict=True)
+    return list(_chains(titles, enumerate(rows, 1), source))
+
+
+def _text_of(value: Any) -> str:
+    plain = value.as_py() if hasattr(value, "as_py") else value
+    return "" if plain is None or plain != plain else str(plain)  # nan is not itself
+
+
+def _check_titles(titles: list[str], source: str) -> None:
+    twice = [one for one in titles if one and titles.count(one) > 1]
+    if twice:
+        raise FastaError(f"{source}: two columns are called '{twice[0]}'")
+    for needed in (NAME, JUNCTION):
+        if needed not in titles:
+            raise FastaError(f"{source}: AIRR rearrangements without a column '{needed}'")
+
+
+def _chains(
+    titles: list[str],
+    rows: Iterable[tuple[int, Iterable[str]]],
+    source: str,
+    *,
+    degap: bool = False,
+) -> Iterator[Chain]:
+    for number, row in rows:
+        values = list(row)
+        if len(values) > len(titles):
+            raise FastaError(
+                f"{source}: record {number} has {len(values)} fields, expected {len(titles)}"
+            )
+        fields = dict(zip(titles, map(str.strip, values), strict=False))
+        name = fields.get(NAME, "")
+        if not name:
+            raise FastaError(f"{source}: record {number} has no {NAME}")
+        yield Chain(
+            number,
+            name,
+            fields.get("cell_id", ""),
+            _locus_of(fields),
+            fields.get("v_call", ""),
+            clean(fields.get(JUNCTION, "").encode(), degap=degap),
+            {loop: fields[title] for loop, title in LOOP_COLUMNS.items() if title in fields},
+            _count_of(fields, f"{source}: record {number} {shown_name(name)}"),
+        )
+
+
+def _locus_of(fields: Mapping[str, str]) -> str:
+    if fields.get("locus"):
+        return fields["locus"].upper()
+    genes = (gene_of(fields.get(one, "")) for one in _GENES)
+    return next((gene[:3].upper() for gene in genes if gene), "")
+
+
+def gene_of(call: str) -> str:
+    """Return the first gene of a call: of ``Homsap TRBV9*01 F, or TRBV9*02`` ``TRBV9*01``."""
+    for word in call.replace(",", " ").split():
+        if word[:2].upper() in ("TR", "IG"):
+            return word
+    return ""
+
+
+def _count_of(fields: Mapping[str, str], what: str) -> float:
+    for title in _COUNTS:
+        if fields.get(title):
+            try:
+                return float(fields[title])
+            except ValueError:
+                raise FastaError(f"{what}: {title} is {fields[title]!r}, no number") from None
+    return 0.0
+
+
+def of_locus(chains: list[Chain], locus: str, source: str) -> list[Chain]:
+    """Return the chains of a locus, such as ``TRB``; how many others there are is logged.
+
+    Raises
+    ------
+    FastaError
+        There is none.
+    """
+    found = [one for one in chains if one.locus == locus]
+    if chains and not found:
+        others = ", ".join(sorted({one.locus or "none that is said" for one in chains}))
+        raise FastaError(f"{source}: no chain of locus {locus}; there is {others}")
+    if len(found) < len(chains):
+        left = len(chains) - len(found)
+        log.info("%s: %s chains of other loci than %s left out", source, f"{left:,}", locus)
+    return found
+
+
+def parse_airr(
+    text: bytes, source: str, *, degap: bool = False, locus: str | None = None
+) -> Records:
+    """Return the junctions of a table as sequences; of one locus where that is given.
+
+    Raises
+    ------
+    FastaError
+        See `read_chains` and `of_locus`.
+    """
+    if locus is not None and "," in locus:
+        raise FastaError(f"{source}: two loci are for measure tcrdist: give one")
+    chains = read_chains(text, source, degap=degap)
+    if locus is not None:
+        chains = of_locus(chains, locus, source)
+    return records_of_chains(chains, source)
+
+
+def records_of_chains(chains: list[Chain], source: str) -> Records:
+    """Return chains as sequences that know their rows."""
+    names = [one.name for one in chains]
+    joined = join_records(names, names, [one.junction for one in chains])
+    numbers = np.array([one.number for one in chains], np.int64)
+    return joined._replace(origins=(Origin(source, numbers),))
