@@ -134,7 +134,7 @@ the name; the first is the default."""
 SUMMARIES = ("text", "json")
 """How a command says in the end what it did; the first is the default."""
 
-NEAR_MEASURES = ("drop", "edits")
+NEAR_MEASURES = ("drop", "edits", "tcrdist")
 """Distances of which only those within a limit are kept."""
 SPARSE_SUFFIXES = {"npz": (".npz",), "tsv": (".tsv", ".tab"), "parquet": (".parquet", ".pq")}
 """Formats of distances within a limit, and the ends of their files' names."""
@@ -208,6 +208,8 @@ GENOME_MEASURES = {
     "tani": "1 - tANI: residues that match by those of both, of genomes (--group-by)",
 }
 """Distances of groups of records of DNA."""
+RECEPTOR_MEASURES = {"tcrdist": "TCRdist of T cell receptors, with the weights of tcrdist3"}
+"""Distances of immune receptors."""
 SIMILARITY_MEASURES = (*IDENTITY_MEASURES, *GENOME_MEASURES)
 """Those that are 1 less an identity, of sequences or of groups."""
 DEFAULT_MEASURE = "identity-aligned"

@@ -30,6 +30,7 @@ from pairalign.cli.grouped_distances import measure_grouped
 from pairalign.cli.near_distances import run_near
 from pairalign.cli.planning import (
     problem_of,
+    read_receptors,
     read_sequences,
     resources_of,
     result_seconds,
@@ -137,7 +138,11 @@ def _measure_files(
     asked: DistanceOptions, page: ReportRequest | None, report: _Report
 ) -> AnyDistances | None:
     """Read one set, or two, and compute the distances; None: those of a shard are written."""
-    sequences, targets = read_sequences(asked)
+    problem = read_receptors(asked) if asked.is_of_receptors else None
+    if problem is None:
+        sequences, targets = read_sequences(asked)
+    else:
+        sequences, targets = problem.queries, problem.targets
     if asked.extend is not None:
         asked = replace(asked, extend=_read_known(asked.extend, sequences))
     if asked.strict_names:
@@ -145,7 +150,7 @@ def _measure_files(
     has_tree = asked.plot is not None and targets is None
     if has_tree:
         check_count(len(sequences), sequences.source)
-    problem = problem_of(asked, sequences, targets)
+    problem = problem or problem_of(asked, sequences, targets)
     if asked.shard is not None:
         write_part(asked, problem, _run_request(asked))
         return None
@@ -353,7 +358,7 @@ def _measure(
     report.devices = done.devices
     report.add_problem(run.problem)
     report.add("pairs", f"{run.pairs:,}", pairs=run.pairs)
-    report.add_time(seconds, done.cells)
+    report.add_time(seconds, None if request.is_of_receptors else done.cells)
     _add_distances(report, matrix, measure.name)
     return matrix
 

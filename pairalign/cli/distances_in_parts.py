@@ -30,6 +30,7 @@ from pairalign.jobs.run.destination import (
     replace_leftovers,
 )
 from pairalign.jobs.run.run_request import RunRequest
+from pairalign.requests.distance_limits import ReceptorOptions
 from pairalign.requests.distance_request import DistanceOptions, TreeOptions
 from pairalign.requests.shared import (
     InputOptions,
@@ -95,7 +96,7 @@ def _command_of_a_part(asked: DistanceOptions | TreeOptions, measure: Measure) -
     second = getattr(asked, "input2", None)
     files = [asked.input] if second is None else [asked.input, second]
     command = ["distance", *files, f"--measure={measure.name}", "--quiet"]
-    kinds = (StrandOptions, ScoringOptions, InputOptions, KernelResources)
+    kinds = (StrandOptions, ReceptorOptions, ScoringOptions, InputOptions, KernelResources)
     for one in (one for kind in kinds for one in options_of(kind)):
         value = getattr(asked, one.name, one.default)
         if value is None or value == one.default:  # None: `names` of a tree that names no file

@@ -6,6 +6,7 @@ import time
 
 from pairalign.cli.planning import (
     problem_of,
+    read_receptors,
     read_sequences,
     resources_of,
     with_output,
@@ -24,11 +25,14 @@ def run_near(asked: DistanceOptions) -> None:
     asked = with_output(asked, default="tsv")
     format = sparse_format(asked.output, asked.format)
     check_files(asked)
-    if asked.max_edits is None:
+    if asked.max_drop is not None:
         check_scoring(asked)
     check_writable(asked.output)
     resources = resources_of(asked)
-    problem = problem_of(asked, *read_sequences(asked))
+    if asked.is_of_receptors:
+        problem = read_receptors(asked)
+    else:
+        problem = problem_of(asked, *read_sequences(asked))
     started = time.perf_counter()
     found = find_near(asked, problem, resources)
     seconds = time.perf_counter() - started

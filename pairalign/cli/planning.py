@@ -11,6 +11,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import FormatError
 from pairalign.cli.console import log, name_output
 from pairalign.formats.names import format_by_suffix, suffixes_of
+from pairalign.jobs.distances.receptor_sets import read_receptor_problem
 from pairalign.jobs.run import inputs
 from pairalign.jobs.run.destination import OutputRequest, output_of
 from pairalign.jobs.run.inputs import problem_request, sequences_request
@@ -23,6 +24,7 @@ from pairalign.sequences.tidying import InputRules
 if TYPE_CHECKING:
     from pairalign.formats import Writer
     from pairalign.formats.resumable import Join
+    from pairalign.requests.distance_request import DistanceOptions
 
 _Asked = TypeVar("_Asked", bound=Asked)
 
@@ -113,6 +115,12 @@ def problem_of(asked: Asked, queries: SequenceSet, targets: SequenceSet | None =
     problem = Problem(queries, targets, scoring)
     _warn_of_replaced(problem)
     return problem
+
+
+def read_receptors(asked: DistanceOptions) -> Problem:
+    """Read the receptors of ``IN`` and ``IN2``; see `read_receptor_problem`."""
+    wanted = sequences_request(asked, *_files_of(asked))
+    return read_receptor_problem(wanted, asked.v_genes)
 
 
 def read_problem(asked: Asked) -> Problem:

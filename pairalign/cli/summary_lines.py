@@ -11,6 +11,7 @@ from typing import Any
 from pairalign.alignments.problem import Problem
 from pairalign.cli.console import say
 from pairalign.formats.output import open_output
+from pairalign.sequences.receptors import ReceptorSet
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 
@@ -49,7 +50,10 @@ class Lines:
     def add_problem(self, problem: Problem) -> None:
         """Add what is aligned with what, and how it is scored."""
         self.add_sets(*problem.sets)
-        self.add("scoring", describe_scoring(problem.scoring))
+        if isinstance(problem.queries, ReceptorSet):
+            self.add("regions", ", ".join(problem.queries.region_names))
+        else:
+            self.add("scoring", describe_scoring(problem.scoring))
 
     def add_sets(self, *sets: SequenceSet, title: str = "sequences") -> None:
         """Add the sequences; of two sets those of the queries first."""

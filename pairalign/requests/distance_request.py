@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
+from itertools import combinations
 from typing import Any, ClassVar
 
 from pairalign.base.choices import (
-    BY_FILE,
-    BY_PREFIX,
     COMMIT_SECONDS,
     DEFAULT_MEASURE,
     DEFAULT_METHOD,
@@ -19,6 +17,7 @@ from pairalign.base.choices import (
     MEASURE_SUMMARIES,
     NAMES,
     NEAR_MEASURES,
+    RECEPTOR_MEASURES,
     RECTANGLE_SUFFIXES,
     SIMILARITY_MEASURES,
     SPARSE_SUFFIXES,
@@ -39,7 +38,15 @@ from pairalign.base.declaration import (
     request,
 )
 from pairalign.requests.align_request import AlignRequest, TwoSetsOptions
-from pairalign.requests.option_kinds import PATH, SHARE, WHOLE
+from pairalign.requests.distance_limits import (
+    LIMIT,
+    GroupClustersOptions,
+    GroupsOptions,
+    LimitsOptions,
+    MatchesOptions,
+    ReceptorOptions,
+)
+from pairalign.requests.option_kinds import PATH
 from pairalign.requests.shared import (
     GROUPS,
     IN_SHARDS_OR_WITH_A_REPORT,
@@ -54,37 +61,16 @@ from pairalign.requests.shared import (
     SequencesOptions,
     ShardOptions,
     StrandOptions,
-    ThresholdsOptions,
     format_option,
     report_rules,
 )
-from pairalign.requests.similar import StatisticsOptions
 
-_LIMIT = "pairs within a limit"
-_GROUPED = "groups of proteins or of records of DNA, as proteomes and genomes"
+_LIMITS = tuple(f"max_{name}" for name in NEAR_MEASURES)
 
 
 def _describe_measures(measures: Mapping[str, str]) -> str:
     lines = [f"  {name:17} {summary}" for name, summary in measures.items()]
     return "measures:\n" + "\n".join(lines)
-
-
-@request
-class LimitsOptions(Asked):
-    """Pairs of short sequences within a limit."""
-
-    max_drop: int | None = option(
-        help="keep pairs with min(S(a,a), S(b,b)) - S(a,b) of at most D; S: the global score",
-        metavar="D",
-        kind=WHOLE,
-        group=_LIMIT,
-    )
-    max_edits: int | None = option(
-        help="keep pairs of at most K edits", metavar="K", kind=WHOLE, group=_LIMIT
-    )
-    max_length_ratio: Fraction | None = again(
-        ThresholdsOptions, "max_length_ratio", group=_LIMIT, decides=True
-    )
 
 
 @request
@@ -107,37 +93,6 @@ class SimilarityOptions(Asked):
         "parts: align only pairs with another sequence, as --also names them",
         metavar="NPY",
         kind=PATH,
-    )
-
-
-@request
-class GroupsOptions(Asked):
-    """Groups of sequences, and what their alignments reach."""
-
-    group_by: Any = option(
-        help="the groups: the files of IN, names up to the first |, or FILE with a name and its "
-        "group a line, a tab between",
-        metavar=f"{BY_FILE}|{BY_PREFIX}|FILE",
-        kind=PATH,
-        group=_GROUPED,
-    )
-    min_identity: Fraction | None = again(
-        ThresholdsOptions,
-        "min_identity",
-        help="leave out alignments with a lower identity, such as 0.3",
-        group=_GROUPED,
-    )
-    min_coverage: Fraction | None = again(
-        ThresholdsOptions,
-        "min_coverage",
-        help="and with a smaller aligned part of either sequence",
-        group=_GROUPED,
-    )
-    max_evalue: float | None = again(
-        StatisticsOptions,
-        "max_evalue",
-        help="and with a larger E-value, in a database of all groups (local mode)",
-        group=_GROUPED,
     )
 
 
@@ -178,43 +133,6 @@ class MoreSetsOptions(Asked):
 
 
 @request
-class MatchesOptions(Asked):
-    """What is matched between groups."""
-
-    matches: str | None = option(
-        help="write a table of each two groups: identity, matched proteins and their shares; of "
-        "genomes ANI, tANI and coverages",
-        metavar="TSV",
-        kind=PATH,
-        group=_GROUPED,
-        decides=False,
-        surface="command",
-    )
-
-
-@request
-class GroupClustersOptions(Asked):
-    """Clusters of groups."""
-
-    clusters: str | None = option(
-        help="write clusters of groups: the subtrees of their UPGMA tree within --max-distance",
-        metavar="TSV",
-        kind=PATH,
-        group=_GROUPED,
-        decides=False,
-        surface="command",
-    )
-    max_distance: Fraction | None = option(
-        help="the largest distance of clusters, such as 0.05",
-        metavar="X",
-        kind=SHARE,
-        group=_GROUPED,
-        decides=False,
-        surface="command",
-    )
-
-
-@request
 class MeasureOptions(Asked):
     """How far apart two sequences are."""
 
@@ -239,8 +157,16 @@ def _excludes(name: str, why: str, others: Mapping[str, Any]) -> tuple[Rule, ...
 
 
 def _limits_exclude(why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
-    rules = (_excludes(name, why, others) for name in ("max_drop", "max_edits"))
+    rules = (_excludes(name, why, others) for name in _LIMITS)
     return tuple(rule for some in rules for rule in some)
+
+
+def _one_of(first: str, second: str) -> Rule:
+    """Return the rule that of two limits one is given."""
+    return Rule(
+        lambda asked: None not in (getattr(asked, first), getattr(asked, second)),
+        f"{{{first}}} and {{{second}}} are two distances: give one",
+    )
 
 
 def _of_one_set(name: str) -> Rule:
@@ -267,6 +193,7 @@ _IN_PARTS: dict[str, Any] = {"shard": None, "resume": False, "dask": None}
 @request
 class DistanceRequest(
     LimitsOptions,
+    ReceptorOptions,
     GroupsOptions,
     CirclesOptions,
     SimilarityOptions,
@@ -288,10 +215,8 @@ class DistanceRequest(
             lambda asked: asked.max_length_ratio is not None and not asked.has_limit,
             "{max_length_ratio} needs {max_drop} or {max_edits}",
         ),
-        Rule(
-            lambda asked: asked.max_drop is not None and asked.max_edits is not None,
-            "{max_drop} and {max_edits} are two distances: give one",
-        ),
+        *(_one_of(*two) for two in combinations(_LIMITS, 2)),
+        *_excludes("max_tcrdist", "is of receptors", {"max_length_ratio": None}),
         Rule(
             lambda asked: asked.has_limit and (type(asked.limit) is not int or asked.limit < 0),
             "a limit of {.limit}: expected a whole number of 0 or more",
@@ -308,6 +233,19 @@ class DistanceRequest(
         *_excludes("extend", "is of distances in one run", {"circular": False}),
         *(_of_one_set(name) for name in ("circular", "extend")),
         *_limits_exclude("keeps some pairs of sequences", {"group_by": None}),
+        Rule(
+            lambda asked: asked.v_genes is not None and not asked.is_of_receptors,
+            "{v_genes} needs {measure=tcrdist} or {max_tcrdist}",
+        ),
+        *(
+            _left_out(
+                name,
+                lambda asked: asked.measure in RECEPTOR_MEASURES,
+                f"{{measure=.}} is of receptors: leave {{{name}}} out",
+                default,
+            )
+            for name, default in (("strand", STRANDS[0]), ("circular", False), ("group_by", None))
+        ),
         *_excludes("group_by", "is of one set", _NOT_OF_GROUPS),
         Rule(
             lambda asked: asked.group_by is not None and asked.has_two_sets,
@@ -321,7 +259,11 @@ class DistanceRequest(
     )
 
     targets: Any = None
-    measure: str = again(MeasureOptions, "measure", values=(*MEASURE_SUMMARIES, *GENOME_MEASURES))
+    measure: str = again(
+        MeasureOptions,
+        "measure",
+        values=(*MEASURE_SUMMARIES, *GENOME_MEASURES, *RECEPTOR_MEASURES),
+    )
 
     @property
     def has_two_sets(self) -> bool:
@@ -331,17 +273,23 @@ class DistanceRequest(
     @property
     def has_limit(self) -> bool:
         """Whether pairs within a limit are asked for, and not all."""
-        return self.max_drop is not None or self.max_edits is not None
+        return any(getattr(self, name) is not None for name in _LIMITS)
 
     @property
     def limit(self) -> Any:
         """The largest distance of a pair that is kept."""
-        return self.max_edits if self.max_drop is None else self.max_drop
+        return getattr(self, f"max_{self.limited}")
 
     @property
     def limited(self) -> str:
         """What has the limit: one of `NEAR_MEASURES`."""
-        return NEAR_MEASURES[self.max_drop is None]
+        given = (one for one in NEAR_MEASURES if getattr(self, f"max_{one}") is not None)
+        return next(given, NEAR_MEASURES[0])
+
+    @property
+    def is_of_receptors(self) -> bool:
+        """Whether the distances are those of immune receptors."""
+        return self.max_tcrdist is not None or self.measure in RECEPTOR_MEASURES
 
     @property
     def align_request(self) -> AlignRequest:
@@ -373,7 +321,9 @@ class DistanceOptions(
         "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2, "
         "and write how far apart they are."
     )
-    EPILOG: ClassVar[str | None] = _describe_measures({**MEASURE_SUMMARIES, **GENOME_MEASURES})
+    EPILOG: ClassVar[str | None] = _describe_measures(
+        {**MEASURE_SUMMARIES, **GENOME_MEASURES, **RECEPTOR_MEASURES}
+    )
     VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "phylip"
     RULES: ClassVar[tuple[Rule, ...]] = (
@@ -414,6 +364,18 @@ class DistanceOptions(
             lambda asked: asked.has_two_sets and asked.format == "phylip",
             f"{{format=phylip}} is of one set, not of two: take {', '.join(RECTANGLE_SUFFIXES)}",
         ),
+        *(
+            _left_out(
+                name,
+                lambda asked: asked.is_of_receptors,
+                f"TCRdist has costs of its own: leave {{{name}}} out",
+                default,
+            )
+            for name, default in (
+                *((one.name, one.default) for one in options_of(ScoringOptions)),
+                ("report", None),
+            )
+        ),
         *(_of_one_set(name) for name in ("report", "lower", "strict_names")),
         *_excludes("group_by", "is of a run as a whole", {**_IN_PARTS, "report": None}),
         *(_of_groups(name) for name in ("matches", "clusters", "max_distance")),
@@ -438,11 +400,16 @@ class DistanceOptions(
     )
     GROUPS: ClassVar[dict[str, str | None]] = {
         **GROUPS,
-        _LIMIT: "of many short sequences, as .npz (SciPy's CSR), TSV or Parquet",
+        LIMIT: "of many short sequences, as .npz (SciPy's CSR), TSV or Parquet",
     }
 
     format: str | None = format_option(
         tuple({**DISTANCE_SUFFIXES, **SPARSE_SUFFIXES}), "phylip, of two sets tsv,"
+    )
+    locus: str | None = again(
+        InputOptions,
+        "locus",
+        help="of AIRR tables: chains of this locus, such as TRB; tcrdist: or TRA,TRB, of a cell",
     )
 
     @property

@@ -10,13 +10,14 @@ import csv
 import io
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from pairalign.base.errors import FastaError, shown_name
-from pairalign.sequences.fasta import clean
-from pairalign.sequences.records import Origin, Records, join_records
+from pairalign.base.error_types import FastaError, shown_name
+from pairalign.sequences.fasta_records import clean
+from pairalign.sequences.sequence_records import Origin, Records, join_records
 
 log = logging.getLogger("pairalign")
 
@@ -28,7 +29,8 @@ _COUNTS = ("umi_count", "duplicate_count", "consensus_count")
 _MOST_FIELD = 1 << 24
 
 
-class Chain(NamedTuple):
+@dataclass(frozen=True)
+class Chain:
     """A row: one chain of a receptor.
 
     Attributes
@@ -40,7 +42,7 @@ class Chain(NamedTuple):
     junction : bytes
     loops : dict of str to str
         Residues of CDR1 and others that the table has columns of.
-    count : float
+    seen : float
         How often it was seen.
     """
 
@@ -51,7 +53,7 @@ class Chain(NamedTuple):
     v_gene: str
     junction: bytes
     loops: dict[str, str]
-    count: float
+    seen: float
 
 
 def is_airr(text: bytes) -> bool:
@@ -212,4 +214,4 @@ def records_of_chains(chains: list[Chain], source: str) -> Records:
     names = [one.name for one in chains]
     joined = join_records(names, names, [one.junction for one in chains])
     numbers = np.array([one.number for one in chains], np.int64)
-    return joined._replace(origins=(Origin(source, numbers),))
+    return Records(*joined[:4], origins=(Origin(source, numbers),))

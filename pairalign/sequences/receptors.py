@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int64s
-from pairalign.base.errors import AlphabetError, FastaError, shown_name
+from pairalign.base.error_types import AlphabetError, FastaError, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.sequences.airr import (
     Chain,
@@ -29,11 +29,11 @@ from pairalign.sequences.airr import (
     records_of_chains,
 )
 from pairalign.sequences.alphabets import PROTEIN
-from pairalign.sequences.fasta import Source, read_data, unify_lines
+from pairalign.sequences.fasta_records import Source, read_data, unify_lines
 from pairalign.sequences.native_arrays import digest_of
 from pairalign.sequences.python_sequences import is_table
-from pairalign.sequences.reading import read_set
-from pairalign.sequences.records import Records
+from pairalign.sequences.sequence_records import Records
+from pairalign.sequences.set_reading import read_set
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, join_files, tidy
 
@@ -50,7 +50,7 @@ for _code, _letter in enumerate(RESIDUES):
 _MOST_RESIDUES = 1000
 
 Loops = Mapping[str, Mapping[str, str]]
-"""Residues of loops by V gene, then by loop; those of a locus have gaps that align them, or none."""
+"""Residues of loops by V gene, then by loop; with gaps that align them, or without."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def read_receptors(
         by_locus = [([of_locus(found, one, name) for one in loci], name) for found, name in parts]
         return _make(by_locus, v_genes, rules)
     made = read_set(others, alphabet=PROTEIN, rules=rules)
-    for given, option in ((loci, "locus"), (v_genes, "v_genes"), (parts, "also")):
+    for given, option in ((v_genes, "v_genes"), (parts, "also")):
         if given:
             raise FastaError(f"{made.source}: {spelled(option)} is for AIRR tables alone")
     return receptors_of(made)
@@ -260,7 +260,7 @@ def _joined(receptor: _Receptor) -> Chain:
         return first
     junctions = [one.junction for one in receptor]
     whole = b"".join(junctions) if all(junctions) else b""
-    return first._replace(name=first.cell, junction=whole)
+    return replace(first, name=first.cell, junction=whole)
 
 
 def _cells(by_locus: list[list[Chain]], source: str) -> list[_Receptor]:
@@ -275,15 +275,13 @@ def _cells(by_locus: list[list[Chain]], source: str) -> list[_Receptor]:
                     f"{source}: record {one.number} {shown_name(one.name)} has no cell_id"
                 )
             more += one.cell in of_cell
-            if one.cell not in of_cell or one.count > of_cell[one.cell].count:
+            if one.cell not in of_cell or one.seen > of_cell[one.cell].seen:
                 of_cell[one.cell] = one
         best.append(of_cell)
     cells = list(dict.fromkeys(one.cell for chains in by_locus for one in chains))
     found = [tuple(of[cell] for of in best) for cell in cells if all(cell in of for of in best)]
     if more:
-        log.info(
-            "%s: %s further chains of cells left out, which were seen less", source, f"{more:,}"
-        )
+        log.info("%s: %s further chains of cells left out, seen less", source, f"{more:,}")
     if len(found) < len(cells):
         lone = next(cell for cell in cells if not all(cell in of for of in best))
         left = f"{len(cells) - len(found):,} cells (the first is {shown_name(lone)})"

@@ -4,7 +4,8 @@ FASTA and FASTQ are read by `pairalign.sequences.fasta_records`, A3M by
 `pairalign.sequences.a3m_records`, PIR by `pairalign.sequences.pir`, PHYLIP by
 `pairalign.sequences.phylip_records`, AIRR tables by `pairalign.sequences.airr`; GenBank, EMBL,
 UniProt (text and XML), Stockholm, Clustal and MSF by `pairalign.sequences.database_files`, stores
-by `pairalign.sequences.stored_set`. Rows of alignments have gaps, which are dropped where that is asked for and else are an error, as in FASTA.
+by `pairalign.sequences.stored_set`. Rows of alignments have gaps, which are dropped where that is
+asked for and else are an error, as in FASTA.
 """
 
 from __future__ import annotations

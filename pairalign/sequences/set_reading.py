@@ -50,8 +50,8 @@ def read_fasta(
     source : str, path or file object
         A path, ``"-"`` for standard input, or a file open for reading. GenBank, EMBL, UniProt
         (text and XML), Stockholm, Clustal, PIR, A3M and AIRR tables (``junction_aa``) are told by
-        their first line, A3M also by the ending of its name; gzip, bzip2, xz and zstd by the first bytes. A store that `pack`
-        wrote is mapped, and read when it is used.
+        their first line, A3M also by the ending of its name; gzip, bzip2, xz and zstd by the first
+        bytes. A store that `pack` wrote is mapped, and read when it is used.
     also : iterable of str, paths or file objects
         More files of the same set, whose sequences follow.
     alphabet : {"dna", "protein"}, optional

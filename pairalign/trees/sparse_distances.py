@@ -37,7 +37,7 @@ class SparseDistances:
         The largest distance there can be.
     measure : str
         ``"drop"``: ``min(S(a,a), S(b,b)) - S(a,b)`` of global scores, or 0 if that is more;
-        ``"edits"``: Levenshtein's.
+        ``"edits"``: Levenshtein's; ``"tcrdist"``: that of `pairalign.engines.cpu.tcrdist`.
     target_names : list of str or None
         Of the second set; None: there is one set.
     """

@@ -33,6 +33,7 @@ from pairalign.engines.cpu import (
     near_pairs,
     posterior_paths,
     suboptimal,
+    tcrdist,
 )
 from pairalign.engines.cpu import native_structs as cpu
 from pairalign.engines.cuda import bitwise, posterior_plan
@@ -92,6 +93,7 @@ PLAN = Source("cpu/gpu_plan/packed_plan.cpp")
 CHOSEN = Source("cpu/gpu_plan/chosen_pairs.cpp")
 CPU = Source("cpu/bitwise/bitwise.h", other=("cpu/core/batch.h", "cpu/align/engine.h"))
 NEAR = Source("cpu/near/near.h")
+TCRDIST = Source("cpu/near/tcrdist.h")
 WORDS = Source("common/words_in_place.h")
 TEXT = Source("cpu/text/text.h")
 TEXT_QUEUE = Source("cpu/text/text_queue.h")
@@ -127,6 +129,11 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (near_pairs.NativeNear, "pairalign_near", NEAR),
     (cpu_posterior.NativeModel, "pairalign_posterior_model", POSTERIOR),
     (cpu_posterior.NativePairs, "pairalign_posterior_pairs", POSTERIOR),
+    (near.NativeCosts, "pairalign_costs", NEAR),
+    (near.NativeNear, "pairalign_near", NEAR),
+    (tcrdist.NativeRegion, "pairalign_region", TCRDIST),
+    (posterior.NativeModel, "pairalign_posterior_model", POSTERIOR),
+    (posterior.NativePairs, "pairalign_posterior_pairs", POSTERIOR),
     (cpu.NativeSet, "pairalign_set", CPU),
     (cpu.NativeWindow, "pairalign_window", CPU),
     (cpu.NativeWant, "pairalign_want", CPU),

@@ -1,17 +1,17 @@
 """TCRdist of receptors, on this machine's cores: ``cpu/near/tcrdist.h``.
 
-Each residue opposite another costs ``min(4, 4 - BLOSUM62)``, 0 if they are the same, and 4 in a gap.
-CDR3 counts three times; its first 3 and last 2 residues cost nothing, and its gap is where the
-distance is the least, 5 residues or more from both ends. Other loops count once; where they
-have no gaps that align them, the gap comes after 6 residues at most. Letters other than the 20
-amino acids, and gaps that align loops, cost nothing. These are the defaults of tcrdist3.
+Residues opposite one another cost ``min(4, 4 - BLOSUM62)``, 0 if they are the same, and one in a
+gap costs 4. CDR3 counts three times; its first 3 and last 2 residues cost nothing, and its gap is
+where the distance is the least, 5 residues or more from both ends. Other loops count once; where
+they have no gaps that align them, the gap comes after 6 residues at most. Residues other than the
+20 amino acids, and gaps that align loops, cost nothing. These are the defaults of tcrdist3.
 
 References
 ----------
 Dash P, Fiore-Gartland AJ, Hertz T, et al. Quantifiable predictive features define epitope-specific
 T cell receptor repertoires. Nature 547:89-93, 2017.
-Mayer-Blackwell K, Schattgen S, Cohen-Lavi L, et al. TCR meta-clonotypes for biomarker discovery with
-tcrdist3. eLife 10:e68605, 2021.
+Mayer-Blackwell K, Schattgen S, Cohen-Lavi L, et al. TCR meta-clonotypes for biomarker discovery
+with tcrdist3. eLife 10:e68605, 2021.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.errors import CapacityError, DistanceError
+from pairalign.base.error_types import CapacityError, DistanceError
 from pairalign.base.native import library
-from pairalign.engines.cpu.engine import instruction_set_of
+from pairalign.engines.cpu.cpu_engine import instruction_set_of
 from pairalign.engines.cpu.native_structs import DONE, NativeWindow
-from pairalign.engines.cpu.near import PAIRS_AT_ONCE, NearPairs, gather_pairs, take_pairs
+from pairalign.engines.cpu.near_pairs import PAIRS_AT_ONCE, NearPairs, gather_pairs, take_pairs
 from pairalign.pairs.windows import Window
 from pairalign.scoring.matrices import load_table
 from pairalign.sequences.block_set import BlockSet

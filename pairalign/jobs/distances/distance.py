@@ -33,8 +33,13 @@ from pairalign.jobs.distances.measures import (
     find_measure,
     own_scores_of,
 )
-from pairalign.jobs.distances.near import find_near
+from pairalign.jobs.distances.near import check_on_cores, find_near
 from pairalign.jobs.distances.proteome_distances import measure_groups
+from pairalign.jobs.distances.receptor_sets import (
+    GivenGenes,
+    ReceptorProcedure,
+    read_receptor_problem,
+)
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.inputs import (
     AnyScoring,
@@ -90,6 +95,9 @@ def plan_distances(
     """
     sequences, measure = problem.queries, find_measure(request.measure)
     run = replace(run, detail=measure.detail)
+    if request.is_of_receptors:
+        check_on_cores(run.resources)
+        run = replace(run, procedure=ReceptorProcedure())
     if request.extend is not None:
         check_known(request.extend, measure, sequences)
         run = replace(run, only=(len(request.extend), len(sequences)))
@@ -134,6 +142,7 @@ def distance(
     circular: bool = False,
     similarity: bool = False,
     extend: DistanceMatrix | None = None,
+    v_genes: GivenGenes | None = None,
     sparse: Literal[False] = False,
     device: str = "auto",
     kernel: str | None = None,
@@ -175,6 +184,7 @@ def distance(
     mode: str | None = None,
     strand: str = STRANDS[0],
     similarity: bool = False,
+    v_genes: GivenGenes | None = None,
     sparse: Literal[False] = False,
     device: str = "auto",
     kernel: str | None = None,
@@ -193,7 +203,9 @@ def distance(
     sparse: Literal[True],
     max_drop: int | None = None,
     max_edits: int | None = None,
+    max_tcrdist: int | None = None,
     max_length_ratio: float | str | Fraction | None = None,
+    v_genes: GivenGenes | None = None,
     scoring: AnyScoring | None = None,
     threads: int | None = None,
     progress: Progress = False,
@@ -218,7 +230,9 @@ def distance(
     similarity: bool = False,
     max_drop: int | None = None,
     max_edits: int | None = None,
+    max_tcrdist: int | None = None,
     max_length_ratio: float | str | Fraction | None = None,
+    v_genes: GivenGenes | None = None,
     sparse: bool = False,
     extend: DistanceMatrix | None = None,
     device: str = "auto",
@@ -238,7 +252,10 @@ def distance(
         A second set: every one of `sequences` is aligned with every one of these. Without
         `circular` and `extend`.
     measure : str
-        One of `MEASURES`.
+        One of `MEASURES`, or ``"tcrdist"``: of immune receptors, see
+        `pairalign.engines.cpu.tcrdist`. `sequences` are an AIRR table, as a file or DataFrame, or
+        CDR3s with the conserved residues beside them; `locus` may be ``"TRA,TRB"``, both chains of
+        a cell. Without `scoring`.
     scoring : Scoring, or matrix as `make_scoring` takes it, optional
         As for `pairalign.align`.
     mode : {"global", "semiglobal", "local"}, optional
@@ -258,11 +275,15 @@ def distance(
         to where it scores most (`pairalign.jobs.run.circular`).
     similarity : bool
         Return identities, 1 less the distances of a measure of identity.
-    max_drop, max_edits : int, optional
+    max_drop, max_edits, max_tcrdist : int, optional
         Keep only pairs within a limit, with `sparse`: ``min(S(a,a), S(b,b)) - S(a,b)`` of global
-        scores S, or Levenshtein's distance. Without `measure` and `strand`.
+        scores S, Levenshtein's distance, or TCRdist. Without `measure` and `strand`.
     max_length_ratio : float, str or Fraction, optional
         As for `pairalign.align`, with `sparse`.
+    v_genes : path or mapping, optional
+        For TCRdist: the loops of V genes, as ``{"TRBV9*01": {"cdr1": "SGDLS", ...}}`` or a table of
+        gene, cdr1, cdr2 and cdr2.5; default: the columns ``cdr1_aa`` and others of the table, if it
+        has them, else CDR3 alone.
     sparse : bool
         Return the pairs within a limit and nothing of all others.
     extend : DistanceMatrix, optional
@@ -311,16 +332,20 @@ def distance(
     asked = make(DistanceRequest, locals())
     check(asked)
     if sparse != asked.has_limit:
-        raise UsageError("sparse=True goes with one limit, max_drop or max_edits, and they with it")
+        raise UsageError("sparse=True goes with one limit, such as max_drop, and they with it")
     resources = Resources(device, kernel, threads, given_bytes(memory), progress)
     if group_by is not None:
         found_of_groups = _measure_grouped(
             asked, given_problem(sequences, None, scoring, mode, more), resources
         )
         return found_of_groups.similarities() if similarity else found_of_groups
-    problem = read_problem(given_problem(sequences, targets, scoring, mode, more))
-    if problem.replaced_message:
-        warnings.warn(problem.replaced_message, stacklevel=2)
+    given = given_problem(sequences, targets, scoring, mode, more)
+    if asked.is_of_receptors:
+        problem = read_receptor_problem(given, v_genes)
+    else:
+        problem = read_problem(given)
+        if problem.replaced_message:
+            warnings.warn(problem.replaced_message, stacklevel=2)
     if sparse:
         return find_near(asked, problem, resources)
     chosen = find_measure(measure)

@@ -14,6 +14,7 @@ jukes-cantor            ``-3/4 ln(1 - 4/3 p)``, DNA
 kimura-2p               ``-1/2 ln((1 - 2P - Q) sqrt(1 - 2Q))``, P transitions and Q
                         transversions by columns of two unambiguous bases, DNA
 score                   ``1 - 2 S(a,b) / (S(a,a) + S(b,b))``, with the scores S
+tcrdist                 `pairalign.engines.cpu.tcrdist`, of receptors
 ======================  =================================================================
 
 Every value is finite: logarithms that are not defined, or exceed it, give `SATURATED`, and where
@@ -31,7 +32,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import find_differences
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import IDENTITY_MEASURES, MEASURE_SUMMARIES
+from pairalign.base.choices import IDENTITY_MEASURES, MEASURE_SUMMARIES, RECEPTOR_MEASURES
 from pairalign.base.error_types import AlphabetError
 from pairalign.jobs.stages.transitions import count_ambiguous, count_transitions
 from pairalign.pairs.want import Detail
@@ -81,9 +82,9 @@ class Measure:
 
 def find_measure(name: str) -> Measure:
     """Return the measure of a name; ValueError for another name."""
-    if name not in MEASURES:
-        raise ValueError(f"measure {name!r}: expected one of {', '.join(MEASURES)}")
-    return MEASURES[name]
+    if name not in _ALL_MEASURES:
+        raise ValueError(f"measure {name!r}: expected one of {', '.join(_ALL_MEASURES)}")
+    return _ALL_MEASURES[name]
 
 
 def check_alphabet(measure: Measure, sequences: SequenceSet) -> None:
@@ -180,6 +181,10 @@ def _score(alignments: Alignments, own: Doubles) -> Doubles:
     return np.clip(find_differences("score", alignments, own), 0, SATURATED)
 
 
+def _raw_score(alignments: Alignments, own: Doubles) -> Doubles:
+    return alignments.raw_score.astype(np.float64)
+
+
 MEASURES: dict[str, Measure] = {
     name: Measure(name, MEASURE_SUMMARIES[name], detail, alphabet, of_alignments)
     for name, detail, alphabet, of_alignments in (
@@ -192,4 +197,9 @@ MEASURES: dict[str, Measure] = {
         ("kimura-2p", Detail.CIGAR, DNA, _kimura_2p),
         ("score", Detail.SCORE, None, _score),
     )
+}
+
+_ALL_MEASURES = MEASURES | {
+    name: Measure(name, summary, Detail.SCORE, PROTEIN, _raw_score)
+    for name, summary in RECEPTOR_MEASURES.items()
 }

@@ -1,4 +1,4 @@
-"""Pairs of many short sequences whose distance is within a limit: a drop of score, or edits."""
+"""Pairs of many short sequences within a limit: of a drop of score, edits, or TCRdist."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.error_types import DeviceError, ScoringError
 from pairalign.engines.cpu.near_pairs import pairs_within_drop, pairs_within_edits
+from pairalign.engines.cpu.tcrdist import TcrDistances
 from pairalign.jobs.distances.measures import check_sets
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.resources import Resources
@@ -16,6 +17,12 @@ from pairalign.trees.sparse_distances import SparseDistances
 
 _DEVICES = ("auto", "cpu")
 _KERNELS = (None, "auto")
+
+
+def check_on_cores(resources: Resources) -> None:
+    """Raise DeviceError where another device is asked for than the cores of this machine."""
+    if resources.device not in _DEVICES or resources.kernel not in _KERNELS:
+        raise DeviceError("these distances are found on the CPU: leave device out")
 
 
 def find_near(request: DistanceRequest, problem: Problem, resources: Resources) -> SparseDistances:
@@ -39,9 +46,9 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
         Out of memory.
     """
     sequences, targets, measure = problem.queries, problem.targets, request.limited
-    if resources.device not in _DEVICES or resources.kernel not in _KERNELS:
-        raise DeviceError("distances within a limit are found on the CPU: leave device out")
-    problem.scoring.check_sets(*problem.sets)
+    check_on_cores(resources)
+    if measure != "tcrdist":
+        problem.scoring.check_sets(*problem.sets)
     check_sets(problem)
     if measure == "drop" and problem.scoring.scale != 1:
         raise ScoringError("a drop is a whole number: take scores and costs without decimals")
@@ -56,7 +63,10 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
             "thresholds": make_pair_thresholds(max_length_ratio=request.max_length_ratio),
             "memory_bytes": resources.memory_bytes,
         }
-        if measure == "drop":
+        if measure == "tcrdist":
+            distances = TcrDistances(sequences, targets, resources.used_threads)
+            found = distances.within(request.limit, advance, resources.memory_bytes)
+        elif measure == "drop":
             found = pairs_within_drop(sequences, targets, problem.scoring, request.limit, **how)
         else:
             found = pairs_within_edits(sequences, targets, request.limit, **how)

@@ -22,7 +22,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import ProblemRequest, read_problem
 from pairalign.jobs.run.problem_checks import check_problem
-from pairalign.jobs.run.procedure import AccuracyProcedure
+from pairalign.jobs.run.procedure import AccuracyProcedure, Procedure
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList, read_pair_list
 from pairalign.pairs.want import Detail, Want
@@ -55,6 +55,8 @@ class RunRequest:
         Each pair comes once, also where it is a hit of both sequences.
     shard, result_seconds, only
         As for `pairalign.jobs.run.align.AlignmentJob`.
+    procedure : Procedure or None
+        What is done with the pairs instead of what the request says, on the CPU.
     resources : Resources
     """
 
@@ -64,6 +66,7 @@ class RunRequest:
     shard: Shard | None = None
     result_seconds: float | None = None
     only: tuple[int, int] | None = None
+    procedure: Procedure | None = None
     resources: Resources = field(default_factory=Resources)
 
 
@@ -169,6 +172,8 @@ def plan_alignment(
     resources = run.resources.of_job()
     if request.is_by_accuracy:
         resources |= _by_accuracy(run.resources.device, problem)
+    if run.procedure is not None:
+        resources |= {"procedure": run.procedure, "device": "cpu", "kernel": None}
     has_list = pair_list is not None
     job = kind(
         problem.queries,

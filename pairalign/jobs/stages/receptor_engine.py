@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.problem import Problem
 from pairalign.engines import Engine
 from pairalign.engines.cpu.tcrdist import TcrDistances
-from pairalign.jobs.run.procedure import PlainProcedure, PlannedJob
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
-
-if TYPE_CHECKING:
-    from pairalign.jobs.stages.threshold_engine import Steps
-
-
-class ReceptorProcedure(PlainProcedure):
-    """Measures receptors instead of aligning them."""
-
-    def wrap(
-        self, engines: Sequence[Engine], job: PlannedJob
-    ) -> tuple[Sequence[Engine], Steps | None]:
-        """Put one engine that measures in the place of all."""
-        for one in engines[1:]:
-            one.close()
-        return [ReceptorEngine(engines[0], job)], None
 
 
 class ReceptorEngine(WrappedEngine):
@@ -38,31 +20,31 @@ class ReceptorEngine(WrappedEngine):
     Parameters
     ----------
     engine : Engine
-    job : PlannedJob
+    problem : Problem
         Its sets are `pairalign.sequences.receptors.ReceptorSet` or blocks of one.
+    threads : int
     """
 
-    def __init__(self, engine: Engine, job: PlannedJob) -> None:
+    def __init__(self, engine: Engine, problem: Problem, threads: int) -> None:
         super().__init__(engine)
-        self._job = job
-        self._distances = TcrDistances(job.queries, job.targets, job.threads)
+        self._problem = problem
+        self._distances = TcrDistances(problem.queries, problem.targets, threads)
 
     def align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
     ) -> Alignments:
         """Measure the pairs of `window`; see `pairalign.engines.Engine`."""
-        job, values = self._job, self._distances.of_window(window)
-        targets = job.queries if job.targets is None else job.targets
+        problem, values = self._problem, self._distances.of_window(window)
         rows, columns = window.positions()
         if pair_mask is not None:
             rows, columns, values = rows[pair_mask], columns[pair_mask], values[pair_mask]
-        query, target = job.queries.order[rows], targets.order[columns]
-        if job.targets is None:
+        query, target = problem.queries.order[rows], problem.others.order[columns]
+        if problem.is_one_set:
             query, target = np.minimum(query, target), np.maximum(query, target)
         return Alignments(
-            queries=job.queries,
-            targets=targets,
-            scoring=job.scoring,
+            queries=problem.queries,
+            targets=problem.others,
+            scoring=problem.scoring,
             query=query,
             target=target,
             raw_score=values,

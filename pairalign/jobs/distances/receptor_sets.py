@@ -1,0 +1,96 @@
+"""Immune receptors that distances are asked of: files, tables and CDR3s become sets of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from pairalign.alignments.problem import Problem
+from pairalign.base.error_types import AlphabetError, FastaError, ScoringError
+from pairalign.base.spelling import spelled
+from pairalign.engines import Engine
+from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets
+from pairalign.jobs.run.procedure import PlainProcedure, PlannedJob
+from pairalign.jobs.stages.receptor_engine import ReceptorEngine
+from pairalign.scoring.scoring import make_scoring
+from pairalign.scoring.scoring_request import ScoringRequest
+from pairalign.sequences.airr import JUNCTION
+from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.python_sequences import is_table
+from pairalign.sequences.receptors import (
+    Loops,
+    ReceptorSet,
+    read_receptors,
+    read_v_genes,
+    receptors_of,
+)
+
+if TYPE_CHECKING:
+    from pairalign.jobs.stages.threshold_engine import Steps
+
+GivenGenes = str | os.PathLike[str] | Loops
+"""A table of loops by V gene, or the loops."""
+
+
+class ReceptorProcedure(PlainProcedure):
+    """Measures receptors instead of aligning them."""
+
+    def wrap(
+        self, engines: Sequence[Engine], job: PlannedJob
+    ) -> tuple[Sequence[Engine], Steps | None]:
+        """Put one engine that measures in the place of all."""
+        for one in engines[1:]:
+            one.close()
+        problem = Problem(job.queries, job.targets, job.scoring)
+        return [ReceptorEngine(engines[0], problem, job.threads)], None
+
+
+def read_receptor_problem(wanted: ProblemRequest, v_genes: GivenGenes | None = None) -> Problem:
+    """Read the receptors of one set, or of two.
+
+    Parameters
+    ----------
+    wanted : ProblemRequest
+        Its scoring says nothing; `sequences` may be a DataFrame with the columns of AIRR.
+    v_genes : path or mapping, optional
+
+    Returns
+    -------
+    Problem
+        Of `ReceptorSet`; its scoring is not used.
+
+    Raises
+    ------
+    FastaError
+        A file cannot be read, or something of a receptor is not known.
+    AlphabetError
+        Another alphabet than that of proteins is asked for.
+    ScoringError
+        A scoring is given.
+    """
+    if wanted.alphabet not in (None, PROTEIN, PROTEIN.name):
+        raise AlphabetError("TCRdist is of proteins: leave alphabet out")
+    if wanted.scoring not in (None, ScoringRequest()):
+        raise ScoringError("TCRdist has costs of its own: leave scoring out")
+    loops = read_v_genes(v_genes) if isinstance(v_genes, (str, os.PathLike)) else v_genes
+    queries = _receptors(wanted, loops)
+    if wanted.targets is None:
+        return Problem(queries, None, make_scoring(PROTEIN))
+    second = replace(wanted, sequences=wanted.targets, targets=None, also=())
+    return Problem(queries, _receptors(second, loops), make_scoring(PROTEIN))
+
+
+def _receptors(wanted: ProblemRequest, loops: Loops | None) -> ReceptorSet:
+    given = wanted.sequences
+    is_airr = is_table(given) and JUNCTION in map(str, cast(object, given).columns)  # type: ignore[attr-defined]
+    if is_airr or isinstance(given, (str, os.PathLike)):
+        locus = wanted.rules.locus
+        loci = () if locus is None else tuple(locus.split(","))
+        return read_receptors([given, *wanted.also], loci, loops, wanted.rules)
+    if loops is not None:
+        raise FastaError(f"{spelled('v_genes')} is for AIRR tables: other sequences are CDR3s")
+    one: Sequences = given
+    found, _ = read_sets(replace(wanted, sequences=one, targets=None, alphabet=PROTEIN))
+    return receptors_of(found)

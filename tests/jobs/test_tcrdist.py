@@ -1,0 +1,336 @@
+"""TCRdist: of native code, of the command and of Python, as tcrdist3 computes it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from Bio.Align import substitution_matrices
+
+import pairalign
+from pairalign.cli.main import main
+from pairalign.engines.cpu.cpu_engine import instruction_sets
+from pairalign.engines.cpu.tcrdist import TcrDistances
+from pairalign.errors import AlphabetError, DistanceError, FastaError, PairalignError
+from pairalign.pairs.windows import Window
+from pairalign.sequences.receptors import ReceptorSet, read_receptors, receptors_of
+from pairalign.sequences.sets import SequenceSet
+
+BLOSUM62 = substitution_matrices.load("BLOSUM62")
+LETTERS = "ACDEFGHIKLMNPQRSTVWY"
+
+OF_TCRDIST3 = {
+    "TRBV10-1*01 CASSERTDSYEQYF": (0, 106, 140, 132, 114, 144, 94),
+    "TRBV10-3*01 CAIQGEAYGYTF": (106, 0, 112, 162, 137, 191, 156),
+    "TRBV11-2*01 CASSLFQGEAYGYTF": (140, 112, 0, 142, 145, 176, 152),
+    "TRBV12-1*01 CASSRQVLNTEAFF": (132, 162, 142, 0, 136, 152, 121),
+    "TRBV13*01 CASSLSSGEQYF": (114, 137, 145, 136, 0, 143, 117),
+    "TRBV14*01 CASSQEFSGTSYNEQFF": (144, 191, 176, 152, 143, 0, 132),
+    "TRBV15*01 CATSRGGESLYEQYF": (94, 156, 152, 121, 117, 132, 0),
+}
+"""Receptors of its example ``mira_epitope_55``, and what tcrdist3 says of them (`pw_beta`)."""
+GENES = """gene\tcdr1\tcdr2\tcdr2.5
+TRBV10-1*01\tWNH.......NN\tSYG....VQD\tS.NTED
+TRBV10-3*01\tENH.......RY\tSYG....VKD\tS.KTED
+TRBV11-2*01\tSGH.......AT\tFQN....NGV\tL.KGVD
+TRBV12-1*01\tSGH.......ND\tFCS....WTL\tP.DVSF
+TRBV13*01\tPRH.......DT\tFYE....KMQ\tF.SDYH
+TRBV14*01\tSGH.......DN\tFVK....ESK\tT.GGTY
+TRBV15*01\tLNH.......NV\tYYD....KDF\tP.NTSF
+"""
+
+
+COSTS = {(a, b): min(4, 4 - int(BLOSUM62[a][b])) for a in LETTERS for b in LETTERS if a != b}
+"""Of residues that differ; all else costs nothing."""
+
+
+def plain_region(a: str, b: str, *, is_cdr3: bool) -> int:
+    """What the definition says, place of the gap by place."""
+    first, last = (3, 2) if is_cdr3 else (0, 0)
+    a, b = sorted((a, b), key=len)
+    left = len(b) - len(a)
+    places = range(min(5, len(a) // 2), max(len(a) - 5, len(a) - len(a) // 2) + 1)
+    if not is_cdr3:
+        place = min(6, 3 + (len(a) - 5) // 2)
+        places = range(place, place + 1)
+    if not left:
+        places = range(1)
+    costs = []
+    for place in places:
+        pairs = [(a[i], i, b[i]) for i in range(place)]
+        pairs += [(a[i], i, b[i + left]) for i in range(place, len(a))]
+        kept = (one for one in pairs if first <= one[1] < len(a) - last)
+        costs.append(sum(COSTS.get((x, y), 0) for x, _, y in kept))
+    return (3 if is_cdr3 else 1) * (min(costs) + 4 * left)
+
+
+Receptor = Sequence[str]
+
+
+def plain_tcrdist(a: Receptor, b: Receptor) -> int:
+    """Of receptors with all regions, four a chain, CDR3 last."""
+    regions = enumerate(zip(a, b, strict=True))
+    return sum(plain_region(x, y, is_cdr3=k % 4 == 3) for k, (x, y) in regions)
+
+
+def some_receptors(count: int, chains: int, seed: int, *, longest: int = 25) -> list[Receptor]:
+    """Receptors of random regions: short and long CDR3s, loops with gaps and of several lengths."""
+    rng = np.random.default_rng(seed)
+
+    def text(least: int, most: int, letters: str = LETTERS) -> str:
+        return "".join(rng.choice(list(letters), int(rng.integers(least, most + 1))))
+
+    def chain() -> list[str]:
+        return [
+            text(12, 12, LETTERS + "..."),
+            text(2, 9),
+            text(6, 6),
+            text(1, longest, LETTERS + "X"),
+        ]
+
+    return [[one for _ in range(chains) for one in chain()] for _ in range(count)]
+
+
+def table_of(receptors: Sequence[Receptor]) -> str:
+    """An AIRR table, a cell a receptor, with the loops in columns."""
+    rows = ["sequence_id\tcell_id\tlocus\tv_call\tjunction_aa\tcdr1_aa\tcdr2_aa\tcdr2.5_aa"]
+    for k, one in enumerate(receptors):
+        for chain, locus in enumerate(("TRA", "TRB")[: len(one) // 4]):
+            *loops, cdr3 = one[4 * chain : 4 * chain + 4]
+            rows.append("\t".join([f"r{k}{locus}", f"r{k}", locus, "", cdr3, *loops]))
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def read(text: str, *loci: str) -> ReceptorSet:
+    Path("airr.tsv").write_text(text)
+    return read_receptors(["airr.tsv"], loci)
+
+
+@pytest.mark.parametrize("instruction_set", instruction_sets())
+@pytest.mark.parametrize(("chains", "longest"), [(1, 25), (2, 25), (1, 90)])
+def test_native_code_is_the_definition(chains: int, longest: int, instruction_set: str) -> None:
+    receptors = some_receptors(50, chains, seed=longest + chains, longest=longest)
+    found = read(table_of(receptors), *("TRA", "TRB")[:chains])
+    distances = TcrDistances(found, None, 2, instruction_set)
+    count, order = len(found), found.order.tolist()
+    window = Window(0, 5, count, 20, count, triangular=True)
+    rows, columns = window.positions()
+    expected = [
+        plain_tcrdist(receptors[order[a]], receptors[order[b]])
+        for a, b in zip(rows.tolist(), columns.tolist(), strict=True)
+    ]
+    assert distances.of_window(window).tolist() == expected
+
+
+def test_many_receptors_fill_groups_of_columns() -> None:
+    receptors = some_receptors(1500, 1, seed=3, longest=12)
+    found = read(table_of(receptors))
+    distances = TcrDistances(found, None, 2).of_window(
+        Window(0, 0, 1500, 0, 1500, triangular=False)
+    )
+    places = np.random.default_rng(1).integers(0, 1500, (400, 2))
+    order = found.order
+    for a, b in places.tolist():
+        expected = plain_tcrdist(receptors[order[a]], receptors[order[b]])
+        assert distances[a * 1500 + b] == expected
+
+
+def test_the_distances_are_those_of_tcrdist3() -> None:
+    rows = [one.split() for one in OF_TCRDIST3]
+    lines = [f"r{k}\t{gene}\t{cdr3}" for k, (gene, cdr3) in enumerate(rows)]
+    Path("airr.tsv").write_text("sequence_id\tv_call\tjunction_aa\n" + "\n".join(lines))
+    Path("genes.tsv").write_text(GENES)
+    found = pairalign.distance("airr.tsv", measure="tcrdist", v_genes="genes.tsv")
+    assert found.square().tolist() == [list(one) for one in OF_TCRDIST3.values()]
+    assert found.measure == "tcrdist"
+
+
+def test_the_command_has_shards_rectangles_limits_and_trees() -> None:
+    receptors = some_receptors(30, 2, seed=9)
+    Path("airr.tsv").write_text(table_of(receptors))
+    Path("some.tsv").write_text(table_of(receptors[:9]))
+    asked = ["--locus", "TRA,TRB", "-q"]
+    tcrdist = ["--measure", "tcrdist", *asked]
+    assert main(["distance", "airr.tsv", "-o", "all.npy", *tcrdist]) == 0
+    condensed = np.load("all.npy")
+    expected = [plain_tcrdist(a, b) for a, b in combinations(receptors, 2)]
+    assert condensed.tolist() == expected
+    for shard in ("1/3", "2/3", "3/3"):
+        assert main(["distance", "airr.tsv", "-o", "parts", "--shard", shard, *tcrdist]) == 0
+    assert main(["merge", "parts", "-o", "merged.npy", "-q"]) == 0
+    assert Path("merged.npy").read_bytes() == Path("all.npy").read_bytes()
+    assert main(["distance", "airr.tsv", "-o", "again.npy", "--resume", *tcrdist]) == 0
+    assert Path("again.npy").read_bytes() == Path("all.npy").read_bytes()
+    assert main(["distance", "some.tsv", "airr.tsv", "-o", "two.npy", *tcrdist]) == 0
+    of_two = [[plain_tcrdist(a, b) for b in receptors] for a in receptors[:9]]
+    assert np.load("two.npy").tolist() == of_two
+    limit = int(np.median(condensed))
+    assert main(["distance", "airr.tsv", "-o", "near.tsv", f"--max-tcrdist={limit}", *asked]) == 0
+    rows = [line.split("\t") for line in Path("near.tsv").read_text().splitlines()[1:]]
+    pairs = zip(combinations(range(30), 2), expected, strict=True)
+    assert [(a, b, int(d)) for a, b, d in rows] == [
+        (f"r{a}", f"r{b}", d) for (a, b), d in pairs if d <= limit
+    ]
+    assert main(["distance", "airr.tsv", "-o", "all.phy", *tcrdist]) == 0
+    assert main(["tree", "all.phy", "-o", "all.nwk", "-q"]) == 0
+
+
+def test_near_pairs_of_two_sets() -> None:
+    receptors = some_receptors(40, 1, seed=11)
+    two = [read(table_of(some)) for some in (receptors[:15], receptors)]
+    found = pairalign.distance(*two, max_tcrdist=120, sparse=True)
+    expected = [[plain_tcrdist(a, b) for b in receptors] for a in receptors[:15]]
+    stored = found.csr().toarray()
+    assert np.array_equal(stored, np.where(np.array(expected) <= 120, np.array(expected) + 1, 0))
+    assert found.measure == "tcrdist"
+
+
+def test_plain_sequences_are_cdr3s() -> None:
+    texts = {"a": "CASSLGQAYEQYF", "b": "CASSLGGQAYEQYF", "c": "CASSPGQAYEQYF"}
+    found = pairalign.distance(texts, measure="tcrdist")
+    expected = [plain_region(a, b, is_cdr3=True) for a, b in combinations(texts.values(), 2)]
+    assert found.condensed.tolist() == expected
+    Path("cdr3.fa").write_text("".join(f">{name}\n{text}\n" for name, text in texts.items()))
+    again = pairalign.distance("cdr3.fa", measure="tcrdist")
+    assert again.condensed.tolist() == expected
+
+
+def test_a_data_frame_has_receptors() -> None:
+    pandas = pytest.importorskip("pandas")
+    receptors = some_receptors(12, 1, seed=2)
+    Path("airr.tsv").write_text(table_of(receptors))
+    frame = pandas.read_csv("airr.tsv", sep="\t")
+    found = pairalign.distance(frame, measure="tcrdist")
+    assert found.condensed.tolist() == [plain_tcrdist(a, b) for a, b in combinations(receptors, 2)]
+
+
+def test_regions_stay_with_receptors_that_are_chosen() -> None:
+    receptors = some_receptors(20, 1, seed=4)
+    found = read(table_of(receptors))
+    chosen = found[[7, 3, 11]]
+    order = found.reordered(np.array([7, 3, 11], np.int32))
+    expected = [plain_tcrdist(receptors[a], receptors[b]) for a, b in ((7, 3), (7, 11), (3, 11))]
+    for one in (chosen, order):
+        assert pairalign.distance(one, measure="tcrdist").condensed.tolist() == expected
+    assert chosen.digest == order.digest != found.digest
+    loops = [[*one[:2], "AAAAAA", one[3]] for one in receptors]
+    assert read(table_of(loops)).digest != found.digest
+
+
+CELLS = """sequence_id\tcell_id\tv_call\tj_call\tjunction_aa\tumi_count
+a1\tc1\tTRAV1*01\tTRAJ1*01\tCAVF\t2
+b1\tc1\tTRBV1*01\tTRBJ1*01\tCASSF\t1
+b2\tc1\tTRBV1*01\tTRBJ1*01\tCASTF\t5
+a3\tc2\tTRAV1*01\tTRAJ1*01\tCAVVF\t1
+b4\tc3\tTRBV1*01\tTRBJ1*01\tCASSTF\t1
+a4\tc3\tTRAV29/DV5*01\tTRAJ1*01\tCAWF\t1
+g1\tc4\tTRGV1*01\tTRGJ1*01\tCATF\t1
+"""
+
+
+def test_cells_have_the_chains_that_were_seen_most(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "pairalign"):
+        found = read(CELLS, "TRA", "TRB")
+    assert list(found.names) == ["c1", "c3"]
+    assert [one.residues for one in found] == ["CAVFCASTF", "CAWFCASSTF"]
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages[-2:] == [
+        "airr.tsv: 1 further chains of cells left out, seen less",
+        "airr.tsv: 1 cells (the first is 'c2') without one of the two chains left out",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "loci", "message"),
+    [
+        (CELLS, (), "chains of TRA, TRB, TRG: choose with locus='TRG', or two"),
+        (CELLS, ("TRD",), "no chain of locus TRD; there is TRA, TRB, TRG"),
+        (CELLS, ("TRA", "TRG"), "no cell has both chains"),
+        (CELLS.replace("CAVVF", ""), ("TRA",), "record 4 'a3' has no sequence"),
+        (CELLS.replace("c2", ""), ("TRA", "TRB"), "record 4 'a3' has no cell_id"),
+        (CELLS.replace("CAVVF\t1", "CAVVF\tx"), ("TRA",), "record 4 'a3': umi_count is 'x', no"),
+        (CELLS.replace("CAVVF", "CA_VF"), ("TRA",), "record 4 'a3': character '_' at position 3"),
+        (CELLS.replace("a3\t", "\t"), ("TRA",), "record 4 has no sequence_id"),
+        (CELLS.replace("a3\t", "a1\t"), ("TRA",), "record 4 'a1' has the name of record 1"),
+        (CELLS.replace("a3\t", "a3\tx\t"), ("TRA",), "record 4 has 7 fields, expected 6"),
+        (CELLS.replace("CAVVF", "C" * 1001), ("TRA",), "has 1,001 residues of CDR3, more than"),
+        (CELLS.replace("j_call", "v_call"), ("TRA",), "two columns are called 'v_call'"),
+        (CELLS.replace("junction_aa", "junction"), ("TRA",), "without a column 'junction_aa'"),
+        (CELLS.replace("v_call", '"v_call'), ("TRA",), "airr.tsv: line"),
+        (CELLS.replace("umi_count", "cdr1_aa").replace("CAVVF\t1", "CAVVF\t"), ("TRA",), "no cdr1"),
+    ],
+)
+def test_what_is_no_receptor_is_named(text: str, loci: tuple[str, ...], message: str) -> None:
+    with pytest.raises(FastaError, match=message.replace("(", r"\(")):
+        read(text, *loci)
+
+
+@pytest.mark.parametrize(
+    ("genes", "message"),
+    [
+        (GENES.replace("TRBV13*01", "TRBV2*01"), "record 5 'r4' has the V gene 'TRBV13*01', which"),
+        (GENES.replace("gene\t", "name\t"), "expected the columns gene, cdr1, cdr2, cdr2.5"),
+        (
+            GENES.replace("\tFVK....ESK", "\t"),
+            "genes.tsv: line 7: expected gene, cdr1, cdr2, cdr2.5",
+        ),
+        (GENES.replace("TRBV13*01", "TRBV14*01"), "line 7: TRBV14.01 again, with other loops"),
+        (GENES.split("TRBV")[0], "genes.tsv: no V gene"),
+    ],
+)
+def test_v_genes_that_are_not_known(genes: str, message: str) -> None:
+    rows = [one.split() for one in OF_TCRDIST3]
+    lines = [f"r{k}\t{gene}\t{cdr3}" for k, (gene, cdr3) in enumerate(rows)]
+    Path("airr.tsv").write_text("sequence_id\tv_call\tjunction_aa\n" + "\n".join(lines))
+    Path("genes.tsv").write_text(genes)
+    with pytest.raises(FastaError, match=message.replace("*", r"\*")):
+        pairalign.distance("airr.tsv", measure="tcrdist", v_genes="genes.tsv")
+
+
+def test_calls_of_genes_are_read_as_programs_write_them() -> None:
+    names = ["TRBV13*01", "TRBV13", "Homsap TRBV13*01 F", "TRBV13*01,TRBV14*01", "TRBV13*01 or x"]
+    lines = [f"r{k}\t{name}\tCASSF" for k, name in enumerate(names)]
+    Path("airr.tsv").write_text("sequence_id\tv_call\tjunction_aa\n" + "\n".join(lines))
+    loops = {"TRBV13*01": {"cdr1": "AAA"}, "TRBV14*01": {"cdr1": "WWW"}}
+    found = pairalign.distance("airr.tsv", measure="tcrdist", v_genes=loops)
+    assert not found.condensed.any()
+
+
+def test_two_sets_have_the_same_regions() -> None:
+    one = read(table_of(some_receptors(3, 1, seed=1)))
+    with pytest.raises(DistanceError, match="two sets of receptors have the same regions"):
+        pairalign.distance(one, ["CASSF", "CASSTF"], measure="tcrdist")
+
+
+def test_what_tcrdist_is_not_of() -> None:
+    dna = SequenceSet.from_strings(["ACGT", "ACG"])
+    for wrong, kind in (
+        (lambda: receptors_of(dna), AlphabetError),
+        (lambda: pairalign.distance(dna, measure="tcrdist"), AlphabetError),
+        (lambda: pairalign.distance(["C"] * 2, measure="tcrdist", matrix="PAM250"), PairalignError),
+        (lambda: pairalign.distance(["C"] * 2, measure="tcrdist", device="cuda"), PairalignError),
+        (lambda: pairalign.distance(["C"] * 2, measure="tcrdist", v_genes={"a": {}}), FastaError),
+    ):
+        with pytest.raises(kind):
+            wrong()
+
+
+def test_other_commands_read_junctions() -> None:
+    Path("airr.tsv").write_text(CELLS)
+    found = pairalign.align("airr.tsv", locus="TRB")
+    assert [found.queries.names, found.queries.record(2)] == [["b1", "b2", "b4"], "record 5 'b4'"]
+    with pytest.raises(FastaError, match="two loci are for measure tcrdist"):
+        pairalign.read_fasta("airr.tsv", locus="TRA,TRB")
+    Path("x.fa").write_text(">a\nMKV\n>b\nMKL\n")
+    with pytest.raises(FastaError, match="no AIRR table: leave locus out"):
+        pairalign.align("x.fa", locus="TRB")
