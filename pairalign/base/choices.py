@@ -224,6 +224,7 @@ CLUSTER_SUFFIXES = {
     "fasta": (".fasta", ".fa", ".fas", ".fna", ".faa"),
     "otutab": (".otutab",),
     "biom": (".biom",),
+    "biom2": (".biom2",),
 }
 """Formats of clusters, and ends of names that mean each."""
 POSTERIOR_SUFFIXES = {

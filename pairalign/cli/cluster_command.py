@@ -26,7 +26,8 @@ from pairalign.engines.selection import usable_cores
 from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.cluster_files import write_clusters
 from pairalign.formats.group_files import read_groups
-from pairalign.formats.names import choose_format, suffixes_of
+from pairalign.formats.libraries import array_format
+from pairalign.formats.names import suffixes_of
 from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.cluster import ClusterJob
 from pairalign.jobs.run.file_checks import check_files
@@ -38,12 +39,13 @@ from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import number_of_pairs
 
 _SUFFIXES = {**CLUSTER_SUFFIXES, **suffixes_of(NETWORK_FORMATS)}
+_OF_SAMPLES = ("otutab", "biom", "biom2")
 
 
 def run_cluster(asked: ClusterOptions) -> None:
     """Carry out ``pairalign cluster``."""
     asked = with_output(asked)
-    format = choose_format(asked.output, asked.format, _SUFFIXES, "clusters")
+    format = array_format(asked.output, asked.format, _SUFFIXES, "clusters")
     asked = replace(asked, format=format, edges=format in NETWORK_FORMATS)
     check(asked)
     outputs = [path for path in (asked.output, asked.representatives) if path is not None]
@@ -56,7 +58,7 @@ def run_cluster(asked: ClusterOptions) -> None:
     sequences = problem.queries
     _warn_of_sizes(asked, sequences)
     _warn_of_lengths(problem, asked.thresholds)
-    if format in ("otutab", "biom") and (samples := describe_samples(sequences.descriptions)):
+    if format in _OF_SAMPLES and (samples := describe_samples(sequences.descriptions)):
         log.warning("%s: %s", sequences.source, samples)
     started = time.perf_counter()
     if asked.extend is not None:

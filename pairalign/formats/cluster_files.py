@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from itertools import accumulate
 
 from pairalign.alignments.alignments import Alignments
@@ -11,13 +13,14 @@ from pairalign.base.arrays import Int64s
 from pairalign.base.choices import CLUSTER_SUFFIXES
 from pairalign.base.texts import quoted
 from pairalign.clusters.clusters import Clusters
-from pairalign.formats.names import choose_format
+from pairalign.formats.libraries import array_format, biom_table
 from pairalign.formats.output import Path, open_output
 from pairalign.formats.uc_paths import write_uc_paths
 from pairalign.sequences.abundances import name_size, sample_of
 
 _RESIDUES = {"protein": "aa", "dna": "nt"}
 _LINES = 1 << 14
+_DATE = datetime(1970, 1, 1)  # of every file, so that the bytes are the same
 
 
 def write_clusters(
@@ -36,7 +39,7 @@ def write_clusters(
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
     clusters : Clusters
-    format : {"tsv", "uc", "clstr", "fasta", "otutab", "biom"}, optional
+    format : {"tsv", "uc", "clstr", "fasta", "otutab", "biom", "biom2"}, optional
         Default: by the end of the file's name.
     sizein : bool
         Count each sequence as often as ``;size=`` of its header says, in ``uc`` and of `sizeout`.
@@ -48,7 +51,7 @@ def write_clusters(
     Raises
     ------
     FormatError
-        Unknown format.
+        Unknown format; biom-format is not installed.
     OutputError
         The file cannot be written.
 
@@ -75,11 +78,15 @@ def write_clusters(
     ``otutab`` has a line a cluster and a column a sample, as ``biom convert`` and QIIME read it:
     how often sequences of the sample were seen, by ``;size=``, else how many there are. Samples are
     those of `pairalign.sequences.abundances.sample_of`; names end before the first ``;``, unless
-    two would be the same. ``biom`` is the same table as BIOM 1.0, JSON, whose date is a constant.
+    two would be the same. ``biom`` is the same table as BIOM 1.0, JSON, whose date is a constant;
+    ``biom2`` as BIOM 2.1, HDF5, by biom-format.
     """
-    chosen = choose_format(path, format, CLUSTER_SUFFIXES, "clusters")
+    chosen = array_format(path, format, CLUSTER_SUFFIXES, "clusters")
     counts = clusters.cluster_abundances if sizein else clusters.sizes
     with open_output(path, threads=threads) as output:
+        if chosen == "biom2":
+            output.write(_biom_hdf5(clusters))
+            return
         lines: list[str] = []
         for line in _lines_of(chosen, clusters, counts, sizeout):
             lines.append(line)
@@ -184,6 +191,23 @@ def _otu_table(clusters: Clusters) -> Iterator[str]:
         yield "\t".join((quoted(title), *map(str, row))) + "\n"
 
 
+def _biom_hdf5(clusters: Clusters) -> bytes:
+    """Return BIOM 2.1, with the date of `_biom`."""
+    from pairalign.base.version import __version__
+
+    table, h5py = biom_table()
+    samples, counts = _count_samples(clusters)
+    titles, cells = [], {}
+    for number, (title, row) in enumerate(counts):
+        titles.append(title)
+        cells |= {(number, place): count for place, count in enumerate(row) if count}
+    made = table(cells, titles, samples, type="OTU table", input_is_dense=False)
+    file = io.BytesIO()
+    with h5py.File(file, "w") as whole:
+        made.to_hdf5(whole, f"pairalign {__version__}", creation_date=_DATE)
+    return file.getvalue()
+
+
 def _biom(clusters: Clusters) -> Iterator[str]:
     """Yield BIOM 1.0; its date is always the same, so that the bytes are."""
     from pairalign.base.version import __version__
@@ -195,7 +219,7 @@ def _biom(clusters: Clusters) -> Iterator[str]:
         "format_url": "http://biom-format.org",
         "type": "OTU table",
         "generated_by": f"pairalign {__version__}",
-        "date": "1970-01-01T00:00:00",
+        "date": _DATE.isoformat(),
         "matrix_type": "sparse",
         "matrix_element_type": "int",
         "shape": [len(clusters), len(samples)],

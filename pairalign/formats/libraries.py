@@ -11,7 +11,7 @@ from pairalign.base.room import check_room
 from pairalign.formats.names import Suffixes, choose_format
 from pairalign.formats.output import Output, Path
 
-_PACKED = ("npz", "parquet")
+_PACKED = ("npz", "parquet", "biom2")
 """Formats that have their own compression."""
 _ARROW_BYTES = 256 << 20
 """That PyArrow maps; what it does where there are fewer is anybody's guess."""
@@ -100,11 +100,31 @@ def array_format(path: Path, format: str | None, suffixes: Suffixes, what: str) 
     Raises
     ------
     FormatError
-        There is no such format, it has its own compression, or PyArrow is not installed.
+        There is no such format, it has its own compression, or what writes it is not installed.
     """
     chosen = choose_format(path, format, suffixes, what)
     if chosen in _PACKED and str(path).endswith(COMPRESSED_SUFFIXES):
         raise FormatError(f"{chosen} is binary and not compressed again: leave .gz or .zst out")
     if chosen == "parquet":
         arrow()
+    if chosen == "biom2":
+        biom_table()
     return chosen
+
+
+def biom_table() -> tuple[Any, Any]:
+    """Return the class of tables of biom-format, and h5py.
+
+    Raises
+    ------
+    FormatError
+        They are not installed.
+    """
+    try:
+        import biom
+        import h5py
+    except ImportError as error:
+        raise FormatError(
+            "BIOM 2.1 needs biom-format, which is not installed: pip install 'pairalign[biom]'"
+        ) from error
+    return biom.Table, h5py

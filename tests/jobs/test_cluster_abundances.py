@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from plain_clusters import canonical, plain_values
 
 from pairalign import SequenceSet, cluster, make_scoring
 from pairalign.base.error_types import FastaError
+from pairalign.cli.main import main
 from pairalign.sequences.abundances import read_abundances, sample_of
 
 TEXT = """>S1_1;size=3;
@@ -94,14 +96,15 @@ def test_tables(tmp_path: Path) -> None:
     assert header.split("\t")[:3] == ["cluster", "size", "representative"]
 
 
-def test_biom_has_the_counts_of_otutab(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["biom", "biom2"])
+def test_biom_has_the_counts_of_otutab(version: str, tmp_path: Path) -> None:
     """As the biom-format package reads it, and with names that JSON must escape."""
     biom = pytest.importorskip("biom")
     (tmp_path / "in.fa").write_text(TEXT.replace("x;", 'x"\\;'))
     asked = ("cluster", "in.fa", "--min-identity", "0.9", "-q")
-    for ending in ("otutab", "biom"):
+    for ending in ("otutab", version):
         assert run(*asked, "-o", f"t.{ending}", cwd=tmp_path).returncode == 0
-    table = biom.load_table(str(tmp_path / "t.biom"))
+    table = biom.load_table(str(tmp_path / f"t.{version}"))
     header, *rows = (tmp_path / "t.otutab").read_text().splitlines()
     assert table.ids("sample").tolist() == header.split("\t")[1:]
     names = [row.split("\t")[0] for row in rows]
@@ -110,6 +113,23 @@ def test_biom_has_the_counts_of_otutab(tmp_path: Path) -> None:
     counts = [[float(count) for count in row.split("\t")[1:]] for row in rows]
     assert table.matrix_data.toarray().tolist() == counts
     assert table.type == "OTU table"
+    before = (tmp_path / f"t.{version}").read_bytes()
+    assert run(*asked, "-o", f"t.{version}", "-t", "2", cwd=tmp_path).returncode == 0
+    assert (tmp_path / f"t.{version}").read_bytes() == before
+
+
+def test_biom_is_refused_before_anything_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.fa").write_text(TEXT)
+    asked = ["cluster", "in.fa", "--min-identity", "0.9", "-q", "--format", "biom2", "-o"]
+    assert main([*asked, "x.biom.gz"]) == 2
+    assert "leave .gz or .zst out" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "biom", None)
+    assert main([*asked, "x.biom"]) == 2
+    assert "pip install 'pairalign[biom]'" in capsys.readouterr().err
+    assert [one.name for one in tmp_path.iterdir()] == ["in.fa"]
 
 
 def test_names_of_clusters_stay_different(tmp_path: Path) -> None:
