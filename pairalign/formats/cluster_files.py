@@ -197,7 +197,8 @@ def _biom_hdf5(clusters: Clusters) -> bytes:
 
     table, h5py = biom_table()
     samples, counts = _count_samples(clusters)
-    titles, cells = [], {}
+    titles: list[str] = []
+    cells: dict[tuple[int, int], int] = {}
     for number, (title, row) in enumerate(counts):
         titles.append(title)
         cells |= {(number, place): count for place, count in enumerate(row) if count}
