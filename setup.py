@@ -70,6 +70,7 @@ KERNEL_FLAGS = {
     "bitwise": [],
     "filters": [],
     "near": ["-O3", "-Wno-psabi"],
+    "ties": ["-O3", "-Wno-psabi"],
     # These have plain loops, for the compiler to put into vectors.
     "suboptimal": ["-O3"],
     "pruned": ["-O3"],

@@ -1,8 +1,8 @@
 // The instruction sets that kernels are compiled for, best first, and whether the processor has them.
 //
 // PAIRALIGN_INSTRUCTION_SETS(DO) is DO(name) for each of this kind of machine. A set also takes its flags in
-// setup.py and a source kernel_NAME.cpp in align/, bitwise/, filters/, suboptimal/, near/, posterior/ and
-// pruned/; without these nothing links. setup.py defines it where only some of them are built.
+// setup.py and a source kernel_NAME.cpp in align/, bitwise/, filters/, suboptimal/, near/, posterior/,
+// pruned/ and ties/; without these nothing links. setup.py defines it where only some of them are built.
 #pragma once
 
 #include "processor.h"

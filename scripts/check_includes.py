@@ -22,7 +22,7 @@ FRAMEWORKS = ("cpu", "cuda", "opencl")
 SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".cl", ".clh"}
 LAYERS = (
     ("index", "near"),
-    ("bitwise", "filters", "suboptimal", "msa", "posterior", "records"),
+    ("bitwise", "filters", "suboptimal", "msa", "posterior", "records", "ties"),
     ("align", "clusters", "gpu_plan", "pairs", "trees"),
     ("pruned", "text"),
     ("core", "files", "sets", "statistics"),

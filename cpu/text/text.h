@@ -81,6 +81,7 @@ enum pairalign_field : int32_t {
     PAIRALIGN_TARGET_TITLE,
     PAIRALIGN_BTOP,                   // BLAST's traceback
     PAIRALIGN_PERCENT_COVERAGE_PAIR,  // of the query by all alignments of the pair
+    PAIRALIGN_TIES,                   // optimal alignments
     PAIRALIGN_FIELDS,
 };
 
@@ -132,6 +133,7 @@ struct pairalign_text {
     const int64_t* confidence_offsets;   // [n + 1]
     const int32_t* query_covered;   // [n] residues in the spans of all alignments of the pair; null: there is
     const int32_t* target_covered;  // one alignment of each
+    const uint32_t* ties;           // [n] optimal alignments; null: not shown
     int32_t field_count;
     int32_t decimals;  // 0..6
     int32_t whole;     // rows show whole sequences (free end gaps as gaps): not local

@@ -228,6 +228,8 @@ struct Row {
                 return put_side(out, query, turns_query(), kDeletion);
             case PAIRALIGN_TARGET_ALIGNED:
                 return put_side(out, target, turns_target(), kInsertion);
+            case PAIRALIGN_TIES:
+                return text.ties == nullptr ? nullptr : put_number(out, text.ties[pair.place]);
             case PAIRALIGN_CONFIDENCE:
                 if (!knows(field)) return put(out, "nan");
                 return has_confidence(text, pair) ? put_confidence(out, text, pair) : nullptr;

@@ -27,7 +27,7 @@ _CODES = {
             *("pident", "ppos", "qcovhsp", "qstart", "sstart"),
             *("identity_internal", "identity_mbl", "identity_full", "identity_mean"),
             *("confidence", "qend", "send", "strand", "sstrand", "qtitle", "stitle", "btop"),
-            "qcovs",
+            *("qcovs", "ties"),
         )
     )
 }
@@ -44,6 +44,7 @@ TEXT_CODES = TITLE_CODES | {
 }
 """Those whose values are no numbers."""
 COVERAGE_OF_PAIR = _CODES["qcovs"]
+TIES = _CODES["ties"]
 
 _SCORE_FIELDS = (
     *("query", "target", "score", "bits", "evalue", "query_length", "target_length"),

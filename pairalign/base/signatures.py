@@ -178,6 +178,8 @@ SIGNATURES = {
     "text_wait": "pointer int64 int32 -> int32",
     "text_wait_written": "pointer int32 -> int32",
     "text_write_to": "pointer int32 pointer -> int32",
+    # cpu/ties/ties.h
+    "count_ties": "pointer*2 int32 text pointer -> int32",
     # cpu/trees/linkage.cpp
     "linkage": "int32 int64 pointer*3 -> int32",
 }

@@ -60,6 +60,7 @@ class NativeText(ctypes.Structure):
         ("confidence_offsets", ctypes.c_void_p),
         ("query_covered", ctypes.c_void_p),
         ("target_covered", ctypes.c_void_p),
+        ("ties", ctypes.c_void_p),
         ("field_count", ctypes.c_int32),
         ("decimals", ctypes.c_int32),
         ("whole", ctypes.c_int32),
@@ -139,6 +140,8 @@ class PairText:
         For SAM: pairs that are not the first of their query in the file.
     fields : ndarray of int32, optional
         For tables of chosen columns: codes of `pairalign.alignments.fields`.
+    ties : ndarray of uint32, shape (pairs,), optional
+        For tables that show them: how many optimal alignments each pair has.
     along_query : bool
         For tables: how columns run on strand -1, see `pairalign.alignments.fields.run_along_query`.
     significance : Significance, optional
@@ -163,6 +166,7 @@ class PairText:
         significance: Significance | None = None,
         tags: int = 0,
         marks: tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]] | None = None,
+        ties: npt.NDArray[np.uint32] | None = None,
         along_query: bool = False,
     ) -> None:
         scoring = alignments.scoring
@@ -175,7 +179,7 @@ class PairText:
         self._keep = (alignments, queries, targets, values, matrix, block_header, complement)
         statistics = _statistics(alignments, fields, significance, dual)
         covered = _covered(alignments, fields)
-        self._optional = (kinds, secondary, fields, statistics, marks, covered)
+        self._optional = (kinds, secondary, fields, statistics, marks, covered, ties)
         self.native = NativeText(
             queries.native,
             targets.native,
@@ -192,6 +196,7 @@ class PairText:
             *map(_address, statistics),
             *map(_address, marks or (None, None)),
             *map(_address, covered),
+            _address(ties),
             0 if fields is None else len(fields),
             decimals_of(scoring),
             scoring.mode != "local",

@@ -1,0 +1,202 @@
+"""How many optimal alignments pairs have (``cpu/ties/ties.h``); docs/ties.md defines them."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import Structure, c_int32, c_int64, c_void_p
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.errors import CapacityError
+from pairalign.base.native import library
+from pairalign.scoring.end_gaps import EndGaps, GapCost
+from pairalign.scoring.scoring import Scoring
+from pairalign.sequences.row_order import rank_rows
+from pairalign.sequences.sets import SequenceSet
+
+if TYPE_CHECKING:
+    from pairalign.alignments.alignments import Alignments
+
+MOST_TIES = 2**32 - 1
+"""What a count stops at."""
+
+_CELLS_AT_ONCE = 1 << 32
+"""Between two calls a run can be interrupted."""
+
+Counts = npt.NDArray[np.uint32]
+
+
+class NativeTiePairs(Structure):
+    """``pairalign_tie_pairs``."""
+
+    _fields_ = (
+        ("codes", c_void_p * 2),
+        ("offsets", c_void_p * 2),
+        *((name, c_void_p) for name in ("complement", "rows", "columns", "best")),
+        *((name, c_void_p) for name in ("row_set", "turned")),
+        ("count", c_int64),
+    )
+
+
+class NativeTieCosts(Structure):
+    """``pairalign_tie_costs``."""
+
+    _fields_ = (
+        ("matrix", c_void_p),
+        *((name, c_int32) for name in ("open", "extend")),
+        ("end_costs", c_int32 * 16),
+        *((name, c_int32) for name in ("local", "whole")),
+    )
+
+
+class TieCounter:
+    """Counts the optimal alignments of pairs.
+
+    Parameters
+    ----------
+    queries, targets : SequenceSet
+        The same object for one set.
+    scoring : Scoring
+    threads : int
+    instruction_set : str
+        As for the CPU engine; default: the best that the processor has.
+    """
+
+    def __init__(
+        self,
+        queries: SequenceSet,
+        targets: SequenceSet,
+        scoring: Scoring,
+        threads: int = 1,
+        instruction_set: str = "",
+    ) -> None:
+        self._sets = queries, targets
+        self._scoring, self._threads = scoring, threads
+        best = library.pairalign_instruction_sets().split(b",")[0]
+        self._instruction_set = instruction_set.encode() or best
+        self._ranks = rank_rows(queries, targets)
+        self._matrix = np.ascontiguousarray(scoring.matrix, np.int32)
+        sides = _end_costs(scoring)
+        costs = np.array([*sides, *sides[2:], *sides[:2]], np.int32).ravel().tolist()
+        self._is_symmetric = sides[:2] == sides[2:]
+        self._costs = NativeTieCosts(
+            self._matrix.ctypes.data,
+            *(scoring.gap_open, scoring.gap_extend),
+            (c_int32 * 16)(*costs),
+            *(scoring.mode == mode for mode in ("local", "global")),
+        )
+
+    def count(self, found: Alignments) -> Counts:
+        """Return the number of optimal alignments of each pair, at most `MOST_TIES`.
+
+        Parameters
+        ----------
+        found : Alignments
+            Of these sets, with spans and counts.
+
+        Returns
+        -------
+        ndarray of uint32, shape (n,)
+            0 where nothing is aligned.
+
+        Raises
+        ------
+        CapacityError
+            The machine is out of memory.
+        ValueError
+            An alignment is not optimal.
+        """
+        counts = np.zeros(len(found), np.uint32)
+        lengths = [
+            one.lengths_at(index)
+            for one, index in zip(self._sets, (found.query, found.target), strict=True)
+        ]
+        aligned = found.columns > 0
+        counts[aligned & ((lengths[0] == 0) | (lengths[1] == 0))] = 1
+        chosen = np.flatnonzero(aligned & (lengths[0] > 0) & (lengths[1] > 0))
+        if len(chosen):
+            counts[chosen] = self._count_distinct(found, chosen)
+            wrong = chosen[counts[chosen] == 0]
+            if len(wrong):
+                raise ValueError(
+                    f"alignment {wrong[0]} has not the highest score of its pair: optimal "
+                    "alignments are counted, no others"
+                )
+        return counts
+
+    def _count_distinct(self, found: Alignments, chosen: npt.NDArray[np.int64]) -> Counts:
+        """Count those of some pairs; pairs of the same two sequences are counted once."""
+        query, target = found.query[chosen], found.target[chosen]
+        ranks = self._ranks[0][query].astype(np.int64), self._ranks[1][target].astype(np.int64)
+        swapped = ranks[1] < ranks[0]
+        turned = np.zeros(len(chosen), np.bool_)
+        if found.strand is not None:
+            turned = found.strand[chosen] < 0
+        first, second = np.minimum(*ranks), np.maximum(*ranks)
+        side = np.zeros_like(swapped) if self._is_symmetric else swapped
+        keys = np.stack([second, first, turned, side])
+        order = np.lexsort(keys)
+        is_new = np.append(True, (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0))
+        taken = order[is_new]
+        # Lanes have row sequences of one set, and the same one where that is so.
+        again = np.lexsort((second[taken], first[taken], turned[taken], swapped[taken]))
+        pairs = (query, target, swapped, turned, found.raw_score[chosen])
+        counted = np.empty(len(taken), np.uint32)
+        counted[again] = self._call(*(one[taken[again]] for one in pairs))
+        counts = np.empty(len(chosen), np.uint32)
+        counts[order] = counted[np.cumsum(is_new) - 1]
+        return counts
+
+    def _call(
+        self,
+        query: npt.NDArray[np.int32],
+        target: npt.NDArray[np.int32],
+        swapped: npt.NDArray[np.bool_],
+        turned: npt.NDArray[np.bool_],
+        raw_score: npt.NDArray[np.int32],
+    ) -> Counts:
+        counts = np.empty(len(query), np.uint32)
+        rows, columns = np.where(swapped, target, query), np.where(swapped, query, target)
+        arrays = (
+            *(np.ascontiguousarray(one, np.int32) for one in (rows, columns, raw_score)),
+            *(np.ascontiguousarray(one, np.uint8) for one in (swapped, turned)),
+        )
+        complement = self._scoring.alphabet.complement
+        sets = [(one.codes, np.ascontiguousarray(one.offsets, np.int64)) for one in self._sets]
+        codes, offsets = zip(*sets, strict=True)
+        cells = np.cumsum(
+            self._sets[0].lengths_at(query).astype(np.float64) * self._sets[1].lengths_at(target)
+        )
+        start = 0
+        while start < len(query):
+            most = _CELLS_AT_ONCE + (cells[start - 1] if start else 0)
+            stop = max(start + 1, int(np.searchsorted(cells, most)))
+            native = NativeTiePairs(
+                (c_void_p * 2)(*(one.ctypes.data for one in codes)),
+                (c_void_p * 2)(*(one.ctypes.data for one in offsets)),
+                None if complement is None else complement.ctypes.data,
+                *(one[start:stop].ctypes.data for one in arrays),
+                stop - start,
+            )
+            part: Any = counts[start:stop]
+            if library.pairalign_count_ties(
+                ctypes.byref(native),
+                ctypes.byref(self._costs),
+                self._threads,
+                self._instruction_set,
+                part.ctypes.data,
+            ):
+                raise CapacityError("out of memory while optimal alignments are counted")
+            start = stop
+        return counts
+
+
+def _end_costs(scoring: Scoring) -> list[tuple[int, int]]:
+    """Return what gaps at each end cost, in the order of `pairalign.scoring.end_gaps.ENDS`."""
+    usual = GapCost(scoring.gap_open, scoring.gap_extend)
+    if scoring.mode == "semiglobal":
+        usual = GapCost(0, 0)
+    ends = scoring.end_gaps or EndGaps(usual, usual, usual, usual)
+    return [(cost.open, cost.extend) for cost in ends.costs]
