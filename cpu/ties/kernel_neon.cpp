@@ -4,5 +4,6 @@
 
 namespace pairalign {
 extern const TieKernel ties_neon;
-const TieKernel ties_neon = {"neon", neon::TieCounter::LANES, neon::TieCounter::bytes, neon::TieCounter::count};
+const TieKernel ties_neon = {"neon", neon::TieCounter::LANES, neon::TieCounter::bytes,
+                             neon::TieCounter::count};
 }  // namespace pairalign

@@ -53,7 +53,8 @@ private:
 
     int64_t end_of_batch(int64_t begin) const {
         int64_t end = begin + 1;
-        while (end < pairs_.count && end < begin + kernel_.lanes && pairs_.row_set[end] == pairs_.row_set[begin])
+        while (end < pairs_.count && end < begin + kernel_.lanes &&
+               pairs_.row_set[end] == pairs_.row_set[begin])
             end++;
         return end;
     }
@@ -110,7 +111,7 @@ private:
         int64_t cost = 0;
         bool has_columns = costs_.whole != 0;
         for (const TieEnd end : {first, second}) {
-            const int32_t(&gap)[2] = batch.end_costs[end];
+            const int32_t (&gap)[2] = batch.end_costs[end];
             const bool is_of_row = end == ROW_START || end == ROW_END;
             const int32_t residues = is_of_row ? batch.heights[l] : batch.widths[l];
             cost += gap[0] + (int64_t{residues} - 1) * gap[1];

@@ -1,8 +1,8 @@
 // How many optimal alignments pairs have. docs/ties.md says which alignments are different ones.
 //
 // A pair's alignments are the paths through three states a cell, by its last column: M ends in two residues,
-// E in a gap that consumes a column residue, F in one that consumes a row residue. So each sequence of columns
-// is one path, also where opening and extending a gap cost the same:
+// E in a gap that consumes a column residue, F in one that consumes a row residue. So each sequence of
+// columns is one path, also where opening and extending a gap cost the same:
 //     M(i,j) = max(M, E, F)(i-1,j-1) + S
 //     E(i,j) = max(E(i,j-1) - extend, max(M, F)(i,j-1) - open)
 //     F(i,j) = max(F(i-1,j) - extend, max(M, E)(i-1,j) - open)
@@ -31,14 +31,14 @@ struct pairalign_tie_pairs {
     const int32_t* rows;        // [count] input index of what runs along the rows
     const int32_t* columns;     // [count]
     const int32_t* best;        // [count] raw scores
-    const uint8_t* row_set;     // [count] which set the row sequence is of; the other sequence is of the other
-    const uint8_t* turned;      // [count] whether the column sequence is reverse-complemented
+    const uint8_t* row_set;  // [count] which set the row sequence is of; the other sequence is of the other
+    const uint8_t* turned;   // [count] whether the column sequence is reverse-complemented
     int64_t count;
 };
 
 struct pairalign_tie_costs {
-    const int32_t* matrix;     // [32][32]
-    int32_t open, extend;      // of a gap
+    const int32_t* matrix;       // [32][32]
+    int32_t open, extend;        // of a gap
     int32_t end_costs[2][4][2];  // row sequence of set 0, of set 1: of gaps opposite its start, its end, the
                                  // start of the column sequence, its end: open and extend
     int32_t local;

@@ -13,7 +13,7 @@ namespace PAIRALIGN_ISA {
 struct TieCounter {
     static constexpr int LANES = PAIRALIGN_TIE_BYTES / 4;
     static constexpr int CODES = 32;
-    static constexpr int ROWS = 2;  // filled together
+    static constexpr int ROWS = 2;                           // filled together
     static constexpr int32_t DEAD = -(1 << 30) - (1 << 29);  // below any score, far above a wrap
     typedef int32_t V __attribute__((vector_size(PAIRALIGN_TIE_BYTES)));
     typedef uint32_t U __attribute__((vector_size(PAIRALIGN_TIE_BYTES)));
@@ -79,8 +79,16 @@ struct TieCounter {
     static void count(TieBatch& batch) {
         const size_t columns = static_cast<size_t>(batch.width) + 1;
         Column* const memory = static_cast<Column*>(batch.memory);
-        Fill f{batch,       memory, reinterpret_cast<V*>(memory + columns),
-               set(batch.open), set(batch.extend), V{}, V{}, V{}, U{}, V{}};
+        Fill f{batch,
+               memory,
+               reinterpret_cast<V*>(memory + columns),
+               set(batch.open),
+               set(batch.extend),
+               V{},
+               V{},
+               V{},
+               U{},
+               V{}};
         for (int l = 0; l < LANES; l++) {
             f.best[l] = batch.best[l];
             f.heights[l] = batch.heights[l];
@@ -112,7 +120,8 @@ private:
             f.columns[j] = {start, LOCAL ? dead() : after(start, f.open)};
         }
         int32_t i = 1;
-        for (; i + ROWS - 1 <= batch.height; i += ROWS) fill_rows<LOCAL, SAME, ROWS>(f, i, shortest, narrowest);
+        for (; i + ROWS - 1 <= batch.height; i += ROWS)
+            fill_rows<LOCAL, SAME, ROWS>(f, i, shortest, narrowest);
         for (; i <= batch.height; i++) fill_rows<LOCAL, SAME, 1>(f, i, shortest, narrowest);
     }
 

@@ -29,6 +29,7 @@ CLAIMS = (
     *("identity_shorter", "identity_longer", "ppos", "query_coverage", "target_coverage"),
     *("identity_internal", "identity_mbl", "identity_full", "identity_mean"),
     *("edits_internal", "pgaps", "qcovhsp", "qcovs", "edits_of_part"),
+    "ties",
 )
 """Numbers that a file may state; the order is that of pairalign_claim."""
 

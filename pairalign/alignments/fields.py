@@ -1,6 +1,6 @@
 """Columns that tables of alignments can have, by our names, BLAST's and MMseqs2's.
 
-``--columns`` of the TSV and `blast6` formats chooses among them; cpu/text/text_fields.h writes
+``--columns`` of tables chooses among them; cpu/text/text_fields.h writes
 them. Spans are 0-based and half-open by our names, 1-based and inclusive by others. On strand ``-``
 columns run along the target and ``qstart`` is the larger, as MMseqs2 has it; where a column is
 BLAST's (`run_along_query`), they run along the query and ``sstart`` is the larger.

@@ -41,6 +41,16 @@ class Selectable(Tabular):
         marks: list[str] = _above().mark_confidence(self)
         return marks
 
+    @property
+    def ties(self) -> npt.NDArray[np.uint32]:
+        """How many optimal alignments each pair has, at most 2^32 - 1, counted when asked for.
+
+        uint32 of shape (n,); 0 where nothing is aligned, see docs/ties.md. ValueError without spans
+        and counts, and for an alignment that is not optimal, as others than the first of `hsps`.
+        """
+        counts: npt.NDArray[np.uint32] = _above().count_ties(self)
+        return counts
+
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         """Write a file, as the command ``align`` does.
 

@@ -5,6 +5,7 @@ The columns are those of the TSV and Parquet files, see `COLUMNS`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -48,13 +49,21 @@ STRAND_COLUMN = "strand"
 """That after them where pairs may be on either strand."""
 
 
-def column_names(detail: Detail, strands: bool = False) -> tuple[str, ...]:
-    """Return the names of the columns of a pair, with its strand where that is asked for."""
-    return (*COLUMNS[detail], *((STRAND_COLUMN,) if strands else ()))
-
-
 STATISTICS_COLUMNS = ("bits", "evalue")
 """Those after the scores, where bits and E-values are known."""
+
+KNOWN_COLUMNS = (*COLUMNS[Detail.CIGAR], *STATISTICS_COLUMNS, STRAND_COLUMN, "confidence", "ties")
+"""All that Arrow tables can have."""
+
+
+def column_names(
+    detail: Detail, strands: bool = False, statistics: bool = False
+) -> tuple[str, ...]:
+    """Return the names of the columns of a pair, with strand and statistics where asked for."""
+    rest = COLUMNS[detail][len(SCORE_COLUMNS) :]
+    shown = STATISTICS_COLUMNS if statistics else ()
+    return (*SCORE_COLUMNS, *shown, *rest, *((STRAND_COLUMN,) if strands else ()))
+
 
 _FIELD_OF = {"gap_letters": "gap_residues"}
 """Fields of `Alignments` whose columns in files have the name that they were published with."""
@@ -166,7 +175,8 @@ def make_table(alignments: PairColumns) -> pa.Table:
     statistics = alignments.significance is not None
     strands = alignments.strand is not None
     large = runs > _MOST_RUNS
-    schema = arrow_schema(alignments.scoring, detail, statistics, strands=strands, large=large)
+    columns = column_names(detail, strands, statistics)
+    schema = arrow_schema(alignments.scoring, columns, large=large)
     names = [arrow_names(alignments.queries), arrow_names(alignments.targets)]
     return arrow_table(alignments, names, schema)
 
@@ -204,25 +214,22 @@ def with_text_cigars(table: pa.Table) -> pa.Table:
 
 def arrow_schema(
     scoring: Scoring,
-    detail: Detail,
-    statistics: bool = False,
+    names: Sequence[str],
     *,
-    strands: bool = False,
     large: bool = False,
+    unknown: Sequence[str] = (),
 ) -> pa.Schema:
     """Return names and types of the columns; what the scores mean is in the metadata.
 
     Parameters
     ----------
     scoring : Scoring
-    detail : Detail
-        What was computed.
-    statistics : bool
-        Whether bits and E-values are known.
-    strands : bool
-        Whether there is a column ``strand``: 1, or -1 where the query is reverse-complemented.
+    names : sequence of str
+        Some of `KNOWN_COLUMNS`. ``strand`` is 1, or -1 where the query is reverse-complemented.
     large : bool
         Whether there may be more than 2^31 runs of CIGARs.
+    unknown : sequence of str
+        Those whose values are null.
     """
     import pyarrow as pa
 
@@ -232,7 +239,7 @@ def arrow_schema(
     types["query"] = types["target"] = pa.dictionary(pa.int32(), pa.string())
     types["score"] = pa.int64() if scoring.scale == 1 else pa.float64()
     types |= dict.fromkeys(("identity", *STATISTICS_COLUMNS), pa.float64())
-    types[STRAND_COLUMN] = pa.int8()
+    types |= {STRAND_COLUMN: pa.int8(), "confidence": pa.large_string(), "ties": pa.uint32()}
     types["cigar"] = (pa.large_list if large else pa.list_)(pa.uint32())
     metadata = {
         "version": __version__,
@@ -245,16 +252,19 @@ def arrow_schema(
     }
     if scoring.end_gaps is not None:
         metadata["end_gaps"] = scoring.end_gaps.describe(scoring.format_score)
-    names = [*column_names(detail, strands)]
-    if statistics:
-        names[len(SCORE_COLUMNS) : len(SCORE_COLUMNS)] = STATISTICS_COLUMNS
+    nullable = {"identity", *unknown}
     return pa.schema(
-        [pa.field(name, types[name], nullable=name == "identity") for name in names],
+        [pa.field(name, types[name], nullable=name in nullable) for name in names],
         metadata={f"pairalign.{key}": value for key, value in metadata.items()},
     )
 
 
-def arrow_table(group: PairColumns, names: list[pa.Array], schema: pa.Schema) -> pa.Table:
+def arrow_table(
+    group: PairColumns,
+    names: list[pa.Array],
+    schema: pa.Schema,
+    more: Mapping[str, pa.Array] | None = None,
+) -> pa.Table:
     """Make a table of some alignments.
 
     Parameters
@@ -264,21 +274,26 @@ def arrow_table(group: PairColumns, names: list[pa.Array], schema: pa.Schema) ->
         Of the queries' and the targets' sets.
     schema : pyarrow.Schema
         From `arrow_schema`.
+    more : mapping, optional
+        Columns that are not made of the alignments.
     """
     import pyarrow as pa
 
     columns: dict[str, Any] = {
+        **(more or {}),
         "query": _dictionary(group.query, names[0]),
         "target": _dictionary(group.target, names[1]),
-        "score": pa.array(group.score).cast(schema.field("score").type),
+        "query_length": pa.array(group.queries.lengths[group.query]),
+        "target_length": pa.array(group.targets.lengths[group.target]),
     }
-    if STATISTICS_COLUMNS[0] in schema.names:
-        columns |= {name: pa.array(getattr(group, name)) for name in STATISTICS_COLUMNS}
-    if "identity" in schema.names:
+    if "score" in schema.names:
+        columns["score"] = pa.array(group.score).cast(schema.field("score").type)
+    if group.significance is not None:
+        shown = [name for name in STATISTICS_COLUMNS if name in schema.names]
+        columns |= {name: pa.array(getattr(group, name)) for name in shown}
+    if group.has_stats:
         columns["identity"] = pa.array(group.identity, from_pandas=True)
         columns["columns"] = pa.array(group.columns)
-        columns["query_length"] = pa.array(group.queries.lengths[group.query])
-        columns["target_length"] = pa.array(group.targets.lengths[group.target])
     if "cigar" in schema.names:
         assert group.cigar is not None
         assert group.cigar_offsets is not None
@@ -294,7 +309,9 @@ def arrow_table(group: PairColumns, names: list[pa.Array], schema: pa.Schema) ->
         strand = np.ones(len(group.query), np.int8) if group.strand is None else group.strand
         columns[STRAND_COLUMN] = pa.array(strand)
     for name in schema.names:
-        if name not in columns:
+        if name in STATISTICS_COLUMNS and name not in columns:
+            columns[name] = pa.nulls(len(group.query), pa.float64())
+        elif name not in columns:
             columns[name] = pa.array(group.field(_FIELD_OF.get(name, name)))
     return pa.Table.from_arrays([columns[name] for name in schema.names], schema=schema)
 

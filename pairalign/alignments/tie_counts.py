@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.errors import CapacityError
+from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
 from pairalign.scoring.end_gaps import EndGaps, GapCost
 from pairalign.scoring.scoring import Scoring
@@ -109,43 +109,72 @@ class TieCounter:
             An alignment is not optimal.
         """
         counts = np.zeros(len(found), np.uint32)
-        lengths = [
-            one.lengths_at(index)
-            for one, index in zip(self._sets, (found.query, found.target), strict=True)
-        ]
-        aligned = found.columns > 0
-        counts[aligned & ((lengths[0] == 0) | (lengths[1] == 0))] = 1
-        chosen = np.flatnonzero(aligned & (lengths[0] > 0) & (lengths[1] > 0))
-        if len(chosen):
-            counts[chosen] = self._count_distinct(found, chosen)
-            wrong = chosen[counts[chosen] == 0]
-            if len(wrong):
-                raise ValueError(
-                    f"alignment {wrong[0]} has not the highest score of its pair: optimal "
-                    "alignments are counted, no others"
-                )
+        chosen = np.flatnonzero(found.columns)
+        turned = None if found.strand is None else found.strand[chosen] < 0
+        query, target = found.query[chosen], found.target[chosen]
+        counts[chosen] = self.count_pairs(query, target, found.raw_score[chosen], turned)
+        wrong = chosen[counts[chosen] == 0]
+        if len(wrong):
+            raise ValueError(
+                f"alignment {wrong[0]} has not the highest score of its pair: optimal alignments "
+                "are counted, no others"
+            )
         return counts
 
-    def _count_distinct(self, found: Alignments, chosen: npt.NDArray[np.int64]) -> Counts:
+    def count_pairs(
+        self,
+        query: npt.NDArray[np.int32],
+        target: npt.NDArray[np.int32],
+        raw_score: npt.NDArray[np.int32],
+        turned: npt.NDArray[np.bool_] | None = None,
+    ) -> Counts:
+        """Return the number of alignments with at least one column that have a pair's best score.
+
+        Parameters
+        ----------
+        query, target : ndarray of int32, shape (n,)
+            Input indices.
+        raw_score : ndarray of int32, shape (n,)
+        turned : ndarray of bool, shape (n,), optional
+            Pairs of strand -1.
+
+        Returns
+        -------
+        ndarray of uint32, shape (n,)
+            0 where the score is not the best.
+        """
+        counts = np.ones(len(query), np.uint32)  # of an empty sequence: all is one gap
+        lengths = self._sets[0].lengths_at(query), self._sets[1].lengths_at(target)
+        chosen = np.flatnonzero((lengths[0] > 0) & (lengths[1] > 0))
+        if len(chosen):
+            turned = np.zeros(len(query), np.bool_) if turned is None else turned
+            counts[chosen] = self._count_distinct(
+                query[chosen], target[chosen], raw_score[chosen], turned[chosen]
+            )
+        return counts
+
+    def _count_distinct(
+        self,
+        query: npt.NDArray[np.int32],
+        target: npt.NDArray[np.int32],
+        raw_score: npt.NDArray[np.int32],
+        turned: npt.NDArray[np.bool_],
+    ) -> Counts:
         """Count those of some pairs; pairs of the same two sequences are counted once."""
-        query, target = found.query[chosen], found.target[chosen]
         ranks = self._ranks[0][query].astype(np.int64), self._ranks[1][target].astype(np.int64)
         swapped = ranks[1] < ranks[0]
-        turned = np.zeros(len(chosen), np.bool_)
-        if found.strand is not None:
-            turned = found.strand[chosen] < 0
         first, second = np.minimum(*ranks), np.maximum(*ranks)
         side = np.zeros_like(swapped) if self._is_symmetric else swapped
-        keys = np.stack([second, first, turned, side])
+        keys = np.stack([second, first, turned, side, raw_score])
         order = np.lexsort(keys)
         is_new = np.append(True, (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0))
         taken = order[is_new]
         # Lanes have row sequences of one set, and the same one where that is so.
         again = np.lexsort((second[taken], first[taken], turned[taken], swapped[taken]))
-        pairs = (query, target, swapped, turned, found.raw_score[chosen])
+        k = taken[again]
         counted = np.empty(len(taken), np.uint32)
-        counted[again] = self._call(*(one[taken[again]] for one in pairs))
-        counts = np.empty(len(chosen), np.uint32)
+        counted[again] = self._call(query[k], target[k], swapped[k], turned[k], raw_score[k])
+        counts = np.empty(len(query), np.uint32)
         counts[order] = counted[np.cumsum(is_new) - 1]
         return counts
 
@@ -159,10 +188,10 @@ class TieCounter:
     ) -> Counts:
         counts = np.empty(len(query), np.uint32)
         rows, columns = np.where(swapped, target, query), np.where(swapped, query, target)
-        arrays = (
+        arrays: list[npt.NDArray[Any]] = [
             *(np.ascontiguousarray(one, np.int32) for one in (rows, columns, raw_score)),
             *(np.ascontiguousarray(one, np.uint8) for one in (swapped, turned)),
-        )
+        ]
         complement = self._scoring.alphabet.complement
         sets = [(one.codes, np.ascontiguousarray(one.offsets, np.int64)) for one in self._sets]
         codes, offsets = zip(*sets, strict=True)

@@ -130,6 +130,11 @@ class Alignment:
         return str(self._alone.confidence[0])
 
     @property
+    def ties(self) -> int:
+        """How many optimal alignments the pair has, see `Alignments.ties`."""
+        return int(self._alone.ties[0])
+
+    @property
     def _alone(self) -> Any:
         """The pair as an `Alignments` of one."""
         fields: Any = self.alignments

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.fields import Field
+from pairalign.alignments.fields import FIELDS, Field
 from pairalign.base.choices import (
     COMPRESSED_SUFFIXES,
     FORMAT_NAMES,
@@ -297,7 +297,18 @@ def _check_columns(writer: type[Writer], fields: tuple[Field, ...], detail: Deta
     if fields and writer.default_fields is None:
         fitting = ", ".join(n for n, other in FORMATS.items() if other.default_fields is not None)
         raise FormatError(f"{writer.name} has no columns to choose; {fitting} have")
+    names = [field.name for field in fields]
+    for name in writer.needed_fields if fields else ():
+        if name not in names:
+            raise FormatError(f"{writer.name} needs a column '{name}'")
     for field in fields:
+        if writer.known_fields is not None and field.name not in writer.known_fields:
+            known = ", ".join(name for name in FIELDS if name in writer.known_fields)
+            raise FormatError(
+                f"{writer.name} has no column '{field.name}': expected some of {known}"
+            )
+        if writer.fields_once and names.count(field.name) > 1:
+            raise FormatError(f"{writer.name} has each column once: '{field.name}' comes twice")
         if field.detail > detail:
             raise FormatError(f"column '{field.name}' needs alignments, which are not computed")
 

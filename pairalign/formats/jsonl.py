@@ -11,7 +11,7 @@ import numpy as np
 from pairalign.alignments.alignment_records import AlignmentRecords, read_lines
 from pairalign.alignments.fields import FIELDS, TEXT_CODES, run_along_query
 from pairalign.alignments.tables import column_names
-from pairalign.base.error_types import AlignmentFileError, FormatError
+from pairalign.base.error_types import AlignmentFileError
 from pairalign.formats.output import Output
 from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.readers.table_reader import TsvReader
@@ -50,10 +50,7 @@ class JsonlWriter(TextWriter):
     UTF-8; quotes, backslashes, control characters and the line ends of Unicode in names are
     escaped.
 
-    Raises
-    ------
-    FormatError
-        By the constructor, if a column is chosen twice: an object has each key once.
+    An object has each key once.
     """
 
     name = "jsonl"
@@ -66,14 +63,12 @@ class JsonlWriter(TextWriter):
     takes_both_ways = True
     either_strand = True
     default_fields = ()
+    fields_once = True
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         names = [field.name for field in content.fields] or [
             *column_names(content.detail, content.strands)
         ]
-        twice = [name for name in names if names.count(name) > 1]
-        if twice:
-            raise FormatError(f"jsonl has each key once: column '{twice[0]}' was chosen twice")
         super().__init__(output, content, threads)
         self._fields = np.array([FIELDS[name].code for name in names], np.int32)
         self._along_query = run_along_query(names)

@@ -12,7 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
-from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table
+from pairalign.alignments.tables import (
+    KNOWN_COLUMNS,
+    STATISTICS_COLUMNS,
+    arrow_names,
+    arrow_schema,
+    arrow_table,
+    column_names,
+)
 from pairalign.base.error_types import PartsError
 from pairalign.formats.libraries import arrow
 from pairalign.formats.output import Output
@@ -31,6 +38,9 @@ if TYPE_CHECKING:
 GROUP_PAIRS = 1 << 16
 GROUP_RUNS = 1 << 20
 
+_CONFIDENCE = "confidence"
+_Counts = npt.NDArray[np.uint32] | None
+
 
 class ParquetWriter(Writer):
     """Parquet with the columns of TSV that were computed.
@@ -47,7 +57,8 @@ class ParquetWriter(Writer):
     ``.database_sequences``, ``.search_space`` (how it is found), ``.comp_based_stats`` and
     ``.mask``. Where pairs may be on either strand, ``strand`` (int8) is 1 or -1. Alignments by
     expected accuracy have a column ``confidence`` at the end, a large string: a mark for each of
-    their columns, as TSV has it.
+    their columns, as TSV has it. Columns can be chosen, among them ``ties`` (uint32); bits and
+    E-values are null where they are not known.
 
     A row group, with the dictionaries of its names (in the order in which they come), follows from
     the pairs and their place in the table alone: what was written in parts, or before and after
@@ -63,18 +74,19 @@ class ParquetWriter(Writer):
     compressible = False
     joined = True
     shows_confidence = True
+    default_fields = ()
+    known_fields = frozenset(KNOWN_COLUMNS)
+    needed_fields = ("query", "target")
+    fields_once = True
     thread_bytes = 32 << 20
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
-        self._parts: list[Alignments] = []
+        self._parts: list[tuple[Alignments, _Counts]] = []
         self._groups = _Groups()
         self._names = [arrow_names(content.queries), arrow_names(content.targets)]
-        has_statistics = content.significance is not None
-        schema = arrow_schema(
-            content.scoring, content.detail, has_statistics, strands=content.strands
-        )
-        self._schema = _with_confidence(_with_statistics(schema, content), content)
+        self._schema = _with_statistics(_schema_of(content), content)
+        self._ties = content.tie_counter(threads)
         self._file: _TableFile | None = _TableFile(output, self._schema, threads)
 
     @classmethod
@@ -118,8 +130,10 @@ class ParquetWriter(Writer):
 
     def _write(self, alignments: Alignments) -> None:
         self.shown += len(alignments)
-        for start, stop, ends in self._groups.cut(len(alignments), alignments.cigar_offsets):
-            self._parts.append(alignments[start:stop])
+        offsets = alignments.cigar_offsets if "cigar" in self._schema.names else None
+        for start, stop, ends in self._groups.cut(len(alignments), offsets):
+            part = alignments[start:stop]
+            self._parts.append((part, None if self._ties is None else self._ties.count(part)))
             if ends:
                 self._end_group()
 
@@ -129,18 +143,20 @@ class ParquetWriter(Writer):
             self._file = _TableFile(self._output, self._schema, self._threads)
         self._file.write(lambda: self._table(parts))
 
-    def _table(self, parts: list[Alignments]) -> pa.Table:
-        group = replace(concatenate(parts), significance=self._content.significance)
+    def _table(self, parts: list[tuple[Alignments, _Counts]]) -> pa.Table:
         import pyarrow as pa
 
-        confidence = self._content.confidence
-        if confidence is None:
-            return arrow_table(group, self._names, self._schema)
-        field = self._schema.field(-1)
-        table = arrow_table(group, self._names, self._schema.remove(len(self._schema) - 1))
-        marks, offsets = confidence.marks(group)
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(marks)]
-        return table.append_column(field, pa.Array.from_buffers(field.type, len(group), buffers))
+        found, counts = zip(*parts, strict=True)
+        group = replace(concatenate(found), significance=self._content.significance)
+        more: dict[str, pa.Array] = {}
+        if _CONFIDENCE in self._schema.names:
+            assert self._content.confidence is not None
+            marks, offsets = self._content.confidence.marks(group)
+            buffers = [None, pa.py_buffer(offsets), pa.py_buffer(marks)]
+            more[_CONFIDENCE] = pa.Array.from_buffers(pa.large_string(), len(group), buffers)
+        if self._ties is not None:
+            more["ties"] = pa.array(np.concatenate(counts))
+        return arrow_table(group, self._names, self._schema, more)
 
     def flush(self) -> int:
         """End the file: what comes next is another, for `join`."""
@@ -177,13 +193,15 @@ def _with_statistics(schema: pa.Schema, content: Content) -> pa.Schema:
     return schema.with_metadata({**schema.metadata, **named})
 
 
-def _with_confidence(schema: pa.Schema, content: Content) -> pa.Schema:
-    """Add a column of how sure columns are, where that is shown."""
-    import pyarrow as pa
-
-    if content.confidence is None:
-        return schema
-    return schema.append(pa.field("confidence", pa.large_string(), nullable=False))
+def _schema_of(content: Content) -> pa.Schema:
+    """Return the columns: those that were chosen, or those that were computed."""
+    has_statistics = content.significance is not None
+    names = [field.name for field in content.fields]
+    if not names:
+        names += column_names(content.detail, content.strands, has_statistics)
+        names += [_CONFIDENCE] if content.confidence is not None else []
+    unknown = () if has_statistics else STATISTICS_COLUMNS
+    return arrow_schema(content.scoring, names, unknown=unknown)
 
 
 class _Groups:

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.alignments.fields import TITLE_CODES, Field, run_along_query
+from pairalign.alignments.fields import TIES, TITLE_CODES, Field, run_along_query
+from pairalign.alignments.tie_counts import TieCounter
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import WEIGHTS
 from pairalign.base.error_types import FormatError
@@ -118,6 +119,12 @@ class Content:
     weight: str = WEIGHTS[0]
     confidence: Confidence | None = None
 
+    def tie_counter(self, threads: int) -> TieCounter | None:
+        """Return what counts the optimal alignments of pairs; None where no column shows them."""
+        if not any(field.code == TIES for field in self.fields):
+            return None
+        return TieCounter(self.queries, self.targets, self.scoring, threads)
+
 
 class Writer(Abortable):
     """Writes alignments to one output; a context manager that aborts when something was raised.
@@ -170,6 +177,12 @@ class Writer(Abortable):
         Whether the sequences of a part will do, and `pairalign.sequences.block_set.slices` of all.
     default_fields : tuple of Field or None
         The columns of a table, where they can be chosen; empty: they follow from what was computed.
+    known_fields : frozenset of str or None
+        The columns that it can have; None: all.
+    needed_fields : tuple of str
+        Those that it cannot be without, where columns are chosen.
+    fields_once : bool
+        Whether it can have a column once.
     known_tags : tuple of str
         Some of `TAGS` that it can have.
     name_rules : tuple of NameRule
@@ -201,6 +214,9 @@ class Writer(Abortable):
     thread_bytes: ClassVar[int] = 0
     of_block: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None
+    known_fields: ClassVar[frozenset[str] | None] = None
+    needed_fields: ClassVar[tuple[str, ...]] = ()
+    fields_once: ClassVar[bool] = False
     known_tags: ClassVar[tuple[str, ...]] = ()
     shows_residues: ClassVar[bool] = True  # without tags and chosen columns
     name_rules: ClassVar[tuple[NameRule, ...]] = ()
@@ -339,6 +355,7 @@ class TextWriter(Writer):
         if fields:
             self._fields = np.array([field.code for field in fields], np.int32)
         self._along_query = run_along_query(field.name for field in fields)
+        self._ties = content.tie_counter(threads)
         if content.piece.first:
             self._output.write(self.header())
         self._queue = TextQueue(min(threads, MOST_FORMATTERS), CHUNK_BYTES, content.piece.number)
@@ -402,6 +419,7 @@ class TextWriter(Writer):
             significance=self._content.significance,
             tags=sum(TAGS[tag] for tag in self._content.tags),
             marks=None if confidence is None else confidence.marks(alignments),
+            ties=None if self._ties is None else self._ties.count(alignments),
             along_query=self._along_query,
         )
 

@@ -59,6 +59,9 @@ class TwoSetsOptions(SequencesOptions):
     )
 
 
+_TIES = "ties"
+
+
 @request
 class TableOptions(Asked):
     """What tables of alignments show."""
@@ -165,6 +168,13 @@ def _has_no_accuracy(name: str, is_given: Callable[[Any], bool]) -> Rule:
     return Rule(
         lambda asked: asked.is_by_accuracy and is_given(asked),
         "{objective=mea} gives one alignment of a pair by posteriors: leave " + name + " out",
+    )
+
+
+def _has_no_ties(name: str, is_given: Callable[[Any], bool]) -> Rule:
+    return Rule(
+        lambda asked: is_given(asked) and _TIES in names_in(asked.columns),
+        f"column '{_TIES}' counts alignments with the highest score: leave {name} out",
     )
 
 
@@ -336,6 +346,8 @@ class AlignOptions(
             lambda asked: asked.hsps > 1 and asked.format in NETWORK_NAMES,
             "{.format} has an edge a pair: leave {hsps} out, or write another format",
         ),
+        _has_no_ties("{hsps}", lambda asked: asked.hsps > 1),
+        _has_no_ties("{objective=mea}", lambda asked: asked.is_by_accuracy),
         Rule(
             lambda asked: asked.hsps > 1 and "tp" in names_in(asked.paf_tags),
             "{paf_tags=tp}: with {hsps} a pair has several alignments, leave one out",

@@ -24,7 +24,14 @@ from struct_layouts import (
     opencl_layout,
 )
 
-from pairalign.alignments import alignment_records, best_hits, findings, strands, thresholds
+from pairalign.alignments import (
+    alignment_records,
+    best_hits,
+    findings,
+    strands,
+    thresholds,
+    tie_counts,
+)
 from pairalign.alignments import passes as pair_fields
 from pairalign.base import words
 from pairalign.engines.cpu import (
@@ -80,6 +87,7 @@ TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
 SCORES = Source("cuda/papers/score_pairs.cuh")
 SUBOPTIMAL = Source("cpu/suboptimal/suboptimal.h")
 POSTERIOR = Source("cpu/posterior/model.h")
+TIES = Source("cpu/ties/ties.h")
 POSTERIOR_PATHS = Source("cpu/posterior/paths.cpp")
 CUDA_POSTERIOR = Source("cuda/posterior/posterior.cuh")
 FILTER = Source("cpu/filters/passing.cpp")
@@ -130,6 +138,8 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cpu_posterior.NativeModel, "pairalign_posterior_model", POSTERIOR),
     (cpu_posterior.NativePairs, "pairalign_posterior_pairs", POSTERIOR),
     (tcrdist.NativeRegion, "pairalign_region", TCRDIST),
+    (tie_counts.NativeTiePairs, "pairalign_tie_pairs", TIES),
+    (tie_counts.NativeTieCosts, "pairalign_tie_costs", TIES),
     (cpu.NativeSet, "pairalign_set", CPU),
     (cpu.NativeWindow, "pairalign_window", CPU),
     (cpu.NativeWant, "pairalign_want", CPU),

@@ -85,7 +85,7 @@ def test_statistics_that_are_not_known_are_null():
 def test_a_column_that_is_chosen_twice_is_refused(capfd):
     command = ["align", "p.fa", "-o", "x.jsonl", "--columns", "query,score,score", "-q"]
     assert main([*command, "--device", "cpu"]) == 2
-    assert "each key once: column 'score'" in capfd.readouterr().err
+    assert "jsonl has each column once: 'score' comes twice" in capfd.readouterr().err
 
 
 LINE_ENDS = ("a\x85b", "a\u2028b", "a\u2029b")  # of Unicode, where some readers cut lines

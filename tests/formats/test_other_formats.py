@@ -72,8 +72,9 @@ def test_blast6_by_pandas_and_polars(tmp_path, mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_every_column(tmp_path, mode):
     alignments = plain_sample(2, mode)
-    frame = pandas.read_csv(table(alignments, tmp_path / "a.tsv", ",".join(FIELDS)), sep="\t")
-    assert list(frame) == list(FIELDS)
+    names = [name for name in FIELDS if name != "ties"]  # made up, not optimal
+    frame = pandas.read_csv(table(alignments, tmp_path / "a.tsv", ",".join(names)), sep="\t")
+    assert list(frame) == names
     matrix = alignments.scoring.matrix
     for name in IDENTITIES:
         part, whole = count_identity(alignments, name)
@@ -191,7 +192,7 @@ def test_columns_are_checked(tmp_path):
     alignments = plain_sample(3, "local")
     sets = alignments.queries, alignments.targets, alignments.scoring
     with pytest.raises(
-        FormatError, match="paf has no columns to choose; tsv, jsonl, blast6, blast7 have"
+        FormatError, match="paf has no columns to choose; tsv, jsonl, parquet, blast6, blast7 have"
     ):
         table(alignments, tmp_path / "a.paf", "query", "paf")
     with pytest.raises(FormatError, match="sam has each pair once; written both ways are paf, tsv"):

@@ -13,7 +13,7 @@ from samples import needle_sample, sample
 from strategies import MODES
 from written_files import DECIMALS, TSV_COLUMNS, write, written
 
-from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table
+from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table, column_names
 from pairalign.formats import (
     FormatError,
     parquet,
@@ -108,7 +108,7 @@ def test_row_groups_encoded_apart_are_one_writers_file(threads, detail):
     """Also 16 and more of them, whose number takes another form in the footer."""
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     found = sample(3, "local", pairs=40, detail=detail)
-    schema = arrow_schema(found.scoring, detail, False)
+    schema = arrow_schema(found.scoring, column_names(detail))
     names = [arrow_names(found.queries), arrow_names(found.targets)]
     tables = [arrow_table(found[k : k + 2], names, schema) for k in range(0, 40, 2)]
     expected, made = pa.BufferOutputStream(), Kept()

@@ -119,7 +119,7 @@ def test_columns_of_tables(folder, format, layout, mode, sequences):
                 found.add(name)
     assert found <= set(checker.not_checked)
     if layout in ("all", "rows", "rows from 1"):
-        assert found <= {"bits", "evalue", "bitscore", "qcovs", "confidence"}
+        assert found <= {"bits", "evalue", "bitscore", "qcovs", "confidence", "ties"}
 
 
 @pytest.mark.parametrize("sequences", SETS)

@@ -40,8 +40,9 @@ def perturbed(value):
     return value[:-1] + ("w" if value[-1] != "w" else "v")
 
 
-ONCE = tuple(name for name in FIELDS if name not in ("tstart", "tend", *NOT_CHECKED))
-"""Columns but for those not checked: headers, second names of what a table holds once."""
+LEFT_OUT = ("tstart", "tend", "ties", *NOT_CHECKED)
+ONCE = tuple(name for name in FIELDS if name not in LEFT_OUT)
+"""Columns but for those not checked: headers, ties, second names of what is held once."""
 
 
 # ---- tables --------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ any size, for longer ones. Costs are those of `reference.Costs`, of the query as
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import groupby
 
 from reference import COLUMN_END, COLUMN_START, ROW_END, ROW_START, Codes, Costs
@@ -90,25 +91,21 @@ def _without_free_ends(
     runs = [letter * len(list(run)) for letter, run in groupby(path)]
     ends = {"I": (ROW_START, ROW_END), "D": (COLUMN_START, COLUMN_END)}
     i = j = score = 0
-    if runs and runs[0][0] in ends:
-        score += _end_score(ends[runs[0][0]][0], len(runs[0]), costs)
-        if _is_free(ends[runs[0][0]][0], costs):
-            i, j = len(runs[0]) * (runs[0][0] == "I"), len(runs[0]) * (runs[0][0] == "D")
-            runs[0] = runs[0].translate({ord("I"): "i", ord("D"): "d"})
-        else:
-            runs[0] = runs[0].translate({ord("I"): "<", ord("D"): ">"})
-    if len(runs) > 0 and runs[-1][0] in ends:
-        end = ends[runs[-1][0]][1]
-        score += _end_score(end, len(runs[-1]), costs)
-        marks = "id" if _is_free(end, costs) else "<>"
-        runs[-1] = runs[-1].translate(str.maketrans("ID", marks))
-    inner = [run for run in runs if run[0] in "MID"]
-    first = sum(len(run) for run in runs[:1] if run[0] in "i<"), sum(
-        len(run) for run in runs[:1] if run[0] in "d>"
-    )
-    score += score_of(query[first[0] :], target[first[1] :], "".join(inner), costs)
-    shown = "".join(run for run in runs if run[0] in "MID<>").translate(str.maketrans("<>", "ID"))
-    return (i, j, shown), score
+    first = last = ""
+    if runs[0][0] in ends:
+        first = runs.pop(0)
+        i, j = (len(first) * (first[0] == letter) for letter in "ID")
+        score += _end_score(ends[first[0]][0], len(first), costs)
+    if runs and runs[-1][0] in ends:
+        last = runs.pop()
+        score += _end_score(ends[last[0]][1], len(last), costs)
+    score += score_of(query[i:], target[j:], "".join(runs), costs)
+    if first and not _is_free(ends[first[0]][0], costs):
+        runs.insert(0, first)
+        i = j = 0
+    if last and not _is_free(ends[last[0]][1], costs):
+        runs.append(last)
+    return (i, j, "".join(runs)), score
 
 
 def _is_free(end: int, costs: Costs) -> bool:
@@ -121,3 +118,78 @@ def _end_score(end: int, size: int, costs: Costs) -> int:
     if costs.mode == "end-gaps":
         return -costs.end_cost(end, size)
     return 0 if costs.mode == "semiglobal" else -costs.gap_open - (size - 1) * costs.gap_extend
+
+
+def count_ties(query: Codes, target: Codes, costs: Costs) -> tuple[int, int]:
+    """Return the best score, and how many alignments have it and at least one column."""
+    if costs.mode == "local":
+        best = max(score for score, _ in _local_ends(query, target, costs, None))
+        ends = _local_ends(query, target, costs, best)
+        return best, sum(count for score, count in ends if score == best > 0)
+    height, width = len(query), len(target)
+    rest = _rest_of(query, target, costs)
+    found = []
+    for i, j in [*((i, 0) for i in range(height + 1)), *((0, j) for j in range(1, width + 1))]:
+        gap = ROW_START if i else COLUMN_START
+        start = _end_score(gap, i + j, costs) if i + j else 0
+        score, count = rest(i, j, "")
+        is_gaps_alone = (i, j) in {(height, 0), (0, width)}
+        end = COLUMN_END if i else ROW_END
+        if not (is_gaps_alone and _is_free(gap, costs) and _is_free(end, costs)):
+            found.append((start + score, count))
+        else:
+            found.append((start + score, 0))
+    return _best_of(found)
+
+
+def _best_of(found: list[tuple[int, int]]) -> tuple[int, int]:
+    best = max(score for score, _ in found)
+    return best, sum(count for score, count in found if score == best)
+
+
+def _rest_of(query: Codes, target: Codes, costs: Costs) -> Callable[..., tuple[int, int]]:
+    """Return what says the best that columns from a cell on score, and how many ways do."""
+    height, width = len(query), len(target)
+
+    @cache
+    def rest(i: int, j: int, last: str) -> tuple[int, int]:
+        if i == height or j == width:
+            end, size = (COLUMN_END, width - j) if i == height else (ROW_END, height - i)
+            return (_end_score(end, size, costs) if size else 0), 1
+        steps = [("M", int(costs.matrix[query[i]][target[j]]), i + 1, j + 1)]
+        for letter, inside, to in (("I", j > 0, (i + 1, j)), ("D", i > 0, (i, j + 1))):
+            cost = costs.gap_extend if last == letter else costs.gap_open
+            steps += [(letter, -cost, *to)] if inside else []
+        found = []
+        for letter, score, *to in steps:
+            more, count = rest(*to, letter)
+            found.append((score + more, count))
+        return _best_of(found)
+
+    return rest
+
+
+def _local_ends(
+    query: Codes, target: Codes, costs: Costs, best: int | None
+) -> Iterator[tuple[int, int]]:
+    """Yield the best score of columns up to each cell that score more than 0, and how many do.
+
+    None goes on where it has scored `best`.
+    """
+    yield 0, 1
+    cells: dict[tuple[int, int, str], tuple[int, int]] = {}
+    for i in range(1, len(query) + 1):
+        for j in range(1, len(target) + 1):
+            pair = int(costs.matrix[query[i - 1]][target[j - 1]])
+            for letter, di, dj in (("M", 1, 1), ("I", 1, 0), ("D", 0, 1)):
+                found = [(pair, 1)] if letter == "M" else []
+                for last in "MID":
+                    score, count = cells.get((i - di, j - dj, last), (0, 0))
+                    cost = costs.gap_extend if last == letter else costs.gap_open
+                    more = pair if letter == "M" else -cost
+                    if score > 0:
+                        found.append((score + more, count))
+                if found and _best_of(found)[0] > 0:
+                    score, count = _best_of(found)
+                    yield score, count
+                    cells[i, j, letter] = score, 0 if score == best else count

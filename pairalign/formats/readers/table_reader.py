@@ -70,7 +70,7 @@ _ONCE = (
 """What only one column may hold; others may come twice, and must agree."""
 
 _ALIGNMENTS = frozenset({"cigar", "exchanged_cigar", "btop"})
-_ONLY_READ = ("real", "evalue", "confidence", "says_qcovs")
+_ONLY_READ = ("real", "evalue", "confidence", "says_qcovs", "says_ties")
 
 NOT_CHECKED = (*("stitle", "salltitles", "qtitle", "theader", "qheader", "_"),)
 """Columns that may be named and are not looked at; ``_`` is any."""

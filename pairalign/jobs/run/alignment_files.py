@@ -6,7 +6,11 @@ import itertools
 import os
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.tie_counts import TieCounter
 from pairalign.pairs.want import Detail
 
 
@@ -47,3 +51,10 @@ def mark_confidence(found: Alignments) -> list[str]:
     marks, offsets = ColumnConfidence("auto", usable_cores(), default_bytes()).marks(found)
     text, bounds = marks.tobytes().decode(), offsets.tolist()
     return [text[start:stop] for start, stop in itertools.pairwise(bounds)]
+
+
+def count_ties(found: Alignments) -> npt.NDArray[np.uint32]:
+    """Return how many optimal alignments each pair has; see `Selectable.ties`."""
+    from pairalign.engines.selection import usable_cores
+
+    return TieCounter(found.queries, found.targets, found.scoring, usable_cores()).count(found)

@@ -169,7 +169,7 @@ def confidence_of(
         It is asked for of alignments of either strand.
     """
     is_shown = table.writer_type.shows_confidence and table.detail == Detail.CIGAR
-    by_itself = is_shown and request.is_by_accuracy
+    by_itself = is_shown and request.is_by_accuracy and not table.fields
     in_table = any(field.name == _FIELD for field in table.fields)
     if _TAG not in table.tags and not by_itself and not in_table:
         return None

@@ -24,6 +24,7 @@ from pairalign.alignments.alignment_records import (
     describe_fault,
 )
 from pairalign.alignments.findings import format_findings
+from pairalign.alignments.tie_counts import TieCounter
 from pairalign.base.choices import END_GAPS, LIST_WINDOW
 from pairalign.base.error_types import FormatError, shown_name
 from pairalign.base.spelling import spelled
@@ -47,6 +48,7 @@ _OF_ALIGNMENT = (1 << FAULTS.index("mode") + 1) - 1
 
 _SCORE = CLAIMS.index("score")
 _SCORE_FAULT = FAULTS.index("score")
+_TIES, _TIES_FAULT = CLAIMS.index("ties"), FAULTS.index("ties")
 Scores = npt.NDArray[np.int64]
 
 
@@ -242,7 +244,9 @@ class VerifyJob:
     @property
     def not_checked(self) -> list[str]:
         """What the file states that is not compared, or only as far as it can be."""
-        return [*self.reader.not_checked, *(() if self._scores else ("scores", "positives"))]
+        checked = ("ties",) if self._optimal else ()
+        names = [one for one in self.reader.not_checked if one not in checked]
+        return [*names, *(() if self._scores else ("scores", "positives"))]
 
     @contextmanager
     def open(self) -> Iterator[Iterator[Checked]]:
@@ -371,6 +375,7 @@ class Optima:
         scores, known = _scores_of(records, findings, self._scoring.scale, self._stated)
         below = np.where(known & (optima != UNSAID), optima - np.where(known, scores, 0), UNSAID)
         self._mark_impossible(findings, scores, optima, below)
+        self._mark_ties(records, findings, scores, below)
         ends = np.cumsum([0, *(len(one.found) for one in held)])
         return [
             replace(one, findings=findings[part], optima=optima[part], below=below[part])
@@ -388,6 +393,40 @@ class Optima:
         findings["fault"][first] = _SCORE_FAULT
         findings["says"][first] = scores[first] / self._scoring.scale
         findings["is"][first] = optima[first] / self._scoring.scale
+
+    def _mark_ties(
+        self,
+        records: npt.NDArray[np.void],
+        findings: npt.NDArray[np.void],
+        scores: Scores,
+        below: Scores,
+    ) -> None:
+        """Count the optimal alignments of optimal records that say how many there are."""
+        said, is_empty = records["says"][:, _TIES], self._are_empty(records, scores)
+        chosen = np.flatnonzero((said != UNSAID) & (below == 0))
+        if not len(chosen):
+            return
+        counter = TieCounter(*self._sets, self._scoring, self._options["threads"])
+        query, target, turned = (records[name][chosen] for name in ("query", "target", "turned"))
+        raw = scores[chosen].astype(np.int32)
+        counts = counter.count_pairs(query, target, raw, turned != 0)
+        counts[is_empty[chosen]] = 0
+        wrong = (said[chosen] != counts) | (records["decimals"][chosen, _TIES] != 0)
+        chosen, counts = chosen[wrong], counts[wrong]
+        first = findings["faults"][chosen] == 0
+        findings["faults"][chosen] |= np.uint64(1 << _TIES_FAULT)
+        findings["fault"][chosen[first]] = _TIES_FAULT
+        findings["says"][chosen[first]] = said[chosen[first]]
+        findings["is"][chosen[first]] = counts[first]
+
+    def _are_empty(self, records: npt.NDArray[np.void], scores: Scores) -> npt.NDArray[np.bool_]:
+        """Return of which optimal records nothing is aligned."""
+        if self._scoring.mode in ("local", "semiglobal"):
+            are_empty: npt.NDArray[np.bool_] = scores == 0
+            return are_empty
+        starts, ends = records["spans"][:, ::2], records["spans"][:, 1::2]
+        are_empty = (records["runs"] == 0) | ((starts >= 0) & (starts == ends)).all(axis=1)
+        return are_empty
 
     def _scores(self, records: npt.NDArray[np.void], turned: bool) -> Scores:
         """Align the pairs of records; return their raw scores, in the order of the records."""
