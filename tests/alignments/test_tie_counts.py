@@ -15,7 +15,7 @@ from tie_oracle import count_ties, enumerate_ties
 import pairalign
 from pairalign.alignments.tie_counts import MOST_TIES, TieCounter
 from pairalign.cli.main import main
-from pairalign.engines.cpu.engine import instruction_sets
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 
 MODES = ("global", "semiglobal", "local")
 ENDS: list[dict[str, Any]] = [
