@@ -262,13 +262,22 @@ def _plan(given: Given, threads: int, memory_bytes: int) -> tuple[Grouping, npt.
         one = sequences[own]
         scores = ScoreDistances(one, threads, memory_bytes)
         trees.append(_tree_of(one, scores, threads, memory_bytes))
-        found = find_latecomers(one, scores).usual if len(one) > 1 else own
-        usual[own[found] if len(one) > 1 and len(found) else own] = True
+        usual[own[_usual(one, scores)]] = True
     standing = [own[tree.leaves()] for own, tree in zip(members, trees, strict=True)]
     standing = [own[usual[own]] for own in standing]
     scores = ScoreDistances(sequences, threads, memory_bytes)
     _warn_of_strangers(given, standing, scores)
     return Grouping(members, trees, join_groups(standing, scores)), usual
+
+
+def _usual(sequences: SequenceSet, scores: ScoreDistances) -> Indices:
+    """Return which sequences of an alignment may stand for it: not fragments and outliers."""
+    everything = np.arange(len(sequences))
+    if len(sequences) == 1:
+        return everything
+    late = find_latecomers(sequences, scores)
+    found = np.setdiff1d(everything, np.concatenate((late.added, late.lonely)))
+    return found if len(found) else everything
 
 
 def _warn_of_strangers(given: Given, standing: list[Indices], scores: ScoreDistances) -> None:
