@@ -19,8 +19,10 @@ from pairalign.base.choices import SIMILARITY_MEASURES
 from pairalign.base.error_types import DistanceError, shown_name
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.texts import words_of
+from pairalign.trees.annotated_data import DISTANCES, make_anndata
 
 if TYPE_CHECKING:
+    from anndata import AnnData
     from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
 
     from pairalign.base.pictures import Picture
@@ -198,6 +200,22 @@ class DistanceMatrix:
         if copy is False:
             raise ValueError("the square matrix is made of a triangle: it cannot but be copied")
         return self.square(np.float32 if dtype is None else dtype)
+
+    def to_anndata(self) -> AnnData:
+        """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).
+
+        Returns
+        -------
+        anndata.AnnData
+            Its observations are the sequences, ``obsp["distances"]`` is `square`, and
+            ``uns["pairalign"]`` has the measure.
+
+        Raises
+        ------
+        MissingPackageError
+            anndata is not installed.
+        """
+        return make_anndata(self.names, {DISTANCES: self.square()}, {"measure": self.measure})
 
     def to_biopython(self) -> BiopythonMatrix:
         """Convert to ``Bio.Phylo.TreeConstruction.DistanceMatrix``."""

@@ -14,6 +14,7 @@ from pairalign.base.above import above
 from pairalign.base.choices import IDENTITY_MEASURES
 from pairalign.base.error_types import DistanceError, MissingPackageError, shown_name
 from pairalign.base.notebooks import SHOWN, html_table
+from pairalign.trees.annotated_data import DISTANCES, make_anndata
 from pairalign.trees.distance_matrix import (
     DistanceMatrix,
     Floats,
@@ -24,6 +25,7 @@ from pairalign.trees.distance_matrix import (
 
 if TYPE_CHECKING:
     import pandas
+    from anndata import AnnData
 
     from pairalign.base.pictures import Picture
 
@@ -138,6 +140,23 @@ class RectangularDistances:
         except ImportError:
             raise MissingPackageError("a DataFrame needs pandas: pip install pandas") from None
         return DataFrame(self.values, self.query_names, self.target_names)
+
+    def to_anndata(self) -> AnnData:
+        """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).
+
+        Returns
+        -------
+        anndata.AnnData
+            Its observations are the queries, its variables the targets, ``X`` the distances, and
+            ``uns["pairalign"]`` has the measure.
+
+        Raises
+        ------
+        MissingPackageError
+            anndata is not installed.
+        """
+        about = {"measure": self.measure}
+        return make_anndata(self.query_names, {DISTANCES: self.values}, about, self.target_names)
 
     def similarities(self) -> RectangularDistances:
         """Return the identities of a measure that is 1 less an identity.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,10 @@ from pairalign.base.above import above
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import MissingPackageError
 from pairalign.base.notebooks import SHOWN, html_table
+from pairalign.trees.annotated_data import CONNECTIVITIES, DISTANCES, make_anndata
+
+if TYPE_CHECKING:
+    from anndata import AnnData
 
 _ENTRIES, _BLOCKS = 1 << 20, 64
 """Of a block of rows that is put in order at a time, and blocks at most."""
@@ -181,3 +185,30 @@ class SparseDistances:
             raise MissingPackageError("a CSR matrix needs SciPy: pip install scipy") from None
         data, indices, indptr = self.csr_arrays()
         return csr_matrix((data, indices, indptr), shape=self.shape)
+
+    def to_anndata(self) -> AnnData:
+        """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).
+
+        Returns
+        -------
+        anndata.AnnData
+            Its observations are the sequences; ``obsp["distances"]`` is `csr`, distances plus 1,
+            and ``obsp["connectivities"]`` has ``1 - distance / (limit + 1)`` of pairs, nothing of a
+            sequence with itself. Of two sets the variables are the targets, and ``X`` is `csr`.
+            ``uns["pairalign"]`` has measure and limit.
+
+        Raises
+        ------
+        MissingPackageError
+            anndata or SciPy is not installed.
+        """
+        near = self.csr()
+        matrices = {DISTANCES: near}
+        if self.target_names is None:
+            weights = near.astype(np.float32)
+            weights.data = 1 - (weights.data - 1) / (self.limit + 1)
+            weights.setdiag(0)
+            weights.eliminate_zeros()
+            matrices[CONNECTIVITIES] = weights
+        about = {"measure": self.measure, "limit": self.limit}
+        return make_anndata(self.names, matrices, about, self.target_names)
