@@ -173,21 +173,22 @@ def _count_of(fields: Mapping[str, str], what: str) -> float:
     return 0.0
 
 
-def of_locus(chains: list[Chain], locus: str, source: str) -> list[Chain]:
-    """Return the chains of a locus, such as ``TRB``; how many others there are is logged.
+def of_loci(chains: list[Chain], loci: tuple[str, ...], source: str) -> list[list[Chain]]:
+    """Return the chains of each locus, such as ``TRB``; how many others there are is logged.
 
     Raises
     ------
     FastaError
-        There is none.
+        There is none of a locus.
     """
-    found = [one for one in chains if one.locus == locus]
-    if chains and not found:
-        others = ", ".join(sorted({one.locus or "none that is said" for one in chains}))
-        raise FastaError(f"{source}: no chain of locus {locus}; there is {others}")
-    if len(found) < len(chains):
-        left = len(chains) - len(found)
-        log.info("%s: %s chains of other loci than %s left out", source, f"{left:,}", locus)
+    found = [[one for one in chains if one.locus == locus] for locus in loci]
+    for locus, some in zip(loci, found, strict=True):
+        if chains and not some:
+            others = ", ".join(sorted({one.locus or "none that is said" for one in chains}))
+            raise FastaError(f"{source}: no chain of locus {locus}; there is {others}")
+    left = len(chains) - sum(map(len, found))
+    if left:
+        log.info("%s: %s chains of other loci left out", source, f"{left:,}")
     return found
 
 
@@ -199,13 +200,13 @@ def parse_airr(
     Raises
     ------
     FastaError
-        See `read_chains` and `of_locus`.
+        See `read_chains` and `of_loci`.
     """
     if locus is not None and "," in locus:
         raise FastaError(f"{source}: two loci are for measure tcrdist: give one")
     chains = read_chains(text, source, degap=degap)
     if locus is not None:
-        chains = of_locus(chains, locus, source)
+        (chains,) = of_loci(chains, (locus,), source)
     return records_of_chains(chains, source)
 
 

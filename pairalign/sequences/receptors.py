@@ -24,7 +24,7 @@ from pairalign.sequences.airr import (
     chains_of_table,
     gene_of,
     is_airr,
-    of_locus,
+    of_loci,
     read_chains,
     records_of_chains,
 )
@@ -202,7 +202,7 @@ def read_receptors(
             others.append(_Read(data, name))
     if not others:
         loci = loci or _only_locus(parts)
-        by_locus = [([of_locus(found, one, name) for one in loci], name) for found, name in parts]
+        by_locus = [(of_loci(found, loci, name), name) for found, name in parts]
         return _make(by_locus, v_genes, rules)
     made = read_set(others, alphabet=PROTEIN, rules=rules)
     for given, option in ((v_genes, "v_genes"), (parts, "also")):
