@@ -183,6 +183,8 @@ if not TYPE_CHECKING:  # or else every name would be there
         """Import a public name, or a module of the package, when it is first used (PEP 562)."""
         if name in _HOMES:
             value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+            if hasattr(value, "taken"):
+                import_module(f"{__name__}.base.function_options").show_options(value)
         elif not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
             value = import_module(f"{__name__}.{name}")
         else:

@@ -31,6 +31,7 @@ from pairalign.sequences.sets import SequenceSet
 _MODES = ("global", "semiglobal", "local")
 _COUNTS = ("matches", "mismatches", "gap_openings", "gap_residues")
 _SPANS = ("query_start", "query_end", "target_start", "target_end")
+_ONE_WAY = ("query", "target")
 _MOST_RESIDUES = 2**31
 _Ends = tuple[Int32s, Int32s]
 _Sets = tuple[SequenceSet, SequenceSet]
@@ -92,6 +93,19 @@ class PairThresholds:
         """Whether lengths alone do not say which pairs pass."""
         return self.min_identity > 0 or self.min_coverage > 0
 
+    def describe(self, *, with_identity: bool) -> list[str]:
+        """Return what is asked for in words; `with_identity`: that also if any is enough."""
+        parts = []
+        if self.min_identity or with_identity:
+            least = f"{float(self.min_identity):g}"
+            parts.append(f"an identity ({self.identity_of}) of {least} or more")
+        if self.min_coverage:
+            least = f"{float(self.min_coverage):g}"
+            parts.append(f"a coverage ({self.coverage_of}) of {least} or more")
+        if self.max_length_ratio is not None:
+            parts.append(f"a length ratio of at most {float(self.max_length_ratio):g}")
+        return parts
+
     def detail(self, mode: str) -> Detail:
         """Return what must be computed of each pair in a mode, for `passing`."""
         if not self.looks_at_alignments:
@@ -106,6 +120,11 @@ class PairThresholds:
     def identity_column(self) -> str:
         """The name of a column that holds the identity."""
         return name_identity(self.identity_of)
+
+    @property
+    def covers_one_way(self) -> bool:
+        """Whether a pair may reach the coverage with one of its sequences as the query alone."""
+        return self.min_coverage > 0 and self.coverage_of in _ONE_WAY
 
     @property
     def is_of_shorter(self) -> bool:

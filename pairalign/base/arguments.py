@@ -1,10 +1,12 @@
-"""Arguments that are written as texts: shares, sizes, shards; no other module is needed here."""
+"""Whole numbers, and arguments that are texts: shares, sizes, shards; no other module is needed."""
 
 from __future__ import annotations
 
+import operator
 import re
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import SupportsIndex
 
 from pairalign.base.error_types import ScoringError
 
@@ -17,6 +19,22 @@ MOST_SHARDS = 1_000_000
 
 Shard = tuple[int, int]
 """Which of how many, counted from 1: ``(3, 64)``."""
+
+
+def whole_number(name: str, value: object, least: int = 1, most: int = _MOST) -> int:
+    """Return a whole number from `least` on; more than `most` is as good as that.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It is none, or a lower one.
+    """
+    if not isinstance(value, SupportsIndex):
+        raise TypeError(f"{name} {value!r}: expected a whole number")
+    number = operator.index(value)
+    if number < least:
+        raise ValueError(f"{name} {number}: expected at least {least}")
+    return min(number, most)
 
 
 def parse_share(value: float | str | Fraction, name: str = "share") -> Fraction:

@@ -155,6 +155,8 @@ MASKS = ("none", "tantan", "seg")
 
 RANKS = ("score", "bits", "evalue", "identity")
 """What the best hits are the best by; the first is the default."""
+RANKS_OF_STATISTICS = ("bits", "evalue")
+"""Those that need what bit scores and E-values are made of."""
 EDGE_RANKS = ("score", "identity")
 """Those of the edges of a network of clusters."""
 

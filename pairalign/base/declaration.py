@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
 from decimal import Context, Decimal
 from fractions import Fraction
-from inspect import Parameter, get_annotations, signature
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
+from pairalign.base.arguments import whole_number
 from pairalign.base.error_types import UsageError
 from pairalign.base.spelling import spelled
 
@@ -34,7 +35,6 @@ else:
 
 
 _Request = TypeVar("_Request")
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 _META = "option"
 _KNOWN: dict[type, tuple[Option, ...]] = {}
 """The options of requests that were asked for, by their type."""
@@ -55,11 +55,14 @@ class Kind:
         What a right value is, for messages: "a number".
     completes : str
         What a shell completes: ``"files"``, ``"matrices"`` or nothing.
+    least : int or None
+        A whole number from that on, also in Python. None: it is none, or any.
     """
 
     read: Callable[[str], Any]
     expected: str
     completes: str = ""
+    least: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class Option:
     default : object
         For choices without one of their own the first.
     help : str or None
+    about : str or None
+        What documentation of Python says of it, where `help` will not do.
     flags : tuple of str
         On the command line; empty: it follows from `name`. An argument without a flag has none.
     metavar : str or None
@@ -96,11 +101,16 @@ class Option:
         a run has it nor what a run stores.
     surface : {"both", "command"}
         Whether Python has it, too.
+    elsewhere : tuple of str
+        What other programs call the same.
+    formerly : str or None
+        What it was called.
     """
 
     name: str
     default: Any = None
     help: str | None = None
+    about: str | None = None
     flags: tuple[str, ...] = ()
     metavar: str | None = None
     values: Callable[[], Sequence[str]] | tuple[Any, ...] = ()
@@ -115,6 +125,8 @@ class Option:
     decides: bool = True
     is_how: bool = False
     surface: str = "both"
+    elsewhere: tuple[str, ...] = ()
+    formerly: str | None = None
 
     @property
     def known_values(self) -> tuple[Any, ...]:
@@ -130,7 +142,7 @@ class Option:
 
 def option(default: Any = None, help: str | None = None, **known: Any) -> Any:
     """Declare an option of a request; `known` are the attributes of `Option`."""
-    one = Option("", default, help, **known)
+    one = Option("", default, help=help, **known)
     if one.is_several:
         return field(default_factory=tuple, metadata={_META: replace(one, default=())})
     return field(default=default, metadata={_META: one})
@@ -265,41 +277,6 @@ def _as_several(value: Any) -> tuple[Any, ...]:
     return (value,) if isinstance(value, (str, os.PathLike)) else tuple(value or ())
 
 
-def takes(*kinds: type, but: tuple[str, ...] = ()) -> Callable[[_Function], _Function]:
-    """Show the options of requests in the signature of a function that takes them as ``**more``.
-
-    Parameters
-    ----------
-    *kinds : type
-        Of the requests. A TypedDict of the function's own says the types to type checkers.
-    but : tuple of str
-        Options that it does not take.
-    """
-
-    def shown(function: _Function) -> _Function:
-        own = signature(function)
-        named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-        known = {*(one.name for one in named), *but}
-        options = {one.name: one for kind in kinds for one in options_of(kind)}
-        named += [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=one.default)
-            for name, one in options.items()
-            if name not in known and one.surface == "both"
-        ]
-        function.__annotations__.pop("more")  # what it says is known to type checkers alone
-        function.__signature__ = own.replace(parameters=named)  # type: ignore[attr-defined]
-        return function
-
-    return shown
-
-
-def refuse_unknown(given: Mapping[str, object], known: Iterable[str]) -> None:
-    """Raise TypeError for an argument of a function that `takes` others, as Python does."""
-    unknown = given.keys() - set(known)
-    if unknown:
-        raise TypeError(f"got an unexpected keyword argument {min(unknown)!r}")
-
-
 @dataclass(frozen=True)
 class Rule:
     """What options need of each other.
@@ -331,6 +308,8 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
     ------
     UsageError
         Options are spelled as the user gave them, see `pairalign.base.spelling`.
+    TypeError, ValueError
+        Something is no whole number, or too low.
     """
     for one in options_of(type(request)):
         value, known = getattr(request, one.name), one.known_values
@@ -338,6 +317,8 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
             expected = ", ".join(str(v) for v in known)
             named = spelled(one.name, flag=one.flag)
             raise UsageError(f"{named} {value!r}: expected one of {expected}")
+        if one.kind is not None and one.kind.least is not None and value is not None:
+            whole_number(one.name, value, one.kind.least)
     for rule in (*request.RULES, *more):
         if rule.is_broken(request):
             raise UsageError(_spell_out(rule.says, request))

@@ -82,8 +82,8 @@ def run_align(asked: AlignOptions) -> None:
 def say_plan(plan: AlignmentPlan, *, quiet: bool) -> None:
     """Say what residues are masked, what E-values are made of, and which pairs are left out."""
     request, job = plan.request, plan.job
-    if request.mask_scores and not quiet:
-        say(describe_mask(plan.problem, job.problem, request.mask))
+    if request.scored_mask is not None and not quiet:
+        say(describe_mask(plan.problem, job.problem, request.scored_mask))
     if plan.statistics.reason is not None:
         log.warning("evalue and bits are nan: %s", plan.statistics.reason)
     if plan.statistics.are_shown and plan.significance is not None and not quiet:
@@ -119,8 +119,8 @@ def _carry_out(command: _Command) -> Lines:
         significance = plan.significance
         if significance is not None and run.queries is not plan.job.queries:
             significance = significance.of_sets(run.queries, run.problem.others)
-        shown = {**table.shown(), "significance": significance}
-        shown["confidence"] = confidence_of(table, asked, asked.device, run)
+        confidence = confidence_of(table, asked, asked.device, run)
+        shown = {"shown": table.shown, "significance": significance, "confidence": confidence}
         with destination.held():
             _write(run, table.writer_type, destination, summary, collector, shown)
     destination.finish()

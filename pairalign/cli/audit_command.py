@@ -18,7 +18,7 @@ from pairalign.cli.planning import (
     with_output,
 )
 from pairalign.cli.summary import describe_steps
-from pairalign.cli.summary_lines import Lines, describe_fragments, describe_promise, say_summary
+from pairalign.cli.summary_lines import Lines, describe_fragments, say_summary
 from pairalign.clusters.splits.groups import Groups, make_groups
 from pairalign.formats.group_files import TableColumns, read_groups, read_table
 from pairalign.formats.names import check_ending, format_by_suffix
@@ -78,7 +78,7 @@ def run_audit(asked: AuditOptions) -> None:
     lines.add_problem(problem)
     lines.add_time(time.perf_counter() - started)
     residues = sum(one.total_residues for one in problem.sets)
-    lines.add("promise", f"of two groups no pair has {describe_promise(asked, residues)}")
+    lines.add("promise", f"of two groups no pair has {asked.describe(residues)}")
     _describe(audit, lines)
     if groups is not None:
         _describe_left_out(first, groups, lines)

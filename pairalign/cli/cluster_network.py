@@ -5,6 +5,7 @@ from __future__ import annotations
 from pairalign.alignments.problem import Problem
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats import open_writer
+from pairalign.formats.writer import Shown
 from pairalign.jobs.run.run_request import find_statistics
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
@@ -23,7 +24,7 @@ def write_network(path: str, format: str, clusters: Clusters) -> None:
         sequences,
         edges.scoring,
         Detail.STATS,
-        strands=edges.strand is not None,
+        shown=Shown(strands=edges.strand is not None),
         labels=clusters.labels,
         significance=known.significance,
     ) as writer:

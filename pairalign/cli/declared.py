@@ -63,6 +63,7 @@ def _add(group: Any, one: Option) -> None:
         names = list(one.flags) or [one.flag]
         about |= {"dest": one.name, "required": one.required}
     action = group.add_argument(*names, **about)
+    action.declared = one
     if one.kind is not None and one.kind.completes:
         action.complete = _COMPLETED[one.kind.completes]
 

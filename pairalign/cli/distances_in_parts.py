@@ -32,12 +32,8 @@ from pairalign.jobs.run.destination import (
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_limits import ReceptorOptions
 from pairalign.requests.distance_request import DistanceOptions, TreeOptions
-from pairalign.requests.shared import (
-    InputOptions,
-    KernelResources,
-    ScoringOptions,
-    StrandOptions,
-)
+from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.shared import InputOptions, ScoringOptions, StrandOptions
 from pairalign.trees.rectangular_distances import AnyDistances
 
 Forget = Callable[[], None]

@@ -13,7 +13,7 @@ from pairalign.base.error_types import UsageError
 from pairalign.cli.console import log
 from pairalign.cli.declared import add_options
 from pairalign.cli.planning import read_problem, resources_of
-from pairalign.cli.summary_lines import Lines, describe_fragments, describe_promise, say_summary
+from pairalign.cli.summary_lines import Lines, describe_fragments, say_summary
 from pairalign.clusters.splits.interaction_split import InteractionSplit
 from pairalign.formats.interaction_tables import (
     InteractionTable,
@@ -144,7 +144,8 @@ def describe_sides(lines: Lines, sets: tuple[InteractingSet, ...], what: str) ->
         if one.problem is None:
             lines.add(f"set {number}", f"{len(one.names):,} names of {one.source} in clusters")
             continue
-        promise = describe_promise(one.request, one.problem.queries.total_residues)
+        assert one.request is not None
+        promise = one.request.describe(one.problem.queries.total_residues)
         scoring = describe_scoring(one.problem.scoring)
         lines.add(f"set {number}", f"{what} {promise}; {scoring}")
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-OPTIONS = {
-    "--top": "--hsps N",
-    "--best": "--max-hits N --rank identity",
-    "--cluster": "--dask ADDRESS",
-}
-"""By their old names."""
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_OPTIONS = {"--best": "--max-hits N --rank identity"}
+"""By their old names: those that are several options now; of others, their declaration says it."""
 
 VALUES = {"identity-definite": "identity-unambiguous"}
 """Values that options had, and what they are called now."""
 
 
-def new_names(words: list[str]) -> str:
-    """Return what to say of old names of options among the words of a message; empty: nothing."""
-    used = dict.fromkeys(word.partition("=")[0] for word in words)
-    return "".join(f"; {old} is {OPTIONS[old]} now" for old in used if old in OPTIONS)
+def new_names(words: Iterable[str], known: Mapping[str, Any]) -> dict[str, str]:
+    """Return the new names of options whose old names are among the words of a message.
+
+    Parameters
+    ----------
+    words : iterable of str
+    known : mapping of str to argparse.Action
+        Options of the command, as they are written.
+    """
+    declared = (getattr(action, "declared", None) for action in known.values())
+    now = dict(_OPTIONS)
+    for one in declared:
+        if one is not None and one.formerly is not None:
+            now[one.formerly] = f"{one.flag} {(one.metavar or '').partition('|')[0]}"
+    return {old: now[old] for old in (word.partition("=")[0] for word in words) if old in now}

@@ -30,6 +30,7 @@ from pairalign.formats import (
     find_format,
     open_overlap_writer,
 )
+from pairalign.formats.writer import Shown
 from pairalign.jobs.overlaps.overlap import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.overlap_plan import check_costs
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy
@@ -60,7 +61,7 @@ class _Command:
     run : RunRequest
     output : OutputRequest
     writer_type : type of Writer
-    tags : frozenset of str
+    shown : Shown
     workers : WorkersRequest or None
     report : ReportRequest or None
     """
@@ -69,7 +70,7 @@ class _Command:
     run: RunRequest
     output: OutputRequest
     writer_type: type[Writer]
-    tags: frozenset[str]
+    shown: Shown
     workers: WorkersRequest | None
     report: ReportRequest | None
 
@@ -79,7 +80,7 @@ class _Command:
             "max_overhang": overhang,
             "dual": self.asked.dual,
             "cigars": not self.asked.no_cigar,
-            "tags": sorted(self.tags),
+            "tags": sorted(self.shown.tags),
             "thresholds": job.thresholds,
             "candidates": job.candidates,
         }
@@ -89,8 +90,8 @@ def run_overlap(asked: OverlapOptions) -> None:
     """Carry out ``pairalign overlap``."""
     asked = with_output(asked, OVERLAP_FORMATS)
     writer_type = find_format(asked.output, asked.format, OVERLAP_FORMATS)
-    tags, detail = tags_of(asked), Detail.STATS if asked.no_cigar else Detail.CIGAR
-    check_shown(writer_type, detail, both_ways=asked.dual, tags=tags, overlaps=True)
+    shown = Shown(both_ways=asked.dual, tags=tags_of(asked))
+    check_shown(writer_type, Detail.STATS if asked.no_cigar else Detail.CIGAR, shown, overlaps=True)
     check_files(asked)
     workers = workers_of(asked)
     check_costs(asked)
@@ -102,7 +103,7 @@ def run_overlap(asked: OverlapOptions) -> None:
         RunRequest(shard=asked.shard, result_seconds=seconds, resources=resources),
         named_output_of(asked, writer_type.name, writer_type.suffixes[0]),
         writer_type,
-        tags,
+        shown,
         workers,
         report,
     )
@@ -206,9 +207,8 @@ def _write(
             run.queries,
             run.scoring,
             max_overhang=overhang,
-            dual=command.asked.dual,
+            shown=command.shown,
             cigars=not command.asked.no_cigar,
-            tags=command.tags,
             kept=seen.kept,
             threads=run.threads,
             piece=destination.piece,

@@ -76,9 +76,10 @@ class Parser(argparse.ArgumentParser):
         options = self._words[: self._words.index("--")] if "--" in self._words else self._words
         maybe = [word for word in options if _RUN_TOGETHER.fullmatch(word)]
         if maybe and not self._commands:
-            from pairalign.cli.foreign_options import FOREIGN
+            from pairalign.cli.foreign_options import FOREIGN, elsewhere
 
-            theirs = [word for word in maybe if word in FOREIGN]
+            known = {*FOREIGN, *(name for one in self._actions for name in elsewhere(one))}
+            theirs = [word for word in maybe if word in known]
             if theirs:
                 self.error(f"{_UNKNOWN}{' '.join(theirs)}")
         return super().parse_known_args(self._words, namespace)
@@ -88,7 +89,9 @@ class Parser(argparse.ArgumentParser):
         from pairalign.cli.old_options import new_names  # help does without
 
         message = _ATTACHED.sub(rf"{_UNKNOWN}\1\2", message)
-        said = f"{self._with_guesses(message)}{new_names(message.split())}"
+        renamed = new_names(message.split(), self._option_string_actions)
+        said = self._with_guesses(message)
+        said += "".join(f"; {old} is {now} now" for old, now in renamed.items())
         self.exit(2, f"{self.prog}: error: {printable(said)} (see {self.prog} --help)\n")
 
     def _with_guesses(self, message: str) -> str:
@@ -108,13 +111,12 @@ class Parser(argparse.ArgumentParser):
     def _guesses(self, words: list[str]) -> str:
         """Return what may have been meant by the options among some words that are not known."""
         from pairalign.cli.foreign_options import name_here
-        from pairalign.cli.old_options import OPTIONS
+        from pairalign.cli.old_options import new_names
 
-        known = self._option_string_actions
-        said = []
+        known, said = self._option_string_actions, []
         for word in dict.fromkeys(word.partition("=")[0] for word in words):
             is_option = re.match(r"--?[a-zA-Z]", word) is not None
-            if is_option and word not in known and word not in OPTIONS:
+            if is_option and word not in known and not new_names([word], known):
                 said.append(name_here(word, known) or did_you_mean(word, known))
         return "".join(said)
 

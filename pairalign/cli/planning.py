@@ -17,7 +17,8 @@ from pairalign.jobs.run.destination import OutputRequest, output_of
 from pairalign.jobs.run.inputs import problem_request, sequences_request
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
-from pairalign.requests.shared import Asked, MessagesOptions, ResumeOptions
+from pairalign.requests.resource_options import MessagesOptions
+from pairalign.requests.shared import Asked, ResumeOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.tidying import InputRules
 

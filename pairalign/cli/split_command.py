@@ -14,7 +14,7 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.report_option import report_of
 from pairalign.cli.summary import describe_steps
-from pairalign.cli.summary_lines import Lines, describe_fragments, describe_promise, say_summary
+from pairalign.cli.summary_lines import Lines, describe_fragments, say_summary
 from pairalign.clusters.splits.labels import as_priorities, read_values
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.folds import fold_places, write_fold_files
@@ -92,7 +92,7 @@ def _describe(
     lines.add_time(seconds)
     lines.add(
         "promise",
-        f"no pair across folds has {describe_promise(asked, problem.queries.total_residues)}",
+        f"no pair across folds has {asked.describe(problem.queries.total_residues)}",
     )
     lines.add(
         "clusters",

@@ -141,32 +141,6 @@ def say_summary(options: Any, lines: Lines) -> None:
     say(lines.json(command) if options.summary == "json" else lines.text())
 
 
-def describe_promise(asked: Any, residues: int) -> str:
-    """Return what similar pairs have: an E-value, an identity and what else is asked for.
-
-    Parameters
-    ----------
-    asked : SimilarOptions
-    residues : int
-        Of the database, unless it is asked for.
-    """
-    thresholds, parts = asked.thresholds, []
-    if asked.max_evalue is not None:
-        where = f"database {asked.db_size or residues:,} residues"
-        if asked.search_space is not None:
-            where = f"search space {asked.search_space:g} cells"
-        parts.append(f"an E-value of {asked.max_evalue:g} or less ({where})")
-    if thresholds.min_identity or asked.max_evalue is None:
-        least = f"{float(thresholds.min_identity):g}"
-        parts.append(f"an identity ({thresholds.identity_of}) of {least} or more")
-    if thresholds.min_coverage:
-        least = f"{float(thresholds.min_coverage):g}"
-        parts.append(f"a coverage ({thresholds.coverage_of}) of {least} or more")
-    if thresholds.max_length_ratio is not None:
-        parts.append(f"a length ratio of at most {float(thresholds.max_length_ratio):g}")
-    return " and ".join(parts)
-
-
 def describe_fragments(count: int, least: Fraction, groups: str) -> tuple[str, str]:
     """Return title and text of pairs across folds or groups, one a fragment of the other."""
     text = f"{count:,} pairs across {groups} are {100 * float(least):g}% identical or more over "

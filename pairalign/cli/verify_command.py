@@ -10,19 +10,18 @@ from pairalign.cli.console import log
 from pairalign.cli.planning import (
     progress_of,
     read_problem,
+    resources_of,
     with_output,
 )
 from pairalign.cli.summary_lines import Lines, say_summary
-from pairalign.engines.selection import usable_cores
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
-from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import show_progress
+from pairalign.jobs.verify.verification import plan_verification
 from pairalign.jobs.verify.verify import Totals, VerifyJob
 from pairalign.requests.verify_request import VerifyOptions
-from pairalign.statistics.low_complexity import mask_problem
 from pairalign.statistics.statements import describe_scoring
 
 _MOST_MESSAGES = 10
@@ -42,26 +41,7 @@ def run_verify(asked: VerifyOptions) -> None:
     check_scoring(asked)
     check_writable(asked.output)
     problem = read_problem(asked)
-    if asked.mask_scores:
-        problem = mask_problem(problem, asked.mask)
-    scoring = problem.scoring
-    job = VerifyJob(
-        asked.alignments,
-        problem.queries,
-        problem.targets,
-        scoring,
-        format=asked.read_as,
-        columns=tuple(asked.columns.replace(",", " ").split()),
-        mode=scoring.mode if asked.has_mode else None,
-        scores=not asked.ignore_scores,
-        optimal=asked.optimal,
-        threads=asked.threads or usable_cores(),
-        engine_options={
-            "device": asked.device,
-            "kernel": asked.kernel,
-            "memory_bytes": asked.memory or default_bytes(),
-        },
-    )
+    job = plan_verification(asked, problem, resources_of(asked), asked.has_mode)
     started = time.perf_counter()
     _write(asked, job)
     lines = _summary(job, problem, time.perf_counter() - started)

@@ -15,14 +15,21 @@ from pairalign.base.choices import (
     NETWORK_NAMES,
     OVERLAP_FORMAT_NAMES,
     REGISTRY,
-    STRANDS,
-    WEIGHTS,
 )
 from pairalign.base.error_types import FormatError
 from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.output import Output, Path, open_output
-from pairalign.formats.writer import PLAIN_CIGAR, WHOLE, Confidence, Content, Piece, Writer
+from pairalign.formats.writer import (
+    NOTHING_MORE,
+    PLAIN_CIGAR,
+    WHOLE,
+    Confidence,
+    Content,
+    Piece,
+    Shown,
+    Writer,
+)
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
@@ -83,12 +90,8 @@ def open_writer(
     output: Output | None = None,
     labels: npt.NDArray[np.int32] | None = None,
     *,
-    fields: tuple[Field, ...] = (),
-    both_ways: bool = False,
-    strands: bool = False,
+    shown: Shown = NOTHING_MORE,
     significance: Significance | None = None,
-    tags: frozenset[str] = frozenset(),
-    weight: str = WEIGHTS[0],
     confidence: Confidence | None = None,
 ) -> Writer:
     """Open a file for alignments.
@@ -113,19 +116,10 @@ def open_writer(
         Takes the bytes instead of a file that is opened.
     labels : ndarray of int32, shape (queries,), optional
         Number of each sequence's cluster, for networks.
-    fields : tuple of Field
-        Columns of a table, from `pairalign.alignments.fields.parse_fields`; default: those of the
-        format.
-    both_ways : bool
-        Write each pair a second time with query and target exchanged: PAF and tables.
-    strands : bool
-        Pairs may be on either strand.
+    shown : Shown
+        What is shown besides what the format has.
     significance : Significance, optional
         What bit scores and E-values are made of.
-    tags : frozenset of str
-        What PAF and SAM have besides: some of `pairalign.formats.writer.TAGS`.
-    weight : str
-        Of edges of networks: one of `pairalign.base.choices.WEIGHTS`.
     confidence : Confidence, optional
         How sure columns are, which text formats then show.
 
@@ -149,14 +143,10 @@ def open_writer(
         scoring,
         Detail(detail),
         piece=piece,
-        strands=strands,
         labels=labels,
-        both_ways=both_ways,
-        fields=fields,
         significance=significance,
-        tags=tags,
-        weight=weight,
         confidence=confidence,
+        **vars(shown),
     )
     return _open(writer, path, content, threads, output)
 
@@ -168,10 +158,9 @@ def open_overlap_writer(
     scoring: Scoring,
     *,
     max_overhang: int = 0,
-    dual: bool = False,
+    shown: Shown = NOTHING_MORE,
     cigars: bool = True,
     kept: npt.NDArray[np.bool_] | None = None,
-    tags: frozenset[str] = frozenset(),
     threads: int = 1,
     piece: Piece = WHOLE,
     output: Output | None = None,
@@ -180,20 +169,16 @@ def open_overlap_writer(
 
     Parameters
     ----------
-    path, reads, scoring, threads, piece, output
-        As for `open_writer`; alignments to come have CIGARs.
+    path, reads, scoring, shown, threads, piece, output
+        As for `open_writer`; alignments to come have CIGARs, each pair both ways only in PAF.
     format : str or None
         One of `OVERLAP_FORMATS`; None: by the end of the file's name.
     max_overhang : int
         See `pairalign.reads.overlap_kinds.classify`.
-    dual : bool
-        Write each pair both ways; PAF only.
     cigars : bool
         Write CIGARs.
     kept : ndarray of bool, shape (reads,), optional
         Reads that a graph has; overlaps to come are of these. Default: all.
-    tags : frozenset of str
-        As for `open_writer`.
 
     Returns
     -------
@@ -212,12 +197,10 @@ def open_overlap_writer(
         reads,
         scoring,
         Detail.CIGAR if cigars else Detail.STATS,
-        strands=True,
         max_overhang=max_overhang,
-        both_ways=dual,
         piece=piece,
         kept=kept,
-        tags=tags,
+        **{**vars(shown), "strands": True},
     )
     return _open(writer, path, content, threads, output)
 
@@ -225,11 +208,8 @@ def open_overlap_writer(
 def check_shown(
     writer: type[Writer],
     detail: Detail,
+    shown: Shown = NOTHING_MORE,
     *,
-    fields: tuple[Field, ...] = (),
-    both_ways: bool = False,
-    tags: frozenset[str] = frozenset(),
-    strand: str = STRANDS[0],
     overlaps: bool = False,
 ) -> None:
     """Refuse what a format cannot show, or what is not computed.
@@ -240,10 +220,7 @@ def check_shown(
         The format.
     detail : Detail
         What is computed of each pair.
-    fields, both_ways, tags
-        As for `open_writer`.
-    strand : str
-        Which strands are looked at, one of `STRANDS`.
+    shown : Shown
     overlaps : bool
         Whether the pairs are overlaps.
 
@@ -253,15 +230,15 @@ def check_shown(
         The message says what to leave out or which formats fit.
     """
     _check_detail(writer, detail, overlaps)
-    _check_columns(writer, fields, detail)
-    _check_both_ways(writer, both_ways, overlaps)
-    _check_tags(writer, tags, detail)
-    _check_strands(writer, strand)
+    _check_columns(writer, shown.fields, detail)
+    _check_ways(writer, shown, overlaps)
+    _check_tags(writer, shown.tags, detail)
+    _check_strands(writer, shown)
 
 
-def _check_both_ways(writer: type[Writer], both_ways: bool, overlaps: bool) -> None:
+def _check_ways(writer: type[Writer], shown: Shown, overlaps: bool) -> None:
     """Raise FormatError if a format cannot have each pair both ways, and that is wanted."""
-    if not both_ways or writer.takes_both_ways:
+    if not shown.both_ways or writer.takes_both_ways:
         return
     if overlaps:
         raise FormatError(
@@ -271,9 +248,9 @@ def _check_both_ways(writer: type[Writer], both_ways: bool, overlaps: bool) -> N
     raise FormatError(f"{writer.name} has each pair once; written both ways are {fitting}")
 
 
-def _check_strands(writer: type[Writer], strand: str) -> None:
+def _check_strands(writer: type[Writer], shown: Shown) -> None:
     """Raise FormatError if both strands are looked at, and a format does not say which it is."""
-    if strand == STRANDS[0] or writer.either_strand:
+    if not shown.strands or writer.either_strand:
         return
     fitting = ", ".join(n for n, other in FORMATS.items() if other.either_strand)
     both = spelled("strand", "both")
@@ -332,14 +309,7 @@ def _open(
     writer: type[Writer], path: Path, content: Content, threads: int, output: Output | None
 ) -> Writer:
     """Open an output for a writer that can hold what is coming."""
-    check_shown(
-        writer,
-        content.detail,
-        fields=content.fields,
-        both_ways=content.both_ways,
-        tags=content.tags,
-        overlaps=content.max_overhang is not None,
-    )
+    check_shown(writer, content.detail, content, overlaps=content.max_overhang is not None)
     ending = os.path.splitext(os.fspath(path))[1]
     if not writer.compressible and ending in COMPRESSED_SUFFIXES:
         raise FormatError(f"{writer.name} is compressed inside: leave '{ending}' out of the name")

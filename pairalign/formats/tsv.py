@@ -35,7 +35,7 @@ class TsvWriter(TextWriter):
     default_fields = ()
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
-        if (content.both_ways or content.strands) and not content.fields:
+        if not (content.has_usual_rows or content.fields):
             names = column_names(content.detail, content.strands)
             content = replace(content, fields=tuple(FIELDS[name] for name in names))
         super().__init__(output, content, threads)

@@ -68,8 +68,41 @@ class Confidence(Protocol):
         """Return a mark for each column, and where those of each alignment begin."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What a file shows of pairs besides what its format has.
+
+    Attributes
+    ----------
+    fields : tuple of Field
+        The columns of a table, where they were chosen.
+    both_ways : bool
+        Whether each pair comes a second time with query and target exchanged.
+    tags : frozenset of str
+        Some of `TAGS`.
+    weight : str
+        What the weight of an edge is, one of `WEIGHTS`.
+    strands : bool
+        Whether pairs may be on either strand, which tables then say.
+    """
+
+    fields: tuple[Field, ...] = ()
+    both_ways: bool = False
+    tags: frozenset[str] = frozenset()
+    weight: str = WEIGHTS[0]
+    strands: bool = False
+
+    @property
+    def has_usual_rows(self) -> bool:
+        """Whether a table has a row a pair, with the columns of one strand."""
+        return not (self.both_ways or self.strands or self.fields)
+
+
+NOTHING_MORE = Shown()
+
+
 @dataclass(frozen=True)
-class Content:
+class Content(Shown):
     """What a file is going to hold.
 
     Attributes
@@ -82,23 +115,13 @@ class Content:
     max_overhang : int or None
         Of overlaps, whose kinds a format may show: see `pairalign.reads.overlap_kinds.classify`.
         None: the pairs are not looked at as overlaps.
-    both_ways : bool
-        Whether each pair comes a second time with query and target exchanged.
     piece : Piece
-    strands : bool
-        Whether pairs may be on either strand, which tables then say.
     labels : ndarray of int32, or None
         Number of each query's cluster, for networks.
-    fields : tuple of Field
-        The columns of a table, where they were chosen.
     significance : Significance or None
         What bit scores and E-values are made of; None: they are not known.
     kept : ndarray of bool, or None
         Of overlaps: reads that are in a graph; None: all.
-    tags : frozenset of str
-        Some of `TAGS`.
-    weight : str
-        What the weight of an edge is, one of `WEIGHTS`.
     confidence : Confidence or None
         How sure columns are, where that is shown.
     """
@@ -108,15 +131,10 @@ class Content:
     scoring: Scoring
     detail: Detail
     max_overhang: int | None = None
-    both_ways: bool = False
-    strands: bool = False
     piece: Piece = WHOLE
     labels: npt.NDArray[np.int32] | None = None
-    fields: tuple[Field, ...] = ()
     significance: Significance | None = None
     kept: npt.NDArray[np.bool_] | None = None
-    tags: frozenset[str] = frozenset()
-    weight: str = WEIGHTS[0]
     confidence: Confidence | None = None
 
     def tie_counter(self, threads: int) -> TieCounter | None:

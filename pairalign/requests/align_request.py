@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pairalign.base.choices import (
     DEFAULT_WINDOW,
@@ -15,6 +15,7 @@ from pairalign.base.choices import (
     OBJECTIVES,
     ORIENTS,
     RANKS,
+    RANKS_OF_STATISTICS,
     STRANDS,
     WEIGHTS,
     WEIGHTS_OF_STATISTICS,
@@ -22,6 +23,7 @@ from pairalign.base.choices import (
 from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
 from pairalign.engines.kernels import AUTO
 from pairalign.requests.option_kinds import NUMBER, PATH, POSITIVE
+from pairalign.requests.resource_options import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     IN_SHARDS_OR_WITH_A_REPORT,
     MASK_SCORES_NEED_A_MASK,
@@ -29,25 +31,32 @@ from pairalign.requests.shared import (
     RESULTS,
     Asked,
     ClusterOfMachinesOptions,
+    HitsArguments,
     HitsOptions,
     InputOptions,
+    MaskArguments,
     MaskOptions,
     ModeOptions,
     OutputOptions,
+    ProblemArguments,
     ReportOptions,
-    ResourcesOptions,
     ResumeOptions,
     ScoringOptions,
     SequencesOptions,
     ShardOptions,
+    StrandArguments,
     StrandOptions,
     TagsOptions,
+    ThresholdArguments,
     ThresholdsOptions,
     describe_thresholds,
     format_option,
     names_in,
 )
-from pairalign.requests.similar import StatisticsOptions
+from pairalign.requests.similar import StatisticsArguments, StatisticsOptions
+
+if TYPE_CHECKING:
+    from pairalign.pairs.lists import Pairs
 
 
 @request
@@ -71,6 +80,7 @@ class TableOptions(Asked):
         "query,target,evalue,qseq",
         metavar="NAME,NAME...",
         surface="command",
+        elsewhere=("--userfields", "--format-output"),
     )
 
 
@@ -78,7 +88,10 @@ class TableOptions(Asked):
 class BothWaysOptions(Asked):
     """Which sequence of a pair is shown as the query."""
 
-    both_ways: bool = flag("each pair a second time with query and target exchanged (paf, tables)")
+    both_ways: bool = flag(
+        "each pair a second time with query and target exchanged (paf, tables)",
+        about="keep a pair also where it passes `max_evalue` with query and target exchanged",
+    )
 
 
 @request
@@ -96,6 +109,9 @@ class KindOfAlignment(Asked):
         "which sequence of a pair is its query: the earlier in the input, or canonical: the "
         "longer one, of equals the one whose residues come first; then the file does not depend "
         "on the order of the input (default: %(default)s)",
+        about="which sequence of a pair is its query: the earlier one, or the longer one, of "
+        "equals the one whose residues come first; of one set, which the result then has in the "
+        "order of `SequenceSet.canonical_order`, and indices are of that",
     )
     min_score: Any = option(help="leave out lower scores", metavar="N", kind=NUMBER, decides=False)
 
@@ -110,7 +126,8 @@ class SuboptimalOptions(Asked):
         "residues together (default: 1)",
         metavar="N",
         kind=POSITIVE,
-        decides=False,
+        elsewhere=("-max_hsps",),
+        formerly="--top",
     )
 
 
@@ -128,6 +145,8 @@ class PairsOptions(Asked):
     pairs: Any = option(
         help="align just these pairs: two names a line, or PAF, .gz or not; of IN, or the first of "
         "IN and the second of IN2; written in the order of windows, not of FILE",
+        about="align just these, in the order of windows: names or input indices, or a file, see "
+        "`pairalign.pairs.lists`; with `targets`, the second of each pair is one of them",
         metavar="FILE",
         kind=PATH,
         decides=False,
@@ -153,6 +172,27 @@ class WeightOptions(Asked):
     )
 
 
+class AlignArguments(
+    ProblemArguments,
+    ThresholdArguments,
+    StatisticsArguments,
+    StrandArguments,
+    MaskArguments,
+    HitsArguments,
+    ResourceArguments,
+    total=False,
+):
+    """Types of what `pairalign.align` takes besides sequences, scoring and mode."""
+
+    both_ways: bool
+    objective: Literal["score", "mea"]
+    orient: Literal["input", "canonical"]
+    min_score: float | str | None
+    hsps: int
+    window: int | None
+    pairs: Pairs | None
+
+
 def _is_local(asked: AlignRequest) -> bool:
     return asked.mode == "local"
 
@@ -162,6 +202,14 @@ def _needs_local(name: str, is_given: Callable[[Any], bool]) -> Rule:
         lambda asked: is_given(asked) and not _is_local(asked),
         f"{{{name}}} needs {{mode=local}}, but the mode is {{.mode}}",
     )
+
+
+ONE_ALIGNMENT_OF_A_HIT = Rule(
+    lambda asked: asked.hsps > 1 and asked.thresholds.covers_one_way,
+    "{hsps} {.hsps} of hits with a coverage of the {.coverage_of}: of a set with itself each "
+    "sequence is the query of its hits; take the coverage of both, shorter or aligned",
+)
+"""Of one set, whose pairs count for both sequences."""
 
 
 def _has_no_accuracy(name: str, is_given: Callable[[Any], bool]) -> Rule:
@@ -224,6 +272,29 @@ class AlignRequest(
         ),
     )
 
+    min_identity: Any = again(
+        ThresholdsOptions,
+        "min_identity",
+        help="leave out pairs with a lower identity, such as 0.97 or 97%%",
+    )
+    mask: str = again(
+        MaskOptions,
+        "mask",
+        help="bits and E-values of alignments in which repeats of few residues (tantan) or "
+        "segments of few kinds of residues (seg) add nothing to the score; scores and alignments "
+        "stay",
+    )
+    max_hits: int | None = again(
+        HitsOptions,
+        "max_hits",
+        help="the K best hits of each query, query by query, best first; of one set each pair "
+        "counts for both sequences",
+        about="only the best hits of each query, at most that number: query by query in the order "
+        "of the input, each with its hits, best first. A hit is a pair that passes, in mode local "
+        "with a score above 0. Of a set with itself each pair counts for both sequences, so that "
+        "it may come twice, the second time with query and target exchanged. Of equally good hits "
+        "the one of the higher score is better, then the one whose target comes first in the input",
+    )
     rank: str | None = again(
         HitsOptions,
         "rank",
@@ -244,7 +315,7 @@ class AlignRequest(
     @property
     def ranks_by_statistics(self) -> bool:
         """Whether hits are ranked by bits or E-values."""
-        return self.max_hits is not None and self.rank in ("bits", "evalue")
+        return self.ranking is not None and self.ranking.by in RANKS_OF_STATISTICS
 
     @property
     def needs_statistics(self) -> bool:
@@ -254,24 +325,28 @@ class AlignRequest(
     @property
     def has_hits(self) -> bool:
         """Whether the best hits of each query alone are wanted."""
-        return self.max_hits is not None
+        return self.ranking is not None
 
     @property
     def counted(self) -> tuple[str, bool]:
         """What results are, in words; and whether a pair has several."""
         several = self.hsps > 1
-        if self.max_hits is not None:
+        if self.ranking is not None:
             what = "alignments of hits" if several else "hits"
-            return f"{what}, up to {self.max_hits:,} a query", several
+            return f"{what}, up to {self.ranking.most:,} a query", several
         return f"alignments, up to {self.hsps:,} a pair", several
 
     def shows_both_ways(self, is_one_set: bool) -> bool:
         """Whether a pair counts with either sequence as its query."""
-        return self.both_ways or (self.max_hits is not None and is_one_set)
+        return self.both_ways or (self.has_hits and is_one_set)
 
     def again(self, pairs: Any) -> AlignRequest:
         """Return what asks for the alignments of some pairs that this has found."""
-        return replace(self, pairs=pairs, max_evalue=None, max_hits=None, rank=None, mask=MASKS[0])
+        return replace(self.of_pairs(pairs), max_evalue=None, mask=MASKS[0])
+
+    def of_pairs(self, pairs: Any) -> AlignRequest:
+        """Return what asks for some pairs, whether they are the best or not."""
+        return replace(self, pairs=pairs, max_hits=None, rank=None)
 
 
 def _needs_all_hits(name: str) -> Rule:
@@ -357,21 +432,3 @@ class AlignOptions(
 
     pairs_once: bool = False
     format: str | None = format_option(FORMAT_NAMES, "paf")
-    min_identity: Any = again(
-        ThresholdsOptions,
-        "min_identity",
-        help="leave out pairs with a lower identity, such as 0.97 or 97%%",
-    )
-    mask: str = again(
-        MaskOptions,
-        "mask",
-        help="bits and E-values of alignments in which repeats of few residues (tantan) or "
-        "segments of few kinds of residues (seg) add nothing to the score; scores and alignments "
-        "stay",
-    )
-    max_hits: int | None = again(
-        HitsOptions,
-        "max_hits",
-        help="the K best hits of each query, query by query, best first; of one set each pair "
-        "counts for both sequences",
-    )

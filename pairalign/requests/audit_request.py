@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
@@ -13,12 +13,12 @@ from pairalign.requests.interactions_request import (
     SecondFileOptions,
 )
 from pairalign.requests.option_kinds import PATH
+from pairalign.requests.resource_options import ResourcesOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
     Asked,
     InputOptions,
     OutputOptions,
-    ResourcesOptions,
     ScoringOptions,
     StrandOptions,
     ThresholdsOptions,
@@ -28,6 +28,7 @@ from pairalign.requests.similar import (
     NEEDS_LOCAL,
     USUAL,
     FoldsSimilarOptions,
+    SimilarArguments,
     StatisticsOptions,
 )
 
@@ -113,6 +114,12 @@ class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions, AuditPairs
     def looks_across(self) -> bool:
         """Whether pairs of two groups are looked at."""
         return self.across == _ACROSS[0]
+
+
+class AuditArguments(SimilarArguments, total=False):
+    """Types of what `pairalign.audit` takes besides groups, sequences, scoring and mode."""
+
+    across: Literal["all", "none"]
 
 
 @request

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pairalign.base.choices import (
     CLUSTER_ORDERS,
@@ -14,15 +14,16 @@ from pairalign.base.choices import (
 )
 from pairalign.base.declaration import Rule, again, choice, flag, option, request
 from pairalign.requests.option_kinds import PATH
+from pairalign.requests.resource_options import ResourcesOptions
 from pairalign.requests.shared import (
     RANK_NEEDS_HITS,
     Asked,
+    HitsArguments,
     HitsOptions,
     InputOptions,
     ModeOptions,
     OutputOptions,
     ReportOptions,
-    ResourcesOptions,
     ScoringOptions,
     SequencesOptions,
     StrandOptions,
@@ -32,6 +33,7 @@ from pairalign.requests.shared import (
 )
 from pairalign.requests.similar import (
     NEEDS_LOCAL,
+    SimilarArguments,
     SimilarOptions,
     StatisticsOptions,
     with_mode,
@@ -50,6 +52,7 @@ class RepresentativesOptions(Asked):
         kind=PATH,
         decides=False,
         surface="command",
+        elsewhere=("--centroids", "-centroids"),
     )
 
 
@@ -61,6 +64,7 @@ class LinkageOptions(Asked):
         LINKAGES,
         "greedy: similar to a representative; single: connected; complete: all pairs similar "
         "enough; average: on average (default: %(default)s)",
+        elsewhere=("--cluster-mode",),
     )
     order: str = choice(
         CLUSTER_ORDERS,
@@ -71,6 +75,9 @@ class LinkageOptions(Asked):
         REPRESENTATIVES,
         "what stands for a cluster: its longest sequence, or the one most similar to the "
         "others (default: %(default)s)",
+        about="what stands for a cluster: its longest sequence, or the one with the highest mean "
+        "identity with all others of its cluster, for which the pairs of each cluster are aligned "
+        "again",
     )
     extend: Any = option(
         help="--linkage single: clusters of some of the sequences, made with the same options, as "
@@ -139,6 +146,13 @@ class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions)
         help="what pairs must attain to be similar enough, such as 0.97 or 97%%",
     )
     coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
+    max_hits: int | None = again(
+        HitsOptions,
+        "max_hits",
+        help="networks: only pairs that are among the best K of either sequence",
+        about="of `edges` only the best of each sequence, at most that number: those of highest "
+        "rank, then of highest score, then whose other sequence comes first in the input",
+    )
     rank: str | None = again(
         HitsOptions,
         "rank",
@@ -146,10 +160,13 @@ class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions)
         help=f"what the best hits are the best by (default: {EDGE_RANKS[0]})",
     )
 
-    @property
-    def edge_rank(self) -> str:
-        """What the best edges are the best by."""
-        return self.rank or EDGE_RANKS[0]
+
+class ClusterArguments(SimilarArguments, HitsArguments, total=False):
+    """Types of what `pairalign.cluster` takes besides sequences, scoring and mode."""
+
+    linkage: Literal["greedy", "single", "complete", "average"]
+    order: Literal["length", "size"]
+    representative: Literal["longest", "medoid"]
 
 
 EDGES_IN_PYTHON = (
@@ -212,11 +229,6 @@ class ClusterOptions(
         ModeOptions, "mode", default=None, help="default: global; local with --max-evalue"
     )
     format: str | None = format_option((*CLUSTER_SUFFIXES, *NETWORK_NAMES), "tsv")
-    max_hits: int | None = again(
-        HitsOptions,
-        "max_hits",
-        help="networks: only pairs that are among the best K of either sequence",
-    )
 
     def completed(self) -> ClusterOptions:
         """Return the request with a mode."""

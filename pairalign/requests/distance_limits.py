@@ -63,18 +63,22 @@ class GroupsOptions(Asked):
         ThresholdsOptions,
         "min_identity",
         help="leave out alignments with a lower identity, such as 0.3",
+        about="with `group_by`: leave out alignments with a lower identity, by columns",
         group=GROUPED,
     )
     min_coverage: Fraction | None = again(
         ThresholdsOptions,
         "min_coverage",
         help="and with a smaller aligned part of either sequence",
+        about="with `group_by`: and with a smaller aligned part of either sequence",
         group=GROUPED,
     )
     max_evalue: float | None = again(
         StatisticsOptions,
         "max_evalue",
         help="and with a larger E-value, in a database of all groups (local mode)",
+        about="with `group_by`: and with a larger E-value, in a database of all groups, in mode "
+        "local",
         group=GROUPED,
     )
 

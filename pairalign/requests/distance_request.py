@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pairalign.base.choices import (
     COMMIT_SECONDS,
@@ -47,6 +48,7 @@ from pairalign.requests.distance_limits import (
     ReceptorOptions,
 )
 from pairalign.requests.option_kinds import PATH
+from pairalign.requests.resource_options import ResourcesOptions
 from pairalign.requests.shared import (
     GROUPS,
     IN_SHARDS_OR_WITH_A_REPORT,
@@ -55,15 +57,16 @@ from pairalign.requests.shared import (
     InputOptions,
     OutputOptions,
     ReportOptions,
-    ResourcesOptions,
     ResumeOptions,
     ScoringOptions,
     SequencesOptions,
     ShardOptions,
+    StrandArguments,
     StrandOptions,
     format_option,
     report_rules,
 )
+from pairalign.requests.similar import ScoredArguments
 
 _LIMITS = tuple(f"max_{name}" for name in NEAR_MEASURES)
 
@@ -79,7 +82,9 @@ class CirclesOptions(Asked):
 
     circular: bool = flag(
         "genomes that begin anywhere: align each pair with one of the two rotated to where it "
-        "scores most; of DNA that may be on either strand add --strand both"
+        "scores most; of DNA that may be on either strand add --strand both",
+        about="the sequences are circles: each pair is aligned, in mode global, with one of the "
+        "two rotated to where it scores most (`pairalign.jobs.run.circular`)",
     )
 
 
@@ -87,7 +92,10 @@ class CirclesOptions(Asked):
 class SimilarityOptions(Asked):
     """What is said of pairs, and of which that is known."""
 
-    similarity: bool = flag("write identities, 1 less the distances")
+    similarity: bool = flag(
+        "write identities, 1 less the distances",
+        about="return identities, 1 less the distances of a measure of identity",
+    )
     extend: Any = option(
         help="distances of the first sequences, made with the same options, or a folder of their "
         "parts: align only pairs with another sequence, as --also names them",
@@ -136,7 +144,32 @@ class MoreSetsOptions(Asked):
 class MeasureOptions(Asked):
     """How far apart two sequences are."""
 
-    measure: str = choice(tuple(MEASURE_SUMMARIES), "default: %(default)s", default=DEFAULT_MEASURE)
+    measure: str = choice(
+        tuple(MEASURE_SUMMARIES),
+        "default: %(default)s",
+        about="; ".join(f"{name}: {about}" for name, about in MEASURE_SUMMARIES.items()),
+        default=DEFAULT_MEASURE,
+    )
+
+
+class MeasureArguments(ScoredArguments, total=False):
+    """Types of `MeasureOptions`, and of what is asked of alignments, in Python."""
+
+    measure: str
+
+
+class DistanceArguments(MeasureArguments, StrandArguments, total=False):
+    """Types of what `pairalign.distance` takes besides sequences, groups, scoring and mode."""
+
+    circular: bool
+    similarity: bool
+    min_identity: float | str | Fraction | None
+    min_coverage: float | str | Fraction | None
+    max_evalue: float | None
+    max_drop: int | None
+    max_edits: int | None
+    max_tcrdist: int | None
+    max_length_ratio: float | str | Fraction | None
 
 
 def _left_out(name: str, is_asked: Callable[[Any], bool], why: str, default: Any) -> Rule:
@@ -428,13 +461,24 @@ class DistanceOptions(
 class TreeRequest(MeasureOptions):
     """What is asked of a guide tree."""
 
-    method: str = choice(TREE_METHODS, "default: %(default)s", default=DEFAULT_METHOD)
+    method: str = choice(
+        TREE_METHODS,
+        "default: %(default)s",
+        about="``nj`` needs scikit-bio; ``mixed`` is MAFFT's, see `pairalign.trees.linkage`",
+        default=DEFAULT_METHOD,
+    )
     measure: str = again(MeasureOptions, "measure", default=DEFAULT_TREE_MEASURE)
 
     @property
     def distances(self) -> DistanceRequest:
         """What is asked of the distances, where these are not given."""
         return DistanceRequest(measure=self.measure)
+
+
+class TreeArguments(MeasureArguments, total=False):
+    """Types of what `pairalign.tree` takes besides its source, scoring and mode."""
+
+    method: Literal["upgma", "mixed", "nj"]
 
 
 @request

@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pairalign.base.declaration import option, request
-from pairalign.requests.align_request import AlignOptions
+from pairalign.requests.align_request import AlignArguments, AlignOptions
 from pairalign.requests.option_kinds import NUMBER, POSITIVE
 
 _ESTIMATE = "estimate"
+
+
+class EstimateArguments(AlignArguments, total=False):
+    """Types of what `pairalign.estimate` takes besides sequences, scoring, mode and format."""
+
+    devices: str
+    sample: int
+    price: float | str | None
 
 
 @request

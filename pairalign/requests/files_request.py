@@ -7,16 +7,14 @@ from typing import ClassVar
 from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES
 from pairalign.base.declaration import Rule, again, flag, option, place, request
 from pairalign.requests.option_kinds import PATH
+from pairalign.requests.resource_options import MessagesOptions, ResourcesOptions, ThreadsOptions
 from pairalign.requests.shared import (
     Asked,
     InputOptions,
-    MessagesOptions,
     OutputOptions,
-    ResourcesOptions,
     ScoringOptions,
     SequencesOptions,
     StrandOptions,
-    ThreadsOptions,
     format_option,
 )
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY, MSA_ORDERS, MSA_SUFFIXES
 from pairalign.base.declaration import Rule, choice, flag, option, place, request
 from pairalign.requests.option_kinds import PATH, POSITIVE, SEED_OF_CHANCE
+from pairalign.requests.resource_options import CoreOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
     Asked,
-    CoreOptions,
     InputOptions,
     OutputOptions,
     ResumeOptions,
@@ -51,6 +51,7 @@ class RowsOptions(Asked):
         help="align along this guide tree of the sequences of IN, ours or another program's",
         metavar="NEWICK",
         kind=PATH,
+        elsewhere=("--treein", "--guidetree-in"),
     )
     tree_out: str | None = option(
         help="write the guide tree that was aligned along",
@@ -58,11 +59,13 @@ class RowsOptions(Asked):
         kind=PATH,
         decides=False,
         surface="command",
+        elsewhere=("--treeout", "--guidetree-out"),
     )
     add: str | None = option(
         help="in place of IN: add these sequences to the alignment of --to, whose columns are kept",
         metavar="NEW",
         kind=PATH,
+        elsewhere=("--addfragments", "--addfull"),
     )
     to: str | None = option(
         help="an alignment, ours or another program's (aligned FASTA, Stockholm and others), for "

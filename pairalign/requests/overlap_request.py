@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pairalign.base.choices import MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
 from pairalign.base.declaration import Rule, again, choice, flag, option, request
 from pairalign.reads.presets import AUTO, PRESETS
 from pairalign.requests.option_kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
+from pairalign.requests.resource_options import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     GROUPS,
     IN_SHARDS_OR_WITH_A_REPORT,
@@ -15,16 +16,23 @@ from pairalign.requests.shared import (
     Asked,
     ClusterOfMachinesOptions,
     CostsOptions,
+    InputArguments,
     InputOptions,
     OutputOptions,
     ReportOptions,
-    ResourcesOptions,
     ResumeOptions,
     SequencesOptions,
     ShardOptions,
     TagsOptions,
     format_option,
 )
+
+if TYPE_CHECKING:
+    import os
+    from fractions import Fraction
+
+    from pairalign.reads.candidates import Candidates
+    from pairalign.scoring.matrices import Number
 
 _COSTS = ("match", "mismatch", "gap_open", "gap_extend")
 _NEEDING_ALL = (
@@ -51,10 +59,19 @@ class PresetOptions(Asked):
     preset: str = choice(
         (AUTO, *PRESETS),
         "scoring and thresholds for a kind of reads; auto (default) looks at a sample",
+        about="scoring and thresholds, see `pairalign.reads.presets.PRESETS`; ``auto`` decides by "
+        "a sample of the reads, see `pairalign.jobs.overlaps.choice.choose_preset`, and scales the "
+        "least overlap to their lengths",
         group=SCORING,
     )
     mode: str | None = option(
-        help="default: semiglobal for short reads, else local", values=_MODES, group=SCORING
+        help="default: semiglobal for short reads, else local",
+        about="semiglobal alignments end at ends of reads: dovetails and containments. Local ones "
+        "end where reads are no longer alike, and may also be internal. Default: semiglobal for "
+        "``short``, else local. One that is not that of `scoring` is an error",
+        values=_MODES,
+        group=SCORING,
+        elsewhere=("-G",),
     )
 
 
@@ -65,7 +82,12 @@ class OverlapThresholdsOptions(Asked):
     min_overlap: int | None = option(
         help="bases that must overlap, on both reads", metavar="N", kind=COUNT
     )
-    min_identity: Any = option(help="matches by columns: 0.9 or 90%%", metavar="X", kind=SHARE)
+    min_identity: Any = option(
+        help="matches by columns: 0.9 or 90%%",
+        metavar="X",
+        kind=SHARE,
+        elsewhere=("-perc_identity", "--id", "-id", "--min-seq-id", "--approx-id"),
+    )
     min_score: Any = option(help="pairs that score less are not aligned", metavar="N", kind=NUMBER)
     max_overhang: int | None = option(
         help="local: bases beyond an overlap that do not make it internal",
@@ -81,12 +103,17 @@ class OverlapThresholdsOptions(Asked):
     max_overlaps: int | None = option(
         help="most overlaps of a pair, as circles and repeats have several "
         "(default: 10; short reads: 1)",
+        about="non-intersecting overlaps of a pair (Waterman-Eggert): the best, then the best that "
+        "reuses no residue pair, while they pass the thresholds; circles and repeats give several. "
+        "Default: 10, of ``short`` 1",
         metavar="N",
         kind=POSITIVE,
     )
     candidates: Any = option(
         help="align only these pairs, on their strands: PAF, as minimap2 -x ava-ont writes it, or "
         "two names a line; - is stdin; mappy finds them (needs pip install 'pairalign[overlap]')",
+        about="align these pairs alone, on the strands that are given: PAF, or a list of names, "
+        "see `pairalign.reads.candidates`; or ``mappy``: those that mappy finds",
         metavar="FILE|mappy",
         kind=PATH,
     )
@@ -206,6 +233,26 @@ class OverlapRequest(PresetOptions, CostsOptions, OverlapThresholdsOptions, Stra
         """The scores and costs that are given instead of the preset's."""
         given = {name: getattr(self, name) for name in _COSTS}
         return {name: one for name, one in given.items() if one is not None}
+
+
+class OverlapArguments(InputArguments, ResourceArguments, total=False):
+    """Types of what `pairalign.overlap` takes besides reads and scoring."""
+
+    preset: Literal["auto", "short", "hifi", "ont"]
+    mode: Literal["semiglobal", "local"] | None
+    match: Number | None
+    mismatch: Number | None
+    gap_open: Number | None
+    gap_extend: Number | None
+    min_overlap: int | None
+    min_identity: float | str | Fraction | None
+    min_score: float | str | None
+    max_overhang: int | None
+    max_false: float | None
+    max_overlaps: int | None
+    candidates: Candidates | str | os.PathLike[str] | None
+    all_strands: bool
+    filter: Literal["auto", "none", "bitwise", "runs"]
 
 
 @request

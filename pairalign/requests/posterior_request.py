@@ -7,9 +7,10 @@ from typing import ClassVar
 from pairalign.base.choices import POSTERIOR_SUFFIXES, POSTERIOR_THRESHOLD
 from pairalign.base.declaration import option, request
 from pairalign.requests.option_kinds import ABOVE_ZERO
+from pairalign.requests.resource_options import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     Asked,
-    CoreOptions,
+    InputArguments,
     InputOptions,
     OutputOptions,
     ResumeOptions,
@@ -28,6 +29,12 @@ class ThresholdOptions(Asked):
         metavar="P",
         kind=ABOVE_ZERO,
     )
+
+
+class PosteriorArguments(InputArguments, CoreArguments, total=False):
+    """Types of what `pairalign.posterior` takes besides sequences."""
+
+    threshold: float
 
 
 @request

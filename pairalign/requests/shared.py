@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypedDict
 
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import (
@@ -16,15 +15,13 @@ from pairalign.base.choices import (
     NAMES,
     ON_DUPLICATE,
     ON_EMPTY,
+    RANKS,
     STRANDS,
-    SUMMARIES,
     TIES,
 )
-from pairalign.base.declaration import Request, Rule, again, choice, flag, option, place, request
-from pairalign.engines.kernels import AUTO, kernel_names
+from pairalign.base.declaration import Request, Rule, choice, flag, option, place, request
 from pairalign.requests.option_kinds import (
     CLUSTER,
-    DEVICE,
     LOCUS,
     MATRIX,
     PATH,
@@ -33,11 +30,18 @@ from pairalign.requests.option_kinds import (
     SECONDS,
     SHARD,
     SHARE,
-    SIZE,
 )
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
     from pairalign.alignments.thresholds import PairThresholds
+    from pairalign.base.choices import Coverage, Identity
+    from pairalign.scoring.given_matrices import Matrix
+    from pairalign.scoring.matrices import Number
+    from pairalign.sequences.alphabets import Alphabet
+    from pairalign.sequences.fasta_records import Source
 
 SEQUENCE_FILE = (
     "FASTA, FASTQ, GenBank, EMBL, UniProt, Stockholm, Clustal, PIR or A3M, compressed or not; - is "
@@ -95,13 +99,18 @@ class InputOptions(Asked):
     """How sequences are read."""
 
     alphabet: str = choice(
-        ("auto", "dna", "protein"), "default: guessed", group=INPUT, decides=False
+        ("auto", "dna", "protein"),
+        "default: guessed",
+        about="of the sequences; default: that of the scoring, or guessed",
+        group=INPUT,
+        decides=False,
     )
     degap: bool = flag(
         "drop - and . from the sequences (of alignments)", group=INPUT, decides=False
     )
     also: tuple[str, ...] = option(
         help="another file of the same set, whose sequences follow; may be given again",
+        about="other files of the same set, whose sequences follow",
         metavar="FILE",
         kind=PATH,
         is_several=True,
@@ -129,6 +138,18 @@ class InputOptions(Asked):
     )
 
 
+class InputArguments(TypedDict, total=False):
+    """Types of `InputOptions` in Python."""
+
+    alphabet: Alphabet | str | None
+    degap: bool
+    also: str | os.PathLike[str] | Iterable[Source]
+    on_empty: Literal["error", "skip"]
+    on_duplicate: Literal["error", "rename", "drop"]
+    names: Literal["first", "whole"]
+    locus: str | None
+
+
 @request
 class OutputOptions(Asked):
     """Where results go, and in which format; `pairalign.cli.planning.with_output` sees to it."""
@@ -152,6 +173,7 @@ def format_option(values: Any, default: str) -> Any:
         values=values,
         is_how=True,
         surface="command",
+        elsewhere=("--format-mode",),
     )
 
 
@@ -159,15 +181,29 @@ def format_option(values: Any, default: str) -> Any:
 class CostsOptions(Asked):
     """What residues score, and what gaps cost."""
 
-    match: Any = option(help="score of equal residues", metavar="N", group=SCORING, decides=False)
+    match: Any = option(
+        help="score of equal residues",
+        metavar="N",
+        group=SCORING,
+        decides=False,
+        elsewhere=("-reward", "-A"),
+    )
     mismatch: Any = option(
-        help="score of different residues, such as -3", metavar="N", group=SCORING, decides=False
+        help="score of different residues, such as -3",
+        metavar="N",
+        group=SCORING,
+        decides=False,
+        elsewhere=("-penalty", "-B"),
     )
     gap_open: Any = option(
         help="cost of a gap's first residue", metavar="X", group=SCORING, decides=False
     )
     gap_extend: Any = option(
-        help="cost of each further residue", metavar="X", group=SCORING, decides=False
+        help="cost of each further residue",
+        metavar="X",
+        group=SCORING,
+        decides=False,
+        elsewhere=("-gapextend", "--gapextend", "--gapext", "-E"),
     )
 
 
@@ -203,7 +239,9 @@ class EndGapsOptions(Asked):
 class ModeOptions(Asked):
     """What is aligned: whole sequences, their overlap, or their most similar parts."""
 
-    mode: str | None = choice(MODES, "default: %(default)s", group=SCORING, decides=False)
+    mode: str | None = choice(
+        MODES, "default: %(default)s", group=SCORING, decides=False, elsewhere=("-G",)
+    )
 
 
 @request
@@ -212,10 +250,12 @@ class MatrixOptions(ModeOptions):
 
     matrix: Any = option(
         help="substitution matrix: a name of Biopython's or NCBI's, or a file in NCBI's format",
+        about="substitution matrix, as `pairalign.make_scoring` takes it, in place of `scoring`",
         metavar="NAME|FILE",
         kind=MATRIX,
         group=SCORING,
         decides=False,
+        elsewhere=("-matrix", "-datafile", "--sub-mat"),
     )
 
 
@@ -229,6 +269,20 @@ class ProblemOptions(ScoringOptions, InputOptions):
     """How sequences are read, and scored."""
 
 
+class ProblemArguments(InputArguments, total=False):
+    """Types of `ProblemOptions` in Python; functions have a mode of their own."""
+
+    matrix: Matrix | None
+    match: Number | None
+    mismatch: Number | None
+    gap_open: Number | None
+    gap_extend: Number | None
+    free_ends: str | None
+    end_gap_open: Number | None
+    end_gap_extend: Number | None
+    ties: Literal["usual", "vsearch"]
+
+
 @request
 class StrandOptions(Asked):
     """Which strands of DNA are looked at."""
@@ -238,25 +292,47 @@ class StrandOptions(Asked):
         "both, of DNA: align each pair on the strand with the higher score, plus if equal "
         "(default: %(default)s)",
         decides=False,
+        elsewhere=("-strand",),
     )
+
+
+class StrandArguments(TypedDict, total=False):
+    """Types of `StrandOptions` in Python."""
+
+    strand: Literal["plus", "both"]
 
 
 @request
 class ThresholdsOptions(Asked):
     """The lengths, identity and coverage that pairs must reach."""
 
-    min_identity: Fraction | None = option(metavar="X", kind=SHARE, decides=False)
+    min_identity: Fraction | None = option(
+        metavar="X",
+        kind=SHARE,
+        decides=False,
+        elsewhere=("-perc_identity", "--id", "-id", "--min-seq-id", "--approx-id"),
+    )
     identity_of: str = choice(
-        tuple(IDENTITIES), "what the identity is, see below (default: %(default)s)", decides=False
+        tuple(IDENTITIES),
+        "what the identity is, see below (default: %(default)s)",
+        about="; ".join(f"{name}: {summary}" for name, summary in IDENTITIES.items()),
+        decides=False,
+        elsewhere=("--iddef", "-iddef", "--seq-id-mode"),
     )
     min_coverage: Fraction | None = option(
-        help="the same of coverage", metavar="X", kind=SHARE, decides=False
+        help="the same of coverage",
+        about="the same of what is aligned of a pair, its coverage",
+        metavar="X",
+        kind=SHARE,
+        decides=False,
     )
     coverage_of: str = choice(
         tuple(COVERAGES),
         "what the coverage is, see below (default: %(default)s)",
+        about="; ".join(f"{name}: {summary}" for name, summary in COVERAGES.items()),
         default="both",
         decides=False,
+        elsewhere=("--cov-mode",),
     )
     max_length_ratio: Fraction | None = option(
         help="leave out pairs whose longer sequence has more than X times the residues of the "
@@ -275,6 +351,16 @@ class ThresholdsOptions(Asked):
     def thresholds(self) -> PairThresholds:
         """What is asked of lengths, identity and coverage, exactly."""
         return thresholds_of(self)
+
+
+class ThresholdArguments(TypedDict, total=False):
+    """Types of `ThresholdsOptions` in Python."""
+
+    min_identity: float | str | Fraction | None
+    identity_of: Identity
+    min_coverage: float | str | Fraction | None
+    coverage_of: Coverage
+    max_length_ratio: float | str | Fraction | None
 
 
 def thresholds_of(asked: ThresholdsOptions) -> PairThresholds:
@@ -298,14 +384,44 @@ def describe_thresholds() -> str:
     return "\n".join(lines)
 
 
+class Ranking(NamedTuple):
+    """Which pairs of a sequence are the best.
+
+    Attributes
+    ----------
+    most : int
+        That are kept of a sequence.
+    by : str
+        What they are the best by: one of `pairalign.base.choices.RANKS`.
+    """
+
+    most: int = 1
+    by: str = RANKS[0]
+
+
 @request
 class HitsOptions(Asked):
     """The best hits of each sequence alone."""
 
     max_hits: int | None = option(
-        flags=("-k", "--max-hits"), metavar="K", kind=POSITIVE, decides=False
+        flags=("-k", "--max-hits"),
+        metavar="K",
+        kind=POSITIVE,
+        elsewhere=("-max_target_seqs", "--maxaccepts", "--max-seqs", "--max-target-seqs", "-N"),
     )
-    rank: str | None = option(decides=False)
+    rank: str | None = option()
+
+    @property
+    def ranking(self) -> Ranking | None:
+        """Which hits are the best; None: all are wanted."""
+        return None if self.max_hits is None else Ranking(self.max_hits, self.rank or RANKS[0])
+
+
+class HitsArguments(TypedDict, total=False):
+    """Types of `HitsOptions` in Python."""
+
+    max_hits: int | None
+    rank: Literal["score", "bits", "evalue", "identity"] | None
 
 
 RANK_NEEDS_HITS = Rule(
@@ -322,6 +438,18 @@ class MaskOptions(Asked):
     mask_scores: bool = flag(
         "residues that --mask finds are X, in DNA N, and score so, in any mode"
     )
+
+    @property
+    def scored_mask(self) -> str | None:
+        """What finds residues that score as unknown ones; None: none do."""
+        return self.mask if self.mask_scores else None
+
+
+class MaskArguments(TypedDict, total=False):
+    """Types of `MaskOptions` in Python."""
+
+    mask: Literal["none", "tantan", "seg"]
+    mask_scores: bool
 
 
 MASK_SCORES_NEED_A_MASK = Rule(
@@ -431,127 +559,9 @@ class ClusterOfMachinesOptions(Asked):
         help="align on the workers of a Dask scheduler (pip install 'pairalign[cluster]'), or in N "
         "processes here; parts go into the folder OUT.parts, which all workers must see",
         metavar="ADDRESS|local:N",
+        formerly="--cluster",
         kind=CLUSTER,
         group=ON_A_CLUSTER,
-        is_how=True,
-        surface="command",
-    )
-
-
-@request
-class ThreadsOptions(Asked):
-    """Cores of this machine."""
-
-    threads: int | None = option(
-        help="default: all cores",
-        flags=("-t", "--threads"),
-        metavar="N",
-        kind=POSITIVE,
-        group=RESOURCES,
-        is_how=True,
-    )
-
-
-@request
-class MessagesOptions(Asked):
-    """What is said about a run."""
-
-    given: list[str] = field(default_factory=list)
-    """The program's arguments."""
-    quiet: bool = flag(
-        "no summary",
-        flags=("-q", "--quiet"),
-        excludes="loudness",
-        group=RESOURCES,
-        is_how=True,
-        surface="command",
-    )
-    verbose: bool = flag(
-        "say also what engines do, and what time and memory the run takes",
-        flags=("-v", "--verbose"),
-        group=RESOURCES,
-        is_how=True,
-        surface="command",
-    )
-    summary: str = choice(
-        SUMMARIES,
-        "what is said in the end: lines, or a JSON object on one line (default: %(default)s)",
-        group=RESOURCES,
-        is_how=True,
-        surface="command",
-    )
-    log: str | None = option(
-        help="append what is said to FILE as well, with the time",
-        metavar="FILE",
-        kind=PATH,
-        group=RESOURCES,
-        is_how=True,
-        surface="command",
-    )
-    multiqc: str | None = option(
-        help="write the numbers of the summary for MultiQC, which finds names such as x_mqc.json",
-        metavar="FILE",
-        kind=PATH,
-        group=RESOURCES,
-        is_how=True,
-        surface="command",
-    )
-
-
-@request
-class CoreResources(Asked):
-    """What may be used for work that has one kernel."""
-
-    device: str = option(
-        "auto",
-        metavar="auto|cpu|cuda[:0]",
-        kind=DEVICE,
-        group=RESOURCES,
-        is_how=True,
-    )
-    threads: int | None = again(ThreadsOptions, "threads")
-    memory: int | None = option(
-        help="what may be held in memory, such as 4G; default: half of what is free",
-        metavar="SIZE",
-        kind=SIZE,
-        group=RESOURCES,
-        is_how=True,
-    )
-
-
-@request
-class CoreOptions(CoreResources, MessagesOptions):
-    """What may be used for work that has one kernel, and what is said about it."""
-
-    quiet: bool = again(MessagesOptions, "quiet", help="no progress, no summary")
-
-
-@request
-class KernelResources(Asked):
-    """What may be used for the work."""
-
-    device: str = again(CoreResources, "device", metavar="auto|cpu|cuda[:0,1]|opencl[:0,1]")
-    kernel: str = choice(
-        kernel_names,
-        "the way to align, see: pairalign devices --kernels (default: %(default)s)",
-        default=AUTO,
-        metavar="auto|NAME",
-        group=RESOURCES,
-        is_how=True,
-    )
-    threads: int | None = again(CoreResources, "threads")
-    memory: int | None = again(CoreResources, "memory")
-
-
-@request
-class ResourcesOptions(KernelResources, MessagesOptions):
-    """What may be used for the work, and what is said about it."""
-
-    quiet: bool = again(MessagesOptions, "quiet", help="no progress, no summary, no warnings")
-    progress: bool = flag(
-        "a line every 30 s on how far it is, as in a log, also on a terminal instead of a bar",
-        excludes="loudness",
-        group=RESOURCES,
         is_how=True,
         surface="command",
     )

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, TypeVar
 
 from pairalign.base.declaration import Rule, again, option, options_of, request
 from pairalign.requests.option_kinds import DIGIT, POSITIVE, SMALL_NUMBER
+from pairalign.requests.resource_options import ResourceArguments
 from pairalign.requests.shared import (
     Asked,
     EndGapsOptions,
     ModeOptions,
+    ProblemArguments,
+    StrandArguments,
+    ThresholdArguments,
     ThresholdsOptions,
     thresholds_of,
 )
@@ -38,24 +42,56 @@ class StatisticsOptions(Asked):
         help="leave out pairs with a larger E-value, where it is known (local mode)",
         metavar="X",
         kind=SMALL_NUMBER,
+        elsewhere=("-evalue", "--evalue", "-e"),
     )
     db_size: int | None = option(
         help="residues of the database, for E-values; default: those of the set searched in",
         metavar="RESIDUES",
         kind=POSITIVE,
+        elsewhere=("-dbsize",),
     )
     search_space: float | None = option(
         help="cells of the search space of every query, taken as they are, so that E-values do not "
         "depend on the sets",
         metavar="CELLS",
         kind=SMALL_NUMBER,
+        elsewhere=("-searchsp",),
     )
     comp_based_stats: Any = option(
         help="1: E-values by the composition of each pair, as BLAST's mode 1; 0: whatever the "
         "composition, as BLAST's mode 0 (1)",
         values=(0, 1),
         kind=DIGIT,
+        elsewhere=("-comp_based_stats",),
     )
+
+    @property
+    def is_of_sets(self) -> bool:
+        """Whether E-values depend on the sets that are aligned."""
+        return self.search_space is None
+
+
+class StatisticsArguments(TypedDict, total=False):
+    """Types of `StatisticsOptions` in Python."""
+
+    max_evalue: float | None
+    db_size: int | None
+    search_space: float | None
+    comp_based_stats: int | bool | None
+
+
+class ScoredArguments(ProblemArguments, ResourceArguments, total=False):
+    """Types of what functions take that align: sequences, costs, resources."""
+
+
+class RotateArguments(ScoredArguments, StrandArguments, total=False):
+    """Types of what `pairalign.rotate` takes besides sequences, scoring and mode."""
+
+
+class SimilarArguments(
+    ScoredArguments, ThresholdArguments, StatisticsArguments, StrandArguments, total=False
+):
+    """Types of what functions take that look for similar pairs."""
 
 
 def _has_parameters(asked: Any) -> bool:
@@ -90,6 +126,23 @@ class SimilarOptions(ThresholdsOptions, StatisticsOptions):
         help="similar pairs have an E-value of at most X, whichever sequence is the query (local "
         "mode); with --min-identity they reach both",
     )
+
+    def describe(self, residues: int) -> str:
+        """Return what similar pairs have: an E-value, an identity and what else is asked for.
+
+        Parameters
+        ----------
+        residues : int
+            Of the database, unless it is asked for.
+        """
+        parts = []
+        if self.max_evalue is not None:
+            where = f"database {self.db_size or residues:,} residues"
+            if self.search_space is not None:
+                where = f"search space {self.search_space:g} cells"
+            parts.append(f"an E-value of {self.max_evalue:g} or less ({where})")
+        parts += self.thresholds.describe(with_identity=self.max_evalue is None)
+        return " and ".join(parts)
 
 
 OF_PROTEINS = Rule(
@@ -141,6 +194,8 @@ class FoldsSimilarOptions(SimilarOptions):
         "identity_of",
         default=None,
         help=f"what the identity is, see below (default: {_WHOLE}, with --max-evalue {_ALIGNED})",
+        about="what the identity is, see `pairalign.align`; default: "
+        f"{_WHOLE}, with `max_evalue` {_ALIGNED}",
     )
     coverage_of: str = again(ThresholdsOptions, "coverage_of", default="aligned")
 

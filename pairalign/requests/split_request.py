@@ -16,12 +16,12 @@ from pairalign.requests.interactions_request import (
     needs_pairs,
 )
 from pairalign.requests.option_kinds import PATH, POSITIVE, SEED, SHARE
+from pairalign.requests.resource_options import ResourcesOptions
 from pairalign.requests.shared import (
     Asked,
     InputOptions,
     OutputOptions,
     ReportOptions,
-    ResourcesOptions,
     ScoringOptions,
     SequencesOptions,
     StrandOptions,
@@ -32,6 +32,7 @@ from pairalign.requests.similar import (
     NEEDS_LOCAL,
     USUAL,
     FoldsSimilarOptions,
+    SimilarArguments,
     StatisticsOptions,
 )
 
@@ -100,6 +101,7 @@ class FoldsOptions(Asked):
     tolerance: Any = option(
         "0.05",
         "by how much of its share a fold may be too large (default: %(default)s)",
+        about="by how much of its share a fold may be too large, and have too much of a label",
         metavar="X",
         kind=SHARE,
     )
@@ -176,6 +178,17 @@ class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions, SplitPairsO
         if self.nearest_from is None:
             return max(Fraction(0), least - _NEAREST_BELOW)
         return min(least, parse_share(self.nearest_from, "nearest_from"))
+
+
+class SplitArguments(SimilarArguments, total=False):
+    """Types of what `pairalign.split` takes besides sequences, scoring and mode."""
+
+    folds: int | None
+    test: float | str | Fraction | None
+    val: float | str | Fraction | None
+    tolerance: float | str | Fraction
+    nearest_from: float | str | Fraction | None
+    seed: int
 
 
 @request

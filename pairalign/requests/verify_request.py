@@ -7,6 +7,7 @@ from typing import ClassVar
 from pairalign.base.choices import MODES, READER_NAMES
 from pairalign.base.declaration import Rule, again, flag, option, place, request
 from pairalign.requests.option_kinds import PATH
+from pairalign.requests.resource_options import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     MASK_SCORES_NEED_A_MASK,
     SCORING,
@@ -15,10 +16,11 @@ from pairalign.requests.shared import (
     CostsOptions,
     EndGapsOptions,
     InputOptions,
+    MaskArguments,
     MaskOptions,
     MatrixOptions,
     OutputOptions,
-    ResourcesOptions,
+    ProblemArguments,
     format_option,
 )
 
@@ -42,6 +44,7 @@ class CheckedOptions(Asked):
 
     read_as: str | None = option(
         help="format of ALIGNMENTS; default: by the ending of its name",
+        about="the format; default: by the ending of the name",
         flags=("--from",),
         values=READER_NAMES,
     )
@@ -49,6 +52,7 @@ class CheckedOptions(Asked):
         "",
         "columns of blast6, by our names, BLAST's or MMseqs2's; _ is any that is not checked",
         metavar="NAME,NAME...",
+        elsewhere=("--userfields", "--format-output"),
     )
     optimal: bool = flag(
         "align the pairs, and say how far each record is from the optimum", group=_CHECKED
@@ -57,8 +61,19 @@ class CheckedOptions(Asked):
         "the file's scores are of another scoring: do not compare them", group=_CHECKED
     )
     illegal: bool = flag(
-        "write only records that are illegal or, with --optimal, not optimal", group=_CHECKED
+        "write only records that are illegal or, with --optimal, not optimal",
+        about="keep only records that are illegal or, with `optimal`, not optimal",
+        group=_CHECKED,
     )
+
+
+class VerifyArguments(ProblemArguments, MaskArguments, ResourceArguments, total=False):
+    """Types of what `pairalign.verify` takes besides files, scoring and mode."""
+
+    read_as: str | None
+    optimal: bool
+    ignore_scores: bool
+    illegal: bool
 
 
 @request

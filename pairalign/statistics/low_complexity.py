@@ -152,8 +152,10 @@ def mask_residues(sequences: SequenceSet, mask: str) -> Masked:
     return {"tantan": mask_repeats, "seg": find_segments}[mask](sequences)
 
 
-def mask_problem(problem: Problem, mask: str) -> Problem:
+def mask_problem(problem: Problem, mask: str | None) -> Problem:
     """Return a problem whose masked residues are X, in DNA N, and score as that does."""
+    if mask is None:
+        return problem
     queries, *others = (one.masked(mask_residues(one, mask)) for one in problem.sets)
     return Problem(queries, others[0] if others else None, problem.scoring)
 

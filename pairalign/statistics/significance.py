@@ -149,6 +149,15 @@ class Significance:
             return None
         return every[0], every[1]
 
+    def describe_space(self) -> str:
+        """Return how search spaces are found, in words."""
+        if self.search_space is not None:
+            return f"search space of {self.search_space:g} cells"
+        if self.gumbel.law is None:
+            return "length adjustment (Altschul and Gish 1996)"
+        lengths = "; inverse Gaussian lengths" if self.gumbel.law.skewed else ""
+        return f"finite-size correction (Park et al. 2012{lengths})"
+
     def counted_scores(self, found: Alignments) -> Int32s:
         """Return the raw scores that bits and E-values are of, int32; with masks, of CIGARs."""
         return found.raw_score if self.masks is None else self.masks.raw_scores(found)

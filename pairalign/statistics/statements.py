@@ -28,7 +28,7 @@ def describe_statistics(significance: Significance, scoring: Scoring) -> str:
         f"lambda {gumbel.lambda_ * scoring.scale:g}, K {gumbel.k:g} ({gumbel.source}), database of "
         f"{residues:,} residues in {sequences:,} sequences"
     )
-    parts = [line, _describe_space(significance)]
+    parts = [line, significance.describe_space()]
     if significance.composition is not None:
         parts.append("lambda by the composition of each pair, mid-P (--comp-based-stats 1)")
     if significance.masks is not None:
@@ -47,15 +47,6 @@ def describe_mask(before: Problem, after: Problem, mask: str) -> str:
         changed += int((one.codes != other.codes).sum())
     unknown = before.scoring.alphabet.unknown
     return f"Mask: {mask} makes {changed / residues:.1%} of {residues:,} residues {unknown}"
-
-
-def _describe_space(significance: Significance) -> str:
-    if significance.search_space is not None:
-        return f"search space of {significance.search_space:g} cells"
-    if significance.gumbel.law is None:
-        return "length adjustment (Altschul and Gish 1996)"
-    lengths = "; inverse Gaussian lengths" if significance.gumbel.law.skewed else ""
-    return f"finite-size correction (Park et al. 2012{lengths})"
 
 
 def statements(scoring: Scoring, significance: Significance | None) -> list[str]:
@@ -77,7 +68,7 @@ def statistics_by_name(significance: Significance, scoring: Scoring) -> dict[str
         "statistics": significance.gumbel.source,
         "database_letters": str(residues),
         "database_sequences": str(sequences),
-        "search_space": _describe_space(significance),
+        "search_space": significance.describe_space(),
         "comp_based_stats": str(int(significance.composition is not None)),
         "mask": MASKS[0] if significance.masks is None else significance.masks.mask,
         "mask_of_scores": significance.scored_mask or MASKS[0],

@@ -24,7 +24,7 @@ from commands import (
 )
 
 import pairalign
-from pairalign.cli.foreign_options import FOREIGN, OPTION, name_here
+from pairalign.cli.foreign_options import FOREIGN, OPTION, elsewhere, name_here
 from pairalign.cli.main import main
 from pairalign.cli.program import build_parser
 from pairalign.engines.cpu.cpu_engine import instruction_sets
@@ -163,9 +163,12 @@ def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
 def test_options_of_other_programs_are_options_here() -> None:
     """Each text names options that some command has, and no option of ours is another's."""
     (commands,) = (one for one in build_parser()._actions if isinstance(one, _SubParsersAction))
-    known = [parser._option_string_actions.keys() for parser in commands.choices.values()]
+    known = [parser._option_string_actions for parser in commands.choices.values()]
     of_program = {word for one in known for word in one}
-    for theirs, texts in FOREIGN.items():
+    declared = {name: () for one in known for each in one.values() for name in elsewhere(each)}
+    assert "-max_hsps" in declared
+    assert not declared.keys() & FOREIGN.keys()
+    for theirs, texts in {**declared, **FOREIGN}.items():
         assert any(name_here(theirs, one) for one in known), theirs
         for text in texts:
             assert set(OPTION.findall(text)) <= of_program, theirs

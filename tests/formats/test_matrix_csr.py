@@ -16,6 +16,7 @@ from pairalign.alignments.alignments import no_alignments
 from pairalign.base.choices import WEIGHTS
 from pairalign.cli.main import main
 from pairalign.formats import open_writer
+from pairalign.formats.writer import Shown
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
@@ -84,7 +85,9 @@ def test_the_first_of_a_pair_counts_and_unaligned_pairs_do_not(tmp_path: Path) -
 
     path = tmp_path / "x.npz"
     sets = found.queries, found.targets
-    with open_writer(path, None, *sets, found.scoring, Detail.STATS, weight="score") as writer:
+    with open_writer(
+        path, None, *sets, found.scoring, Detail.STATS, shown=Shown(weight="score")
+    ) as writer:
         writer.write(found)
         again = found.take([0])
         again.raw_score[:] += 1
@@ -136,7 +139,7 @@ def write_drawn(path: Path, two_sets: bool, batches: int, size: int) -> list[tup
     others = sets[-1]
     seen: dict[tuple[int, int], int] = {}
     content = sets[0], others, scoring, Detail.STATS
-    with open_writer(path, "npz", *content, threads=1, weight="score") as writer:
+    with open_writer(path, "npz", *content, threads=1, shown=Shown(weight="score")) as writer:
         for _ in range(batches):
             query, target = (rng.integers(len(one), size=size) for one in (sets[0], others))
             if not two_sets:

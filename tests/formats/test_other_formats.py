@@ -23,6 +23,7 @@ from pairalign.cli.main import main
 from pairalign.errors import DistanceError, FormatError
 from pairalign.formats import open_writer
 from pairalign.formats.distances import read_distances, write_distances
+from pairalign.formats.writer import Shown
 from pairalign.pairs.want import Detail
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
@@ -35,10 +36,11 @@ pysam = pytest.importorskip("pysam")
 EXAMPLES = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
 
 
-def table(alignments, path, names, format="tsv", **options):
+def table(alignments, path, names, format="tsv", both_ways=False, **options):
     sets = alignments.queries, alignments.targets
+    shown = Shown(fields=parse_fields(names), both_ways=both_ways)
     with open_writer(
-        path, format, *sets, alignments.scoring, Detail.CIGAR, fields=parse_fields(names), **options
+        path, format, *sets, alignments.scoring, Detail.CIGAR, shown=shown, **options
     ) as writer:
         writer.write(alignments)
     return path
@@ -130,7 +132,7 @@ def test_both_ways_as_plain_table_and_paf(tmp_path):
     alignments = plain_sample(3, "global")
     sets = alignments.queries, alignments.targets, alignments.scoring, Detail.CIGAR
     for name in ("a.tsv", "a.paf"):
-        with open_writer(tmp_path / name, None, *sets, both_ways=True) as writer:
+        with open_writer(tmp_path / name, None, *sets, shown=Shown(both_ways=True)) as writer:
             writer.write(alignments)
         write(alignments, tmp_path / f"once.{name}")
         both, once = ((tmp_path / p).read_text().splitlines() for p in (name, f"once.{name}"))
@@ -196,10 +198,14 @@ def test_columns_are_checked(tmp_path):
     ):
         table(alignments, tmp_path / "a.paf", "query", "paf")
     with pytest.raises(FormatError, match="sam has each pair once; written both ways are paf, tsv"):
-        open_writer(tmp_path / "a.sam", "sam", *sets, Detail.CIGAR, both_ways=True)
+        open_writer(tmp_path / "a.sam", "sam", *sets, Detail.CIGAR, shown=Shown(both_ways=True))
     with pytest.raises(FormatError, match="column 'positives' needs alignments"):
         open_writer(
-            tmp_path / "a.tsv", "tsv", *sets, Detail.STATS, fields=parse_fields("positives")
+            tmp_path / "a.tsv",
+            "tsv",
+            *sets,
+            Detail.STATS,
+            shown=Shown(fields=parse_fields("positives")),
         )
     assert list(tmp_path.iterdir()) == []
 

@@ -17,6 +17,7 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import FormatError
 from pairalign.formats import open_overlap_writer
+from pairalign.formats.writer import Shown
 from pairalign.pairs.want import Detail
 from pairalign.reads.presets import PRESETS
 from pairalign.sequences.alphabets import DNA
@@ -181,7 +182,11 @@ def test_dual_is_for_paf(tmp_path: Path) -> None:
     found = find({"a": GENOME[:100], "b": GENOME[:100]})
     with pytest.raises(FormatError, match="leave dual=True out"):
         open_overlap_writer(
-            tmp_path / "o.gfa", None, found.reads, found.alignments.scoring, dual=True
+            tmp_path / "o.gfa",
+            None,
+            found.reads,
+            found.alignments.scoring,
+            shown=Shown(both_ways=True),
         )
 
 

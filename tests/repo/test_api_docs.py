@@ -17,7 +17,6 @@ NOT_ASKED = {"ES01", "EX01", "SA01"}
 # Parameters that several functions share are described once ("As for `pairalign.align`"), and a
 # type that says all has no description.
 SHARED = {"PR04", "RT03"}
-WITH_OTHERS_OPTIONS = ("estimate", "stream")
 
 
 def public_names() -> list[str]:
@@ -46,10 +45,6 @@ def allowed(name: str, text: str) -> set[str]:
         return NOT_ASKED | SHARED | {"PR01"}  # fields are attributes; see the test of these
     if member and "\n" not in text.strip():
         return NOT_ASKED | SHARED | {"PR01", "RT01"}  # one line says all
-    if name in WITH_OTHERS_OPTIONS:  # a TypedDict has them, whose order says nothing
-        return NOT_ASKED | SHARED | {"PR03", "PR07"}
-    if "matrix, match, mismatch" in text:  # names of several lines, described after the last one
-        return NOT_ASKED | SHARED | {"PR07"}
     return NOT_ASKED | SHARED
 
 

@@ -25,6 +25,8 @@ VALUES = {
     "order": choices.CLUSTER_ORDERS,
     "method": choices.TREE_METHODS,
     "mutual": choices.MUTUAL,
+    "measure": (),
+    "read_as": choices.READER_NAMES,
     "ties": choices.TIES,
     "on_empty": choices.ON_EMPTY,
     "on_duplicate": choices.ON_DUPLICATE,
@@ -34,10 +36,12 @@ VALUES = {
     "format": {**choices.DISTANCE_SUFFIXES, **choices.RECTANGLE_SUFFIXES},  # of parts
     "detail": ("cigar", "stats", "score"),
     "alphabet": ("protein", "dna"),
+    "across": ("all", "none"),
 }
-AS_FOR_ALIGN = ("stream", "audit", "estimate")
 FEWER = {("cluster", "rank"): choices.EDGE_RANKS, ("overlap", "mode"): choices.MODES[1:]}
 FEWER["estimate", "detail"] = ("cigar", "score")
+FEWER["distance", "measure"] = (*choices.MEASURE_SUMMARIES, *choices.GENOME_MEASURES)
+FEWER["tree", "measure"] = tuple(choices.MEASURE_SUMMARIES)
 FUNCTIONS = [name for name in pairalign.__all__ if inspect.isfunction(getattr(pairalign, name))]
 
 
@@ -64,4 +68,4 @@ def test_functions_with_an_identity_list_it() -> None:
     ]
     assert len(with_identity) >= 3
     for name in with_identity:
-        assert 'identity_of : {"' in getattr(pairalign, name).__doc__ or name in AS_FOR_ALIGN
+        assert 'identity_of : {"' in getattr(pairalign, name).__doc__

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 import pytest
 
 import pairalign
-from pairalign.base import declaration
+from pairalign.base.function_options import taken_by
 from pairalign.cli.program import build_parser
-from pairalign.jobs.run.align_all import AlignArguments
-from pairalign.jobs.run.inputs import InputArguments, ProblemArguments
-from pairalign.requests.align_request import AlignRequest
-from pairalign.requests.shared import InputOptions, KernelResources, ProblemOptions
-from pairalign.scoring.scoring_request import ScoringRequest
 
 OF_THE_PROGRAM_ALONE = ("devices", "help", "completion")
 """Commands that say something of the program; each other one has a function of its name."""
@@ -94,6 +89,7 @@ def options_of(command: str) -> list[str]:
     return [one.dest for one in commands()[command]._actions if one.dest != "help"]
 
 
+WITH_OPTIONS = [one for one in pairalign.__all__ if hasattr(getattr(pairalign, one), "taken")]
 FUNCTIONS = sorted(commands().keys() - set(OF_THE_PROGRAM_ALONE))
 
 
@@ -132,23 +128,23 @@ def test_what_is_said_otherwise_is_there(option: str, place: str) -> None:
         assert argument in inspect.signature(found).parameters
 
 
-@pytest.mark.parametrize(
-    ("arguments", "requests"),
-    [
-        (InputArguments, [InputOptions]),
-        (ProblemArguments, [ProblemOptions]),
-        (AlignArguments, [ProblemOptions, AlignRequest, KernelResources]),
-    ],
-)
-def test_type_checkers_see_the_arguments_declared(arguments: Any, requests: list[type]) -> None:
-    options = (one for request in requests for one in declaration.options_of(request))
-    declared = {one.name for one in options if one.surface == "both"}
-    assert arguments.__annotations__.keys() == declared - {"mode"}
+@pytest.mark.parametrize("name", WITH_OPTIONS)
+def test_type_checkers_see_the_arguments_declared(name: str) -> None:
+    """But for those that the function has itself."""
+    function = getattr(pairalign, name)
+    taken = taken_by(function)
+    code = function.__code__
+    own = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    assert taken.types.__annotations__.keys() == taken.options.keys() - own
 
 
-def test_functions_hand_on_what_they_take_of_scores() -> None:
-    taken = ProblemArguments.__annotations__.keys() - InputArguments.__annotations__.keys()
-    assert taken == {one.name for one in fields(ScoringRequest)} - {"mode"}
+@pytest.mark.parametrize("name", WITH_OPTIONS)
+def test_types_of_choices_have_the_values_declared(name: str) -> None:
+    taken = taken_by(getattr(pairalign, name))
+    for option in taken.types.__annotations__:
+        values = re.search(r"Literal\[([^]]*)\]", taken.type_of(option))
+        known = set(taken.options[option].known_values)
+        assert values is None or known <= set(re.findall(r"[\w-]+", values[1])), option
 
 
 FAMILY = {"a": "MKVLAWDEGHKLMNPQRST", "b": "MKVLAWDEGHKLMNPQRS", "c": "WWHHKKMKVLAWDE"}

@@ -21,10 +21,7 @@ linkage hold 12 bytes for each pair.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,32 +31,20 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import needs_cigar
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.choices import (
-    CLUSTER_ORDERS,
-    LINKAGES,
-    REPRESENTATIVES,
-    STRANDS,
-    Coverage,
-    Identity,
-)
-from pairalign.base.declaration import check, make, takes
+from pairalign.base.choices import CLUSTER_ORDERS
 from pairalign.base.error_types import ScoringError
+from pairalign.base.function_options import takes
 from pairalign.clusters.best_edges import BestEdges
 from pairalign.clusters.clusters import Clusters
 from pairalign.jobs.clusters.cluster_work import ClusterWork
-from pairalign.jobs.run.inputs import (
-    AnyScoring,
-    ProblemArguments,
-    Sequences,
-    given_problem,
-    read_problem,
-)
-from pairalign.jobs.run.memory import given_bytes
-from pairalign.jobs.run.problem_checks import check_strand, whole_number
+from pairalign.jobs.run.function_call import Call
+from pairalign.jobs.run.inputs import AnyScoring, Sequences
+from pairalign.jobs.run.problem_checks import check_strand
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import evalue_filter_of
-from pairalign.requests.cluster_request import EDGES_IN_PYTHON, ClusterRequest
+from pairalign.requests.cluster_request import EDGES_IN_PYTHON, ClusterArguments, ClusterRequest
+from pairalign.requests.resource_options import KernelResources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.abundances import read_abundances
@@ -101,8 +86,6 @@ class ClusterJob:
 
     def __post_init__(self) -> None:
         scoring = self.problem.scoring
-        if self.request.max_hits is not None:
-            whole_number("max_hits", self.request.max_hits, sys.maxsize)
         check_strand(self.request.strand, self.problem.queries, scoring)
         ends = scoring.end_gaps
         if ends is not None and not ends.is_symmetric:
@@ -111,8 +94,8 @@ class ClusterJob:
                 "target, since the order of the input makes no difference"
             )
         identity_of = self.request.thresholds.identity_of
-        by_identity = self.request.max_hits is not None and self.request.edge_rank == "identity"
-        if by_identity and needs_cigar(identity_of, scoring.mode):
+        ranking = self.request.ranking
+        if ranking and ranking.by == "identity" and needs_cigar(identity_of, scoring.mode):
             raise ScoringError(
                 f"rank identity: edges are not ranked by identity {identity_of} in mode "
                 f"{scoring.mode}; rank them by score, or take another identity or mode semiglobal"
@@ -167,45 +150,25 @@ class ClusterJob:
 
     def _chosen(self, edges: Alignments) -> Alignments:
         """Return the edges that are kept: all, or the best of each sequence."""
-        request = self.request
-        if request.max_hits is None:
+        if self.request.ranking is None:
             return edges
-        best = BestEdges(request.max_hits, request.edge_rank, request.thresholds)
+        best = BestEdges(*self.request.ranking, self.request.thresholds)
         best.add(edges)
         chosen = best.kept()
         assert chosen is not None
         return chosen
 
 
-@takes(ProblemOptions)
+@takes(ClusterArguments, ClusterRequest, ProblemOptions, KernelResources, but=("extend",))
 def cluster(
     sequences: Sequences,
     *,
-    min_identity: float | str | Fraction | None = None,
-    identity_of: Identity = "columns",
-    min_coverage: float | str | Fraction | None = None,
-    coverage_of: Coverage = "aligned",
-    max_length_ratio: float | str | Fraction | None = None,
-    max_evalue: float | None = None,
-    db_size: int | None = None,
-    search_space: float | None = None,
-    comp_based_stats: int | None = None,
-    linkage: str = LINKAGES[0],
-    representative: str = REPRESENTATIVES[0],
     edges: bool = False,
-    max_hits: int | None = None,
-    rank: str | None = None,
-    order: str = CLUSTER_ORDERS[0],
     extend: npt.ArrayLike | None = None,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
-    strand: str = STRANDS[0],
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory: int | str | None = None,
     progress: Progress = False,
-    **more: Unpack[ProblemArguments],
+    **options: Unpack[ClusterArguments],
 ) -> Clusters:
     """Align every pair of a set and put sequences that are similar enough together.
 
@@ -213,47 +176,13 @@ def cluster(
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         As for `pairalign.align`; one is enough.
-    min_identity : float, str or Fraction, optional
-        From 0 to 1 or as ``"97%"``, exactly as written; with `min_coverage`, what a pair must
-        attain to be similar enough.
-    identity_of : {"columns", "aligned", "shorter", "internal", "mbl", "full", "longer", "mean"}
-        What the identity is, see `pairalign.align`.
-    min_coverage : float, str or Fraction, optional
-        Default: none.
-    coverage_of : {"aligned", "both", "query", "target", "shorter"}
-        What the coverage is, see `pairalign.base.choices.COVERAGES`. The longer sequence is the
-        query.
-    max_length_ratio : float, str or Fraction, optional
-        As for `pairalign.align`; pairs beyond it are not similar enough.
-    max_evalue : float, optional
-        In place of `min_identity`, or together with it: similar pairs have an E-value of at most
-        that, whichever sequence is the query; the mode is local.
-    db_size, search_space, comp_based_stats
-        As for `pairalign.align`.
-    linkage : {"greedy", "single", "complete", "average"}
-        See `pairalign.jobs.clusters.cluster`.
-    representative : {"longest", "medoid"}
-        What stands for a cluster: its longest sequence, or the one with the highest mean identity
-        with all others of its cluster, for which the pairs of each cluster are aligned again.
     edges : bool
         Keep all pairs that are similar enough, as `Clusters.edges`.
-    max_hits : int, optional
-        Of these only the best of each sequence, at most that number: those of highest rank, then
-        of highest score, then whose other sequence comes first in the input.
-    rank : {"score", "identity"}, optional
-        What the best edges are the best by; default: score.
-    order : {"length", "size"}
-        Greedy linkage: what becomes a representative first, the longest sequences or those that
-        were seen most often, as ``;size=`` in their headers says (1 where nothing does).
     extend : array_like of int, shape (n,), optional
         Linkage single: `Clusters.labels` of an earlier run with the same options, and -1 of
         sequences that it did not have; only pairs with one of these are aligned.
-    scoring, mode, strand, device, kernel, threads, memory, progress
-        As for `pairalign.align`.
-    matrix, match, mismatch, gap_open, gap_extend
-    free_ends, end_gap_open, end_gap_extend, ties
-    alphabet, degap, also, on_empty, on_duplicate, names, locus
-        As for `pairalign.align`.
+    scoring, mode, progress
+        As for `pairalign.align`; with `max_evalue` and no scoring, the mode is local.
 
     Returns
     -------
@@ -292,16 +221,12 @@ def cluster(
     >>> found.labels.tolist()
     [1, 1, 0]
     """
-    labels = None if extend is None else np.asarray(extend, np.int32)
-    asked = make(ClusterRequest, {**locals(), "extend": labels})
-    check(asked, EDGES_IN_PYTHON)
-    if mode is None and max_evalue is not None and not isinstance(scoring, Scoring):
+    if mode is None and options.get("max_evalue") is not None and not isinstance(scoring, Scoring):
         mode = "local"
-    problem = read_problem(given_problem(sequences, None, scoring, mode, more))
-    if problem.replaced_message:
-        warnings.warn(problem.replaced_message, stacklevel=2)
-    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
-    return ClusterJob(problem, asked, resources).run()
+    call = Call(cluster, options, sequences, scoring=scoring, mode=mode, progress=progress)
+    labels = None if extend is None else np.asarray(extend, np.int32)
+    asked = call.request(ClusterRequest, more=EDGES_IN_PYTHON, edges=edges, extend=labels)
+    return ClusterJob(call.read(), asked, call.resources).run()
 
 
 # ---------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,9 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import BY_FILE, DEFAULT_MEASURE, ON_DUPLICATE, STRANDS
-from pairalign.base.declaration import check, make, takes
+from pairalign.base.choices import BY_FILE, ON_DUPLICATE
 from pairalign.base.error_types import DistanceError, UsageError
+from pairalign.base.function_options import takes
 from pairalign.jobs.distances.circular_distances import measure_circular
 from pairalign.jobs.distances.group_membership import BY_FILE_RULES, GroupBy, find_groups
 from pairalign.jobs.distances.measures import (
@@ -41,20 +41,16 @@ from pairalign.jobs.distances.receptor_sets import (
     read_receptor_problem,
 )
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.inputs import (
-    AnyScoring,
-    ProblemArguments,
-    ProblemRequest,
-    Sequences,
-    given_problem,
-    read_problem,
-)
-from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory, given_bytes
+from pairalign.jobs.run.function_call import Call
+from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
+from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import WHOLE_RUN, RunRequest, plan_alignment
-from pairalign.requests.distance_request import DistanceRequest
+from pairalign.requests.distance_request import DistanceArguments, DistanceRequest, MeasureArguments
+from pairalign.requests.resource_options import KernelResources
 from pairalign.requests.shared import ProblemOptions
+from pairalign.requests.similar import ScoredArguments
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.group_distances import GroupDistances
@@ -135,21 +131,16 @@ def distance(
     sequences: Sequences,
     targets: None = None,
     *,
-    measure: str = DEFAULT_MEASURE,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
-    strand: str = STRANDS[0],
+    strand: Literal["plus", "both"] = "plus",
     circular: bool = False,
     similarity: bool = False,
     extend: DistanceMatrix | None = None,
     v_genes: GivenGenes | None = None,
     sparse: Literal[False] = False,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory: int | str | None = None,
     progress: Progress = False,
-    **more: Unpack[ProblemArguments],
+    **options: Unpack[MeasureArguments],
 ) -> DistanceMatrix: ...
 
 
@@ -159,18 +150,13 @@ def distance(
     targets: None = None,
     *,
     group_by: GroupBy,
-    measure: str = DEFAULT_MEASURE,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
     min_identity: float | str | Fraction | None = None,
     min_coverage: float | str | Fraction | None = None,
     max_evalue: float | None = None,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory: int | str | None = None,
     progress: Progress = False,
-    **more: Unpack[ProblemArguments],
+    **options: Unpack[MeasureArguments],
 ) -> GroupDistances: ...
 
 
@@ -179,19 +165,14 @@ def distance(
     sequences: Sequences,
     targets: Sequences,
     *,
-    measure: str = DEFAULT_MEASURE,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
-    strand: str = STRANDS[0],
+    strand: Literal["plus", "both"] = "plus",
     similarity: bool = False,
     v_genes: GivenGenes | None = None,
     sparse: Literal[False] = False,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory: int | str | None = None,
     progress: Progress = False,
-    **more: Unpack[ProblemArguments],
+    **options: Unpack[MeasureArguments],
 ) -> RectangularDistances: ...
 
 
@@ -207,40 +188,24 @@ def distance(
     max_length_ratio: float | str | Fraction | None = None,
     v_genes: GivenGenes | None = None,
     scoring: AnyScoring | None = None,
-    threads: int | None = None,
     progress: Progress = False,
-    **more: Unpack[ProblemArguments],
+    **options: Unpack[ScoredArguments],
 ) -> SparseDistances: ...
 
 
-@takes(ProblemOptions)
+@takes(DistanceArguments, DistanceRequest, ProblemOptions, KernelResources)
 def distance(
     sequences: Sequences,
     targets: Sequences | None = None,
     *,
-    measure: str = DEFAULT_MEASURE,
-    scoring: AnyScoring | None = None,
-    mode: str | None = None,
-    strand: str = STRANDS[0],
     group_by: GroupBy | None = None,
-    min_identity: float | str | Fraction | None = None,
-    min_coverage: float | str | Fraction | None = None,
-    max_evalue: float | None = None,
-    circular: bool = False,
-    similarity: bool = False,
-    max_drop: int | None = None,
-    max_edits: int | None = None,
-    max_tcrdist: int | None = None,
-    max_length_ratio: float | str | Fraction | None = None,
     v_genes: GivenGenes | None = None,
     sparse: bool = False,
     extend: DistanceMatrix | None = None,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory: int | str | None = None,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
     progress: Progress = False,
-    **more: Unpack[ProblemArguments],
+    **options: Unpack[DistanceArguments],
 ) -> DistanceMatrix | RectangularDistances | SparseDistances:
     """Align every pair of a set, or of two, and return how far apart they are.
 
@@ -251,35 +216,10 @@ def distance(
     targets : the same, optional
         A second set: every one of `sequences` is aligned with every one of these. Without
         `circular` and `extend`.
-    measure : str
-        One of `MEASURES`, or ``"tcrdist"``: of immune receptors, see
-        `pairalign.engines.cpu.tcrdist`. `sequences` are an AIRR table, as a file or DataFrame, or
-        CDR3s with the conserved residues beside them; `locus` may be ``"TRA,TRB"``, both chains of
-        a cell. Without `scoring`.
-    scoring : Scoring, or matrix as `make_scoring` takes it, optional
-        As for `pairalign.align`.
-    mode : {"global", "semiglobal", "local"}, optional
-        Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
-    strand : {"plus", "both"}
-        As for `pairalign.align`.
     group_by : str, path, or mapping of names to groups, optional
         Distances of groups of proteins, see `pairalign.jobs.distances.proteome_distances`. "file":
         `sequences` are paths of files, each a group; "name-prefix": names begin with their group
         and ``|``; a file has a name and its group a line, with a tab between.
-    min_identity, min_coverage : float, str or Fraction, optional
-        With `group_by`: what matched proteins reach, by alignment columns and of either span.
-    max_evalue : float, optional
-        With `group_by`: their largest E-value, in a database of all sequences.
-    circular : bool
-        The sequences are circles: each pair is aligned, in mode global, with one of the two rotated
-        to where it scores most (`pairalign.jobs.run.circular`).
-    similarity : bool
-        Return identities, 1 less the distances of a measure of identity.
-    max_drop, max_edits, max_tcrdist : int, optional
-        Keep only pairs within a limit, with `sparse`: ``min(S(a,a), S(b,b)) - S(a,b)`` of global
-        scores S, Levenshtein's distance, or TCRdist. Without `measure` and `strand`.
-    max_length_ratio : float, str or Fraction, optional
-        As for `pairalign.align`, with `sparse`.
     v_genes : path or mapping, optional
         For TCRdist: the loops of V genes, as ``{"TRBV9*01": {"cdr1": "SGDLS", ...}}`` or a table of
         gene, cdr1, cdr2 and cdr2.5; default: the columns ``cdr1_aa`` and others of the table, if it
@@ -289,11 +229,11 @@ def distance(
     extend : DistanceMatrix, optional
         Distances of the first sequences, by the same measure and scoring: only pairs with another
         sequence are aligned.
-    device, kernel, threads, memory, progress
-        As for `pairalign.align`; `memory` includes the distances themselves.
-    matrix, match, mismatch, gap_open, gap_extend
-    free_ends, end_gap_open, end_gap_extend, ties
-    alphabet, degap, also, on_empty, on_duplicate, names, locus
+    scoring : Scoring, or matrix as `make_scoring` takes it, optional
+        As for `pairalign.align`.
+    mode : {"global", "semiglobal", "local"}, optional
+        Default: that of `scoring`, else global; one that is not that of `scoring` is an error.
+    progress : bool or "lines"
         As for `pairalign.align`.
 
     Returns
@@ -329,34 +269,37 @@ def distance(
     >>> [round(float(distance), 3) for distance in matrix.row(0)]
     [0.0, 0.067, 0.672]
     """
-    asked = make(DistanceRequest, locals())
-    check(asked)
+    call = Call(
+        distance, options, sequences, targets, scoring=scoring, mode=mode, progress=progress
+    )
+    own: dict[str, Any] = {
+        "targets": targets,
+        "extend": extend,
+        "group_by": group_by,
+        "v_genes": v_genes,
+    }
+    asked = call.request(DistanceRequest, **own)
     if sparse != asked.has_limit:
         raise UsageError("sparse=True goes with one limit, such as max_drop, and they with it")
-    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
+    resources = call.resources
+    found: AnyDistances
     if group_by is not None:
-        found_of_groups = _measure_grouped(
-            asked, given_problem(sequences, None, scoring, mode, more), resources
-        )
-        return found_of_groups.similarities() if similarity else found_of_groups
-    given = given_problem(sequences, targets, scoring, mode, more)
+        found = _measure_grouped(asked, call.problem_request, resources)
+        return found.similarities() if asked.similarity else found
     if asked.is_of_receptors:
-        problem = read_receptor_problem(given, v_genes)
+        problem = read_receptor_problem(call.problem_request, v_genes)
     else:
-        problem = read_problem(given)
-        if problem.replaced_message:
-            warnings.warn(problem.replaced_message, stacklevel=2)
+        problem = call.read()
     if sparse:
         return find_near(asked, problem, resources)
-    chosen = find_measure(measure)
-    found: AnyDistances
-    if circular:
-        both = strand == "both"
+    chosen = find_measure(asked.measure)
+    if asked.circular:
+        both = asked.strand == "both"
         found, _ = measure_circular(problem, chosen, both_strands=both, resources=resources)
     else:
         run = plan_distances(asked, problem, RunRequest(resources=resources))
         found = measure_run(run, chosen, extend)
-    return found.similarities() if similarity else found
+    return found.similarities() if asked.similarity else found
 
 
 def _measure_grouped(

@@ -15,29 +15,22 @@ so that the same distances always give the same tree.
 from __future__ import annotations
 
 import itertools
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.choices import DEFAULT_METHOD, DEFAULT_TREE_MEASURE
-from pairalign.base.declaration import check, make, takes
 from pairalign.base.error_types import DistanceError, MissingPackageError
+from pairalign.base.function_options import takes
 from pairalign.jobs.distances.distance import measure_run, plan_distances
 from pairalign.jobs.distances.measures import find_measure
-from pairalign.jobs.run.inputs import (
-    AnyScoring,
-    ProblemArguments,
-    Sequences,
-    given_problem,
-    read_problem,
-)
-from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory, given_bytes
+from pairalign.jobs.run.function_call import Call
+from pairalign.jobs.run.inputs import AnyScoring, Sequences
+from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest
-from pairalign.requests.distance_request import TreeRequest
+from pairalign.requests.distance_request import TreeArguments, TreeRequest
+from pairalign.requests.resource_options import KernelResources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
@@ -57,20 +50,14 @@ METHOD_BYTES = {"upgma": 8, "mixed": 8, "nj": 32}
 """What making a tree takes for each pair, besides the distances."""
 
 
-@takes(ProblemOptions)
+@takes(TreeArguments, TreeRequest, ProblemOptions, KernelResources)
 def tree(
     source: DistanceMatrix | Sequences,
     *,
-    method: str = DEFAULT_METHOD,
-    measure: str = DEFAULT_TREE_MEASURE,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory: int | str | None = None,
     progress: Progress = False,
-    **more: Unpack[ProblemArguments],
+    **options: Unpack[TreeArguments],
 ) -> GuideTree:
     """Make a guide tree of sequences, or from distances.
 
@@ -78,14 +65,8 @@ def tree(
     ----------
     source : DistanceMatrix, or sequences as for `pairalign.distance`
         Sequences are aligned for their distances first.
-    method : {"upgma", "mixed", "nj"}
-        ``nj`` needs scikit-bio; ``mixed`` is MAFFT's, see `pairalign.trees.linkage`.
-    measure, scoring, mode, device, kernel, threads, memory, progress
-        As for `pairalign.distance`; not used with distances.
-    matrix, match, mismatch, gap_open, gap_extend
-    free_ends, end_gap_open, end_gap_extend, ties
-    alphabet, degap, also, on_empty, on_duplicate, names, locus
-        As for `pairalign.align`.
+    scoring, mode, progress
+        As for `pairalign.distance`; like the options but `method`, not used with distances.
 
     Returns
     -------
@@ -119,9 +100,8 @@ def tree(
     >>> print(pairalign.tree(globins).newick(), end="")
     ((HBB:0.0283018872,HBD:0.0283018872):0.368850015,HBZ:0.397151902);
     """
-    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
-    asked = make(TreeRequest, locals())
-    check(asked)
+    call = Call(tree, options, source, scoring=scoring, mode=mode, progress=progress)  # type: ignore[arg-type]
+    asked = call.request(TreeRequest)
     if isinstance(source, RectangularDistances):
         raise DistanceError("distances of two sets have no tree: give those of one")
     if isinstance(source, np.ndarray):
@@ -130,15 +110,13 @@ def tree(
             "DistanceMatrix.from_square(names, array) or DistanceMatrix(names, condensed)"
         )
     if isinstance(source, DistanceMatrix):
-        return build_tree(source, method)
-    problem = read_problem(given_problem(source, None, scoring, mode, more))
-    if problem.replaced_message:
-        warnings.warn(problem.replaced_message, stacklevel=2)
-    run, tree_bytes = RunRequest(resources=resources), METHOD_BYTES[method]
+        return build_tree(source, asked.method)
+    problem = call.read()
+    run, tree_bytes = RunRequest(resources=call.resources), METHOD_BYTES[asked.method]
     job = plan_distances(asked.distances, problem, run, tree_bytes)
-    matrix = measure_run(job, find_measure(measure))
+    matrix = measure_run(job, find_measure(asked.measure))
     assert isinstance(matrix, DistanceMatrix)
-    return build_tree(matrix, method, problem.queries)
+    return build_tree(matrix, asked.method, problem.queries)
 
 
 def build_tree(

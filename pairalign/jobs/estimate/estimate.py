@@ -10,7 +10,6 @@ and what filters take is what is foretold (`pairalign.jobs.estimate.work`).
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -18,8 +17,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from pairalign.base.choices import WEIGHTS
-from pairalign.base.declaration import make, takes
+from pairalign.base.declaration import make
 from pairalign.base.error_types import UsageError
+from pairalign.base.function_options import takes
 from pairalign.formats import open_writer
 from pairalign.jobs.estimate.rates import FILTERS, Devices, parse_devices
 from pairalign.jobs.estimate.work import (
@@ -30,18 +30,17 @@ from pairalign.jobs.estimate.work import (
     work_of_sample,
 )
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.align_all import AlignArguments, plan_given, problem_arguments
+from pairalign.jobs.run.align_all import plan_given
+from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.inputs import AnyScoring, Sequences, given_problem, mode_of
-from pairalign.jobs.run.problem_checks import whole_number
+from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment
 from pairalign.jobs.run.table import Table, table_of
 from pairalign.jobs.stages.threshold_engine import Steps
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
-from pairalign.requests.estimate_request import EstimateOptions
+from pairalign.requests.estimate_request import EstimateArguments, EstimateOptions
 from pairalign.requests.option_kinds import NUMBER
 
 if TYPE_CHECKING:
@@ -104,7 +103,7 @@ class Estimate:
         return None if self.price is None else self.device_hours * self.price
 
 
-@takes(EstimateOptions)
+@takes(EstimateArguments, EstimateOptions)
 def estimate(
     sequences: Sequences,
     targets: Sequences | None = None,
@@ -115,11 +114,8 @@ def estimate(
     format: str = "paf",
     columns: str | None = None,
     weight: str = WEIGHTS[0],
-    devices: str = "H200",
-    sample: int = 20_000,
-    price: float | str | None = None,
     progress: Progress = False,
-    **more: Unpack[AlignArguments],
+    **options: Unpack[EstimateArguments],
 ) -> Estimate:
     """Say what aligning would take: pairs, cells, hours, bytes and cost.
 
@@ -135,22 +131,8 @@ def estimate(
         Of a table, as ``--columns`` has them.
     weight : str
         Of the edges of a network.
-    devices : str
-        What it would run on: ``"H200"``, ``"H200:8"``, ``"core:16"``.
-    sample : int
-        Pairs that are aligned here, to see what passes and how long their text is.
-    price : float, optional
-        Of an hour of one device.
     progress : bool or "lines"
         Show how far the sample is.
-    min_score, min_identity, identity_of, min_coverage, coverage_of, max_length_ratio
-    max_evalue, db_size, search_space, comp_based_stats, both_ways, mask, mask_scores
-    strand, objective, orient, pairs, hsps, max_hits, rank, window
-    device, kernel, threads, memory
-    matrix, match, mismatch, gap_open, gap_extend
-    free_ends, end_gap_open, end_gap_extend, ties
-    alphabet, degap, also, on_empty, on_duplicate, names, locus
-        As for `pairalign.align`.
 
     Returns
     -------
@@ -167,15 +149,17 @@ def estimate(
     """
     if detail not in _DETAILS:
         raise UsageError(f"detail {detail!r}: expected one of {', '.join(_DETAILS)}")
-    sample = whole_number("sample", sample, sys.maxsize)
-    _check_price(price)
-    given = {**locals(), **more, "mode": mode_of(scoring, mode), "output": "-"}
+    call = Call(
+        estimate, options, sequences, targets, scoring=scoring, mode=mode, progress=progress
+    )
+    shown = {"format": format, "columns": columns, "weight": weight}
+    given = {**options, **shown, "mode": call.known_mode, "output": "-"}
     asked = make(EstimateOptions, {**given, "score_only": detail == "score"})
-    parse_devices(devices)  # before anything is read
+    _check_price(asked.price)
+    parse_devices(asked.devices)  # before anything is read
     table = table_of(asked)
-    problem = given_problem(sequences, targets, scoring, mode, problem_arguments(more))
-    run = table.run_request(asked, Resources.of(asked, progress))
-    return estimate_run(plan_given(asked, problem, run), asked, table)
+    run = table.run_request(asked, call.resources)
+    return estimate_run(plan_given(asked, call, run), asked, table)
 
 
 def _check_price(price: float | str | None) -> None:
@@ -214,7 +198,7 @@ def estimate_run(plan: AlignmentPlan, asked: EstimateOptions, table: Table) -> E
         work = work_of_list(steps, job, costs)
     written = share * job.pairs
     if isinstance(job, HitsJob):
-        written = min(written, len(job.queries) * job.max_hits)
+        written = min(written, job.most_results)
         share = written / job.pairs
     bytes_ = round(size / max(kept, 1) * written)
     time = _time(job, devices, work, share)
@@ -271,9 +255,8 @@ def _write_sample(
     steps : Steps or None
         What filters have left.
     """
-    request = replace(plan.request, pairs=listed, max_hits=None, rank=None)
+    request = plan.request.of_pairs(listed)
     run = replace(plan.run, shard=None)
-    format, shown = table.writer_type.name, table.shown()
     job = plan_alignment(request, plan.job.problem, run).job
     sets = job.queries, job.problem.others, job.scoring, job.want.detail
     kept = 0
@@ -282,7 +265,12 @@ def _write_sample(
         for name, results in (("none", ()), ("some", job)):
             path = os.path.join(folder, name)
             with open_writer(
-                path, format, *sets, threads=job.threads, significance=plan.significance, **shown
+                path,
+                table.writer_type.name,
+                *sets,
+                threads=job.threads,
+                shown=table.shown,
+                significance=plan.significance,
             ) as writer:
                 for found in results:
                     kept += len(found)

@@ -27,10 +27,10 @@ import numpy.typing as npt
 
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.problem import Problem
+from pairalign.base.arguments import whole_number
 from pairalign.base.error_types import AlphabetError
 from pairalign.jobs.msa.grouping import Indices
 from pairalign.jobs.run.inputs import as_scoring
-from pairalign.jobs.run.problem_checks import whole_number
 from pairalign.jobs.run.query_slices import lengths_of
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
@@ -80,7 +80,7 @@ def find_homologs(
     AlphabetError
         Database and families are not both proteins, or both DNA.
     """
-    most = whole_number("homologs_per_family", most, MOST_SEQUENCES)
+    most = whole_number("homologs_per_family", most, most=MOST_SEQUENCES)
     for family in families.values():
         _check_alphabets(family, database)
     nothing = Homologs(None, 0, np.zeros(0))

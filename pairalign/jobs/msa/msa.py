@@ -35,8 +35,8 @@ from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import MultipleAlignment, Unlike, unlike_of
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
-from pairalign.base.declaration import takes
 from pairalign.base.error_types import CapacityError, FormatError, UsageError
+from pairalign.base.function_options import refuse_unknown, takes
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_msa import PosteriorGraph
 from pairalign.engines.selection import usable_cores
@@ -51,12 +51,12 @@ from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
-from pairalign.jobs.run.inputs import InputArguments, Sequences, read_one_set
+from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.requests.msa_request import HomologsOptions
-from pairalign.requests.shared import InputOptions
+from pairalign.requests.shared import InputArguments, InputOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_pruning import first_leaves
@@ -76,7 +76,7 @@ _RELATED = 0.2
 one in 300 unrelated sequences is."""
 
 
-@takes(InputOptions)
+@takes(InputArguments, InputOptions)
 def msa(
     sequences: Sequences,
     *,
@@ -125,8 +125,6 @@ def msa(
         Show how far it is.
     kept : KeptResults, optional
         Posteriors, or alignments of groups, that were kept are taken from there, others are kept.
-    alphabet, degap, also, on_empty, on_duplicate, names, locus
-        As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
 
     Returns
     -------
@@ -150,6 +148,7 @@ def msa(
     sequences. Memory: about 40 bytes for each posterior of 0.01 or more of up to 100 sequences, of
     which a residue has 3 to 13 in each other sequence.
     """
+    refuse_unknown(more, InputArguments.__annotations__)
     sequences, memory = read_one_set(sequences, more), given_bytes(memory)
     given = _read_tree(tree_in, sequences)
     if homologs is not None:

@@ -7,42 +7,33 @@ thresholds suit which reads is in `pairalign.reads.presets`, how two reads can o
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.alignments import concatenate
-from pairalign.base.declaration import check, make, takes
 from pairalign.base.error_types import ScoringError
+from pairalign.base.function_options import takes
 from pairalign.jobs.overlaps.overlap_plan import plan_overlaps
 from pairalign.jobs.overlaps.overlap_procedure import OverlapProcedure
 from pairalign.jobs.overlaps.overlap_table import Overlaps
 from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.inputs import (
-    AnyScoring,
-    InputArguments,
-    Sequences,
-    given_sequences,
-    read_sets,
-)
-from pairalign.jobs.run.memory import given_bytes
+from pairalign.jobs.run.function_call import Call
+from pairalign.jobs.run.inputs import AnyScoring, Sequences, given_sequences, read_sets
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.jobs.run.stage_counts import Stages
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
 from pairalign.reads.candidates import Candidates, read_candidates
 from pairalign.reads.overlap_kinds import classify
-from pairalign.reads.presets import AUTO, Preset
-from pairalign.requests.overlap_request import OverlapRequest
+from pairalign.reads.presets import Preset
+from pairalign.requests.overlap_request import OverlapArguments, OverlapRequest
+from pairalign.requests.resource_options import KernelResources
 from pairalign.requests.shared import InputOptions
-from pairalign.scoring.matrices import Number
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
@@ -85,32 +76,13 @@ class OverlapJob:
         return self.procedure.stages
 
 
-@takes(InputOptions)
+@takes(OverlapArguments, OverlapRequest, InputOptions, KernelResources)
 def overlap(
     reads: Sequences,
     *,
-    preset: str = AUTO,
-    mode: str | None = None,
     scoring: AnyScoring | None = None,
-    match: Number | None = None,
-    mismatch: Number | None = None,
-    gap_open: Number | None = None,
-    gap_extend: Number | None = None,
-    min_overlap: int | None = None,
-    min_identity: float | str | Fraction | None = None,
-    min_score: float | str | None = None,
-    max_false: float | None = None,
-    max_overlaps: int | None = None,
-    all_strands: bool = False,
-    candidates: Candidates | str | os.PathLike[str] | None = None,
-    filter: str = "auto",
-    max_overhang: int | None = None,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory: int | str | None = None,
     progress: Progress = False,
-    **more: Unpack[InputArguments],
+    **options: Unpack[OverlapArguments],
 ) -> Overlaps:
     """Find the overlaps of a set of reads: every pair, both strands, exactly.
 
@@ -118,40 +90,10 @@ def overlap(
     ----------
     reads : SequenceSet, path, mapping of names to strings, or iterable of strings
         DNA; as for `pairalign.align`.
-    preset : {"auto", "short", "hifi", "ont"}
-        Scoring and thresholds, see `pairalign.reads.presets.PRESETS`; ``auto`` decides by a
-        sample of the reads, see `pairalign.jobs.overlaps.choice.choose_preset`, and scales the
-        least overlap to their lengths.
-    mode : {"semiglobal", "local"}, optional
-        Semiglobal alignments end at ends of reads: dovetails and containments. Local ones end where
-        reads are no longer alike, and may also be internal. Default: semiglobal for ``short``,
-        else local. One that is not that of `scoring` is an error.
     scoring : Scoring, or matrix as `make_scoring` takes it, optional
         Instead of the preset's.
-    match, mismatch, gap_open, gap_extend : int, float or str, optional
-        Instead of the preset's, without `scoring`.
-    min_overlap, min_identity, min_score : optional
-        Instead of the preset's: residues of the shorter span; matches by columns, 0 to 1; score.
-    max_false : float, optional
-        Raise the least score or identity until no more overlaps than these are expected by chance,
-        as a sample of reads against reversed ones says.
-    max_overlaps : int, optional
-        Non-intersecting overlaps of a pair (Waterman-Eggert): the best, then the best that reuses
-        no residue pair, while they pass the thresholds; circles and repeats give several.
-        Default: 10, of ``short`` 1.
-    all_strands : bool
-        Keep both strands of a pair where both pass; else the one that scores more, of equals plus.
-    candidates : Candidates, path or "mappy", optional
-        Align these pairs alone, on the strands that are given: PAF, or a list of names, see
-        `pairalign.reads.candidates`; or those that mappy finds (`seeded_candidates`).
-    filter : {"auto", "none", "bitwise", "runs"}
-        See `pairalign.jobs.overlaps.overlap_procedure.OverlapProcedure`.
-    max_overhang : int, optional
-        Instead of the preset's: residues that both reads may have beyond an end of an overlap.
-    device, kernel, threads, memory, progress
+    progress : bool or "lines"
         As for `pairalign.align`.
-    alphabet, degap, also, on_empty, on_duplicate, names, locus
-        As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
 
     Returns
     -------
@@ -187,10 +129,10 @@ def overlap(
     >>> found.kind.tolist()
     ['dovetail']
     """
-    asked = make(OverlapRequest, dict(locals()))
-    check(asked)
-    run = RunRequest(resources=Resources(device, kernel, threads, given_bytes(memory), progress))
-    first, _ = read_sets(replace(given_sequences(reads, more), scoring=scoring))
+    call = Call(overlap, options, reads, progress=progress)
+    asked = call.request(OverlapRequest, scoring=scoring, mode=options.get("mode"))
+    run = RunRequest(resources=call.resources)
+    first, _ = read_sets(replace(given_sequences(reads, options), scoring=scoring))
     job = plan_overlap_job(asked, first, run, lambda said: warnings.warn(said, stacklevel=4))
     found = concatenate(list(job.alignment))
     return Overlaps(found, classify(found, job.preset.max_overhang), job.preset, job.stages)

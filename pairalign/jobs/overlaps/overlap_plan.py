@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.spelling import spelled
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.inputs import as_scoring
-from pairalign.jobs.run.problem_checks import whole_number
 from pairalign.reads.presets import AUTO, PRESETS, Preset, find_preset
 from pairalign.requests.overlap_request import OverlapRequest
 from pairalign.scoring.scoring import Scoring
@@ -65,7 +64,6 @@ def plan_overlaps(
         A number of residues or overlaps is none, or out of bounds.
     """
     preset = request.preset
-    request = _with_whole_numbers(request)
     chosen = find_preset(preset) if preset != AUTO else _choose(reads, threads, memory_bytes)
     scoring = scoring_for(request, chosen)
     thresholds = make_thresholds(chosen, scoring, request)
@@ -80,17 +78,6 @@ def plan_overlaps(
         thresholds = chance.raised(thresholds, request.max_false)
     _say(chance, thresholds, scoring)
     return OverlapPlan(chosen, scoring, thresholds)
-
-
-def _with_whole_numbers(request: OverlapRequest) -> OverlapRequest:
-    bounds = {"min_overlap": 0, "max_overlaps": 1}
-    given = {name: getattr(request, name) for name in bounds}
-    whole: dict[str, Any] = {
-        name: whole_number(name, value, _MOST, bounds[name])
-        for name, value in given.items()
-        if value is not None
-    }
-    return replace(request, **whole)
 
 
 def scoring_for(request: OverlapRequest, preset: Preset) -> Scoring:

@@ -17,6 +17,7 @@ from pairalign.jobs.overlaps.stages import OverlapThresholds, SharedFilter, Stag
 from pairalign.jobs.run.procedure import PlannedJob
 from pairalign.jobs.run.slabs import result_bytes
 from pairalign.jobs.run.stage_counts import Stages
+from pairalign.pairs.want import Detail
 from pairalign.pairs.windows import Window, join_windows
 from pairalign.reads.candidates import Candidates, CandidateStrands
 from pairalign.reads.exact_runs import (
@@ -28,6 +29,7 @@ from pairalign.reads.exact_runs import (
 )
 
 if TYPE_CHECKING:
+    from pairalign.alignments.thresholds import PairThresholds
     from pairalign.engines.cpu.strand_filter import StrandFilter
     from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 
@@ -76,7 +78,12 @@ class OverlapProcedure:
     candidates: Candidates | None = None
     stages: Stages = field(default_factory=Stages)
     index: None = field(default=None, init=False)
+    most_of_pair: int = field(default=1, init=False)  # most have none, and few have several
     _filters: list[ScoreFilter | StrandFilter] = field(default_factory=list, init=False, repr=False)
+
+    def detail(self, want: Detail, thresholds: PairThresholds, mode: str) -> Detail:
+        """Return what engines compute."""
+        return want
 
     def fills(self, job: PlannedJob) -> int:
         """Return how many strands are looked at: candidates have theirs."""

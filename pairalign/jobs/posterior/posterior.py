@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, posteriors_of
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
-from pairalign.base.declaration import takes
 from pairalign.base.error_types import CapacityError, FastaError, ScoringError
+from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_posterior import thread_bytes
 from pairalign.engines.posterior_engines import (
@@ -33,9 +33,12 @@ from pairalign.engines.posterior_engines import (
 )
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.step_results import KeptResults
-from pairalign.jobs.run.inputs import InputArguments, Sequences, read_one_set
-from pairalign.jobs.run.memory import default_bytes, given_bytes
+from pairalign.jobs.run.function_call import Call
+from pairalign.jobs.run.inputs import Sequences, read_one_set
+from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.requests.posterior_request import PosteriorArguments, ThresholdOptions
+from pairalign.requests.resource_options import CoreResources
 from pairalign.requests.shared import InputOptions
 from pairalign.sequences.sets import SequenceSet
 
@@ -268,16 +271,9 @@ def all_pieces(lengths: npt.NDArray[np.int64], piece_residues: int) -> Iterator[
         yield np.concatenate(queries), np.concatenate(targets)
 
 
-@takes(InputOptions)
+@takes(PosteriorArguments, ThresholdOptions, InputOptions, CoreResources)
 def posterior(
-    sequences: Sequences,
-    *,
-    threshold: float = POSTERIOR_THRESHOLD,
-    device: str = "auto",
-    threads: int | None = None,
-    memory: int | str | None = None,
-    progress: Progress = False,
-    **more: Unpack[InputArguments],
+    sequences: Sequences, *, progress: Progress = False, **options: Unpack[PosteriorArguments]
 ) -> SparsePosteriors:
     """Compute how likely each two residues of each pair are to be aligned.
 
@@ -285,19 +281,8 @@ def posterior(
     ----------
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
         Two or more, as `pairalign.align` takes them.
-    threshold : float
-        Posteriors below are left out; from 0.001 to 1.
-    device : str
-        ``"cpu"``, ``"cuda"`` for the first GPU that can be used, ``"cuda:1"`` for that one, or
-        ``"auto"``: a GPU if there is one and the set is worth its start.
-    threads : int, optional
-        Default: all cores.
-    memory : int or str, optional
-        What may be used beside the result; default: half of what is free.
     progress : bool or "lines"
         Show how far it is.
-    alphabet, degap, also, on_empty, on_duplicate, names, locus
-        As for `pairalign.read_fasta`; of a SequenceSet they say nothing.
 
     Returns
     -------
@@ -322,12 +307,13 @@ def posterior(
     multiple sequence alignment. Genome Res 15:330-340, 2005.
     Liu Y, Schmidt B, Maskell DL. MSAProbs. Bioinformatics 26:1958-1964, 2010.
     """
+    call = Call(posterior, options, sequences, progress=progress)
     job = PosteriorJob(
-        read_one_set(sequences, more),
-        threshold=threshold,
-        device=device,
-        threads=threads,
-        memory_bytes=given_bytes(memory),
+        read_one_set(sequences, options),
+        threshold=call.request(ThresholdOptions).threshold,
+        device=call.resources.device,
+        threads=call.resources.threads,
+        memory_bytes=call.resources.memory_bytes,
         progress=progress,
     )
     found = join_posteriors(list(job))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pairalign.alignments.alignments import Alignments, no_alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.arguments import Shard, check_shard
+from pairalign.base.arguments import Shard, check_shard, whole_number
 from pairalign.base.choices import DEFAULT_WINDOW, STRANDS
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines, usable_cores
@@ -22,12 +22,7 @@ from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
 from pairalign.jobs.run.memory import default_bytes
-from pairalign.jobs.run.problem_checks import (
-    check_hsps,
-    check_problem,
-    computed_detail,
-    whole_number,
-)
+from pairalign.jobs.run.problem_checks import check_problem
 from pairalign.jobs.run.procedure import PlainProcedure, Procedure
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.jobs.run.slabs import (
@@ -55,7 +50,6 @@ log = logging.getLogger("pairalign")
 
 _MOST_THREADS = 4096
 _MOST_ROWS = 2**31 - 1
-_MOST_BYTES = 1 << 60
 
 
 @dataclass
@@ -108,8 +102,6 @@ class AlignmentJob:
         `pairalign.jobs.stages.strand_engine`.
     demand : Demand or None
         Of a job with thresholds: which pairs are still of use. The results may lack others.
-    hsps : int
-        Local alignments of a pair, see `pairalign.jobs.stages.hsps_engine`.
     procedure : Procedure
         What engines do with the pairs: what the fields here say, or what `overlaps` does.
 
@@ -120,10 +112,9 @@ class AlignmentJob:
     PairListError
         `pair_list` has a pair twice, or a sequence with itself.
     AlphabetError, ScoringError
-        The sequences cannot be scored, or have no other strand, or their scores would not fit; or
-        `hsps` without mode local.
+        The sequences cannot be scored, or have no other strand, or their scores would not fit.
     ValueError
-        `threads`, `window`, `memory_bytes` or `hsps` is not positive, or there is no such shard;
+        `threads`, `window`, `memory_bytes` is not positive, or there is no such shard;
         TypeError: it is no whole number.
 
     Notes
@@ -145,7 +136,6 @@ class AlignmentJob:
     pair_list: PairList | None = None
     shard: Shard | None = None
     pair_thresholds: PairThresholds = field(default_factory=PairThresholds)
-    hsps: int = 1
     result_seconds: float | None = None
     evalue_filter: EvalueFilter | None = None
     demand: Demand | None = None
@@ -156,12 +146,11 @@ class AlignmentJob:
     devices: tuple[str, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
-        self.threads = whole_number("threads", self.threads, _MOST_THREADS)
-        self.window = whole_number("window", self.window, _MOST_ROWS)
-        self.memory_bytes = whole_number("memory", self.memory_bytes, _MOST_BYTES)
-        self.hsps = check_hsps(self.hsps, self.scoring)
+        self.threads = whole_number("threads", self.threads, most=_MOST_THREADS)
+        self.window = whole_number("window", self.window, most=_MOST_ROWS)
+        self.memory_bytes = whole_number("memory", self.memory_bytes)
         problem = self.problem
-        check_problem(problem, self.want.detail, self.pair_thresholds, self.hsps, self.strand)
+        check_problem(problem, self._detail, self.strand)
         self._planned = self._plan(*(one.sorted_lengths for one in (self.queries, problem.others)))
         self.pieces = [Pairs(0, len(self._planned))]
         self.pairs_done = 0
@@ -360,7 +349,7 @@ class AlignmentJob:
 
     @property
     def _detail(self) -> Detail:
-        return computed_detail(self.want.detail, self.pair_thresholds, self.hsps, self.scoring)
+        return self.procedure.detail(self.want.detail, self.pair_thresholds, self.scoring.mode)
 
     def _run(
         self, engines: list[Engine], *, in_order: bool = True
@@ -421,8 +410,9 @@ class AlignmentJob:
     def _result_bytes(self) -> tuple[int, float]:
         """What results are expected to take: of a pair, and of a residue of both sequences."""
         if self.pair_list is not None:
-            return result_bytes(self._detail, self.hsps)
-        return expected_bytes(self._detail, self.hsps, self.queries, self.targets, self.pairs)
+            return result_bytes(self._detail, self.procedure.most_of_pair)
+        asked = self._detail, self.procedure.most_of_pair
+        return expected_bytes(*asked, self.queries, self.targets, self.pairs)
 
     def _cost(self, slab: Window) -> int:
         return self._fills * self._planned.cells_of(slab)

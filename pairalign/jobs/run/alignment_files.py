@@ -18,12 +18,10 @@ def write_alignments(
     found: Alignments, path: str | os.PathLike[str], format: str | None = None
 ) -> None:
     """Write alignments into a file; see `Alignments.write`."""
-    from pairalign.formats import check_shown, find_format, open_writer
+    from pairalign.formats import open_writer
+    from pairalign.formats.writer import Shown
 
     detail = Detail.CIGAR if found.has_cigar else Detail.STATS if found.has_stats else Detail.SCORE
-    format_ = find_format(os.fspath(path), format)
-    strands = found.strand is not None
-    check_shown(format_, detail, strand="both" if strands else "plus")
     significance: Any = found.significance
     with open_writer(
         os.fspath(path),
@@ -32,7 +30,7 @@ def write_alignments(
         found.targets,
         found.scoring,
         detail,
-        strands=strands,
+        shown=Shown(strands=found.strand is not None),
         significance=significance,
     ) as writer:
         writer.write(found)

@@ -1,7 +1,7 @@
 """The best hits of each query: all pairs are ranked first, then those that are kept are aligned.
 
 A hit of a query is a pair that passes the thresholds; in mode local it scores more than 0. Of a set
-with itself each pair counts for both of its sequences. What is the best is said by `rank`; ties are
+with itself each pair counts for both of its sequences. `ranking` says what the best is; ties are
 in `pairalign.alignments.best_hits`. Results come query by query in the order of the input, each
 with its hits, best first.
 
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -36,13 +36,13 @@ from pairalign.alignments.exchange import exchange
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard
 from pairalign.base.arrays import Int32s
-from pairalign.base.choices import LIST_WINDOW, RANKS
-from pairalign.base.error_types import CapacityError, PartsError, ScoringError
+from pairalign.base.choices import LIST_WINDOW, RANKS_OF_STATISTICS
+from pairalign.base.error_types import CapacityError, PartsError
 from pairalign.base.spelling import left_out, spelled
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.all_pairs import PlannedPairs
 from pairalign.jobs.run.blocks import Pairs
-from pairalign.jobs.run.problem_checks import whole_number
+from pairalign.jobs.run.procedure import PlainProcedure
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.query_slices import (
     can_be_cut,
@@ -57,15 +57,11 @@ from pairalign.jobs.run.shards import cut_queries
 from pairalign.jobs.run.slabs import result_bytes, slab_cells
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
+from pairalign.requests.shared import Ranking
 from pairalign.statistics.significance import EvalueFilter, Significance
-
-OF_STATISTICS = ("bits", "evalue")
-"""Ranks that need what bit scores and E-values are made of."""
 
 _LEAST_SCORE = -(2**31)
 _SLICES, _LEAST_SLICE = 16, 1 << 22  # residues: as many as bytes are that part of the memory
-_ONE_WAY = ("query", "target")
-"""Coverages that another sequence of a pair may not have."""
 
 
 @dataclass
@@ -74,10 +70,8 @@ class HitsJob(AlignmentJob):
 
     Attributes
     ----------
-    max_hits : int
-        Hits of a query at most.
-    rank : {"score", "bits", "evalue", "identity"}
-        What the best hits are the best by.
+    ranking : Ranking
+        How many hits a query has at most, and what the best are the best by.
     significance : Significance or None
         What bits and E-values are made of, where they rank.
     once : bool
@@ -86,37 +80,29 @@ class HitsJob(AlignmentJob):
 
     Raises
     ------
-    ScoringError
-        Several alignments of a pair, with a coverage of query or target, of a set with itself.
-    ValueError
-        `max_hits` is not positive; or see `AlignmentJob`.
+    CapacityError
+        Hits that are to come once each do not fit the memory; or see `AlignmentJob`.
     """
 
-    max_hits: int = 1
-    rank: str = RANKS[0]
+    ranking: Ranking = field(default_factory=Ranking)
     significance: Significance | None = None
     once: bool = False
 
     def __post_init__(self) -> None:
         self._first, self._stop = 0, len(self.queries)
         super().__post_init__()
-        if self._covers_one_way and self.hsps > 1:
-            raise ScoringError(
-                f"hsps {self.hsps} of hits with a coverage of the "
-                f"{self.pair_thresholds.coverage_of}: of a set with itself each sequence is the "
-                "query of its hits; take the coverage of both, shorter or aligned"
-            )
         others = len(self.problem.others) - self._one_set
-        self.max_hits = min(whole_number("max_hits", self.max_hits, others), others)
+        self.ranking = self.ranking._replace(most=min(self.ranking.most, others))
         self.pieces = [Pairs(self._pairs_before(self._first), self.pairs)]
         self._slice_residues = max(_LEAST_SLICE, self.memory_bytes // _SLICES)
         self._block = self._scored = 0
         self._written = self._first
         self._best: BestHits | None = None
         if self.once and self._one_set and len(self._blocks) > 1:
-            count, taken = len(self.queries), hit_bytes(self.max_hits) * len(self.queries)
+            count, most = len(self.queries), self.ranking.most
+            taken = hit_bytes(most) * count
             raise CapacityError(
-                f"{self.max_hits:,} hits of {count:,} sequences, each pair once, take {taken:,} "
+                f"{most:,} hits of {count:,} sequences, each pair once, take {taken:,} "
                 f"bytes, over a quarter of the memory: raise {spelled('memory')}, or take PAF"
             )
 
@@ -126,14 +112,18 @@ class HitsJob(AlignmentJob):
         return self._planned, self.pieces
 
     @property
+    def _is_one_a_pair(self) -> bool:
+        """Whether a pair has one alignment, so that one that has passed is not looked at again."""
+        return self.procedure.most_of_pair == 1
+
+    @property
     def _one_set(self) -> bool:
         return self.problem.is_one_set
 
     @property
     def _covers_one_way(self) -> bool:
         """Whether a pair may reach the coverage as a hit of one of its sequences alone."""
-        asked = self.pair_thresholds
-        return self._one_set and asked.min_coverage > 0 and asked.coverage_of in _ONE_WAY
+        return self._one_set and self.pair_thresholds.covers_one_way
 
     def _pairs_before(self, query: int) -> int:
         """Count the pairs of all queries before one."""
@@ -154,9 +144,14 @@ class HitsJob(AlignmentJob):
     @cached_property
     def _blocks(self) -> list[tuple[int, int]]:
         """Ranges of queries whose hits fit a quarter of the memory."""
-        most = max(1, self.memory_bytes // 4 // hit_bytes(self.max_hits))
+        most = max(1, self.memory_bytes // 4 // hit_bytes(self.ranking.most))
         starts = range(self._first, self._stop, most)
         return [(start, min(start + most, self._stop)) for start in starts]
+
+    @property
+    def most_results(self) -> int:
+        """Number of hits of all queries, if each has as many as it may."""
+        return len(self.queries) * self.ranking.most
 
     @property
     def pairs(self) -> int:
@@ -261,7 +256,7 @@ class HitsJob(AlignmentJob):
         least = _LEAST_SCORE
         if self.scoring.mode == "local":
             least = max(1, self.want.least_raw_score)
-        return BestHits(start, stop, self.max_hits, least)
+        return BestHits(start, stop, self.ranking.most, least)
 
     def _part(self, **changes: Any) -> AlignmentJob:
         """Return a job that does a part of this one."""
@@ -287,9 +282,9 @@ class HitsJob(AlignmentJob):
 
     def _changes_to_rank(self) -> dict[str, Any]:
         """Return what a job that ranks pairs has otherwise than this one."""
-        asked, by_identity = self.pair_thresholds, self.rank == "identity"
+        asked, by_identity = self.pair_thresholds, self.ranking.by == "identity"
         detail = asked.detail_of_identity(self.scoring.mode) if by_identity else Detail.SCORE
-        changes: dict[str, Any] = {"hsps": 1, "progress": False}
+        changes: dict[str, Any] = {"procedure": PlainProcedure(), "progress": False}
         if self._covers_one_way:  # looked at in `_passing`
             detail = max(detail, asked.detail(self.scoring.mode))
             changes["pair_thresholds"] = replace(asked, min_coverage=Fraction(0))
@@ -369,16 +364,16 @@ class HitsJob(AlignmentJob):
     def _ranks(self, found: Alignments) -> Sequence[npt.NDArray[np.float64] | None]:
         """Return pairs' ranks, higher ones better, each way that they count; None: raw scores."""
         ways = 2 if self._one_set else 1
-        if self.rank == "identity":
+        if self.ranking.by == "identity":
             shares = np.divide(*self.pair_thresholds.count_identity(found))
             return [np.where(found.columns > 0, shares, -1.0)] * ways
-        if self.rank not in OF_STATISTICS:
+        if self.ranking.by not in RANKS_OF_STATISTICS:
             return [None] * ways
         assert self.significance is not None
         significance = self.significance
         if found.queries is not self.queries:
             significance = significance.of_sets(found.queries, found.targets)
-        if self.rank == "bits":
+        if self.ranking.by == "bits":
             return [significance.bits(found)] * ways
         if ways == 1:
             return [-significance.log_evalues(found)]
@@ -409,7 +404,7 @@ class HitsJob(AlignmentJob):
         """Return where queries are cut, so that results fit the memory and come often enough."""
         rows = lengths_of(self.queries, query)
         columns = lengths_of(self.problem.others, target)
-        pair_bytes, residue_bytes = result_bytes(self.want.detail, self.hsps)
+        pair_bytes, residue_bytes = result_bytes(self.want.detail, self.procedure.most_of_pair)
         most_cells = slab_cells(self.result_seconds, False, self.threads, rows, columns)
         # Results are there twice while they are put in order.
         shares = (pair_bytes + residue_bytes * (rows + columns)) / max(1, self.memory_bytes // 16)
@@ -422,7 +417,7 @@ class HitsJob(AlignmentJob):
         """Align some hits, in order."""
         turned = (query > target) & self._one_set
         first, second = np.where(turned, target, query), np.where(turned, query, target)
-        if self.want.detail == Detail.SCORE and self.hsps == 1:
+        if self.want.detail == Detail.SCORE and self._is_one_a_pair:
             if self.once:
                 query, target = first, second
             return replace(self._nothing(), query=query, target=target, raw_score=raw_score)
@@ -431,7 +426,7 @@ class HitsJob(AlignmentJob):
         if self.once:
             return found
         found = exchange(found, np.repeat(turned, counts))
-        if self.evalue_filter is None or self.hsps == 1:
+        if self.evalue_filter is None or self._is_one_a_pair:
             return found
         passes = self.evalue_filter.passes_one_way(found)
         return found if passes.all() else found.take(passes)
@@ -441,7 +436,7 @@ class HitsJob(AlignmentJob):
         listed = pairs_of_numbers(np.unique(number_pairs(first, second)))
         changes: dict[str, Any] = {"window": LIST_WINDOW, "progress": False}
         changes["result_seconds"] = None
-        if self.hsps == 1:
+        if self._is_one_a_pair:
             changes |= {"want": Want(self.want.detail), "evalue_filter": None}
             changes |= {"pair_thresholds": PairThresholds()}
         if not self._in_slices(*self._blocks[self._block]):

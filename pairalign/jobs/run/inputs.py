@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypedDict, Union
+from typing import Any, Union
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MODES, NAMES, TIES
 from pairalign.base.collection import no_collection
-from pairalign.base.declaration import check, make, refuse_unknown
+from pairalign.base.declaration import check, make
 from pairalign.base.error_types import ScoringError
-from pairalign.requests.shared import Asked, InputOptions, ProblemOptions, ScoringOptions
+from pairalign.requests.shared import Asked, InputOptions, ScoringOptions
 from pairalign.scoring.given_matrices import Matrix, is_matrix
-from pairalign.scoring.matrices import Number
 from pairalign.scoring.scoring import Scoring
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
@@ -26,33 +25,8 @@ from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.tidying import DEFAULT_RULES, InputRules
 
 AnyScoring = Scoring | Matrix
+_AUTO = "auto"
 Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Iterable[object]]
-
-
-class InputArguments(TypedDict, total=False):
-    """What functions take of `InputOptions`."""
-
-    alphabet: Alphabet | str | None
-    degap: bool
-    also: str | os.PathLike[str] | Iterable[Source]
-    on_empty: Literal["error", "skip"]
-    on_duplicate: Literal["error", "rename", "drop"]
-    names: Literal["first", "whole"]
-    locus: str | None
-
-
-class ProblemArguments(InputArguments, total=False):
-    """What functions take of `ProblemOptions` besides the mode."""
-
-    matrix: Matrix | None
-    match: Number | None
-    mismatch: Number | None
-    gap_open: Number | None
-    gap_extend: Number | None
-    free_ends: str | None
-    end_gap_open: Number | None
-    end_gap_extend: Number | None
-    ties: Literal["usual", "vsearch"]
 
 
 @dataclass(frozen=True)
@@ -90,29 +64,22 @@ def given_problem(
     targets: Sequences | None,
     scoring: AnyScoring | None,
     mode: str | None,
-    more: Mapping[str, Any],
+    options: Mapping[str, Any],
 ) -> ProblemRequest:
-    """Return what the arguments of a function ask for; `more` may be `ProblemArguments`.
+    """Return what a function is asked of sequences and their scoring; it takes `ProblemOptions`.
 
     Raises
     ------
-    TypeError
-        There is no such argument.
     ScoringError
         A scoring is given in two ways.
     """
-    of_input = InputArguments.__annotations__.keys()
-    read = {name: value for name, value in more.items() if name in of_input}
-    others = {name: value for name, value in more.items() if name not in of_input}
-    names = {one.name for one in fields(ScoringRequest)} - {"mode"}
-    refuse_unknown(others, names)
-    request = given_sequences(sequences, read, targets)
-    asked = make(ProblemOptions, {**others, "mode": mode or MODES[0]})
+    request = given_sequences(sequences, options, targets)
+    asked = make(ScoringOptions, {**options, "mode": mode or MODES[0]})
     check(asked)
     costs = scoring_request(asked)
-    names -= {"matrix"}
-    has_costs = any(more.get(name) not in (None, TIES[0]) for name in names)
-    if more.get("matrix") is None and not has_costs:
+    names = {one.name for one in fields(ScoringRequest)} - {"mode", "matrix"}
+    has_costs = any(options.get(name) not in (None, TIES[0]) for name in names)
+    if costs.matrix is None and not has_costs:
         return replace(request, scoring=scoring, mode=mode)
     if scoring is not None:
         if isinstance(scoring, Scoring) or costs.matrix is not None or not is_matrix(scoring):
@@ -122,23 +89,15 @@ def given_problem(
 
 
 def given_sequences(
-    sequences: Sequences, more: Mapping[str, Any], targets: Sequences | None = None
+    sequences: Sequences, options: Mapping[str, Any], targets: Sequences | None = None
 ) -> ProblemRequest:
-    """Return what the arguments of a function say of sequences; `more` may be `InputArguments`.
-
-    Raises
-    ------
-    TypeError
-        There is no such argument.
-    """
-    refuse_unknown(more, InputArguments.__annotations__)
-    named = {name: value for name, value in more.items() if name != "alphabet"}
-    asked = make(InputOptions, named)
+    """Return what a function is asked of sequences; it takes `InputOptions`."""
+    asked = make(InputOptions, {**options, "alphabet": _AUTO})
     check(asked)
-    alphabet = more.get("alphabet")  # which need not have a name
+    alphabet = options.get("alphabet", _AUTO)  # which need not have a name
     rules = replace(rules_of(asked), qualities=True)  # results can be written as SAM
     request = sequences_request(asked, sequences, targets, rules)
-    return replace(request, alphabet=None if alphabet == "auto" else alphabet)
+    return replace(request, alphabet=None if alphabet == _AUTO else alphabet)
 
 
 def sequences_request(
@@ -196,7 +155,7 @@ def check_scoring(asked: Asked) -> None:
 
 
 def _alphabet_of(asked: InputOptions) -> str | None:
-    return None if asked.alphabet == "auto" else asked.alphabet
+    return None if asked.alphabet == _AUTO else asked.alphabet
 
 
 def read_problem(request: ProblemRequest) -> Problem:
@@ -227,9 +186,9 @@ def read_sets(request: ProblemRequest) -> tuple[SequenceSet, SequenceSet | None]
         return _as_sets(request, alphabet)
 
 
-def read_one_set(sequences: Sequences, more: Mapping[str, Any] | None = None) -> SequenceSet:
+def read_one_set(sequences: Sequences, options: Mapping[str, Any] | None = None) -> SequenceSet:
     """Return sequences of any kind that functions take as a set; see `given_sequences`."""
-    return read_sets(given_sequences(sequences, more or {}))[0]
+    return read_sets(given_sequences(sequences, options or {}))[0]
 
 
 def mode_of(scoring: object, mode: str | None) -> str:

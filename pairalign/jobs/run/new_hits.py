@@ -72,6 +72,6 @@ class AddedHitsJob(HitsJob):
 
 def can_add_hits(job: HitsJob) -> bool:
     """Whether `AddedHitsJob` is for a job: of all pairs, ranked by score, hits fit the memory."""
-    fits = len(job.queries) * hit_bytes(job.max_hits) <= job.memory_bytes // 4
+    fits = len(job.queries) * hit_bytes(job.ranking.most) <= job.memory_bytes // 4
     plain = job.targets is None and job.shard is None and job.pair_list is None and not job.once
-    return fits and plain and job.rank == RANKS[0]
+    return fits and plain and job.ranking.by == RANKS[0]

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from pairalign.base.choices import STRANDS
 from pairalign.engines import Engine
+from pairalign.pairs.want import Detail
 from pairalign.pairs.windows import Window
+
+_MOST_OF_A_PAIR = 2**20
 
 if TYPE_CHECKING:
     from pairalign.alignments.thresholds import PairThresholds
@@ -32,7 +35,6 @@ class PlannedJob(Protocol):
     window: int
     memory_bytes: int
     pair_thresholds: PairThresholds
-    hsps: int
     evalue_filter: EvalueFilter | None
     demand: Demand | None
     pair_list: PairList | None
@@ -57,9 +59,16 @@ class Procedure(Protocol):
     ----------
     is_by_pair : bool
         Whether a pair has the same result in any sets, so that a job may be cut into several.
+    most_of_pair : int
+        Alignments that results may have of a pair.
     """
 
     is_by_pair: ClassVar[bool]
+    most_of_pair: int
+
+    def detail(self, want: Detail, thresholds: PairThresholds, mode: str) -> Detail:
+        """Return what engines compute where so much is wanted of each pair."""
+        ...
 
     def fills(self, job: PlannedJob) -> int:
         """Return how often the matrix of a pair is filled: once a strand that is looked at."""
@@ -96,12 +105,17 @@ class Procedure(Protocol):
 
 
 class PlainProcedure:
-    """Strands, E-values, thresholds and suboptimal alignments, as the fields of the job say."""
+    """Strands, E-values and thresholds, as the fields of the job say."""
 
     is_by_pair: ClassVar[bool] = True
+    most_of_pair = 1
 
     def __init__(self) -> None:
         self.index: SeedIndex | None = None
+
+    def detail(self, want: Detail, thresholds: PairThresholds, mode: str) -> Detail:
+        """Return what engines compute: identities need counts."""
+        return max(want, thresholds.detail(mode))
 
     def fills(self, job: PlannedJob) -> int:
         """Return how many strands are looked at."""
@@ -143,16 +157,16 @@ class PlainProcedure:
                 both_strands=both_strands,
                 are_all=job.pair_list is None and job.only is None,
             )
-        if job.hsps > 1:
-            from pairalign.jobs.stages.hsps_engine import add_suboptimal
-
-            kept = job.pair_thresholds, job.evalue_filter
-            engines = add_suboptimal(engines, job.hsps, sets, job.scoring, kept, job.threads)
+        engines = self._give_more(engines, job)
         if self.index is not None:
             from pairalign.jobs.run.seeded_slabs import join_results
 
             engines = join_results(engines, sets, job.window)
         return engines, steps
+
+    def _give_more(self, engines: Sequence[Engine], job: PlannedJob) -> Sequence[Engine]:
+        """Have engines give more than the best alignment of a pair; here they do not."""
+        return engines
 
     def join(
         self, slabs: Iterable[Window], engines: int, fits: Callable[[Window], bool], job: PlannedJob
@@ -163,6 +177,30 @@ class PlainProcedure:
     def close(self) -> None:
         """Close nothing: engines have it all."""
         self.index = None
+
+
+class SuboptimalProcedure(PlainProcedure):
+    """Gives several local alignments of a pair, see `pairalign.jobs.stages.hsps_engine`.
+
+    Parameters
+    ----------
+    most : int
+        Of a pair.
+    """
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self.most_of_pair = min(most, _MOST_OF_A_PAIR)
+
+    def detail(self, want: Detail, thresholds: PairThresholds, mode: str) -> Detail:
+        """Return what engines compute: the next best alignment avoids the residue pairs of all."""
+        return Detail.CIGAR
+
+    def _give_more(self, engines: Sequence[Engine], job: PlannedJob) -> Sequence[Engine]:
+        from pairalign.jobs.stages.hsps_engine import add_suboptimal
+
+        sets, kept = (job.queries, job.targets), (job.pair_thresholds, job.evalue_filter)
+        return add_suboptimal(engines, self.most_of_pair, sets, job.scoring, kept, job.threads)
 
 
 class AccuracyProcedure(PlainProcedure):

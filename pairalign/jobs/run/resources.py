@@ -9,7 +9,8 @@ from pairalign.base.declaration import make
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
-from pairalign.requests.shared import Asked, KernelResources
+from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.shared import Asked
 
 
 @dataclass(frozen=True)

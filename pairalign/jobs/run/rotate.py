@@ -7,24 +7,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import STRANDS
-from pairalign.base.declaration import takes
 from pairalign.base.error_types import FastaError
+from pairalign.base.function_options import takes
 from pairalign.jobs.run.circular import Strands, check_circular
-from pairalign.jobs.run.inputs import (
-    AnyScoring,
-    ProblemArguments,
-    Sequences,
-    given_problem,
-    read_problem,
-)
-from pairalign.jobs.run.memory import given_bytes
+from pairalign.jobs.run.function_call import Call
+from pairalign.jobs.run.inputs import AnyScoring, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.rotations import align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
-from pairalign.requests.shared import ProblemOptions
+from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.shared import ProblemOptions, StrandOptions
+from pairalign.requests.similar import RotateArguments
 from pairalign.sequences.sequence_records import join_records
 from pairalign.sequences.sets import SequenceSet
 
@@ -35,20 +30,15 @@ _ANCHOR_RESIDUES = 5000
 """Of the start, which are looked for in the others."""
 
 
-@takes(ProblemOptions)
+@takes(RotateArguments, StrandOptions, ProblemOptions, KernelResources)
 def rotate(
     sequences: Sequences,
     *,
     to: str,
-    strand: str = STRANDS[0],
     scoring: AnyScoring | None = None,
     mode: str | None = None,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory: int | str | None = None,
     progress: Progress = False,
-    **more: Unpack[ProblemArguments],
+    **options: Unpack[RotateArguments],
 ) -> SequenceSet:
     """Rotate circular sequences so that all begin where one of them does.
 
@@ -58,14 +48,8 @@ def rotate(
         As for `pairalign.align`.
     to : str
         ``NAME``, one of the sequences, or ``NAME:1000``: a residue of it, counted from 1.
-    strand : {"plus", "both"}
-        Both, for DNA: sequences that fit better on the other strand are reverse-complemented.
-    scoring, mode, device, kernel, threads, memory, progress
+    scoring, mode, progress
         As for `pairalign.align`; the mode can only be global.
-    matrix, match, mismatch, gap_open, gap_extend
-    free_ends, end_gap_open, end_gap_extend, ties
-    alphabet, degap, also, on_empty, on_duplicate, names, locus
-        As for `pairalign.align`.
 
     Returns
     -------
@@ -93,11 +77,9 @@ def rotate(
     >>> found[1].residues == plasmid
     True
     """
-    if strand not in STRANDS:
-        raise ValueError(f"strand {strand!r}: expected one of {', '.join(STRANDS)}")
-    problem = read_problem(given_problem(sequences, None, scoring, mode, more))
-    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
-    return rotate_set(problem, to, strand, resources)
+    call = Call(rotate, options, sequences, scoring=scoring, mode=mode, progress=progress)
+    asked = call.request(StrandOptions)
+    return rotate_set(read_problem(call.problem_request), to, asked.strand, call.resources)
 
 
 def rotate_set(problem: Problem, to: str, strand: str, resources: Resources) -> SequenceSet:

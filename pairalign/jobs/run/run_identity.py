@@ -29,7 +29,7 @@ _ONLY_HOW = {
     *("device", "threads", "memory_bytes", "progress", "kernel", "shard"),
     "result_seconds",
     *("evalue_filter", "significance"),  # the command describes what they are made of
-    "procedure",  # of overlaps; the command describes what decides, a filter loses nothing
+    *("procedure", "ranking"),  # the request has what decides; a filter loses nothing
 }
 
 

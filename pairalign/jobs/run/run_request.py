@@ -15,19 +15,25 @@ from typing import Any
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import Shard
-from pairalign.base.choices import MASKS, ORIENTS, RANKS, STRANDS
+from pairalign.base.choices import MASKS, ORIENTS, STRANDS
+from pairalign.base.declaration import check
 from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import ProblemRequest, read_problem
 from pairalign.jobs.run.problem_checks import check_problem
-from pairalign.jobs.run.procedure import AccuracyProcedure, Procedure
+from pairalign.jobs.run.procedure import (
+    AccuracyProcedure,
+    PlainProcedure,
+    Procedure,
+    SuboptimalProcedure,
+)
 from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList, read_pair_list
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
-from pairalign.requests.align_request import AlignRequest
+from pairalign.requests.align_request import ONE_ALIGNMENT_OF_A_HIT, AlignRequest
 from pairalign.requests.similar import StatisticsOptions
 from pairalign.statistics.low_complexity import check_mask, mask_problem
 from pairalign.statistics.significance import (
@@ -145,15 +151,22 @@ def plan_alignment(
     pair_list, thresholds = request.pairs, request.thresholds
     if isinstance(pair_list, (str, os.PathLike)):
         pair_list = read_pair_list(pair_list, *problem.sets)
-    given = problem
-    if request.mask_scores:
-        problem = mask_problem(problem, request.mask)
+    given, problem = problem, mask_problem(problem, request.scored_mask)
     want = Want(
         Detail.CIGAR if request.is_masked else run.detail,
         raw_minimum(request.min_score, problem.scoring),
     )
+    resources = run.resources.of_job()
+    if request.is_by_accuracy:
+        resources |= _by_accuracy(run.resources.device, problem)
+    elif request.hsps > 1:
+        resources["procedure"] = SuboptimalProcedure(request.hsps)
+    if run.procedure is not None:
+        resources |= {"procedure": run.procedure, "device": "cpu", "kernel": None}
+    procedure = resources.setdefault("procedure", PlainProcedure())
     # Before E-values are looked for, which may take a while.
-    check_problem(problem, want.detail, thresholds, request.hsps, request.strand)
+    computed = procedure.detail(want.detail, thresholds, problem.scoring.mode)
+    check_problem(problem, computed, request.strand)
     check_mask(problem.queries.alphabet, request.mask)
     found = find_statistics(request, problem, run)
     kept = None
@@ -164,16 +177,12 @@ def plan_alignment(
         want = replace(want, min_raw_score=max(kept.min_raw_score, want.least_raw_score))
     kind: type[AlignmentJob] = AlignmentJob
     more: dict[str, Any] = {}
-    if request.max_hits is not None:
-        kind = HitsJob
-        more = {"max_hits": request.max_hits, "rank": request.rank or RANKS[0], "once": run.once}
+    if request.ranking is not None:
+        if problem.is_one_set:
+            check(request, (ONE_ALIGNMENT_OF_A_HIT,))
+        kind, more = HitsJob, {"ranking": request.ranking, "once": run.once}
         if request.ranks_by_statistics:
             more["significance"] = found.significance
-    resources = run.resources.of_job()
-    if request.is_by_accuracy:
-        resources |= _by_accuracy(run.resources.device, problem)
-    if run.procedure is not None:
-        resources |= {"procedure": run.procedure, "device": "cpu", "kernel": None}
     has_list = pair_list is not None
     job = kind(
         problem.queries,
@@ -185,7 +194,6 @@ def plan_alignment(
         shard=run.shard,
         only=run.only,
         pair_thresholds=thresholds,
-        hsps=request.hsps,
         strand=request.strand,
         result_seconds=run.result_seconds,
         evalue_filter=kept,
@@ -289,6 +297,6 @@ def find_statistics(
     found = find_significance(
         scoring, *sets, request.db_size, gumbel, composition, space, mask, strands
     )
-    if found is not None and request.mask_scores:
-        found = replace(found, scored_mask=request.mask)
+    if found is not None:
+        found = replace(found, scored_mask=request.scored_mask)
     return Statistics(found, reason, gumbel is not None and found is not None)

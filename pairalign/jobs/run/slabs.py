@@ -92,26 +92,30 @@ def waiting_bytes(engines: int, memory_bytes: int) -> int:
     return min(memory_bytes // 4, engines * _ROOM_OF_ENGINE)
 
 
-def result_bytes(detail: Detail, hsps: int = 1) -> tuple[int, float]:
+def result_bytes(detail: Detail, most_of_pair: int = 1) -> tuple[int, float]:
     """Return what a pair's results take: whatever its length, and for each residue of both.
 
     Parameters
     ----------
     detail : Detail
-    hsps : int
+    most_of_pair : int
         Alignments that a pair may have.
     """
-    return hsps * _PAIR_BYTES[detail], hsps * _RESIDUE_BYTES[detail]
+    return most_of_pair * _PAIR_BYTES[detail], most_of_pair * _RESIDUE_BYTES[detail]
 
 
 def expected_bytes(
-    detail: Detail, hsps: int, queries: SequenceSet, targets: SequenceSet | None, pairs: int
+    detail: Detail,
+    most_of_pair: int,
+    queries: SequenceSet,
+    targets: SequenceSet | None,
+    pairs: int,
 ) -> tuple[int, float]:
     """Return `result_bytes` as expected from a sample of pairs of two sets, or of one.
 
     Not sampled where `pairs` are so few that slabs of fewer pairs do no harm.
     """
-    pair_bytes, residue_bytes = result_bytes(detail, hsps)
+    pair_bytes, residue_bytes = result_bytes(detail, most_of_pair)
     if residue_bytes and pairs >= _WORTH_SAMPLING:
         residue_bytes *= share_of_residues(queries, targets)
     return pair_bytes, residue_bytes

@@ -13,7 +13,7 @@ from pairalign.base.error_types import FormatError
 from pairalign.base.spelling import spelled
 from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown, find_format
 from pairalign.formats.resumable import Join
-from pairalign.formats.writer import PLAIN_CIGAR
+from pairalign.formats.writer import PLAIN_CIGAR, Shown
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest
@@ -38,29 +38,20 @@ class Table:
         The format.
     detail : Detail
         What is computed of each pair.
-    fields : tuple of Field
-        Columns that were chosen.
-    both_ways : bool
-    tags : frozenset of str
-    weight : str
-        Of the edges of networks.
-    strands : bool
-        Whether pairs may be on either strand.
+    shown : Shown
+        And what is shown besides.
     """
 
     writer_type: type[Writer]
     detail: Detail
-    fields: tuple[Field, ...]
-    both_ways: bool
-    tags: frozenset[str]
-    weight: str
-    strands: bool
+    shown: Shown
 
     @property
     def shows_statistics(self) -> bool:
         """Whether a column, or the weight of edges, is a bit score or an E-value."""
-        shown = self.fields or self.writer_type.default_fields or ()
-        return self.weight in WEIGHTS_OF_STATISTICS or any(field.of_statistics for field in shown)
+        fields = self.shown.fields or self.writer_type.default_fields or ()
+        by_weight = self.shown.weight in WEIGHTS_OF_STATISTICS
+        return by_weight or any(field.of_statistics for field in fields)
 
     @property
     def join(self) -> Join | None:
@@ -84,11 +75,6 @@ class Table:
             resources=resources,
         )
 
-    def shown(self) -> dict[str, Any]:
-        """Return what `pairalign.formats.open_writer` is told besides."""
-        names = ("fields", "both_ways", "tags", "weight", "strands")
-        return {name: getattr(self, name) for name in names}
-
 
 def table_of(asked: AlignOptions) -> Table:
     """Find out what is written; refuse what cannot be.
@@ -106,17 +92,15 @@ def table_of(asked: AlignOptions) -> Table:
     fields = _shown_fields(asked, writer_type, fields)
     detail = _detail(asked, writer_type, fields)
     tags = _shown_tags(asked, writer_type, tags_of(asked), detail)
-    strands = asked.strand != STRANDS[0]
-    table = Table(writer_type, detail, fields, asked.both_ways, tags, asked.weight, strands)
-    check_shown(
-        writer_type,
-        table.detail,
+    shown = Shown(
         fields=fields,
         both_ways=asked.both_ways,
         tags=tags,
-        strand=asked.strand,
+        weight=asked.weight,
+        strands=asked.strand != STRANDS[0],
     )
-    return table
+    check_shown(writer_type, detail, shown)
+    return Table(writer_type, detail, shown)
 
 
 def _check_weight(options: AlignOptions, writer: type[Writer]) -> None:
@@ -169,9 +153,9 @@ def confidence_of(
         It is asked for of alignments of either strand.
     """
     is_shown = table.writer_type.shows_confidence and table.detail == Detail.CIGAR
-    by_itself = is_shown and request.is_by_accuracy and not table.fields
-    in_table = any(field.name == _FIELD for field in table.fields)
-    if _TAG not in table.tags and not by_itself and not in_table:
+    by_itself = is_shown and request.is_by_accuracy and not table.shown.fields
+    in_table = any(field.name == _FIELD for field in table.shown.fields)
+    if _TAG not in table.shown.tags and not by_itself and not in_table:
         return None
     if request.strand != STRANDS[0]:
         raise FormatError("how sure columns are is known of alignments on strand plus alone")
@@ -203,7 +187,7 @@ def tags_of(options: Any) -> frozenset[str]:
             if name not in known:
                 raise FormatError(f"{option}: no tag {name!r}, expected {', '.join(known)}")
         found += names
-    if "pp" in found and not hasattr(options, "objective"):
+    if "pp" in found and not isinstance(options, AlignOptions):
         named = f"{spelled('paf_tags')}, {spelled('sam_tags')}"
         raise FormatError(f"{named}: pp is for align, which computes posteriors")
     return frozenset(found)

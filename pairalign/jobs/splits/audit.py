@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -14,31 +13,24 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.choices import Coverage, Identity
-from pairalign.base.declaration import takes
 from pairalign.base.error_types import UsageError
+from pairalign.base.function_options import takes
 from pairalign.base.notebooks import html_table
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.groups import Groups
 from pairalign.formats.group_files import TableColumns, read_groups
 from pairalign.formats.names import check_ending
 from pairalign.formats.splits import write_rows
-from pairalign.jobs.run.inputs import (
-    AnyScoring,
-    ProblemArguments,
-    Sequences,
-    given_problem,
-    read_problem,
-)
-from pairalign.jobs.run.memory import given_bytes
+from pairalign.jobs.run.function_call import Call
+from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
-from pairalign.jobs.splits.fold_arguments import AuditArguments
 from pairalign.jobs.splits.split_interactions import InteractingSet, given_sets
 from pairalign.pairs.lists import PairList
-from pairalign.requests.audit_request import AuditRequest
+from pairalign.requests.audit_request import AuditArguments, AuditRequest
+from pairalign.requests.resource_options import KernelResources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
@@ -192,8 +184,16 @@ def audit(
     targets: None = None,
     *,
     pairs: Literal[False] = False,
+    name_column: str | None = None,
+    fold_column: str | None = None,
+    read_as: Literal["folds", "clstr", "uc", "tsv", "fasta"] | None = None,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    progress: Progress = False,
     **options: Unpack[AuditArguments],
 ) -> Violations: ...
+
+
 @overload
 def audit(
     groups: str | os.PathLike[str],
@@ -203,9 +203,17 @@ def audit(
     pairs: Literal[True],
     second: Mapping[str, Any] | None = None,
     second_clusters: str | os.PathLike[str] | None = None,
+    name_column: str | None = None,
+    fold_column: str | None = None,
+    read_as: Literal["folds", "clstr", "uc", "tsv", "fasta"] | None = None,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    progress: Progress = False,
     **options: Unpack[AuditArguments],
 ) -> InteractionViolations: ...
-@takes(ProblemOptions)
+
+
+@takes(AuditArguments, AuditRequest, ProblemOptions, KernelResources)
 def audit(
     groups: str | os.PathLike[str] | Sequences,
     sequences: Sequences,
@@ -214,28 +222,13 @@ def audit(
     pairs: bool = False,
     second: Mapping[str, Any] | None = None,
     second_clusters: str | os.PathLike[str] | None = None,
-    min_identity: float | str | Fraction | None = None,
-    identity_of: Identity | None = None,
-    min_coverage: float | str | Fraction | None = None,
-    coverage_of: Coverage = "aligned",
-    max_length_ratio: float | str | Fraction | None = None,
-    max_evalue: float | None = None,
-    db_size: int | None = None,
-    search_space: float | None = None,
-    comp_based_stats: int | None = None,
     name_column: str | None = None,
     fold_column: str | None = None,
-    across: Literal["all", "none"] = "all",
     read_as: Literal["folds", "clstr", "uc", "tsv", "fasta"] | None = None,
-    strand: Literal["plus", "both"] = "plus",
     scoring: AnyScoring | None = None,
     mode: str | None = None,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory: int | str | None = None,
     progress: Progress = False,
-    **more: Unpack[ProblemArguments],
+    **options: Unpack[AuditArguments],
 ) -> Violations | InteractionViolations:
     """List the pairs that break what folds or clusters promise.
 
@@ -252,25 +245,12 @@ def audit(
         `groups` is a table of interactions with a column of folds.
     second, second_clusters
         As for `pairalign.split`.
-    min_identity : float, str or Fraction, optional
-        What no pair of two groups reaches, and members do with their representatives; without it
-        and `max_evalue` as for `pairalign.split`.
-    identity_of, min_coverage, coverage_of, max_length_ratio
-        As for `pairalign.split`.
-    max_evalue, db_size, search_space, comp_based_stats
-        As for `pairalign.split`.
     name_column, fold_column : str, optional
         The columns of a table of folds that have the names and the folds.
-    across : str
-        Pairs of two groups that are looked at; ``none``: members alone.
     read_as : str, optional
         How the file is read; default: by the end of its name.
-    strand, scoring, mode, device, kernel, threads, memory, progress
-        As for `pairalign.align`.
-    matrix, match, mismatch, gap_open, gap_extend
-    free_ends, end_gap_open, end_gap_extend, ties
-    alphabet, degap, also, on_empty, on_duplicate, names, locus
-        As for `pairalign.align`.
+    scoring, mode, progress
+        As for `pairalign.split`.
 
     Returns
     -------
@@ -284,8 +264,8 @@ def audit(
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
         See `pairalign.errors`.
     """
-    asked, mode = request_of(AuditRequest, dict(locals()))
-    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
+    call = Call(audit, options, sequences, scoring=scoring, mode=mode, progress=progress)
+    asked, call = request_of(AuditRequest, call, pairs=pairs)
     identity = asked.thresholds.identity_column
     is_file = isinstance(groups, (str, os.PathLike)) and read_as != "fasta"
     if not is_file and not asked.looks_across:
@@ -296,25 +276,18 @@ def audit(
             raise UsageError(
                 "targets are the second set of interactions: give pairs and their file"
             )
-        problem = read_problem(given_problem(sequences, None, scoring, mode, more))
-        sets = given_sets(
-            InteractingSet.of(problem, asked),
-            targets,
-            second_clusters,
-            second,
-            (scoring, mode, more),
-        )
-        return audit_interactions(os.fspath(groups), fold_column, sets, resources)  # type: ignore[arg-type]
+        first = InteractingSet.of(call.read(), asked)
+        sets = given_sets(first, call, targets, second_clusters, second)
+        return audit_interactions(os.fspath(groups), fold_column, sets, call.resources)  # type: ignore[arg-type]
     if not is_file:
-        problem = read_problem(given_problem(groups, sequences, scoring, mode, more))
-        train, test = problem.sets
-        found = _counted(audit_sets(problem, asked, resources))
-        return Violations(found, train, test, None, identity)
-    problem = read_problem(given_problem(sequences, None, scoring, mode, more))
+        problem = replace(call, sequences=groups, targets=sequences).read()
+        found = _counted(audit_sets(problem, asked, call.resources))
+        return Violations(found, problem.queries, problem.others, None, identity)
+    problem = call.read()
     own = problem.queries
     columns = TableColumns(name_column, fold_column, None)
     grouping = read_groups(os.fspath(groups), read_as, own, columns)  # type: ignore[arg-type]
-    found = _counted(audit_groups(problem, grouping, asked, resources))
+    found = _counted(audit_groups(problem, grouping, asked, call.resources))
     return Violations(found, own, own, grouping, identity)
 
 

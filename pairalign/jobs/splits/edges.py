@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,7 +19,7 @@ from pairalign.base.declaration import check, make
 from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.inputs import mode_of
+from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import evalue_filter_of
 from pairalign.pairs.lists import PairList
@@ -72,14 +72,13 @@ class Pairs:
         return cls(nobody, nobody, np.zeros(0), np.zeros(0, np.bool_))
 
 
-def request_of(kind: type[_Folds], given: Mapping[str, Any]) -> tuple[_Folds, str | None]:
-    """Return the request of a function's arguments, and the mode to align in."""
-    scoring, mode = given["scoring"], given["mode"]
-    is_known = mode is not None or isinstance(scoring, Scoring)
-    own = mode_of(scoring, mode) if is_known else None
-    asked = make(kind, {**given, "mode": own}).completed()
+def request_of(kind: type[_Folds], call: Call, **own: Any) -> tuple[_Folds, Call]:
+    """Return the request of a function's arguments, and the call with the mode to align in."""
+    is_known = call.mode is not None or isinstance(call.scoring, Scoring)
+    mode = call.known_mode if is_known else None
+    asked = make(kind, {**call.options, **own, "mode": mode}).completed()
     check(asked)
-    return asked, mode if is_known else asked.mode
+    return asked, call if is_known else replace(call, mode=asked.mode)
 
 
 def evalues_of(

@@ -23,9 +23,8 @@ import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
-from pairalign.base.choices import STRANDS, Coverage, Identity
-from pairalign.base.declaration import takes
 from pairalign.base.error_types import SplitError, UsageError
+from pairalign.base.function_options import takes
 from pairalign.clusters.splits.interaction_split import InteractionSplit
 from pairalign.clusters.splits.labels import as_priorities, as_values
 from pairalign.clusters.splits.network import Network, least_removed
@@ -33,25 +32,19 @@ from pairalign.clusters.splits.packing import FoldLimits, Folds, find_too_large,
 from pairalign.clusters.splits.result import Split
 from pairalign.clusters.splits.separators import Sizes
 from pairalign.formats.interaction_tables import AnyInteractions, read_interactions
-from pairalign.jobs.run.inputs import (
-    AnyScoring,
-    ProblemArguments,
-    Sequences,
-    given_problem,
-    read_problem,
-)
-from pairalign.jobs.run.memory import given_bytes
+from pairalign.jobs.run.function_call import Call
+from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
-from pairalign.jobs.splits.fold_arguments import SplitArguments
 from pairalign.jobs.splits.split_interactions import (
     InteractingSet,
     given_sets,
     run_interaction_split,
 )
+from pairalign.requests.resource_options import KernelResources
 from pairalign.requests.shared import ProblemOptions
-from pairalign.requests.split_request import SplitRequest
+from pairalign.requests.split_request import SplitArguments, SplitRequest
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -204,8 +197,16 @@ def split(
     targets: None = None,
     *,
     pairs: None = None,
+    labels: Sequence[str] | str | None = None,
+    priorities: Sequence[float] | str | None = None,
+    remove: bool = True,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    progress: Progress = False,
     **options: Unpack[SplitArguments],
 ) -> Split: ...
+
+
 @overload
 def split(
     sequences: Sequences,
@@ -214,9 +215,17 @@ def split(
     pairs: AnyInteractions,
     second: Mapping[str, Any] | None = None,
     second_clusters: str | os.PathLike[str] | None = None,
+    labels: Sequence[str] | str | None = None,
+    priorities: Sequence[float] | str | None = None,
+    remove: bool = True,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    progress: Progress = False,
     **options: Unpack[SplitArguments],
 ) -> InteractionSplit: ...
-@takes(ProblemOptions)
+
+
+@takes(SplitArguments, SplitRequest, ProblemOptions, KernelResources, but=("no_remove",))
 def split(
     sequences: Sequences,
     targets: Sequences | None = None,
@@ -224,33 +233,13 @@ def split(
     pairs: AnyInteractions | None = None,
     second: Mapping[str, Any] | None = None,
     second_clusters: str | os.PathLike[str] | None = None,
-    min_identity: float | str | Fraction | None = None,
-    identity_of: Identity | None = None,
-    min_coverage: float | str | Fraction | None = None,
-    coverage_of: Coverage = "aligned",
-    max_length_ratio: float | str | Fraction | None = None,
-    max_evalue: float | None = None,
-    db_size: int | None = None,
-    search_space: float | None = None,
-    comp_based_stats: int | None = None,
-    folds: int | None = None,
-    test: float | str | Fraction | None = None,
-    val: float | str | Fraction | None = None,
     labels: Sequence[str] | str | None = None,
     priorities: Sequence[float] | str | None = None,
-    tolerance: float | str | Fraction = "0.05",
     remove: bool = True,
-    nearest_from: float | str | Fraction | None = None,
-    seed: int = 0,
-    strand: str = STRANDS[0],
     scoring: AnyScoring | None = None,
     mode: str | None = None,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory: int | str | None = None,
     progress: Progress = False,
-    **more: Unpack[ProblemArguments],
+    **options: Unpack[SplitArguments],
 ) -> Split | InteractionSplit:
     """Split a set, or interactions of two, into folds so that no pair across is too similar.
 
@@ -267,48 +256,16 @@ def split(
         Arguments for `targets` in place of those for `sequences`: ``{"min_identity": 0.9}``.
     second_clusters : path, optional
         In place of `targets`: names and clusters, as `pairalign.audit` reads them.
-    min_identity : float, str or Fraction, optional
-        From 0 to 1 or as ``"30%"``, exactly as written; with `min_coverage`, what no pair across
-        folds reaches. A pair that just reaches both stays together. Proteins without it and
-        `max_evalue` have ``mode="local", max_evalue=0.001``.
-    identity_of : {"columns", "aligned", "shorter", "internal", "mbl", "full", "longer", "mean"}, \
-optional
-        What the identity is, see `pairalign.align`. Default: full, with `max_evalue` columns.
-    min_coverage : float, str or Fraction, optional
-        Default: none.
-    coverage_of : {"both", "query", "target", "shorter", "aligned"}
-        What the coverage is, see `pairalign.base.choices.COVERAGES`.
-    max_length_ratio : float, str or Fraction, optional
-        As for `pairalign.align`; pairs beyond it may be across folds.
-    max_evalue : float, optional
-        In place of `min_identity`, or together with it: no pair across folds has an E-value of at
-        most that, whichever sequence is the query; the mode is local.
-    db_size, search_space, comp_based_stats
-        As for `pairalign.align`.
-    folds : int, optional
-        Equal folds, named from ``"0"``; default: 5.
-    test, val : float, str or Fraction, optional
-        Shares of all sequences, instead of `folds`: the folds are train, val and test.
     labels : sequence of str, or str, optional
         Of each sequence, or what headers call it (``|label=...``); folds get like shares of each.
     priorities : sequence of float, or str, optional
         Of each sequence, at least 0, or what headers call it; removing a sequence costs 1 more
         than its priority, and little is to be paid.
-    tolerance : float, str or Fraction
-        By how much of its share a fold may be too large, and have too much of a label.
     remove : bool
         Whether sequences may be removed where a cluster is larger than a fold.
-    nearest_from : float, str or Fraction, optional
-        Least identity at which the nearest sequences of other folds are looked for; the lower, the
-        more pairs are aligned. Default: 0.1 below `min_identity`.
-    seed : int
-        Of ties; the same seed gives the same folds.
-    strand, scoring, mode, device, kernel, threads, memory, progress
-        As for `pairalign.align`.
-    matrix, match, mismatch, gap_open, gap_extend
-    free_ends, end_gap_open, end_gap_extend, ties
-    alphabet, degap, also, on_empty, on_duplicate, names, locus
-        As for `pairalign.align`.
+    scoring, mode, progress
+        As for `pairalign.align`; proteins without `min_identity` and `max_evalue` have
+        ``mode="local", max_evalue=0.001``.
 
     Returns
     -------
@@ -346,33 +303,24 @@ optional
     >>> list(found)
     [['HBB', 'HBD'], ['HBZ']]
     """
+    call = Call(split, options, sequences, scoring=scoring, mode=mode, progress=progress)
     has_pairs = pairs is not None
-    asked, mode = request_of(
-        SplitRequest, {**locals(), "no_remove": not remove, "pairs": has_pairs}
-    )
-    problem = read_problem(given_problem(sequences, None, scoring, mode, more))
-    if problem.replaced_message:
-        warnings.warn(problem.replaced_message, stacklevel=2)
-    resources = Resources(device, kernel, threads, given_bytes(memory), progress)
+    given = {"pairs": has_pairs, "second": second, "second_clusters": second_clusters}
+    asked, call = request_of(SplitRequest, call, no_remove=not remove, **given)
+    problem = call.read()
     if targets is not None and not has_pairs:
         raise UsageError("two sets are split by the interactions between them: give pairs")
-    if has_pairs:
+    if pairs is not None:
         if labels is not None or priorities is not None:
             raise UsageError("labels and priorities are of one set that is split")
-        sets = given_sets(
-            InteractingSet.of(problem, asked),
-            targets,
-            second_clusters,
-            second,
-            (scoring, mode, more),
-        )
-        return _split_pairs(sets, pairs, asked, resources)
+        sets = given_sets(InteractingSet.of(problem, asked), call, targets, second_clusters, second)
+        return _split_pairs(sets, pairs, asked, call.resources)
     first = problem.queries
     known = Known(
         None if labels is None else tuple(as_values(first, labels, "labels")),
         None if priorities is None else tuple(as_priorities(first, priorities)),
     )
-    found = run_split(problem, asked, known, resources)[0]
+    found = run_split(problem, asked, known, call.resources)[0]
     if found.remark:
         warnings.warn(found.remark, stacklevel=2)
     return found

@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
-from pairalign.base.declaration import options_of, refuse_unknown
+from pairalign.base.declaration import options_of
 from pairalign.base.error_types import SplitError, UsageError
+from pairalign.base.function_options import refuse_unknown
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.groups import NameFinder
 from pairalign.clusters.splits.interaction_folds import Interactions, Shares, place_clusters
@@ -27,7 +28,8 @@ from pairalign.clusters.splits.network import Network
 from pairalign.clusters.splits.separators import Sizes, find_separator
 from pairalign.formats.group_files import read_named_groups
 from pairalign.formats.interaction_tables import InteractionTable
-from pairalign.jobs.run.inputs import AnyScoring, Sequences, given_problem, read_problem
+from pairalign.jobs.run.function_call import Call
+from pairalign.jobs.run.inputs import Sequences, read_problem
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import evalues_of, find_pairs, request_of
 from pairalign.requests.audit_request import AuditRequest
@@ -86,24 +88,24 @@ class InteractingSet:
 
 def given_sets(
     first: InteractingSet,
+    call: Call,
     targets: Sequences | None,
     clusters: str | os.PathLike[str] | None,
     second: Mapping[str, Any] | None,
-    scored: tuple[AnyScoring | None, str | None, Mapping[str, Any]],
 ) -> tuple[InteractingSet, ...]:
     """Return the sets that the arguments of a function give: two, or one.
 
     Parameters
     ----------
     first : InteractingSet
+    call : Call
+        Of the first.
     targets : Sequences, optional
         The second.
     clusters : path, optional
         In its place.
     second : mapping of str to object, optional
         Arguments in place of those of the first.
-    scored : tuple
-        Scoring, mode and `ProblemArguments` of the first.
 
     Raises
     ------
@@ -118,18 +120,16 @@ def given_sets(
         return first, InteractingSet.of_clusters(os.fspath(clusters))
     if targets is None:
         return (first,)
-    request = first.request
-    scoring, mode, more = scored
-    named = {name: value for name, value in more.items() if name != "also"}
+    request: AnySide | None = first.request
+    others = {name: value for name, value in call.options.items() if name != "also"}
+    other = replace(call, sequences=targets, options=others)
     if second is not None:
-        of_similar = {one.name for one in options_of(SideRequest)} | {"scoring"}
-        refuse_unknown(second, of_similar | {one.name for one in options_of(SecondSetOptions)})
-        scoring = second.get("scoring")
-        given = {"mode": None, **second, "scoring": scoring}
-        request, mode = request_of(SecondSetOptions, given)
-        named = {name: value for name, value in second.items() if name not in of_similar}
+        options = dict(second)
+        scored = {"scoring": options.pop("scoring", None), "mode": options.pop("mode", None)}
+        refuse_unknown(options, (one.name for one in options_of(SecondSetOptions)))
+        request, other = request_of(SecondSetOptions, replace(other, options=options, **scored))
     assert request is not None
-    problem = read_problem(given_problem(targets, None, scoring, mode, named))
+    problem = read_problem(other.problem_request)
     return first, InteractingSet.of(problem, request)
 
 

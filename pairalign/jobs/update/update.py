@@ -291,7 +291,7 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
         {
             key: value
             for key, value in statistics_by_name(one, plan.job.scoring).items()
-            if asked.search_space is None or not key.startswith("database")
+            if asked.is_of_sets or not key.startswith("database")
         }
         for one in (old.significance, plan.significance)
     ]
@@ -305,7 +305,7 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
 
 def _write(update: Update, destination: Destination) -> None:
     """Write old and new pairs: lines are copied, of other formats the pairs are aligned again."""
-    fields = [field.name for field in update.table.fields]
+    fields = [field.name for field in update.table.shown.fields]
     writer_type, job = update.table.writer_type, update.plan.job
     columns = None if writer_type.lines is None else writer_type.lines.columns_of_names(fields)
     lines = None
@@ -339,7 +339,7 @@ def _open_lines(update: Update, columns: tuple[int, int]) -> Interleaver:
     if not isinstance(job, HitsJob):
         return Interleaver(writer_type, columns, job.queries, job.window)
     assert writer_type.lines is not None
-    score = writer_type.lines.column_of_score([field.name for field in update.table.fields])
+    score = writer_type.lines.column_of_score([field.name for field in update.table.shown.fields])
     scale = job.scoring.scale
     return Interleaver(writer_type, columns, job.queries, job.window, scale=scale, score=score)
 
@@ -458,7 +458,7 @@ def _align(
             output=output,
             significance=update.plan.significance,
             confidence=confidence_of(update.table, update.plan.request, update.asked.device, job),
-            **update.table.shown(),
+            shown=update.table.shown,
         ) as writer,
     ):
         for alignments in results:

@@ -7,24 +7,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from pairalign.base.declaration import takes
-from pairalign.base.error_types import UsageError
+from pairalign.alignments.problem import Problem
+from pairalign.base.function_options import takes
 from pairalign.base.notebooks import SHOWN, html_table
-from pairalign.base.spelling import spelled
-from pairalign.engines.selection import usable_cores
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import open_output
-from pairalign.jobs.run.inputs import (
-    AnyScoring,
-    ProblemArguments,
-    Sequences,
-    given_problem,
-    read_problem,
-)
-from pairalign.jobs.run.memory import default_bytes, given_bytes
+from pairalign.jobs.run.function_call import Call
+from pairalign.jobs.run.inputs import AnyScoring, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.verify.verify import Totals, VerifyJob
-from pairalign.requests.shared import ProblemOptions
+from pairalign.requests.verify_request import VerifyArguments, VerifyOptions
 from pairalign.scoring.scoring import Scoring
 from pairalign.statistics.low_complexity import mask_problem
 
@@ -92,27 +85,17 @@ class Verification:
             output.write(("\t".join(self.columns) + "\n").encode() + self.table)
 
 
-@takes(ProblemOptions)
+@takes(VerifyArguments, VerifyOptions, but=("input", "input2"))
 def verify(
     alignments: str | os.PathLike[str],
     sequences: Sequences,
     targets: Sequences | None = None,
     *,
-    read_as: str | None = None,
     columns: str | Iterable[str] = "",
-    optimal: bool = False,
-    ignore_scores: bool = False,
-    illegal: bool = False,
     scoring: AnyScoring | None = None,
     mode: Literal["global", "semiglobal", "local"] | None = None,
-    mask: Literal["none", "tantan", "seg"] = "none",
-    mask_scores: bool = False,
-    device: str = "auto",
-    kernel: str | None = None,
-    threads: int | None = None,
-    memory: int | str | None = None,
     progress: Progress = False,
-    **more: Unpack[ProblemArguments],
+    **options: Unpack[VerifyArguments],
 ) -> Verification:
     """Check each alignment of a file against the sequences, and score it.
 
@@ -122,22 +105,10 @@ def verify(
         Ours or another program's.
     sequences, targets
         The queries, and the targets if they are not among them; as for `pairalign.align`.
-    read_as : str, optional
-        The format; default: by the end of the name.
     columns : str or iterable of str
         Of a table without a header, such as blast6.
-    optimal : bool
-        Align the pairs, and say how far each record is from the optimum.
-    ignore_scores : bool
-        The file's scores are of another scoring: do not compare them.
-    illegal : bool
-        Keep only records that are illegal or, with `optimal`, not optimal.
-    scoring, mode, mask, mask_scores, device, kernel, threads, memory, progress
+    scoring, mode, progress
         As for `pairalign.align`; without a mode, what the file says, or any.
-    matrix, match, mismatch, gap_open, gap_extend
-    free_ends, end_gap_open, end_gap_extend, ties
-    alphabet, degap, also, on_empty, on_duplicate, names, locus
-        As for `pairalign.align`.
 
     Returns
     -------
@@ -150,33 +121,41 @@ def verify(
     FastaError, AlphabetError, ScoringError, FormatError, CapacityError, DeviceError
         See `pairalign.errors`.
     """
-    if mask_scores and mask == "none":
-        raise UsageError(f"{spelled('mask_scores', True)} needs {spelled('mask')}")
-    problem = read_problem(given_problem(sequences, targets, scoring, mode, more))
-    if mask_scores:
-        problem = mask_problem(problem, mask)
-    ends = (more.get(name) for name in ("free_ends", "end_gap_open", "end_gap_extend"))
-    has_mode = mode is not None or isinstance(scoring, Scoring) or any(ends)
-    named = columns.replace(",", " ").split() if isinstance(columns, str) else columns
-    given = given_bytes(memory)
-    used = default_bytes() if given is None else given
-    job = VerifyJob(
-        os.fspath(alignments),
+    call = Call(verify, options, sequences, targets, scoring=scoring, mode=mode, progress=progress)
+    named = columns if isinstance(columns, str) else ",".join(columns)
+    asked = call.request(
+        VerifyOptions, mode=mode, alignments=os.fspath(alignments), input="", columns=named
+    )
+    problem = read_problem(call.problem_request)
+    has_mode = asked.has_mode or isinstance(scoring, Scoring)
+    return _carry_out(plan_verification(asked, problem, call.resources, has_mode), asked, progress)
+
+
+def plan_verification(
+    asked: VerifyOptions, problem: Problem, resources: Resources, has_mode: bool
+) -> VerifyJob:
+    """Plan what is checked of the records of a file; `has_mode`: the mode is not any."""
+    problem = mask_problem(problem, asked.scored_mask)
+    return VerifyJob(
+        asked.alignments,
         problem.queries,
         problem.targets,
         problem.scoring,
-        format=read_as,
-        columns=tuple(named),
+        format=asked.read_as,
+        columns=tuple(asked.columns.replace(",", " ").split()),
         mode=problem.scoring.mode if has_mode else None,
-        scores=not ignore_scores,
-        optimal=optimal,
-        threads=usable_cores() if threads is None else threads,
-        engine_options={"device": device, "kernel": kernel, "memory_bytes": used},
+        scores=not asked.ignore_scores,
+        optimal=asked.optimal,
+        threads=resources.used_threads,
+        engine_options={
+            "device": resources.device,
+            "kernel": resources.kernel,
+            "memory_bytes": resources.used_memory_bytes,
+        },
     )
-    return _carry_out(job, illegal, progress)
 
 
-def _carry_out(job: VerifyJob, illegal: bool, progress: Progress) -> Verification:
+def _carry_out(job: VerifyJob, asked: VerifyOptions, progress: Progress) -> Verification:
     said: list[str] = []
     lines = []
     with (
@@ -186,7 +165,7 @@ def _carry_out(job: VerifyJob, illegal: bool, progress: Progress) -> Verificatio
         done = 0
         for checked in results:
             said += checked.messages(_MOST_MESSAGES - len(said))
-            lines.append((checked.suspicious() if illegal else checked).lines(job.scoring))
+            lines.append((checked.suspicious() if asked.illegal else checked).lines(job.scoring))
             meter.update(job.reader.position - done)
             done = job.reader.position
     return Verification(
