@@ -18,6 +18,9 @@ ALL_MODES = (*MODES, END_GAPS)
 OBJECTIVES = ("score", "mea")
 """What an alignment is the best by: its score, or its expected accuracy."""
 
+AUTO_KERNEL = "auto"
+"""The best kernel that can: `pairalign.engines.kernels` has the names of all."""
+
 TIES = ("usual", "vsearch")
 """Which of equally good alignments is taken: docs/conventions.md has both rules."""
 

@@ -312,8 +312,9 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
         Something is no whole number, or too low.
     """
     for one in options_of(type(request)):
-        value, known = getattr(request, one.name), one.known_values
-        if known and value is not None and value not in known:
+        value = getattr(request, one.name)
+        may_be_wrong = one.values and value is not None and value != one.default
+        if may_be_wrong and value not in (known := one.known_values):
             expected = ", ".join(str(v) for v in known)
             named = spelled(one.name, flag=one.flag)
             raise UsageError(f"{named} {value!r}: expected one of {expected}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pairalign.base.declaration import Kind, Option, options_of
@@ -42,6 +42,16 @@ def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:
         _add(group, one)
 
 
+class _Values:
+    """The values of an option, which are looked up when one is given."""
+
+    def __init__(self, one: Option) -> None:
+        self._one = one
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._one.known_values)
+
+
 def _add(group: Any, one: Option) -> None:
     """Add one option."""
     about: dict[str, Any] = {"help": one.help}
@@ -49,8 +59,10 @@ def _add(group: Any, one: Option) -> None:
         about["action"] = "store_true"
     else:
         about |= {"metavar": one.metavar, "default": one.default}
-        if one.known_values:
-            about["choices"] = one.known_values
+        if callable(one.values):
+            about["choices"] = _Values(one)
+        elif one.values:
+            about["choices"] = one.values
         if one.kind is not None:
             about["type"] = converter(one.kind)
     if one.is_several and not one.is_place:

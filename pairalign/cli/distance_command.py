@@ -62,7 +62,8 @@ from pairalign.jobs.distances.measures import find_measure
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring, rules_of, scoring_request
 from pairalign.jobs.run.run_request import RunRequest
-from pairalign.requests.distance_request import DistanceOptions, DistanceRequest, TreeOptions
+from pairalign.requests.distance_request import DistanceOptions, DistanceRequest
+from pairalign.requests.tree_request import TreeOptions
 from pairalign.sequences.set_reading import read_set
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix

@@ -31,9 +31,10 @@ from pairalign.jobs.run.destination import (
 )
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_limits import ReceptorOptions
-from pairalign.requests.distance_request import DistanceOptions, TreeOptions
+from pairalign.requests.distance_request import DistanceOptions
 from pairalign.requests.resource_options import KernelResources
 from pairalign.requests.shared import InputOptions, ScoringOptions, StrandOptions
+from pairalign.requests.tree_request import TreeOptions
 from pairalign.trees.rectangular_distances import AnyDistances
 
 Forget = Callable[[], None]

@@ -90,7 +90,7 @@ COMMANDS = (
     Command(
         "tree",
         "a guide tree for Clustal Omega, MAFFT, MUSCLE, FAMSA",
-        "pairalign.requests.distance_request",
+        "pairalign.requests.tree_request",
         "TreeOptions",
         "pairalign.cli.distance_command",
         "run_tree",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pairalign.base.choices import ALL_MODES, MODES, TIES
+from pairalign.base.choices import ALL_MODES, AUTO_KERNEL, MODES, TIES
 from pairalign.base.error_types import DeviceError
 from pairalign.base.spelling import spelled
 from pairalign.pairs.want import Detail
@@ -20,7 +20,7 @@ from pairalign.pairs.want import Detail
 if TYPE_CHECKING:
     from pairalign.scoring.scoring import Scoring
 
-AUTO = "auto"
+AUTO = AUTO_KERNEL
 FRAMEWORKS = ("cuda", "opencl", "cpu")
 """In the order in which ``--device auto --kernel NAME`` looks for a kernel of that name."""
 

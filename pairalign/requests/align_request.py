@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pairalign.base.choices import (
+    AUTO_KERNEL,
     DEFAULT_WINDOW,
     FORMAT_NAMES,
     LIST_WINDOW,
@@ -21,7 +22,6 @@ from pairalign.base.choices import (
     WEIGHTS_OF_STATISTICS,
 )
 from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
-from pairalign.engines.kernels import AUTO
 from pairalign.requests.option_kinds import NUMBER, PATH, POSITIVE
 from pairalign.requests.resource_options import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
@@ -407,7 +407,7 @@ class AlignOptions(
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *AlignRequest.RULES,
-        _has_no_accuracy("{kernel}", lambda asked: asked.kernel != AUTO),
+        _has_no_accuracy("{kernel}", lambda asked: asked.kernel != AUTO_KERNEL),
         Rule(
             lambda asked: asked.orient != ORIENTS[0] and asked.input2 is not None,
             "{orient=canonical} needs one set: of two, the first has the queries",

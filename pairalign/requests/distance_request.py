@@ -1,31 +1,25 @@
-"""What is asked of distances and of trees: ``pairalign distance`` and ``pairalign tree``."""
+"""What is asked of distances: ``pairalign distance``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pairalign.base.choices import (
     COMMIT_SECONDS,
     DEFAULT_MEASURE,
-    DEFAULT_METHOD,
-    DEFAULT_TREE_MEASURE,
     DEFAULT_WINDOW,
     DISTANCE_SUFFIXES,
     GENOME_MEASURES,
     MEASURE_SUMMARIES,
-    NAMES,
     NEAR_MEASURES,
     RECEPTOR_MEASURES,
     RECTANGLE_SUFFIXES,
     SIMILARITY_MEASURES,
     SPARSE_SUFFIXES,
     STRANDS,
-    TREE_METHODS,
-    TREE_PROGRAMS,
-    TREE_SUFFIXES,
 )
 from pairalign.base.declaration import (
     Rule,
@@ -33,8 +27,6 @@ from pairalign.base.declaration import (
     choice,
     flag,
     option,
-    option_of,
-    options_of,
     place,
     request,
 )
@@ -59,19 +51,18 @@ from pairalign.requests.shared import (
     ReportOptions,
     ResumeOptions,
     ScoringOptions,
-    SequencesOptions,
     ShardOptions,
     StrandArguments,
     StrandOptions,
     format_option,
-    report_rules,
 )
 from pairalign.requests.similar import ScoredArguments
 
 _LIMITS = tuple(f"max_{name}" for name in NEAR_MEASURES)
 
 
-def _describe_measures(measures: Mapping[str, str]) -> str:
+def describe_measures(measures: Mapping[str, str]) -> str:
+    """Return what measures are, for the end of a command's help."""
     lines = [f"  {name:17} {summary}" for name, summary in measures.items()]
     return "measures:\n" + "\n".join(lines)
 
@@ -172,7 +163,7 @@ class DistanceArguments(MeasureArguments, StrandArguments, total=False):
     max_length_ratio: float | str | Fraction | None
 
 
-def _left_out(name: str, is_asked: Callable[[Any], bool], why: str, default: Any) -> Rule:
+def left_out_with(name: str, is_asked: Callable[[Any], bool], why: str, default: Any) -> Rule:
     """Return the rule that an option has its default where something else is asked."""
     return Rule(lambda asked: is_asked(asked) and getattr(asked, name) != default, why)
 
@@ -184,7 +175,7 @@ def _is_given(name: str) -> Callable[[Any], bool]:
 def _excludes(name: str, why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
     """Return what an option excludes, by name, each with its default."""
     return tuple(
-        _left_out(other, _is_given(name), f"{{{name}}} {why}: leave {{{other}}} out", default)
+        left_out_with(other, _is_given(name), f"{{{name}}} {why}: leave {{{other}}} out", default)
         for other, default in others.items()
     )
 
@@ -271,7 +262,7 @@ class DistanceRequest(
             "{v_genes} needs {measure=tcrdist} or {max_tcrdist}",
         ),
         *(
-            _left_out(
+            left_out_with(
                 name,
                 lambda asked: asked.measure in RECEPTOR_MEASURES,
                 f"{{measure=.}} is of receptors: leave {{{name}}} out",
@@ -354,7 +345,7 @@ class DistanceOptions(
         "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2, "
         "and write how far apart they are."
     )
-    EPILOG: ClassVar[str | None] = _describe_measures(
+    EPILOG: ClassVar[str | None] = describe_measures(
         {**MEASURE_SUMMARIES, **GENOME_MEASURES, **RECEPTOR_MEASURES}
     )
     VERBATIM: ClassVar[bool] = True
@@ -369,7 +360,7 @@ class DistanceOptions(
             },
         ),
         *(
-            _left_out(
+            left_out_with(
                 name,
                 _is_given("shard"),
                 f"{{shard}} makes a part of the distances: {{{name}}} is for the whole",
@@ -398,7 +389,7 @@ class DistanceOptions(
             f"{{format=phylip}} is of one set, not of two: take {', '.join(RECTANGLE_SUFFIXES)}",
         ),
         *(
-            _left_out(
+            left_out_with(
                 name,
                 lambda asked: asked.is_of_receptors,
                 f"TCRdist has costs of its own: leave {{{name}}} out",
@@ -455,137 +446,3 @@ class DistanceOptions(
         """The files of one set, where there are groups."""
         second = () if self.input2 is None else (self.input2,)
         return (self.input, *second, *self.inputs)
-
-
-@request
-class TreeRequest(MeasureOptions):
-    """What is asked of a guide tree."""
-
-    method: str = choice(
-        TREE_METHODS,
-        "default: %(default)s",
-        about="``nj`` needs scikit-bio; ``mixed`` is MAFFT's, see `pairalign.trees.linkage`",
-        default=DEFAULT_METHOD,
-    )
-    measure: str = again(MeasureOptions, "measure", default=DEFAULT_TREE_MEASURE)
-
-    @property
-    def distances(self) -> DistanceRequest:
-        """What is asked of the distances, where these are not given."""
-        return DistanceRequest(measure=self.measure)
-
-
-class TreeArguments(MeasureArguments, total=False):
-    """Types of what `pairalign.tree` takes besides its source, scoring and mode."""
-
-    method: Literal["upgma", "mixed", "nj"]
-
-
-@request
-class TreeTable(Asked):
-    """How a tree is written, and of what it is made."""
-
-    program: str | None = option(
-        help="write what this program reads, and make sure that it can read the names",
-        flags=("--for",),
-        values=(*TREE_PROGRAMS, "mafft"),
-    )
-    source: str | None = option(
-        help="what IN is; default: by its ending "
-        f"({', '.join(ending for endings in DISTANCE_SUFFIXES.values() for ending in endings)}), "
-        "else sequences",
-        flags=("--from",),
-        values=("sequences", *DISTANCE_SUFFIXES),
-        surface="command",
-    )
-    names: str | None = option(
-        help="the sequences of a matrix, for its names; or, of sequences, first or whole: what of "
-        "a header is the name",
-        metavar="FASTA|first|whole",
-        kind=PATH,
-        surface="command",
-    )
-    rename: str | None = option(
-        help="name the sequences s1, s2, ... in the tree, and write a table of these and the "
-        "original names",
-        metavar="TABLE",
-        kind=PATH,
-        surface="command",
-    )
-
-
-@request
-class TreeOptions(
-    SequencesOptions,
-    OutputOptions,
-    TreeRequest,
-    TreeTable,
-    ReportOptions,
-    ScoringOptions,
-    InputOptions,
-    ResumeOptions,
-    ClusterOfMachinesOptions,
-    ResourcesOptions,
-):
-    """All that ``pairalign tree`` is asked.
-
-    Attributes
-    ----------
-    are_given : bool or None
-        Whether IN has distances, once that is known.
-    """
-
-    DESCRIPTION: ClassVar[str] = (
-        "Make a guide tree: rooted, binary, with branch lengths, on one line."
-    )
-    EPILOG: ClassVar[str | None] = _describe_measures(MEASURE_SUMMARIES)
-    VERBATIM: ClassVar[bool] = True
-    STDOUT_FORMAT: ClassVar[str] = "newick"
-    RULES: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            lambda asked: (
-                asked.program is not None and asked.format not in (None, asked.read_by_program)
-            ),
-            "{.program} reads {.read_by_program}, but {format} is {.format}",
-        ),
-        Rule(
-            lambda asked: asked.rename is not None and asked.format not in (None, "newick"),
-            "{rename} is for names in Newick, but the tree is written as {.format}",
-        ),
-        Rule(
-            lambda asked: asked.are_given is False and asked.names_file is not None,
-            "{names=FASTA} is for distance matrices, IN are sequences",
-        ),
-        *(
-            _left_out(
-                name,
-                lambda asked: asked.are_given,
-                f"{{{name}}} is for sequences, IN are distances",
-                default,
-            )
-            for name, default in (
-                *((name, option_of(InputOptions, name).default) for name in ("alphabet", "also")),
-                *((one.name, one.default) for one in options_of(ScoringOptions)),
-                *(("measure", DEFAULT_TREE_MEASURE), ("dask", None)),
-            )
-        ),
-        *report_rules("resume", "dask"),
-    )
-
-    are_given: bool | None = None
-    input: Any = again(
-        SequencesOptions,
-        "input",
-        help="sequences as for distance, a distance matrix, or a folder of parts of distances",
-    )
-    format: str | None = format_option(tuple(TREE_SUFFIXES), "newick")
-
-    @property
-    def read_by_program(self) -> str:
-        """The format that the program reads."""
-        return "mafft" if self.program == "mafft" else "newick"
-
-    @property
-    def names_file(self) -> str | None:
-        """The file of the sequences of a matrix."""
-        return None if self.names in (None, *NAMES) else self.names

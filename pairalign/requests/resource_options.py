@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TypedDict
 
-from pairalign.base.choices import SUMMARIES
+from pairalign.base.choices import AUTO_KERNEL, SUMMARIES
 from pairalign.base.declaration import again, choice, flag, option, request
-from pairalign.engines.kernels import AUTO, kernel_names
 from pairalign.requests.option_kinds import DEVICE, PATH, POSITIVE, SIZE
 from pairalign.requests.shared import RESOURCES, Asked
 
@@ -112,6 +111,13 @@ class CoreOptions(CoreResources, MessagesOptions):
     quiet: bool = again(MessagesOptions, "quiet", help="no progress, no summary")
 
 
+def _kernel_names() -> tuple[str, ...]:
+    """Return the names of all kernels, whose module help does without."""
+    from pairalign.engines.kernels import kernel_names
+
+    return kernel_names()
+
+
 @request
 class KernelResources(Asked):
     """What may be used for the work."""
@@ -123,10 +129,10 @@ class KernelResources(Asked):
         metavar="auto|cpu|cuda[:0,1]|opencl[:0,1]",
     )
     kernel: str = choice(
-        kernel_names,
+        _kernel_names,
         "the way to align, see: pairalign devices --kernels (default: %(default)s)",
         about="the way to align: a kernel instead of the best that can",
-        default=AUTO,
+        default=AUTO_KERNEL,
         metavar="auto|NAME",
         group=RESOURCES,
         is_how=True,

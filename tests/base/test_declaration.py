@@ -17,12 +17,13 @@ from pairalign.errors import UsageError
 from pairalign.requests.align_request import AlignOptions, AlignRequest
 from pairalign.requests.audit_request import AuditOptions, AuditRequest
 from pairalign.requests.cluster_request import ClusterRequest
-from pairalign.requests.distance_request import DistanceRequest, TreeRequest
+from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions
 from pairalign.requests.overlap_request import OverlapRequest
 from pairalign.requests.posterior_request import ThresholdOptions
 from pairalign.requests.shared import StrandOptions
 from pairalign.requests.split_request import SplitRequest
+from pairalign.requests.tree_request import TreeRequest
 
 NEGATED = {"no_remove": "remove"}
 """Options of which the argument in Python says the opposite."""

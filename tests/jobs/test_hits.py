@@ -27,7 +27,7 @@ from pairalign.alignments.problem import Problem as PlannedProblem
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.error_types import UsageError
 from pairalign.cli.main import main
-from pairalign.errors import CapacityError, PartsError, ScoringError
+from pairalign.errors import CapacityError, PartsError
 from pairalign.formats import FORMATS
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.resources import Resources
@@ -273,7 +273,7 @@ def test_nothing_is_a_hit() -> None:
                 "min_coverage": 0.5,
                 "coverage_of": "query",
             },
-            ScoringError,
+            UsageError,
             "take the coverage of both",
         ),
     ],

@@ -29,9 +29,9 @@ from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.run_request import RunRequest
-from pairalign.requests.distance_request import TreeArguments, TreeRequest
 from pairalign.requests.resource_options import KernelResources
 from pairalign.requests.shared import ProblemOptions
+from pairalign.requests.tree_request import TreeArguments, TreeRequest
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.rectangular_distances import RectangularDistances

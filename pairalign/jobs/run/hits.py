@@ -92,7 +92,7 @@ class HitsJob(AlignmentJob):
         self._first, self._stop = 0, len(self.queries)
         super().__post_init__()
         others = len(self.problem.others) - self._one_set
-        self.ranking = self.ranking._replace(most=min(self.ranking.most, others))
+        self.ranking = Ranking(min(self.ranking.most, others), self.ranking.by)
         self.pieces = [Pairs(self._pairs_before(self._first), self.pairs)]
         self._slice_residues = max(_LEAST_SLICE, self.memory_bytes // _SLICES)
         self._block = self._scored = 0

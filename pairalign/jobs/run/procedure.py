@@ -67,7 +67,7 @@ class Procedure(Protocol):
     most_of_pair: int
 
     def detail(self, want: Detail, thresholds: PairThresholds, mode: str) -> Detail:
-        """Return what engines compute where so much is wanted of each pair."""
+        """Return the detail that engines compute where one is wanted of each pair."""
         ...
 
     def fills(self, job: PlannedJob) -> int:

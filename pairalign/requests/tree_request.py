@@ -1,0 +1,172 @@
+"""What is asked of guide trees: ``pairalign tree``."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from pairalign.base.choices import (
+    DEFAULT_METHOD,
+    DEFAULT_TREE_MEASURE,
+    DISTANCE_SUFFIXES,
+    MEASURE_SUMMARIES,
+    NAMES,
+    TREE_METHODS,
+    TREE_PROGRAMS,
+    TREE_SUFFIXES,
+)
+from pairalign.base.declaration import Rule, again, choice, option, option_of, options_of, request
+from pairalign.requests.distance_request import (
+    DistanceRequest,
+    MeasureArguments,
+    MeasureOptions,
+    describe_measures,
+    left_out_with,
+)
+from pairalign.requests.option_kinds import PATH
+from pairalign.requests.resource_options import ResourcesOptions
+from pairalign.requests.shared import (
+    Asked,
+    ClusterOfMachinesOptions,
+    InputOptions,
+    OutputOptions,
+    ReportOptions,
+    ResumeOptions,
+    ScoringOptions,
+    SequencesOptions,
+    format_option,
+    report_rules,
+)
+
+
+@request
+class TreeRequest(MeasureOptions):
+    """What is asked of a guide tree."""
+
+    method: str = choice(
+        TREE_METHODS,
+        "default: %(default)s",
+        about="``nj`` needs scikit-bio; ``mixed`` is MAFFT's, see `pairalign.trees.linkage`",
+        default=DEFAULT_METHOD,
+    )
+    measure: str = again(MeasureOptions, "measure", default=DEFAULT_TREE_MEASURE)
+
+    @property
+    def distances(self) -> DistanceRequest:
+        """What is asked of the distances, where these are not given."""
+        return DistanceRequest(measure=self.measure)
+
+
+class TreeArguments(MeasureArguments, total=False):
+    """Types of what `pairalign.tree` takes besides its source, scoring and mode."""
+
+    method: Literal["upgma", "mixed", "nj"]
+
+
+@request
+class TreeTable(Asked):
+    """How a tree is written, and of what it is made."""
+
+    program: str | None = option(
+        help="write what this program reads, and make sure that it can read the names",
+        flags=("--for",),
+        values=(*TREE_PROGRAMS, "mafft"),
+    )
+    source: str | None = option(
+        help="what IN is; default: by its ending "
+        f"({', '.join(ending for endings in DISTANCE_SUFFIXES.values() for ending in endings)}), "
+        "else sequences",
+        flags=("--from",),
+        values=("sequences", *DISTANCE_SUFFIXES),
+        surface="command",
+    )
+    names: str | None = option(
+        help="the sequences of a matrix, for its names; or, of sequences, first or whole: what of "
+        "a header is the name",
+        metavar="FASTA|first|whole",
+        kind=PATH,
+        surface="command",
+    )
+    rename: str | None = option(
+        help="name the sequences s1, s2, ... in the tree, and write a table of these and the "
+        "original names",
+        metavar="TABLE",
+        kind=PATH,
+        surface="command",
+    )
+
+
+@request
+class TreeOptions(
+    SequencesOptions,
+    OutputOptions,
+    TreeRequest,
+    TreeTable,
+    ReportOptions,
+    ScoringOptions,
+    InputOptions,
+    ResumeOptions,
+    ClusterOfMachinesOptions,
+    ResourcesOptions,
+):
+    """All that ``pairalign tree`` is asked.
+
+    Attributes
+    ----------
+    are_given : bool or None
+        Whether IN has distances, once that is known.
+    """
+
+    DESCRIPTION: ClassVar[str] = (
+        "Make a guide tree: rooted, binary, with branch lengths, on one line."
+    )
+    EPILOG: ClassVar[str | None] = describe_measures(MEASURE_SUMMARIES)
+    VERBATIM: ClassVar[bool] = True
+    STDOUT_FORMAT: ClassVar[str] = "newick"
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            lambda asked: (
+                asked.program is not None and asked.format not in (None, asked.read_by_program)
+            ),
+            "{.program} reads {.read_by_program}, but {format} is {.format}",
+        ),
+        Rule(
+            lambda asked: asked.rename is not None and asked.format not in (None, "newick"),
+            "{rename} is for names in Newick, but the tree is written as {.format}",
+        ),
+        Rule(
+            lambda asked: asked.are_given is False and asked.names_file is not None,
+            "{names=FASTA} is for distance matrices, IN are sequences",
+        ),
+        *(
+            left_out_with(
+                name,
+                lambda asked: asked.are_given,
+                f"{{{name}}} is for sequences, IN are distances",
+                default,
+            )
+            for name, default in (
+                *((name, option_of(InputOptions, name).default) for name in ("alphabet", "also")),
+                *((one.name, one.default) for one in options_of(ScoringOptions)),
+                *(("measure", DEFAULT_TREE_MEASURE), ("dask", None)),
+            )
+        ),
+        *report_rules("resume", "dask"),
+    )
+
+    are_given: bool | None = None
+    input: Any = again(
+        SequencesOptions,
+        "input",
+        help="sequences as for distance, a distance matrix, or a folder of parts of distances",
+    )
+    format: str | None = format_option(tuple(TREE_SUFFIXES), "newick")
+
+    @property
+    def read_by_program(self) -> str:
+        """The format that the program reads."""
+        return "mafft" if self.program == "mafft" else "newick"
+
+    @property
+    def names_file(self) -> str | None:
+        """The file of the sequences of a matrix."""
+        return None if self.names in (None, *NAMES) else self.names
