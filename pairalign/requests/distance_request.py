@@ -21,15 +21,7 @@ from pairalign.base.choices import (
     SPARSE_SUFFIXES,
     STRANDS,
 )
-from pairalign.base.declaration import (
-    Rule,
-    again,
-    choice,
-    flag,
-    option,
-    place,
-    request,
-)
+from pairalign.base.declaration import Rule, again, choice, flag, option, options_of, place, request
 from pairalign.requests.align_request import AlignRequest, TwoSetsOptions
 from pairalign.requests.distance_limits import (
     LIMIT,
