@@ -42,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:
         _add(group, one)
 
 
-class _Values:
+class LaterValues:
     """The values of an option, which are looked up when one is given."""
 
     def __init__(self, one: Option) -> None:
@@ -60,7 +60,7 @@ def _add(group: Any, one: Option) -> None:
     else:
         about |= {"metavar": one.metavar, "default": one.default}
         if callable(one.values):
-            about["choices"] = _Values(one)
+            about["choices"] = LaterValues(one)
         elif one.values:
             about["choices"] = one.values
         if one.kind is not None:

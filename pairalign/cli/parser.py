@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from pairalign.cli.console import printable
+from pairalign.cli.declared import LaterValues
 
 _UNKNOWN = "unrecognized arguments: "
 _CHOICES = re.compile(r"(invalid choice: '(.*)') \(choose from (.*)\)", re.DOTALL)
@@ -52,10 +53,21 @@ class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """Return the help, which ends with the examples."""
         if self.examples is None:
-            return super().format_help()
+            return self._short_help()
         from pairalign.cli.examples import describe_examples
 
-        return super().format_help() + describe_examples(self.examples)
+        return self._short_help() + describe_examples(self.examples)
+
+    def _short_help(self) -> str:
+        """Return the help, for which values that are looked up when they are given are none."""
+        later = {one: one.choices for one in self._actions if isinstance(one.choices, LaterValues)}
+        for one in later:
+            one.choices = None
+        try:
+            return super().format_help()
+        finally:
+            for one, values in later.items():
+                one.choices = values
 
     def parse_args(  # type: ignore[override]
         self, args: Iterable[str] | None = None, namespace: argparse.Namespace | None = None

@@ -40,7 +40,9 @@ VALUES = {
 }
 FEWER = {("cluster", "rank"): choices.EDGE_RANKS, ("overlap", "mode"): choices.MODES[1:]}
 FEWER["estimate", "detail"] = ("cigar", "score")
-FEWER["distance", "measure"] = (*choices.MEASURE_SUMMARIES, *choices.GENOME_MEASURES)
+FEWER["distance", "measure"] = (
+    *(*choices.MEASURE_SUMMARIES, *choices.GENOME_MEASURES, *choices.RECEPTOR_MEASURES),
+)
 FEWER["tree", "measure"] = tuple(choices.MEASURE_SUMMARIES)
 FUNCTIONS = [name for name in pairalign.__all__ if inspect.isfunction(getattr(pairalign, name))]
 
