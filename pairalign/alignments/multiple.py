@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
 from pairalign.base.above import above
+from pairalign.base.biopython import check_biopython
 from pairalign.base.error_types import cut_name
 from pairalign.base.notebooks import SHOWN_LINES, html_text
 from pairalign.sequences.sets import SequenceSet
@@ -176,6 +177,7 @@ class MultipleAlignment:
         Bio.Align.Alignment
             Of SeqRecords, in the order of the input.
         """
+        check_biopython("such an alignment")
         from Bio.Align import Alignment
         from Bio.Seq import Seq
         from Bio.SeqRecord import SeqRecord

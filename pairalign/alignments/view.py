@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
+from pairalign.base.biopython import check_biopython
 from pairalign.base.notebooks import html_text
 from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
 from pairalign.scoring.scoring import Scoring
@@ -321,6 +322,7 @@ class Alignment:
             ``.target`` mean what they mean here. It covers the columns of `rows` and has the score
             in ``.score``. On strand -1 the query's coordinates fall.
         """
+        check_biopython("such an alignment")
         import Bio.Align
         from Bio.Seq import Seq
         from Bio.SeqRecord import SeqRecord

@@ -13,8 +13,6 @@ import os
 from collections.abc import Iterable, Mapping
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from importlib.util import find_spec
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +28,6 @@ MAX_VALUE = 10**9
 
 _DNA_NAMES = ("EDNAFULL", "DNAFULL", "NUC44", "NUC4.4")
 _REQUIRED = {"protein": "ARNDCQEGHILKMFPSTWYV", "dna": "ACGT"}
-_NCBI_LETTERS = "ARNDCQEGHILKMFPSTWYVBZX*"
 _STAND_INS = {"U": "C", "O": "K", "J": "IL"}
 
 
@@ -185,38 +182,25 @@ def _read_u_as_t(scores: dict[tuple[str, str], Decimal], table: Table) -> None:
 
 
 @cache
-def _folder() -> Path:
-    """Return where Biopython keeps its matrices, as files in NCBI's format.
-
-    They are read here: to import what reads them there takes as long as all else of a start.
-    """
-    found = find_spec("Bio")
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).parent / "Align" / "substitution_matrices" / "data"
-
-
-@cache
-def _ncbi_matrices() -> dict[str, list[str]]:
-    """Return the lines of the matrices that NCBI publishes and Biopython lacks."""
-    text = (Path(__file__).parent / "ncbi_matrices.txt").read_text()
-    return {name: rows for name, *rows in (one.split("\n") for one in text.split(">")[1:])}
-
-
-def _biopython_names() -> list[str]:
-    # SCHNEIDER scores codons.
-    return [path.name for path in _folder().iterdir() if path.name != "SCHNEIDER"]
+def _published() -> dict[str, tuple[str, list[str]]]:
+    """Return the residues and the lines of the published matrices, by their names."""
+    text = (Path(__file__).parent / "published_matrices.txt").read_text()
+    found = {}
+    for one in text.split("\n>")[1:]:
+        title, *rows = one.rstrip("\n").split("\n")
+        name, letters = title.split(" ")
+        found[name] = letters, rows
+    return found
 
 
 def known_names() -> list[str]:
-    """Return the names of the matrices over single letters: Biopython's, and NCBI's others."""
-    return sorted({*_biopython_names(), *_ncbi_matrices()})
+    """Return the names of the published matrices: Biopython's, and NCBI's others."""
+    return sorted(_published())
 
 
 def name_of_scores(scores: Mapping[tuple[str, str], Decimal]) -> str | None:
     """Return the name of the matrix with just these scores; None: there is none."""
-    names = sorted(_biopython_names()), _ncbi_matrices()
-    return next((name for name in chain(*names) if _load_named(name).scores == scores), None)
+    return next((name for name in _published() if _load_named(name).scores == scores), None)
 
 
 def _find_name(matrix: str) -> str | None:
@@ -230,14 +214,14 @@ def _find_name(matrix: str) -> str | None:
 
 @cache
 def _load_named(name: str) -> Table:
-    if name not in _ncbi_matrices():
-        return _load_file(_folder() / name)
+    letters, rows = _published()[name]
     scores = {}
-    for row, line in zip(_NCBI_LETTERS, _ncbi_matrices()[name], strict=False):
-        for column, word in zip(_NCBI_LETTERS, line.split(), strict=False):
+    for row, line in zip(letters, rows, strict=True):
+        for column, word in zip(letters, line.split(" "), strict=False):
             scores[row, column] = scores[column, row] = Decimal(word)
-    pairs = ((row, column) for row in _NCBI_LETTERS for column in _NCBI_LETTERS)
-    return Table(name, {pair: scores[pair] for pair in pairs})
+    return Table(
+        name, {(row, column): scores[row, column] for row in letters for column in letters}
+    )
 
 
 def _load_file(path: Path) -> Table:

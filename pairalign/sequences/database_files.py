@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from pairalign.base.biopython import check_biopython
 from pairalign.base.error_types import FastaError, cut_name, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.sequences.fasta_records import clean
@@ -100,9 +101,10 @@ def parse_database(
     FastaError
         It is no such text, or damaged; the message names file and record.
     """
+    title = _TITLES[format]
+    check_biopython(f"{name}: {title}")
     from Bio import BiopythonWarning
 
-    title = _TITLES[format]
     if format in _ENDED and not text.rstrip().endswith(_END):
         raise FastaError(f"{name}: {title} without // at its end: the file is cut short")
     names: list[str] = []

@@ -24,6 +24,7 @@ import sys
 from itertools import zip_longest
 from typing import IO, Any, Union
 
+from pairalign.base.biopython import check_biopython
 from pairalign.base.error_types import FastaError, describe_unreadable
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import without_mark
@@ -236,6 +237,7 @@ def _split_fastq(text: bytes, name: str) -> tuple[list[bytes], list[bytes], list
     plain = _split_plain_fastq(text)
     if plain is not None:
         return plain
+    check_biopython(f"{name}: FASTQ with records of more than four lines")
     from Bio.SeqIO.QualityIO import FastqGeneralIterator  # takes a while
 
     headers: list[bytes] = []

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.above import above
+from pairalign.base.biopython import check_biopython
 from pairalign.base.choices import SIMILARITY_MEASURES
 from pairalign.base.error_types import DistanceError, shown_name
 from pairalign.base.notebooks import SHOWN, html_table
@@ -219,6 +220,7 @@ class DistanceMatrix:
 
     def to_biopython(self) -> BiopythonMatrix:
         """Convert to ``Bio.Phylo.TreeConstruction.DistanceMatrix``."""
+        check_biopython("such a matrix")
         from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
 
         rows = [self.row(index)[: index + 1].tolist() for index in range(len(self))]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pairalign.base.above import above
+from pairalign.base.biopython import check_biopython
 from pairalign.base.notebooks import html_text
 from pairalign.trees.ascii_tree import to_ascii
 from pairalign.trees.mafft import to_mafft
@@ -104,6 +105,7 @@ class GuideTree(Topology):
 
     def to_biopython(self) -> BiopythonTree:
         """Convert to ``Bio.Phylo.BaseTree.Tree``."""
+        check_biopython("such a tree")
         from Bio.Phylo import BaseTree
 
         new_clade: Any = BaseTree.Clade

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pairalign.base.biopython import check_biopython
 from pairalign.base.error_types import FormatError, shown_name
 from pairalign.sequences.fasta_records import read_text
 from pairalign.trees.tree import GuideTree
@@ -60,6 +61,7 @@ def read_newick(path: str | os.PathLike[str], names: Sequence[str]) -> GuideTree
 
 
 def _parse(text: str, source: str) -> Clade:
+    check_biopython(f"{source}: a tree that is read")
     from Bio.Phylo import NewickIO
 
     make: Any = NewickIO.Parser  # untyped

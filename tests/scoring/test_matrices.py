@@ -24,7 +24,15 @@ PROTEIN_NAMES = [
 ]
 
 
+SINGLE = [name for name in substitution_matrices.load() if name != "SCHNEIDER"]  # of codons
 DNA_NAMES = ["BLASTN", "HOXD70", "MEGABLAST", "NUC.4.4", "TRANS"]
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_published_matrices_are_biopythons(name: str) -> None:
+    theirs, ours = substitution_matrices.load(name), load_table(name)
+    assert ours.letters == list(theirs.alphabet)
+    assert {pair: float(score) for pair, score in ours.scores.items()} == dict(theirs.items())
 
 
 def write_matrix(path, letters: str, value, rows: str | None = None) -> None:
