@@ -99,9 +99,12 @@ __device__ __forceinline__ void finish(const Params& p, const Item& of, Path& pa
 }
 
 // Whether a pair is transposed says its ranks. Not in local mode of one set, where no pair is: with the loads
-// of ranks, ptxas 13.0 makes code for sm_90 that takes wrong gap lengths (252 of 435 pairs of tandem repeats;
-// the sanitizers find nothing, and with -O1 the same source is right). So local mode of two sets is compiled
-// with -O1, for itself.
+// of ranks, ptxas 13.0 from -O2 on makes code for sm_90 that takes wrong gap lengths (on an H200, of 200 of
+// 435 pairs of tandem repeats; with -O1 the same PTX is right). So local mode of two sets is compiled with
+// -O1, for itself, which takes no measurable time. What was tried with -O3: it is right where all of a Path
+// is set before the loop, or `walk`, `append` or `start` is no inline function, or a multiprocessor has one
+// block; wrong where only what `seek` hands on of lanes without a path is set, which C++ asks for. So the
+// fault is not explained by a rule that this source breaks.
 #if defined(PAIRALIGN_RANKS)
 constexpr bool BY_RANKS = PAIRALIGN_RANKS != 0;
 #else
@@ -322,7 +325,7 @@ __device__ void traceback(const Params& p) {
     __syncthreads();
 
     constexpr unsigned ALL = 0xffffffffu;
-    Path path;
+    Path path = {};
     path.phase = IDLE;
     bool more = true;  // places that nobody has taken
     // Before each turn a lane's path is IDLE (none), SEARCHING (local: its end is not known; next_tile and

@@ -316,22 +316,39 @@ __device__ __forceinline__ void compute_tasks(const PosteriorArguments& argument
 
 }  // namespace
 
+// A run needs two of these, which are compiled at the same time: Kernel.part in
+// pairalign/engines/cuda/posterior_plan.py. Without definitions all are.
+#ifndef PAIRALIGN_NUMBER_BITS
+#define PAIRALIGN_NUMBER_BITS 0
+#define PAIRALIGN_MATCH_STATES 0
+#endif
+#define IS_WANTED(BITS, STATES) \
+    (PAIRALIGN_NUMBER_BITS == 0 || (PAIRALIGN_NUMBER_BITS == BITS && PAIRALIGN_MATCH_STATES == STATES))
+
+#if IS_WANTED(32, 1)
 extern "C" __global__ void __launch_bounds__(128, 3)
     posteriors_float32_1(const PosteriorArguments arguments) {
     compute_tasks<float, 1>(arguments);
 }
+#endif
 
+#if IS_WANTED(64, 1)
 extern "C" __global__ void __launch_bounds__(128) posteriors_float64_1(const PosteriorArguments arguments) {
     compute_tasks<double, 1>(arguments);
 }
+#endif
 
+#if IS_WANTED(32, 4)
 extern "C" __global__ void __launch_bounds__(96) posteriors_float32_4(const PosteriorArguments arguments) {
     compute_tasks<float, MOST_MATCH_STATES>(arguments);
 }
+#endif
 
+#if IS_WANTED(64, 4)
 extern "C" __global__ void __launch_bounds__(96) posteriors_float64_4(const PosteriorArguments arguments) {
     compute_tasks<double, MOST_MATCH_STATES>(arguments);
 }
+#endif
 
 // A warp a pair.
 extern "C" __global__ void __launch_bounds__(128) expand_posteriors(const ExpandArguments arguments) {

@@ -29,6 +29,7 @@ from pairalign.alignments.posteriors import (
 from pairalign.base.error_types import DeviceError
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.posterior_plan import (
     COUNTERS,
     EXPAND,
@@ -127,9 +128,13 @@ class CudaPosteriorEngine:
         self._kernels = [Kernel(model.match_states, number_bytes) for number_bytes in (4, 8)]
         self._block_warps = [kernel.block_warps(device.shared_bytes) for kernel in self._kernels]
         with self._using_device():
-            module = device.load_module(SOURCE, {})
-            self._expander = module.get_function(EXPANDER)
-            self._functions = [module.get_function(kernel.name) for kernel in self._kernels]
+            requests = [ModuleRequest(SOURCE, {}, kernel.part) for kernel in self._kernels]
+            modules = device.load_modules(requests)
+            self._expander = modules[0].get_function(EXPANDER)
+            self._functions = [
+                module.get_function(kernel.name)
+                for module, kernel in zip(modules, self._kernels, strict=True)
+            ]
             self._allow_shared_memory()
             self._codes = self._upload(sequences.codes)
             self._starts = self._upload(sequences.offsets[:-1].astype(np.int64))

@@ -75,6 +75,14 @@ class Kernel:
         return f"posteriors_{ARITHMETICS[self.number_bytes // 4 - 1]}_{self.match_states}"
 
     @property
+    def part(self) -> dict[str, int | str]:
+        """What is defined to compile this kernel and none of the others."""
+        return {
+            "PAIRALIGN_NUMBER_BITS": 8 * self.number_bytes,
+            "PAIRALIGN_MATCH_STATES": self.match_states,
+        }
+
+    @property
     def numbers(self) -> np.dtype[Any]:
         """PosteriorNumbers in cuda/posterior/posterior.cuh."""
         number, table = f"<f{self.number_bytes}", CODES * CODES
