@@ -87,6 +87,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         gzip.compress((folder / "proteins.fasta").read_bytes())
     )
     write("cdr3.fasta", [changed("CASSLGQGAEAFF", "ADEGLQSY", 0.1) for _ in range(6)])
+    chains = [(k, locus, f"{locus}V{k % 2}*01") for k in range(4) for locus in ("TRA", "TRB")]
+    rows = [f"r{k}{locus}\tr{k}\t{locus}\t{gene}\tCASS{'G' * k}F" for k, locus, gene in chains]
+    titles = "sequence_id\tcell_id\tlocus\tv_call\tjunction_aa"
+    (folder / "airr.tsv").write_text("\n".join([titles, *rows]))
+    loops = [f"{gene}\tSG{'H' * k}T\tFQNNGV" for k, _, gene in chains[:4]]
+    (folder / "loops.tsv").write_text("\n".join(["gene\tcdr1\tcdr2", *loops]))
     (folder / "prefilter.tsv").write_text("s0\ts1\t0.9\ns2\ts3\t0.8\n")
     (folder / "families").mkdir()
     for name in ("OG0001", "OG0002"):
