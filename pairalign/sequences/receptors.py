@@ -61,6 +61,8 @@ class Region:
     ----------
     chain : int
         Which chain of the receptor, from 0.
+    locus : str
+        Of the chain; empty where it is not known.
     name : str
         `CDR3` or one of `LOOPS`.
     codes : ndarray of uint8
@@ -69,6 +71,7 @@ class Region:
     """
 
     chain: int
+    locus: str
     name: str
     codes: npt.NDArray[np.uint8]
     offsets: Int64s
@@ -79,7 +82,7 @@ class Region:
         lengths = self.offsets[1:][indices] - starts
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-        return Region(self.chain, self.name, self.codes[places], offsets)
+        return Region(self.chain, self.locus, self.name, self.codes[places], offsets)
 
 
 class ReceptorSet(SequenceSet):
@@ -107,11 +110,6 @@ class ReceptorSet(SequenceSet):
     def reordered(self, order: npt.NDArray[np.int32]) -> SequenceSet:
         """As `SequenceSet.reordered`."""
         return _with_regions(super().reordered(order), self.regions, order)
-
-    @property
-    def kinds(self) -> tuple[tuple[int, str], ...]:
-        """Chain and name of each region."""
-        return tuple((one.chain, one.name) for one in self.regions)
 
     @property
     def region_names(self) -> list[str]:
@@ -149,7 +147,7 @@ def receptors_of(sequences: SequenceSet) -> ReceptorSet:
             f"{sequences.source}: {sequences.alphabet.name} sequences, but TCRdist is of proteins "
             f"({spelled('alphabet', 'protein')})"
         )
-    region = Region(0, CDR3, _CODES[sequences.residues], np.asarray(sequences.offsets))
+    region = Region(0, "", CDR3, _CODES[sequences.residues], np.asarray(sequences.offsets))
     return _checked(_with_regions(sequences, [region]))
 
 
@@ -301,13 +299,13 @@ def _regions(
         else:
             loops = _loops_of_genes(chains, made, v_genes)
         for name, texts in loops.items():
-            yield _region(place, name, [text.encode() for text in texts])
-        yield _region(place, CDR3, [one.junction for one in chains])
+            yield _region((place, chains[0].locus, name), [text.encode() for text in texts])
+        yield _region((place, chains[0].locus, CDR3), [one.junction for one in chains])
 
 
-def _region(chain: int, name: str, texts: list[bytes]) -> Region:
+def _region(what: tuple[int, str, str], texts: list[bytes]) -> Region:
     offsets = np.concatenate(([0], np.cumsum([len(text) for text in texts]))).astype(np.int64)
-    return Region(chain, name, _CODES[np.frombuffer(b"".join(texts), np.uint8)], offsets)
+    return Region(*what, _CODES[np.frombuffer(b"".join(texts), np.uint8)], offsets)
 
 
 def _loops_of_columns(chains: list[Chain], made: SequenceSet) -> dict[str, list[str]]:

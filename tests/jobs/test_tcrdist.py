@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -310,6 +311,36 @@ def test_two_sets_have_the_same_regions() -> None:
     one = read(table_of(some_receptors(3, 1, seed=1)))
     with pytest.raises(DistanceError, match="two sets of receptors have the same regions"):
         pairalign.distance(one, ["CASSF", "CASSTF"], measure="tcrdist")
+    alpha, beta = read(CELLS, "TRA"), read(CELLS, "TRB")
+    with pytest.raises(DistanceError, match=r"has CDR3 of TRA; .* has CDR3 of TRB: two sets"):
+        pairalign.distance(alpha, beta, measure="tcrdist")
+    found = pairalign.distance(alpha, ["CAVF"], measure="tcrdist")  # whose locus nobody knows
+    assert found.values[:, 0].tolist() == [0, 12, 0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: "\ufeff" + text,
+        lambda text: text + "\n\n",
+        lambda text: text.replace("\tCAVVF\t", '\t"CAVVF"\t'),
+        lambda text: re.sub(r"TR.J1\*01", "", text),
+        str.swapcase,
+    ],
+)
+def test_tables_are_read_as_programs_write_them(change: Callable[[str], str]) -> None:
+    head, rest = CELLS.split("\n", 1)
+    if change is str.swapcase:  # the rows alone
+        rest = change(rest).replace("UMI_COUNT", "umi_count")
+        text = f"{head}\n{rest}"
+    else:
+        text = change(CELLS)
+    found = read(text, "TRA")
+    plain = read(CELLS, "TRA")
+    assert [one.residues.upper() for one in found] == [one.residues for one in plain]
+    distances = [pairalign.distance(one, measure="tcrdist").condensed for one in (found, plain)]
+    assert np.array_equal(*distances)
 
 
 def test_what_tcrdist_is_not_of() -> None:

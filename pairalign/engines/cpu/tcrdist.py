@@ -94,12 +94,10 @@ class TcrDistances:
         self._one_set = targets is None
         sets = (queries,) if targets is None else (queries, targets)
         sides = [_sorted_regions(one) for one in sets]
-        kinds = [[(one.chain, one.name) for one in side] for side in sides]
-        if kinds[0] != kinds[-1]:
-            found = (", ".join(dict.fromkeys(name.upper() for _, name in one)) for one in kinds)
-            described = zip(sets, found, kinds, strict=True)
-            said = (f"{one.source}: {names} of {kind[-1][0] + 1}" for one, names, kind in described)
-            raise DistanceError(f"{'; '.join(said)}: two sets of receptors have the same regions")
+        if not _are_alike(sides[0], sides[-1]):
+            found = zip(sets, sides, strict=True)
+            said = "; ".join(f"{one.source} has {_described(side)}" for one, side in found)
+            raise DistanceError(f"{said}: two sets of receptors have the same regions")
         self._orders = sets[0].order, sets[-1].order
         self._threads = threads
         self._set = instruction_set_of(instruction_set).encode()
@@ -173,6 +171,19 @@ def _sorted_regions(sequences: SequenceSet) -> list[Region]:
         whole, order = sequences.whole, sequences.indices[order]
     assert isinstance(whole, ReceptorSet)
     return [one.taken(order) for one in whole.regions]
+
+
+def _are_alike(first: list[Region], second: list[Region]) -> bool:
+    """Whether regions are the same, of the same loci where these are known."""
+    names = [[(one.chain, one.name) for one in side] for side in (first, second)]
+    pairs = zip(first, second, strict=False)
+    return names[0] == names[1] and all(
+        one.locus == other.locus or "" in (one.locus, other.locus) for one, other in pairs
+    )
+
+
+def _described(regions: list[Region]) -> str:
+    return ", ".join(f"{one.name.upper()} of {one.locus or 'a chain'}" for one in regions)
 
 
 def _native(rows: Region, columns: Region) -> NativeRegion:
