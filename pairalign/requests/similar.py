@@ -21,6 +21,7 @@ from pairalign.requests.shared import (
 
 if TYPE_CHECKING:
     from pairalign.alignments.thresholds import PairThresholds
+    from pairalign.statistics.significance import Searched
 
 _WHOLE, _ALIGNED = "full", "columns"
 _GLOBAL, _LOCAL = "global", "local"
@@ -66,9 +67,16 @@ class StatisticsOptions(Asked):
     )
 
     @property
-    def is_of_sets(self) -> bool:
-        """Whether E-values depend on the sets that are aligned."""
-        return self.search_space is None
+    def searched(self) -> Searched:
+        """What queries are searched in, where it is not the other set."""
+        from pairalign.statistics.significance import Searched
+
+        return Searched(self.db_size, self.search_space)
+
+    @property
+    def by_composition(self) -> bool:
+        """Whether E-values depend on the composition of each pair."""
+        return self.comp_based_stats is None or bool(self.comp_based_stats)
 
 
 class StatisticsArguments(TypedDict, total=False):

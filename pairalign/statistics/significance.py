@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -75,6 +75,24 @@ class Gumbel:
     source: str
     law: LengthLaw | None = None
     pair_law: LengthLaw | None = None
+
+
+class Searched(NamedTuple):
+    """What queries are searched in, where it is not the other set.
+
+    Attributes
+    ----------
+    residues : int or None
+        Of the database.
+    cells : float or None
+        Of the search space of every query.
+    """
+
+    residues: int | None = None
+    cells: float | None = None
+
+
+THE_SETS = Searched()
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,10 +393,9 @@ def find_significance(
     scoring: Scoring,
     queries: SequenceSet,
     targets: SequenceSet | None = None,
-    database_residues: int | None = None,
+    searched: Searched = THE_SETS,
     gumbel: Gumbel | None = None,
     composition: PairComposition | None = None,
-    search_space: float | None = None,
     mask: str = MASKS[0],
     strands: int = 1,
 ) -> Significance | None:
@@ -389,14 +406,12 @@ def find_significance(
     scoring : Scoring
     queries, targets : SequenceSet
         Without `targets`, the queries are the database as well.
-    database_residues : int, optional
-        Size of the database, instead of the residues of the set that is searched.
+    searched : Searched
+        The database, where it is not the set that is searched.
     gumbel : Gumbel, optional
         Parameters of the scoring; default: published ones.
     composition : PairComposition, optional
         What the residues of a pair do to its lambda.
-    search_space : float, optional
-        Cells of the search space of every query.
     mask : {"none", "tantan", "seg"}
         What residues of low complexity are found by.
     strands : int
@@ -413,11 +428,10 @@ def find_significance(
         gumbel = replace(gumbel, law=gumbel.pair_law)
     other = queries if targets is None else targets
     first, second = (
-        (database_residues or searched.total_residues, len(searched))
-        for searched in (other, queries)
+        (searched.residues or one.total_residues, len(one)) for one in (other, queries)
     )
     masks = None if mask == MASKS[0] else ResidueMasks(queries, other, mask)
-    known = Significance(gumbel, (queries, other), (first, second), composition, search_space)
+    known = Significance(gumbel, (queries, other), (first, second), composition, searched.cells)
     return replace(known, masks=masks, strands=strands)
 
 

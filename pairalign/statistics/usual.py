@@ -34,29 +34,6 @@ def composition(sequences: SequenceSet) -> Doubles:
     return shares
 
 
-def chosen_composition(
-    chosen: int | None,
-    scoring: Scoring,
-    queries: SequenceSet,
-    targets: SequenceSet | None = None,
-    gumbel: Gumbel | None = None,
-) -> PairComposition | None:
-    """Return what the residues of each pair do to lambda, if that is looked at.
-
-    Parameters
-    ----------
-    chosen : int or None
-        1 or None: it is; 0: no.
-    scoring : Scoring
-    queries, targets : SequenceSet
-    gumbel : Gumbel, optional
-        Parameters of the scoring; default: published ones.
-    """
-    if chosen is not None and not chosen:
-        return None
-    return pair_composition(scoring, queries, targets, gumbel)
-
-
 def pair_composition(
     scoring: Scoring,
     queries: SequenceSet,

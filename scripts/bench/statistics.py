@@ -124,7 +124,9 @@ def count_chance_hits(
     gumbel = find_or_estimate_gumbel(scoring, queries, targets, threads)
     found = align(queries, targets, scoring=scoring, detail="score", device="cpu", threads=threads)
     composition = pair_composition(scoring, queries, targets, gumbel) if by_composition else None
-    significance = find_significance(scoring, queries, targets, None, gumbel, composition)
+    significance = find_significance(
+        scoring, queries, targets, gumbel=gumbel, composition=composition
+    )
     evalues = significance.evalues(found)
     return {
         most: (int((evalues <= most).sum()), most * len(queries))

@@ -17,7 +17,7 @@ from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.composition import MOST_RATIO
-from pairalign.statistics.significance import find_gumbel, find_significance
+from pairalign.statistics.significance import Searched, find_gumbel, find_significance
 from pairalign.statistics.usual import composition, pair_composition
 
 SCORING = make_scoring("protein", mode="local", gap_open=12)
@@ -36,7 +36,7 @@ HUMAN_PROTEOME = 11_000_000
 
 def found_with(scoring, queries, targets, database=None, gumbel=None):
     composition = pair_composition(scoring, queries, targets, gumbel)
-    known = find_significance(scoring, queries, targets, database, gumbel, composition)
+    known = find_significance(scoring, queries, targets, Searched(database), gumbel, composition)
     found = align(queries, targets, scoring=scoring, detail="score", device="cpu")
     return known, found
 

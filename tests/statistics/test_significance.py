@@ -23,6 +23,7 @@ from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.published import PUBLISHED, PUBLISHED_DNA
 from pairalign.statistics.significance import (
     EvalueFilter,
+    Searched,
     find_gumbel,
     find_significance,
     search_spaces,
@@ -231,7 +232,9 @@ def test_no_pair_that_passes_is_below_the_least_score(most, exchanged, space):
         )
         for part in (lengths, lengths[::2])
     ]
-    significance = find_significance(local("BLOSUM62", 11, 1), *sets, search_space=space)
+    significance = find_significance(
+        local("BLOSUM62", 11, 1), *sets, searched=Searched(cells=space)
+    )
     every = [np.arange(len(one)) for one in sets]
     least = significance.least_raw_score(most, *every, exchanged=exchanged)
     query, target = (x.ravel() for x in np.meshgrid(*every))
@@ -323,7 +326,7 @@ def test_engines_are_given_the_least_score_of_their_slab(two_sets, both_ways):
 
 def test_the_database_is_as_large_as_is_said():
     scoring, sequences, plain = significance_of_examples()
-    larger = find_significance(scoring, sequences, None, 10**9)
+    larger = find_significance(scoring, sequences, None, Searched(10**9))
     assert plain.database == (sequences.total_residues, len(sequences))
     align(
         *(EXAMPLES, "--mode", "local", "--gap-open", "12", "-o", "a.b6", "-q"),

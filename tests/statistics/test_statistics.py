@@ -212,7 +212,7 @@ def test_as_many_chance_hits_as_expected():
     both = composition(queries), composition(targets)
     gumbel = estimate_gumbel(scoring, both, cells=12 * 10**9)
     found = pairalign.align(queries, targets, scoring=scoring, detail="score")
-    significance = find_significance(scoring, queries, targets, None, gumbel)
+    significance = find_significance(scoring, queries, targets, gumbel=gumbel)
     evalues = significance.evalues(found)
     for most in (1, 10):
         assert (evalues <= most).sum() == pytest.approx(expected_hits(significance, most), rel=0.2)

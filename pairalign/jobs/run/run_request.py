@@ -42,7 +42,7 @@ from pairalign.statistics.significance import (
     find_gumbel,
     find_significance,
 )
-from pairalign.statistics.usual import chosen_composition
+from pairalign.statistics.usual import pair_composition
 
 log = logging.getLogger("pairalign")
 
@@ -289,14 +289,11 @@ def find_statistics(
             if are_needed:
                 raise
             reason = str(error)
-    if gumbel is not None or find_gumbel(scoring) is not None:
-        composition = chosen_composition(request.comp_based_stats, scoring, *sets, gumbel)
-    space = request.search_space
+    if request.by_composition and (gumbel or find_gumbel(scoring)) is not None:
+        composition = pair_composition(scoring, *sets, gumbel)
     mask = request.mask if request.is_masked else MASKS[0]
     strands = 1 if request.strand == STRANDS[0] else 2
-    found = find_significance(
-        scoring, *sets, request.db_size, gumbel, composition, space, mask, strands
-    )
+    found = find_significance(scoring, *sets, request.searched, gumbel, composition, mask, strands)
     if found is not None:
         found = replace(found, scored_mask=request.scored_mask)
     return Statistics(found, reason, gumbel is not None and found is not None)

@@ -291,7 +291,7 @@ def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> 
         {
             key: value
             for key, value in statistics_by_name(one, plan.job.scoring).items()
-            if asked.is_of_sets or not key.startswith("database")
+            if asked.searched.cells is None or not key.startswith("database")
         }
         for one in (old.significance, plan.significance)
     ]
