@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <new>
@@ -52,6 +53,19 @@ void add_grams(FilteredSet& set, const pairalign_filter& filter) {
             write_bits(grams, set.bits.data() + one.start, one);
         }
     });
+}
+
+void find_copies(FilteredSet& set) {
+    std::vector<uint8_t> found(static_cast<size_t>(set.given.count), 0);
+    bool has_any = false;
+    for (int32_t s = 1; s < set.given.count; s++) {
+        const size_t length = static_cast<size_t>(set.length(s));
+        const bool is_copy =
+            set.length(s - 1) == set.length(s) && std::memcmp(set.codes(s - 1), set.codes(s), length) == 0;
+        found[static_cast<size_t>(s)] = is_copy;
+        has_any |= is_copy;
+    }
+    if (has_any) set.are_copies = std::move(found);
 }
 
 // How many positions behind a row have its length, but at least 64.
@@ -221,6 +235,9 @@ struct RowFilter {
     const pairalign_demand& demand;  // by place in the set, not in the window
     bool all;
     int64_t (*common_bits)(const uint64_t*, int32_t, const uint64_t*, int32_t);
+    const uint8_t* copies;  // by column, of which `look` leaves the first; null: they are looked at
+
+    bool is_copy(int32_t first, int32_t k) const { return copies && k > 0 && copies[first + k]; }
 
     bool shares_enough(int32_t row, int32_t column, int64_t least) const {
         const FilteredSet& others = filter.columns();
@@ -236,10 +253,18 @@ struct RowFilter {
         int32_t known_length = -1;
         bool known_order = false;
         Bounds bounds{};
+        bool was_possible = false, was_sharing = false;  // of the column before
         auto look_at = [&](int32_t k) {
             const int32_t column = first + k;
             counts.looked_at++;
             mask[k] = 0;
+            if (is_copy(first, k)) {
+                counts.wanted++;
+                counts.possible += was_possible;
+                counts.sharing += was_sharing;
+                return;
+            }
+            was_possible = was_sharing = false;
             if (demand.row_groups && demand.row_groups[row] == demand.column_groups[column]) return;
             counts.wanted++;
             const bool row_first = filter.row_is_query(row, column);
@@ -250,8 +275,10 @@ struct RowFilter {
             }
             if (!bounds.is_possible || !filter.can_score(row, column)) return;
             counts.possible++;
+            was_possible = true;
             if (bounds.grams > 0 && !shares_enough(row, column, bounds.grams)) return;
             counts.sharing++;
+            was_sharing = true;
             mask[k] = 1;
         };
         if (!all) for_each_set(mask, stop - first, look_at);
@@ -267,11 +294,14 @@ struct RowFilter {
         looker.look(text, first, stop, mask, [&](int32_t column) { return needed.of(row, column); });
     }
 
-    // Counts what is left, and the least score that it has if it passes.
+    // Counts what is left, and the least score that it has if it passes; copies are left as the first is.
     void count(int32_t row, int32_t first, int32_t stop, uint8_t* mask, Counts& counts) const {
+        for (int32_t k = 1; copies && k < stop - first; k++)
+            if (copies[first + k]) mask[k] = mask[k - 1];
         for_each_set(mask, stop - first, [&](int32_t k) {
             mask[k] = 1;
             counts.left++;
+            if (is_copy(first, k)) return;
             const bool row_first = filter.row_is_query(row, first + k);
             counts.least_score =
                 std::min(counts.least_score, filter.bounds(row, first + k, row_first, 0).score);
@@ -356,6 +386,7 @@ PAIRALIGN_API pairalign_filter* pairalign_open_filter(const pairalign_set* first
             if (second) add_best(*filter->other, scores->best_of_column);
         }
         if (grams) choose_grams(*filter);
+        find_copies(second ? *filter->other : filter->rows);
         if (filter->q > 0) {
             add_grams(filter->rows, *filter);
             if (second) add_grams(*filter->other, *filter);
@@ -387,7 +418,10 @@ PAIRALIGN_API int32_t pairalign_filter_window(const pairalign_filter* filter, co
         const int32_t parts = (window->row_stop + PART - 1) / PART - first_part;
         std::vector<Counts> found(static_cast<size_t>(std::max(parts, 0)));
         const pairalign_demand wanted = of_places(demand, *window);
-        const RowFilter look{*filter, wanted, all != 0, choose_common_bits()};
+        const bool are_alike = all && !wanted.best && !wanted.row_groups && !filter->is_one_way();
+        const std::vector<uint8_t>& copies = filter->columns().are_copies;
+        const RowFilter look{*filter, wanted, all != 0, choose_common_bits(),
+                             are_alike && !copies.empty() ? copies.data() : nullptr};
         on_threads(parts, filter->threads, [&](int32_t part) {
             const int32_t start = std::max((first_part + part) * PART, window->row_start);
             const int32_t stop = std::min((first_part + part + 1) * PART, window->row_stop);

@@ -36,6 +36,7 @@ struct FilteredSet {
     std::vector<int64_t> best;  // per sequence, the most that its residues can score; empty: not needed
     std::vector<GramSet> grams;
     std::vector<uint64_t> bits;
+    std::vector<uint8_t> are_copies;  // whether a sequence is the same as the one before; empty: none is
 
     const uint8_t* codes(int32_t position) const { return given.codes + given.starts[position]; }
     int32_t length(int32_t position) const { return given.lengths[position]; }
@@ -60,6 +61,12 @@ struct pairalign_filter {
 
     bool row_is_query(int32_t row, int32_t column) const {
         return other || rows.given.inputs[row] < rows.given.inputs[column];
+    }
+    // Whether it matters which sequence of a pair is the query.
+    bool is_one_way() const {
+        using namespace pairalign;
+        return thresholds.coverage > 0 &&
+               (thresholds.coverage_of == OF_QUERY || thresholds.coverage_of == OF_TARGET);
     }
     // Of two sequences of these lengths, by q-grams of so many residues.
     pairalign::Bounds bounds_of(int32_t row_length, int32_t column_length, bool row_first,

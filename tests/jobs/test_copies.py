@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,16 @@ from strand_problems import other_strand
 import pairalign
 from pairalign import SequenceSet, make_scoring
 from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import CpuEngine
+from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.jobs.clusters import cluster_work
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.stages.copies_engine import CopiesEngine
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
+from pairalign.pairs.windows import Window
 
 MODES = ("global", "semiglobal", "local")
 EVERY = {"detail": "cigar", "threads": 2, "device": "cpu"}
@@ -216,3 +221,28 @@ def test_commands(
 
     once, every = both_ways(written)
     assert once == every
+
+
+@pytest.mark.parametrize("coverage_of", ["both", "query", "shorter"])
+@pytest.mark.parametrize("two_sets", [False, True])
+@pytest.mark.parametrize("mode", MODES)
+def test_filters_look_at_copies_once(mode, two_sets, coverage_of):
+    """With a list of all pairs each is looked at: the same are left by each step."""
+    scoring = make_scoring("dna", mode=mode)
+    left = set()
+    for seed, share, least in ((1, "80%", None), (2, "0.5", 20), (3, "95%", -30)):
+        first = with_copies(seed, count=90)
+        second = with_copies(seed + 3, count=70) if two_sets else None
+        wanted = make_pair_thresholds(share, "columns", "0.9", coverage_of)
+        with closing(
+            PairFilter(first, second, scoring, wanted, least, threads=2, subsequences=True)
+        ) as one:
+            bounds = (0, 70) if two_sets else (40, 90)
+            for columns in (bounds, (bounds[0] + 3, bounds[1] - 20)):
+                window = Window(0, 5, 61, *columns, triangular=not two_sets)
+                found = one.choose(window)
+                every = one.choose(window, np.ones(window.pairs, np.bool_))
+                assert (found.mask == every.mask).all()
+                assert replace(found, mask=None) == replace(every, mask=None)
+                left.add(found.left / window.pairs)
+    assert any(0.01 < share < 0.99 for share in left)
