@@ -177,17 +177,18 @@ def _most(category: int, share: Fraction, tolerance: Fraction) -> float:
 
 def _find_nearest(pairs: Pairs, folds: Int32s) -> tuple[Int32s, npt.NDArray[np.float64]]:
     """Return each sequence's most similar one in another fold, and its identity."""
-    nearest = np.full(len(folds), -1, np.int32)
-    identity = np.full(len(folds), np.nan)
     one, other = folds[pairs.query], folds[pairs.target]
     across = np.flatnonzero((one != other) & (one >= 0) & (other >= 0))
     ends = np.concatenate([pairs.query[across], pairs.target[across]])
     others = np.concatenate([pairs.target[across], pairs.query[across]])
     values = np.tile(pairs.identity[across], 2)
-    order = np.lexsort((others, -values, ends))
-    sequences, first = np.unique(ends[order], return_index=True)
-    nearest[sequences] = others[order][first]
-    identity[sequences] = values[order][first]
+    identity = np.full(len(folds), -np.inf)
+    np.maximum.at(identity, ends, values)
+    are_best = values == identity[ends]
+    nearest = np.full(len(folds), len(folds), np.int32)
+    np.minimum.at(nearest, ends[are_best], others[are_best])
+    has_none = nearest == len(folds)
+    nearest[has_none], identity[has_none] = -1, np.nan
     return nearest, identity
 
 
