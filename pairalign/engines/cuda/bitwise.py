@@ -19,7 +19,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.spelling import spelled
 from pairalign.engines.bitwise_scoring import LinearScores, linear_scores, why_not
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.cuda_family import DeviceContext
+from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.device_rectangles import align_rectangles
 from pairalign.engines.device.device_sets import DeviceSet
@@ -138,7 +138,7 @@ def choose_shape(bits: int, columns: int) -> Shape:
     return min(shapes, key=cost)
 
 
-class Bitwise:
+class Bitwise(KernelFamily):
     """Scores of 32 columns against one row at a time.
 
     Parameters

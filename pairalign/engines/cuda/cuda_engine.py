@@ -19,10 +19,9 @@ from pairalign.engines.cpu.pruning import Pruning
 from pairalign.engines.cuda.block_diagonals.block_diagonals_family import BlockDiagonals
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.cuda_device import CudaDevice
-from pairalign.engines.cuda.cuda_family import DeviceContext, DeviceSet, KernelFamily
+from pairalign.engines.cuda.cuda_family import DeviceContext, DeviceSet, KernelFamily, Numbers
 from pairalign.engines.cuda.cuda_reverse_complement import SOURCE as STRAND_SOURCE
 from pairalign.engines.cuda.cuda_reverse_complement import OtherStrand
-from pairalign.engines.cuda.packed.batches import Numbers
 from pairalign.engines.cuda.packed.packed_family import Packed
 from pairalign.engines.cuda.pruned.pruned_family import PrunedPairs
 from pairalign.engines.cuda.router import Router

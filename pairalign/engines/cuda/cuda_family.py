@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.base.arrays import Int32s
 from pairalign.base.distinct import distinct
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
@@ -27,6 +28,7 @@ from pairalign.engines.device.device_sets import DeviceSet, Shared, halve_batche
 from pairalign.engines.device.pinned_pool import PinnedPool
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
+from pairalign.reads.reaching_pairs import ReachingPairs
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.residues import codes_in
 from pairalign.sequences.row_order import find_row_ranks
@@ -163,8 +165,15 @@ class DeviceContext:
         )
 
 
+Numbers = npt.NDArray[np.signedinteger]
+"""Pairs of a window by their numbers in it."""
+
+
 class KernelFamily(Protocol):
-    """One way to align windows on a device. An instance belongs to one engine and one thread."""
+    """One way to align windows on a device. An instance belongs to one engine and one thread.
+
+    Families are derived from it: what one cannot do stays as it is here.
+    """
 
     name: str
     """What ``--kernel`` and messages call it."""
@@ -195,6 +204,22 @@ class KernelFamily(Protocol):
             Anything else the driver reports; the engine makes it a DeviceError.
         """
         ...
+
+    def reach(self, window: Window, least: int, least_by_end: Int32s) -> ReachingPairs | None:
+        """Score all pairs of a window; see `CudaEngine.reach`. None: it cannot."""
+        return None
+
+    def align_numbers(self, window: Window, want: Want, numbers: Numbers) -> Alignments | None:
+        """Align some pairs of a window; see `CudaEngine.align_numbers`. None: it cannot."""
+        return None
+
+    def expect(self, window: Window, pair_mask: npt.NDArray[np.bool_]) -> None:
+        """Learn which pairs will come, of a window that has all: compile nothing else at once."""
+        return
+
+    def compile_ahead(self, traced: bool) -> None:
+        """Begin to compile what scores or, `traced`, alignments need, once."""
+        return
 
     def release(self) -> None:
         """Free the memory of batches; the next batch allocates it again. Nothing is under way."""

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.cuda_family import DeviceContext
+from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.device_rectangles import align_rectangles
@@ -39,7 +39,7 @@ WARPS = BLOCK_THREADS // 32
 PLACING_THREADS = 1024
 
 
-class PairPerThread:
+class PairPerThread(KernelFamily):
     """The paper's kernels: fill with flags, then trace back; or scores only.
 
     Parameters

@@ -13,9 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
 from pairalign.engines.cuda.block_diagonals.block_diagonals_family import BlockDiagonals
-from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily
-from pairalign.engines.cuda.packed.batches import Numbers
-from pairalign.engines.cuda.packed.packed_family import Packed
+from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily, Numbers
 from pairalign.engines.cuda.pruned.pruned_family import PrunedPairs
 from pairalign.engines.device.long_pairs import long_pairs, may_have_long, merge
 from pairalign.pairs.want import Detail, Want
@@ -89,9 +87,9 @@ class Router:
             return self.family.align(window, want, pair_mask)
         others = ~long if pair_mask is None else pair_mask & ~long
         has_others = bool(others.any())
-        if has_others and isinstance(self.family, Packed):  # meanwhile
+        if has_others:  # meanwhile
             if window.pairs == self._all_pairs():
-                self.family.expect(_columns_of(window, others))
+                self.family.expect(window, others)
             for traced in {want.detail > Detail.SCORE, context.detail > Detail.SCORE}:
                 self.family.compile_ahead(traced)
         parts = [self.align_long(window, want, long)]
@@ -116,9 +114,7 @@ class Router:
 
         See `CudaEngine.reach`.
         """
-        if not isinstance(self.family, Packed) or not window.pairs:
-            return None
-        if self._long_pairs(window, None) is not None:
+        if not window.pairs or self._long_pairs(window, None) is not None:
             return None
         if self.pruned is not None and self.pruned.pays(window):
             return None
@@ -129,7 +125,7 @@ class Router:
 
         See `CudaEngine.align_numbers`.
         """
-        if not isinstance(self.family, Packed) or self.pruned is not None:
+        if self.pruned is not None:
             return None
         if self._long is not None and may_have_long(window, *self._lengths):
             return None
@@ -157,10 +153,3 @@ class Router:
         finally:
             self.is_aligning_long = False
             self._long.release()
-
-
-def _columns_of(window: Window, pair_mask: Mask) -> Mask:
-    """Return which columns, of all up to the window's end, have a pair of a mask."""
-    columns: Mask = np.zeros(window.column_stop, np.bool_)
-    columns[window.positions_of(np.flatnonzero(pair_mask))[1]] = True
-    return columns

@@ -34,7 +34,7 @@ from pairalign.engines.cuda.block_diagonals.block_diagonals_results import Chose
 from pairalign.engines.cuda.block_diagonals.window_task import WindowTask
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.build import ModuleRequest
-from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES, DeviceContext
+from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES, DeviceContext, KernelFamily
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.device_sets import padded_lengths
 from pairalign.engines.device.tile_plan import ALIGNMENT
@@ -72,7 +72,7 @@ KEPT_SHARE = 256
 _FIXED_WORDS = 160 + 64 + 64  # SHARED_PROFILE in cuda/block_diagonals/strip.cuh
 
 
-class BlockDiagonals:
+class BlockDiagonals(KernelFamily):
     """A pair on the whole device, several pairs behind each other; memory grows with length.
 
     Parameters

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
+from pairalign.engines.cuda.cuda_family import Numbers
 from pairalign.engines.cuda.packed.tilings import Tiling
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.pairs.positions import positions_of_mask, positions_of_numbers
@@ -98,7 +99,6 @@ class Chosen:
 
 
 Work = Rectangle | Chosen
-Numbers = npt.NDArray[np.signedinteger]
 
 
 def choose_numbers(work: Work, numbers: Numbers) -> Chosen:

@@ -21,8 +21,8 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import ALL_MODES
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.cuda_family import DeviceContext
-from pairalign.engines.cuda.packed.batches import Chosen, Numbers, Work, choose_numbers
+from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily, Numbers
+from pairalign.engines.cuda.packed.batches import Chosen, Work, choose_numbers
 from pairalign.engines.cuda.packed.entries import (
     BOUNDED_KERNELS,
     FILL,
@@ -64,7 +64,7 @@ _WINDOWS_AT_FIRST = 2
 """Windows of an engine whose results have no memory yet: one under way, one being written."""
 
 
-class Packed:
+class Packed(KernelFamily):
     """Two pairs a word with checkpoints; the fastest where it fits, and it fits nearly everything.
 
     Parameters
@@ -229,10 +229,11 @@ class Packed:
             found = found.take(found.raw_score >= want.min_raw_score)
         return found
 
-    def expect(self, columns: npt.NDArray[np.bool_]) -> None:
-        """Say which columns pairs will be of: what others need is compiled when it is launched."""
+    def expect(self, window: Window, pair_mask: npt.NDArray[np.bool_]) -> None:
+        """Learn which columns pairs will be of: what others need is compiled when launched."""
         if self._expected is None:
-            self._expected = columns
+            self._expected = np.zeros(window.column_stop, np.bool_)
+            self._expected[window.positions_of(np.flatnonzero(pair_mask))[1]] = True
 
     def compile_ahead(self, traced: bool) -> None:
         """Begin to compile what scores or, `traced`, alignments need, once."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES, DeviceContext
+from pairalign.engines.cuda.cuda_family import USUAL_SHARED_BYTES, DeviceContext, KernelFamily
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.device_sets import PADDING_CODE
@@ -139,7 +139,7 @@ class ScoreBatch:
         return {name: size for name, size in sizes.items() if size}
 
 
-class ScoreFamily(ABC):
+class ScoreFamily(KernelFamily, ABC):
     """Kernels that give each pair a warp; a subclass says how a batch is launched.
 
     Parameters

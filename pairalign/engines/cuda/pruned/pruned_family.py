@@ -18,7 +18,7 @@ from pairalign.base.byte_counts import count_bytes
 from pairalign.engines.cpu.pruning import Pruned, Pruning
 from pairalign.engines.cuda.block_diagonals.block_diagonals_results import Chosen
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.cuda_family import DeviceContext
+from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily
 from pairalign.engines.cuda.pruned.pruned_plan import (
     ANTIDIAGONALS_A_MULTIPROCESSOR,
     DONE,
@@ -62,7 +62,7 @@ Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.int64]
 
 
-class PrunedPairs:
+class PrunedPairs(KernelFamily):
     """Pairs filled only where an optimal alignment can be, a warp each.
 
     Parameters
