@@ -33,7 +33,7 @@ public:
     void run() {
         start();
         if (!batch_.has_tiles()) {
-            take_all_cells();
+            Windows::take_all(under_way_);
             walk();
         }
         if (unclear_) find_unclear_ends();
@@ -51,10 +51,8 @@ public:
 private:
     static constexpr int LANES = V::LANES;
 
-    using Windows::active_, Windows::begins_, Windows::cell, Windows::cells_, Windows::last_, Windows::left_,
-        Windows::mask, Windows::row_bytes_, Windows::top_, Windows::w_, Windows::wanted_,
-        Windows::wanted_scores_, Windows::width_, Windows::width_bits_, Windows::window_count_,
-        Windows::window_lanes_, Windows::window_left_;
+    using Windows::active_, Windows::cell, Windows::cells_, Windows::left_, Windows::row_bytes_,
+        Windows::top_, Windows::w_, Windows::wanted_, Windows::wanted_scores_, Windows::width_bits_;
 
     // ---------------------------------------------------------------- where paths end
 
@@ -201,14 +199,6 @@ private:
             }
     }
 
-    // The codes of all cells have been kept: they are one window.
-    void take_all_cells() {
-        last_ = batch_.rows;
-        width_ = w_.columns;
-        active_ = under_way_;
-        memset(left_, 0, sizeof left_);
-    }
-
     // ---------------------------------------------------------------- windows
 
     // Chooses and fills the windows of those of the lanes that have a path in this row of tiles. False when
@@ -216,7 +206,7 @@ private:
     bool fill_windows(int32_t tile_row, uint64_t lanes) {
         top_ = tile_row << side_bits_;
         if (w_.band) lanes = inside(tile_row, lanes);
-        if (!choose_windows(lanes)) return false;
+        if (!Windows::choose_windows(lanes, row_, column_, low_)) return false;
         Windows::fetch_left();
         Windows::gather_border(tile_row);
         if (w_.scheme.mode == LOCAL) {
@@ -248,75 +238,6 @@ private:
         batch_.overflowed |= lost;
         under_way_ &= ~lost;
         active_ &= ~lost;
-    }
-
-    // A window ends where its lane's path is.
-    bool choose_windows(uint64_t lanes) {
-        Ints taken[PARTS], last = Ints{} + top_;
-        for (int part = 0; part < PARTS; part++) {
-            const Ints row = ints(row_, part);
-            taken[part] = those_of(lanes, part) & (row > top_);
-            last = greater(last, row & taken[part]);
-        }
-        last_ = greatest(last);
-        if (last_ == top_) return false;
-        const int32_t width_of_tile = w_.layout.tile_columns,
-                      most = last_ - top_ + width_of_tile,  // so wide that all paths get on
-            limit = most < w_.layout.window_columns ? most : w_.layout.window_columns;
-        Ints left[PARTS], width{};
-        for (int part = 0; part < PARTS; part++) {
-            const Ints column = ints(column_, part), beyond = column - limit;
-            left[part] = ((beyond + (width_of_tile - 1)) & -width_of_tile) & (beyond > 0);
-            left[part] = greater(left[part], Ints{} + low_);
-            width = greater(width, (column - left[part]) & taken[part]);
-            memcpy(left_ + part * IN_PART, &left[part], sizeof(Ints));
-        }
-        width_ = greatest(width);
-        active_ = mark_lanes(0, [&](int part) { return taken[part]; });
-        if constexpr (SCORES == Scores::LINES)
-            for (int l = 0; l < LANES; l++) begins_[l] = active_ >> l & 1 ? left_[l] : 0;
-        window_count_ = 0;
-        for (uint64_t some = active_; some;) {
-            const Ints value = Ints{} + left_[__builtin_ctzll(some)];
-            window_left_[window_count_] = value[0];
-            some &=
-                ~mark_lanes(window_count_++, [&](int part) { return taken[part] & (left[part] == value); });
-        }
-        return true;
-    }
-
-    // Numbers of the lanes, some at a time.
-    using Ints = typename V::Ints;
-    static constexpr int IN_PART = sizeof(Ints) / sizeof(int32_t), PARTS = LANES / IN_PART;
-
-    static PAIRALIGN_INLINE Ints ints(const int32_t* numbers, int part) {
-        Ints some;
-        memcpy(&some, numbers + part * IN_PART, sizeof some);
-        return some;
-    }
-    static PAIRALIGN_INLINE Ints those_of(uint64_t lanes, int part) {
-        Ints bit;
-        for (int k = 0; k < IN_PART; k++) bit[k] = 1 << k;
-        return (bit & (Ints{} + static_cast<int32_t>(lanes >> (part * IN_PART)))) != 0;
-    }
-    static PAIRALIGN_INLINE Ints greater(Ints a, Ints b) {
-        const Ints more = b > a;
-        return (b & more) | (a & ~more);
-    }
-    static PAIRALIGN_INLINE int32_t greatest(Ints numbers) {
-        int32_t most = numbers[0];
-        for (int k = 1; k < IN_PART; k++) most = numbers[k] > most ? numbers[k] : most;
-        return most;
-    }
-
-    // Says in window_lanes_[window] which lanes `taken` has; returns their bit set.
-    template <class Taken>
-    PAIRALIGN_INLINE uint64_t mark_lanes(int window, Taken&& taken) {
-        for (int part = 0; part < PARTS; part++) {
-            const auto marks = __builtin_convertvector(taken(part), typename V::Marks);
-            memcpy(window_lanes_[window] + part * IN_PART, &marks, sizeof marks);
-        }
-        return V::bits(mask(window_lanes_[window]));
     }
 
     // ---------------------------------------------------------------- paths

@@ -1,5 +1,5 @@
-// The windows of byte_traceback.h: of each lane some columns of a row of tiles. They are brought side by side
-// and filled again, which leaves a code a cell.
+// The windows of byte_traceback.h: of each lane some columns of a row of tiles. They are chosen by where the
+// lanes' paths are, brought side by side, and filled again, which leaves a code a cell.
 #pragma once
 
 #include "byte_floors.h"
@@ -30,6 +30,84 @@ protected:
 
     static PAIRALIGN_INLINE typename V::Mask mask(const uint8_t* lanes) {
         return V::eq(V::load(lanes), V::set(255));
+    }
+
+    // Without tiles, the first pass has left the codes of all cells: each lane's window is the whole matrix.
+    void take_all(uint64_t lanes) {
+        last_ = w_.batch.rows;
+        width_ = w_.columns;
+        active_ = lanes;
+        memset(left_, 0, sizeof left_);
+    }
+
+    // Chooses the windows of `lanes` in the row of tiles below `top_`: each ends at its lane's cell (rows,
+    // columns), and begins after column `low`. False where no cell is below `top_`.
+    bool choose_windows(uint64_t lanes, const int32_t* rows, const int32_t* columns, int32_t low) {
+        Ints taken[PARTS], last = Ints{} + top_;
+        for (int part = 0; part < PARTS; part++) {
+            const Ints row = ints(rows, part);
+            taken[part] = those_of(lanes, part) & (row > top_);
+            last = greater(last, row & taken[part]);
+        }
+        last_ = greatest(last);
+        if (last_ == top_) return false;
+        const int32_t width_of_tile = w_.layout.tile_columns,
+                      most = last_ - top_ + width_of_tile,  // so wide that all paths get on
+            limit = most < w_.layout.window_columns ? most : w_.layout.window_columns;
+        Ints left[PARTS], width{};
+        for (int part = 0; part < PARTS; part++) {
+            const Ints column = ints(columns, part), beyond = column - limit;
+            left[part] = ((beyond + (width_of_tile - 1)) & -width_of_tile) & (beyond > 0);
+            left[part] = greater(left[part], Ints{} + low);
+            width = greater(width, (column - left[part]) & taken[part]);
+            memcpy(left_ + part * IN_PART, &left[part], sizeof(Ints));
+        }
+        width_ = greatest(width);
+        active_ = mark_lanes(0, [&](int part) { return taken[part]; });
+        if constexpr (SCORES == Scores::LINES)
+            for (int l = 0; l < LANES; l++) begins_[l] = active_ >> l & 1 ? left_[l] : 0;
+        window_count_ = 0;
+        for (uint64_t some = active_; some;) {
+            const Ints value = Ints{} + left_[__builtin_ctzll(some)];
+            window_left_[window_count_] = value[0];
+            some &=
+                ~mark_lanes(window_count_++, [&](int part) { return taken[part] & (left[part] == value); });
+        }
+        return true;
+    }
+
+    // Numbers of the lanes, some at a time.
+    using Ints = typename V::Ints;
+    static constexpr int IN_PART = sizeof(Ints) / sizeof(int32_t), PARTS = LANES / IN_PART;
+
+    static PAIRALIGN_INLINE Ints ints(const int32_t* numbers, int part) {
+        Ints some;
+        memcpy(&some, numbers + part * IN_PART, sizeof some);
+        return some;
+    }
+    static PAIRALIGN_INLINE Ints those_of(uint64_t lanes, int part) {
+        Ints bit;
+        for (int k = 0; k < IN_PART; k++) bit[k] = 1 << k;
+        return (bit & (Ints{} + static_cast<int32_t>(lanes >> (part * IN_PART)))) != 0;
+    }
+    static PAIRALIGN_INLINE Ints greater(Ints a, Ints b) {
+        const Ints more = b > a;
+        return (b & more) | (a & ~more);
+    }
+    static PAIRALIGN_INLINE int32_t greatest(Ints numbers) {
+        int32_t most = numbers[0];
+        for (int k = 1; k < IN_PART; k++) most = numbers[k] > most ? numbers[k] : most;
+        return most;
+    }
+
+    // Says in window_lanes_[window] which lanes `taken` has; returns their bit set.
+    template <class Taken>
+    PAIRALIGN_INLINE uint64_t mark_lanes(int window, Taken&& taken) {
+        for (int part = 0; part < PARTS; part++) {
+            const auto marks = __builtin_convertvector(taken(part), typename V::Marks);
+            memcpy(window_lanes_[window] + part * IN_PART, &marks, sizeof marks);
+        }
+        return V::bits(mask(window_lanes_[window]));
     }
 
     // The row above the windows, and the codes of their columns.
