@@ -43,7 +43,8 @@ private:
 
     // ---------------------------------------------------------------- sums
 
-    // LANES / 2 bytes as 16-bit numbers, or so many as a vector of 32-bit numbers has.
+    // Widens LANES / 2 bytes to 16-bit numbers, or to 32-bit ones as many bytes as a vector of these has
+    // lanes.
     template <class Numbers, class Number>
     static PAIRALIGN_INLINE Numbers numbers(const uint8_t* at) {
         if constexpr (sizeof(Number) == 2) {

@@ -51,14 +51,14 @@ struct WideLanes {
     PAIRALIGN_INLINE WideLanes min(const WideLanes& b) const {
         return {low < b.low ? low : b.low, high < b.high ? high : b.high};
     }
-    // By how much it is more: 0 where it is less, 255 where that is more.
+    // This number less that of `b`, cut to 0 to 255.
     PAIRALIGN_INLINE V above(const WideLanes& b) const { return V::narrow(low - b.low, high - b.high); }
     static PAIRALIGN_INLINE WideLanes blend(V mask, const WideLanes& yes, const WideLanes& no) {
         const WideLanes m = of(mask);
         return {m.low != 0 ? yes.low : no.low, m.high != 0 ? yes.high : no.high};
     }
 
-    // In the order of the lanes; none is negative.
+    // Writes the numbers in the order of the lanes; none may be negative.
     void read(uint16_t (&lanes)[V::LANES]) const {
         alignas(64) uint8_t less[V::LANES], more[V::LANES];
         V::narrow(low & 255, high & 255).store(less);
@@ -126,7 +126,7 @@ PAIRALIGN_INLINE uint64_t lanes_beyond(const ByteWork<V>& w, V peak) {
     return V::bits(V::ge(peak, V::set(256 - w.scheme.highest)));
 }
 
-// The first pass.
+// The first pass of local mode above floors.
 template <class V, Scores SCORES>
 struct FloorFill {
     using W = ByteWork<V>;

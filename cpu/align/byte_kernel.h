@@ -35,7 +35,7 @@ struct ByteKernels {
 
     static int rank(uint32_t set, int code) { return __builtin_popcount(set & ((1u << code) - 1)); }
 
-    // A table a residue; the codes of each column; profiles.
+    // Bytes of a group: a table of scores for each residue, the codes of each column, profiles.
     static size_t group_bytes(int32_t columns, uint32_t row_codes) {
         const size_t blocks = V::LOOKUP ? 1 : 1 + static_cast<size_t>(__builtin_popcount(row_codes));
         return CODES * TABLE_BYTES + blocks * (static_cast<size_t>(columns) + 1) * LANES;
@@ -213,7 +213,8 @@ struct ByteKernels {
         if (end - row >= 1) fill_tier<END, KEPT, 1>(w, row, in, out);
     }
 
-    // Where that matters: with one of `count` rows after `row`.
+    // Whether the row sequence of a lane ends with one of `count` rows after `row`. In global mode, where
+    // that does not matter, false.
     static bool some_lane_ends(const W& w, int32_t row, int32_t count) {
         if (w.scheme.mode == GLOBAL) return false;
         for (int l = 0; l < w.batch.group->used; l++) {

@@ -40,14 +40,14 @@ struct LaneNumbers {
         parts[2 * half] += two << 16 >> 16;
         parts[2 * half + 1] += two >> 16;
     }
-    // Signed bytes.
+    // Adds a signed byte to the number of each lane.
     PAIRALIGN_INLINE void add(const uint8_t* bytes) {
         for (int half = 0; half < 2; half++) add(half, V::words(bytes + half * (LANES / 2)));
     }
     PAIRALIGN_INLINE void subtract(const uint8_t* bytes) {
         for (int half = 0; half < 2; half++) add(half, -V::words(bytes + half * (LANES / 2)));
     }
-    // In 16 bits; what does not fit as near as they come.
+    // The numbers in 16 bits; those that do not fit become the nearest number that does.
     PAIRALIGN_INLINE Words words(int half) const {
         const Ints both =
             (within_words(parts[2 * half]) & 0xffff) | (within_words(parts[2 * half + 1]) << 16);

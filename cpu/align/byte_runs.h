@@ -15,7 +15,7 @@ namespace PAIRALIGN_ISA {
 
 template <class V>
 struct ByteRuns {
-    // Of 64 bytes: bit k says what mask(p) says of byte k.
+    // Applies `mask` to 64 bytes from `p` on: bit k of the result belongs to byte k.
     template <class Mask>
     static PAIRALIGN_INLINE uint64_t bits(const uint8_t* p, Mask&& mask) {
         uint64_t all = 0;
@@ -23,7 +23,9 @@ struct ByteRuns {
         return all;
     }
 
-    // `steps`: count of them, a byte before and 64 readable ones after them.
+    // Writes the runs of a path, counts into `summary`, and returns how many runs there are. `steps` has
+    // `count` steps; the byte before them is overwritten, 64 bytes after them are read. `out` null: only
+    // counts.
     static int64_t write(uint8_t* steps, int32_t count, bool row_is_query, uint32_t* out, Summary& summary) {
         const uint32_t operation[4] = {EQUAL, DIFFERENT, row_is_query ? DELETION : INSERTION,
                                        row_is_query ? INSERTION : DELETION};

@@ -102,7 +102,7 @@ struct ByteWork {
     PAIRALIGN_INLINE V row_edge(int32_t i) const { return V::load(row_edges[i == 1 ? 0 : 1]); }
     PAIRALIGN_INLINE V column_edge(int32_t i) const { return V::load(column_edges[i == 1 ? 0 : 1]); }
 
-    // Of the first cell, and of the others.
+    // [0]: of the first cell of the border; [1]: of all others.
     alignas(64) uint8_t row_edges[2][V::LANES] = {}, column_edges[2][V::LANES] = {};
 
     void find_edges() {

@@ -37,7 +37,7 @@ struct pairalign_trouble {
 // Names of the instruction sets that this machine can run, best first, separated by commas.
 PAIRALIGN_API const char* pairalign_instruction_sets();
 // `second` is null for one set against itself. long_pairs: 0 aligns pairs one by one, on all lanes of a
-// vector, where that is quicker; 1 (always) and 2 (never) are for tests. Null when `instruction_set` cannot
+// vector, where that is faster; 1 (always) and 2 (never) are for tests. Null when `instruction_set` cannot
 // run here.
 PAIRALIGN_API pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set* second,
                                                const int32_t* matrix, int32_t gap_open, int32_t gap_extend,

@@ -94,7 +94,7 @@ private:
     static constexpr int32_t UNREACHABLE = 1 << 30;
     static constexpr int32_t WIDE_BEAM = 7 * LaneShift<V>::STEP;
 
-    // H' of a lane's last cell is so much more than the score.
+    // By how much H' of a lane's last cell exceeds the score.
     int32_t raised(int lane) const { return (rows_.of(lane) + columns_.of(lane)) * w_.scheme.gap_extend; }
 
     // ---------------------------------------------------------------- which columns
@@ -103,8 +103,8 @@ private:
         return {rows_, columns_, each_diagonal_, border, row};
     }
 
-    // A lane is left out that has lost so much after some rows that, if it goes on so, its band takes
-    // more than a share of its matrix.
+    // Sets when `leave_out_hopeless` gives up a lane: when the score that it has lost grows with the rows so
+    // fast that its band would take more than the share `widest` of its matrix. 0: never.
     void set_hope(double widest) {
         for (int p = 0; p < PARTS; p++) {
             const Ints shorter = rows_.parts[p] < columns_.parts[p] ? rows_.parts[p] : columns_.parts[p];
@@ -304,7 +304,7 @@ private:
     // In which column of the last row H' of the last cell is.
     Ints end_column(int part) const { return columns_.parts[part] + w_.batch.rows - rows_.parts[part]; }
 
-    // H' of the lanes' last cells; of those that lie in or beside the last rows that were filled.
+    // Reads H' of the last cells of `lanes`, of those whose last cell lies in or beside the last rows filled.
     uint64_t read_scores(uint64_t lanes, int32_t* scores) const {
         const uint8_t* const border = w_.border(w_.batch.trace ? (w_.batch.rows - 1) / side_ + 1 : 0);
         const int32_t end = high_ < w_.columns ? high_ + 1 : high_;

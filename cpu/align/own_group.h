@@ -128,7 +128,7 @@ private:
             turn<V>([&](int l) { return lines + static_cast<size_t>(l) * stride + k; }, out);
     }
 
-    // Of each row residue.
+    // Makes a table of scores for each row residue.
     void make_tables() {
         const int32_t raise = scheme_.mode == LOCAL ? 0 : byte_raise(scheme_);
         uint8_t* const tables = memory_ + layout_.tables;
@@ -140,7 +140,7 @@ private:
 
     bool has_row_residue(int a) const { return own_.row_codes >> a & 1; }
 
-    // Of each lane, from the lines of residues that turn_residues has left.
+    // Makes a profile for each lane, from the lines of residues that turn_residues has left.
     void make_profiles() {
         const uint8_t* const tables = memory_ + layout_.tables;
         for (size_t l = 0; l < size_t{LANES}; l++) {

@@ -66,7 +66,7 @@ bool OwnRowPairs::may_align() const {
            fits_bytes(engine_.scheme);
 }
 
-// Where a row fills fewer, so many are idle that own rows are quicker.
+// A row with fewer pairs than this leaves so many lanes idle that batches with own rows are faster.
 int OwnRowPairs::least_lanes() const {
     if (engine_.own_rows == ALWAYS) return std::numeric_limits<int>::max();
     const OwnScores best = takes_few_rows() ? OwnScores::FEW_ROWS : usual();
@@ -84,7 +84,7 @@ void OwnRowPairs::take_pairs(std::vector<Task>& tasks) {
     tasks.resize(kept);
 }
 
-// All its pairs but those of which it is known that 8 bits do not hold their scores.
+// Takes the pairs of a task, except those whose scores are known not to fit 8 bits.
 void OwnRowPairs::take_task(Task& task) {
     const int32_t row = task.row_begin;
     size_t kept = 0;
@@ -106,12 +106,12 @@ bool OwnRowPairs::overflows(int64_t number) const {
            result_.scores[result_.slot(number)] + byte_offset(scheme) > 255 - scheme.highest;
 }
 
-// Whether it is of no use to try more: of local pairs that are much alike 8 bits hold few scores.
+// Whether to try no more pairs: the scores of most similar local pairs do not fit 8 bits.
 bool OwnRowPairs::mostly_overflow() const {
     return engine_.own_rows != ALWAYS && !floors_ && 2 * overflowed_ > aligned_;
 }
 
-// Of a batch, as pairs are aligned now.
+// How a batch is filled, above floors or not.
 BytePlan OwnRowPairs::plan(int32_t rows, int32_t columns) const {
     const ByteKernel& kernel = engine_.bytes();
     if (floors_) return plan_floors(kernel, rows, columns, trace_, engine_.share());
@@ -119,8 +119,8 @@ BytePlan OwnRowPairs::plan(int32_t rows, int32_t columns) const {
                       engine_.least_bits);
 }
 
-// Those from `first` on, so that pairs of a batch are alike in both lengths: by rows into as many stretches
-// as these are cut into batches by columns.
+// Sorts the pairs from `first` on, so that pairs of a batch have about the same lengths: first by rows, in
+// stretches of several batches, then each stretch by columns.
 void OwnRowPairs::cut_by_lengths(size_t first) {
     const auto longer_rows = [this](const PairPosition& a, const PairPosition& b) {
         return rows(a) > rows(b);
@@ -143,7 +143,7 @@ void OwnRowPairs::cut_by_lengths(size_t first) {
         add_batch(begin, std::min(begin + lanes_, pairs_.size()));
 }
 
-// Batches of pairs_, but for what does not fit or pay.
+// Cuts pairs_ into batches; pairs that do not fit, or for which a batch does not pay, are left.
 void OwnRowPairs::cut_batches() {
     if (pairs_.empty()) return;
     if (takes_few_rows()) cut_few_rows();
@@ -185,7 +185,8 @@ size_t OwnRowPairs::few_rows_end(size_t begin) const {
     return end;
 }
 
-// By the cells filled, where LINES is taken to fill no more than it has to.
+// Whether a batch of few rows fills its cells in less time than LINES, which is assumed to fill no cell in
+// vain.
 bool OwnRowPairs::are_better_than_lines(size_t begin, size_t end) const {
     double cells = 0;
     int32_t most_rows = 0, most_columns = 0;
@@ -215,7 +216,7 @@ void OwnRowPairs::add_batch(size_t begin, size_t end) {
     else left_[floors_].insert(left_[floors_].end(), pairs, pairs + count);
 }
 
-// Whether that is quicker than to align pairs one by one.
+// Whether a batch of this cost is faster than to align its pairs one by one.
 bool OwnRowPairs::pays(const PairPosition* pairs, int count, double cost) const {
     if (engine_.own_rows == ALWAYS || engine_.long_pairs == NEVER) return true;
     double one_by_one = 0;

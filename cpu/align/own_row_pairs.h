@@ -21,10 +21,10 @@ namespace pairalign {
 
 class OwnRowPairs {
 public:
-    // `scored`: the result has the pairs' scores.
+    // `scored`: the pairs' scores are in the result.
     OwnRowPairs(pairalign_engine& engine, pairalign_result& result, bool trace, bool scored);
 
-    // Pairs of rows that have fewer, in a task, are aligned so.
+    // A row with fewer pairs than this in a task has them aligned here.
     int few() const { return few_; }
 
     // Whether it is still going to align pairs whose scores 8 bits do not hold, above floors.

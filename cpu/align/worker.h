@@ -27,7 +27,8 @@ struct Capacity {
 // What one thread needs while it works on a task.
 class Worker {
 public:
-    // `wanted`: pair -> whether to align it; null: all. `chosen` may take pairs whose scores overflow.
+    // `wanted`: a flag for each pair of the window; null: all are aligned. `chosen` may take over pairs whose
+    // scores overflow.
     Worker(pairalign_engine& engine, pairalign_result& result, bool trace, Arena& arena,
            const std::vector<Task>& tasks, const uint8_t* wanted, OwnRowPairs& chosen)
         : engine_(engine),
@@ -112,9 +113,9 @@ private:
                           engine_.least_bits);
     }
 
-    // The pairs of a batch that are aligned one by one, on all lanes: those before the result, the longest
-    // ones. That is so many that the costs are lowest, and all when a batch would need more than its share of
-    // memory.
+    // Where the pairs of a batch end that are aligned one by one, on all lanes: the longest ones, which come
+    // first. Their number is the one that costs least; it is all where a batch would need more than its share
+    // of memory.
     int long_pairs_end(int32_t rows, Lanes how, const Kernel& kernel, int32_t row, int first, int end,
                        const uint8_t* wanted) const {
         if (engine_.long_pairs != AUTO) return engine_.long_pairs == ALWAYS ? end : first;
@@ -239,14 +240,14 @@ private:
         engine_.byte_gain = engine_.byte_gain - engine_.byte_gain / 32 + gain;
     }
 
-    // What so many lanes cost that are not tried in 8 bits without floors.
+    // What the pairs of `lanes` cost if 8 bits without floors are not tried.
     double cost_instead(const Kernel& kernel, int32_t rows, int32_t columns, int lanes) const {
         if (use_floors(rows, columns)) return plan_byte_batch(rows, columns, true).cost;
         const BatchPlan batch = plan_batch(kernel, rows, columns, trace_, engine_.share());
         return batch.cost * ((lanes + kernel.lanes - 1) / kernel.lanes);
     }
 
-    // What a batch of bytes is given, but for lanes and paths.
+    // Sets all that a batch of bytes is given, except lanes and paths.
     BytePlan set_byte_batch(int32_t row, int begin, int end, int first, bool floors) {
         const Set& rows = result_.rows_of(task_->flipped);
         const ByteKernel& bytes = engine_.bytes();

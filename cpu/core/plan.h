@@ -1,4 +1,4 @@
-// What fits: scores into lanes, flags and checkpoints into memory; and which kernel is the quicker one.
+// What fits: scores into lanes, flags and checkpoints into memory; and which kernel is the faster one.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ bool fits_floors(const Scheme& scheme, int32_t rows, int32_t columns);
 // Classes of a bit set of residues, or false where scores take more than classes can say.
 bool classes_of(const Scheme& scheme, int unambiguous, uint32_t codes, ResidueClasses& classes);
 
-// Costs are in about half the time that a batch of 16-bit lanes takes for one vector of cells without flags.
+// The unit of costs is about half the time in which 16-bit lanes fill one vector of cells without flags.
 
 // How a batch of pairs is filled: the flags of `block_rows` rows are kept at once, all or as many as fit.
 struct BatchPlan {
@@ -46,7 +46,7 @@ BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t c
 // The same of local mode above floors.
 BytePlan plan_floors(const ByteKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
 
-// How many times as much it costs when lanes have row sequences of their own, whose scores are found so.
+// By what factor a batch costs more when lanes have row sequences of their own, for each way to find scores.
 enum class OwnScores { CLASSES, FEW_ROWS, LINES };
 double own_rows_factor(OwnScores scores);
 

@@ -8,7 +8,7 @@ namespace pairalign {
 // When a pair is pruned. All but AUTO and NEVER is for tests and for --kernel pruned.
 enum class Pruning : int32_t {
     NEVER = 0,
-    AUTO = 1,        // where it is expected to be quicker
+    AUTO = 1,        // where it is expected to be faster
     ALWAYS = 2,      // as far as the band is at most half of the matrix
     FORCED = 3,      // however wide the band
     WAVEFRONTS = 4,  // by wavefronts, however much it costs, if there is room

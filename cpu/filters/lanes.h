@@ -24,7 +24,7 @@ struct Lanes {
 
 #define PAIRALIGN_INLINE static inline __attribute__((always_inline))
 
-// By each part; the loops leave nothing of themselves.
+// Applies an operator part by part; the compiler unrolls the loops.
 #define PAIRALIGN_BINARY(OPERATOR)                                                                     \
     PAIRALIGN_INLINE Lanes operator OPERATOR(const Lanes& a, const Lanes& b) {                         \
         Lanes made;                                                                                    \

@@ -68,7 +68,7 @@ void find_copies(FilteredSet& set) {
     if (has_any) set.are_copies = std::move(found);
 }
 
-// How many positions behind a row have its length, but at least 64.
+// How many of the following rows have the length of a row; 64 where these are fewer.
 int32_t span_of_like(const pairalign_filter& filter, int32_t row) {
     const int32_t* const lengths = filter.rows.given.lengths;
     const int32_t* const end = lengths + filter.rows.given.count;
@@ -109,7 +109,7 @@ struct Sampled {
     int32_t lengths[2];
     std::vector<uint64_t> grams[2];
 
-    // At most so many are shared, by sets of bits of a density.
+    // The most q-grams that the two can share, as sets of bits of a density tell.
     int64_t count_by_bits(int density) const {
         GramSet sets[2];
         std::vector<uint64_t> bits[2];

@@ -51,7 +51,7 @@ struct Grams {
     }
 };
 
-// Calls `use(word)` for all words of unambiguous residues of a sequence.
+// Calls use(word) for each word of unambiguous residues of a sequence.
 template <class Use>
 void each_word(const pairalign_set& set, int32_t position, const Use& use) {
     for_each_word(set.codes + set.starts[position], set.lengths[position], WORD_RESIDUES, 2, UNAMBIGUOUS,

@@ -59,7 +59,7 @@ namespace {
 
 using Chosen = pairalign_chosen_pairs;
 
-// Sums may go round: only differences matter.
+// Sums may wrap around: only differences matter.
 int32_t difference(int32_t sum, int32_t before) {
     return static_cast<int32_t>(static_cast<uint32_t>(sum) - static_cast<uint32_t>(before));
 }
@@ -160,8 +160,8 @@ void write_sums(Chosen& chosen) {
 
 }  // namespace
 
-// How many of the pairs from `first` on a batch has that takes `limit` bytes on the device at most, but for a
-// single pair.
+// Returns how many pairs from `first` on make a batch of at most `limit` bytes on the device, or 1 where a
+// single pair takes more.
 PAIRALIGN_API int64_t pairalign_cut_pairs(const pairalign_chosen_pairs* chosen, int64_t first, int32_t traced,
                                           int64_t limit) {
     // Nearly always all: none takes more than the longest row with the longest column of the rectangle.

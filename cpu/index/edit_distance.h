@@ -16,7 +16,7 @@ namespace pairalign {
 constexpr int32_t MARGIN = 8;
 constexpr uint8_t ROW_MARGIN = 0xfe, COLUMN_MARGIN = 0xff, MATCHES_NOTHING = 0xff;
 
-// Of two sequences, or of what is before (STEP -1) or after a pair of places in them.
+// Two sequences, or what is before (STEP -1) or after a pair of places in them.
 struct ResiduePair {
     const uint8_t *a, *b;
     int32_t a_length, b_length;
@@ -53,7 +53,7 @@ public:
         return most + 1;
     }
 
-    // How many residues are equal from there on.
+    // How many residues are equal from a pair of places on.
     template <int STEP>
     static int32_t count_equal(const uint8_t* a, const uint8_t* b) {
         for (int32_t equal = 0;; equal += MARGIN) {
@@ -74,7 +74,7 @@ private:
         now_.assign(diagonals, NOWHERE);
     }
 
-    // How far on `a` so many errors reach on diagonal d, place in a less place in b.
+    // How far in `a` an alignment with so many errors reaches on diagonal d = place in a - place in b.
     template <int STEP>
     int32_t reach(const ResiduePair& pair, int32_t errors, int32_t d, int32_t most) {
         const size_t at = static_cast<size_t>(d + most + 1);

@@ -39,7 +39,7 @@ public:
         for (int32_t k = 0; k < count; k++) put(rows[k]);
     }
 
-    // Of those that were put in last; those that stay are put together.
+    // Drops rows of those that were put in last, and closes the gaps.
     void drop(const int32_t* rows, int32_t count) override {
         if (count == 0) return;
         std::vector<int32_t> left;
@@ -146,7 +146,7 @@ private:
 
     bool is_mean() const { return filter_.thresholds.identity_of == OF_MEAN; }
 
-    // What matches, of `mean` twice, are a share of, at least.
+    // The least whole of which matches (for `mean`, twice the matches) are a share.
     int64_t whole_of(int32_t row) const {
         const int32_t n = filter_.rows.length(row), m = filter_.rows.length(column_);
         if (is_mean()) return int64_t{n} + m;
@@ -191,7 +191,7 @@ int64_t LaneIndex::find(int32_t first, int32_t stop, int32_t least_row, const pa
                          });
 }
 
-// Whether common subsequences drop so much of a sample of the pairs that lengths leave.
+// Whether common subsequences drop enough of a sample of the pairs that lengths leave.
 bool drops_enough(const pairalign_filter& filter, const SubsequenceKernel& kernel, int32_t percent) {
     const std::vector<int64_t> none(static_cast<size_t>(filter.rows.given.count));
     const pairalign_best_rows best{none.data(), none.data(), nullptr};

@@ -45,7 +45,8 @@ public:
     double sum() const { return sum_; }
 
 private:
-    // Above so many cells seeds are chosen in equal parts of the sequence instead: any choice is right.
+    // Where the recurrence would fill more cells, seeds are chosen in equal parts of the sequence instead:
+    // any choice is right.
     static constexpr int64_t MOST_CELLS = 1 << 20;
 
     void read(const uint8_t* codes, int32_t first, int32_t stop);

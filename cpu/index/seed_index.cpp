@@ -14,7 +14,7 @@ namespace {
 
 using namespace pairalign;
 
-// What it takes, about, in nanoseconds: to look at a word, a pair of the filter.
+// Estimated times in nanoseconds: to look up a word, and for the filter to look at a pair.
 constexpr double OF_WORD = 4, OF_PAIR = 2, OF_POSSIBLE_PAIR = 12;
 
 using Placed = std::pair<uint64_t, IndexedSeed>;

@@ -13,7 +13,7 @@ constexpr int MOST_BITS_OF_WORD = 62;
 constexpr int32_t SAMPLED_ROWS = 2000, SAMPLED_COLUMNS = 200, COUNTED_ROWS = 20000;
 constexpr int64_t SAMPLED_RESIDUES = 400'000, COUNTED_RESIDUES = 4'000'000;
 
-// Each how many-th sequence is looked at, for a sample.
+// The step between sequences of a sample.
 int32_t step_for(const FilteredSet& set, int32_t sequences, int64_t residues) {
     int64_t all = 0;
     for (int32_t s = 0; s < set.given.count; s++) all += set.length(s);
@@ -26,7 +26,7 @@ void add_words(const FilteredSet& rows, const SeedShape& shape, int32_t step, Wo
                       [&](uint64_t word, int32_t) { counts.add(word); });
 }
 
-// What seeds of so many residues would cost, for a pair, by a sample.
+// What an index of such seeds would cost for each pair, estimated from a sample.
 double cost_of(const pairalign_filter& filter, const SeedShape& shape) {
     const FilteredSet &rows = filter.rows, &columns = filter.columns();
     WordCounts counts(bits_for(8 * SAMPLED_RESIDUES, 16, 22));

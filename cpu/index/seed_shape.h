@@ -9,12 +9,12 @@
 
 namespace pairalign {
 
-// What it takes, about, in nanoseconds: to look at a seed, a pair that is found.
+// Estimated times in nanoseconds: to look at a seed, and at a pair that is found.
 constexpr double OF_SEED = 4, OF_FOUND = 150;
 
 inline uint64_t hash_of(uint64_t word) { return mix(word + 0x9e3779b97f4a7c15u); }
 
-// The least number of bits, of these, that so many entries have a number each in.
+// The least number of bits, from `least` to `most`, that numbers `entries` things.
 int bits_for(int64_t entries, int least, int most);
 
 // How often words occur in a sample of a set.
@@ -37,7 +37,7 @@ struct ChosenShape {
     double cost;
 };
 
-// Those that take the least.
+// The seeds that take the least time.
 ChosenShape choose_shape(const pairalign_filter& filter);
 
 }  // namespace pairalign

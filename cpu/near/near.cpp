@@ -41,12 +41,12 @@ struct Job {
     int32_t least_gap;  // of a residue
 };
 
-// What gaps cost at least in which so many residues are.
+// The least that gaps with so many residues in all can cost.
 int64_t cost_of_gaps(const Job& job, int64_t residues) {
     return residues ? job.costs.open + residues * job.least_gap : 0;
 }
 
-// What a path costs at least that comes to a diagonal, and ends on another one.
+// The least cost of a path that touches a diagonal and ends on another one.
 int64_t cost_of_detour(const Job& job, int64_t diagonal, int64_t end) {
     const int64_t rest = end - diagonal;
     if ((diagonal > 0) == (rest > 0) || !diagonal || !rest)
@@ -57,7 +57,7 @@ int64_t cost_of_detour(const Job& job, int64_t diagonal, int64_t end) {
 // Neighbouring columns in the lanes of a kernel.
 class Group {
 public:
-    // Lanes as `Lane`, of columns from `begin` on.
+    // Lays out the columns from `begin` on, in lanes of type `Lane`.
     template <class Lane>
     void lay_out(const Job& job, const NearLanes& lanes, int32_t begin, int32_t end) {
         begin_ = begin;
@@ -145,7 +145,8 @@ private:
         group_.length_count = lengths_.size();
     }
 
-    // Those on which gaps alone do not cost too much. False: there are none, or no pair fits in length.
+    // Chooses the diagonals on which gaps alone do not exceed the limit. False: there are none, or no pair
+    // fits in length.
     bool choose_diagonals(const Job& job, NearRow& row) const {
         const int32_t like = std::clamp(row.length, lengths_.back().length, group_.longest);
         if (!fit_in_length(*job.near.lengths, row.length, like)) return false;
@@ -209,7 +210,7 @@ private:
         for (size_t k = 0; k < groups; k++) wide_[k]->compare(job_, kernel.numbers, row, position, found);
     }
 
-    // The same columns in wider lanes; when the first row needs them.
+    // Lays out the same columns in wider lanes, when the first row needs them.
     void lay_out_wide(int32_t begin, int32_t end) {
         const NearLanes& numbers = job_.kernel.numbers;
         is_wide_ = true;

@@ -11,8 +11,9 @@
 
 namespace {
 
-// Writes the numbers below a limit of pairs that may pass, from pair `k` on, and returns the pair after them;
-// `numbers` moves on. What is not chosen is written, too, and then written over.
+// Writes the numbers of pairs from `k` on that are below a limit and may pass; `numbers` moves behind them.
+// Returns the first pair that is not below the limit. Without a branch: every number is written, and
+// overwritten by the next where it is not chosen.
 int64_t choose_below(const pairalign_reaching& of, int64_t k, int64_t limit, int64_t*& numbers) {
     int64_t* out = numbers;
     for (; k < of.count && of.numbers[k] < limit; k++) {

@@ -73,7 +73,7 @@ PAIRALIGN_INLINE V largest_of(const Values<V, STATES>& m) {
     return largest;
 }
 
-// Of both models, and how a pair begins and ends.
+// What gaps cost in both models, and how a pair begins and ends.
 template <class V>
 struct Gaps {
     V start_match, start_short, start_long, extend_short, extend_long, close_short, close_long;
@@ -108,20 +108,20 @@ struct MatchStates {
         }
     }
 
-    // What match states have of a `sum` that does not tell them apart.
+    // Shares a `sum` that does not depend on the match state out to the match states.
     PAIRALIGN_INLINE void enter_all(M& m, V sum, V floor) const {
 #pragma GCC unroll 4
         for (int s = 0; s < STATES; s++) m[s] = (STATES == 1 ? sum : enter[s] * sum) + floor;
     }
-    // What the next match states take of those of a cell and of the gaps that close there.
+    // Match states of the next cell on the diagonal, from those of a cell and from the gaps that close there.
     PAIRALIGN_INLINE void go_on(M& next, const M& m, V closed, V floor) const {
         const V hub = STATES == 1 ? closed : dot(leave, m) + closed;
 #pragma GCC unroll 4
         for (int s = 0; s < STATES; s++)
             next[s] = (stay[s] * m[s] + (STATES == 1 ? hub : enter[s] * hub)) + floor;
     }
-    // Going backward: match states before those that are `matched` and before gaps. Returns what gaps have
-    // of the former.
+    // Going backward: match states from the `matched` ones and the gaps that follow. Returns what gaps get
+    // from `matched`.
     PAIRALIGN_INLINE V come_back(M& m, const M& matched, V short_gaps, V long_gaps) const {
         const V entered = STATES == 1 ? matched[0] : dot(enter, matched);
 #pragma GCC unroll 4

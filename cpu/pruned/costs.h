@@ -9,8 +9,8 @@
 
 namespace pairalign {
 
-// Of pairs like one in full: of a batch, however many of its lanes are filled, and of one alone, as the last
-// ones are where they are few.
+// What pairs of about one size cost in full: a batch, however many of its lanes are filled, and a pair alone,
+// as the last few pairs are aligned.
 struct FullCost {
     double batch, alone;
     int lanes;
@@ -26,15 +26,16 @@ double share_of_band(double triangle, double longer, int32_t columns, bool free_
 // The largest triangle for which that is no more than `share`, of sequences of a length.
 double triangle_within(double share, int32_t columns, bool free_ends);
 
-// Of one pair by a band, its beams aside. `lanes`: of a vector.
+// What one pair costs by a band, without its beams. `lanes`: of a vector.
 double cost_of_band(double cells, int64_t antidiagonals, int lanes, bool trace);
-// How many cells may be had for that.
+// How many cells a band may have at that cost.
 double cells_for(double cost, int64_t antidiagonals, int lanes, bool trace);
-// Of a batch of pairs by bands, many at a time, as a part of what it costs in full. `width`: of columns.
+// What a batch costs by bands, as a part of what it costs in full. `width`: the part of its columns that is
+// filled.
 double part_of_lanes(double width, bool trace);
 
-// Of what could be pruned, the cheapest first, how many are, so that they and the rest of `pairs`, in full,
-// cost the least.
+// What some pairs cost when they are pruned. best_number: how many of these, the cheapest first, are pruned
+// so that all `pairs` cost least, the others being aligned in full.
 struct PrunedCost {
     double cost;
     int pairs;

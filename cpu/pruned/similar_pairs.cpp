@@ -36,8 +36,8 @@ SimilarPairs::SimilarPairs(pairalign_engine& engine, pairalign_result& result, b
     cut_batches();
 }
 
-// Lanes that were idle cost little, and pairs that they prune need no batch in full; as many as look similar,
-// at most.
+// Fills idle lanes with pairs in doubt, at most as many as there are pairs that look similar: such a lane
+// costs little, and what it prunes needs no lane of a full batch.
 void SimilarPairs::fill_up() {
     const size_t lanes = static_cast<size_t>(engine_.bytes().lanes), similar = pairs_.size();
     const std::vector<PairPosition> others = window_.in_doubt();
@@ -64,7 +64,8 @@ void SimilarPairs::choose_bands() {
     if (engine_.pruning.use == Pruning::AUTO && !batches_.empty()) keep_what_pays();
 }
 
-// The other pairs are aligned in full, so many at a time as there are lanes: few cost as much as many.
+// Keeps the batches that pay. The other pairs are aligned in full, as many at a time as there are lanes: few
+// cost as much as many.
 void SimilarPairs::keep_what_pays() {
     const FullCost full = window_.cost_of_longest();
     const auto cost = [&](const Piece& piece) {
@@ -90,7 +91,7 @@ void SimilarPairs::keep_what_pays() {
     batches_.resize(kept);
 }
 
-// So that pairs of a batch are alike: those that have about as many rows by what `key` says.
+// Sorts pairs so that those of a batch are alike: by rows, and pairs with about as many rows by `key`.
 template <class Key>
 void SimilarPairs::order(Key key) {
     const auto longer = [this](const Similar& a, const Similar& b) { return rows(a) > rows(b); };
@@ -119,7 +120,7 @@ void SimilarPairs::cut_batches() {
     }
 }
 
-// Makes tiles larger until they do.
+// Whether a batch fits into memory; makes its tiles larger until it does.
 bool SimilarPairs::fits(Piece& piece) {
     Group group{};
     OwnRows own{};

@@ -61,28 +61,29 @@ public:
         phase_ = Phase::SAMPLE;
         return true;
     }
-    // tasks() are the others then; none where pruning paid for hardly any of the sample.
+    // Ends the sample: tasks() are then all other pairs, or none where pruning paid for hardly any of the
+    // sample.
     void end_sample() {
         phase_ = Phase::ALL;
         tasks_.clear();
         if (LEAST_OF_SAMPLE * paid_ >= SAMPLE) tasks_ = all_tasks_;
     }
 
-    // Whether some pair is done; then left() says which are not, of those wanted.
+    // Whether some pair is done; left() says which of those wanted are not.
     bool any() const { return any_; }
     const uint8_t* left() const { return left_.data(); }
 
     // The pairs that are for lanes, and others that lanes may be filled up with.
     std::vector<PairPosition> similar() const { return pairs_left_as(FOR_LANES); }
     std::vector<PairPosition> in_doubt() const { return pairs_left_as(DOUBTFUL); }
-    // Whether lanes are quicker than so many pairs one by one, on so many threads.
+    // Whether lanes align so many pairs faster than threads that take them one by one.
     bool fills_lanes(int64_t pairs, int threads) const {
         return engine_.pruning.use == Pruning::LANES ||
                pairs >= int64_t{engine_.bytes().lanes / LANES_OF_A_PAIR} * threads;
     }
     double widest() const { return widest_in_lanes(engine_.pruning); }
 
-    // Lanes have done a pair.
+    // Takes note of a pair that lanes have aligned.
     void set_done(int64_t pair) {
         left_[static_cast<size_t>(pair)] = 0;
         any_ = true;
@@ -91,12 +92,12 @@ public:
     int64_t pairs_left() const {
         return std::count_if(left_.begin(), left_.end(), [](uint8_t left) { return left != 0; });
     }
-    // Of the first pair that was tried, the longest one.
+    // What the longest pair, which was tried first, costs in full.
     FullCost cost_of_longest() const {
         const PairPosition pair = position(longest_.row, longest_.begin);
         return cost_in_full(rows(pair), columns(pair));
     }
-    // Lanes leave a pair to be pruned alone: tasks() are those from go_on_alone() on.
+    // Takes a pair that lanes leave to be pruned alone: such pairs are tasks() from go_on_alone() on.
     void prune_alone(const PairPosition& pair) { alone_.push_back(pair); }
     void go_on_alone() {
         phase_ = Phase::ALONE;
@@ -107,8 +108,8 @@ public:
             tasks_.push_back({row, column, column + 1, 0});
         }
     }
-    // Of the bands that were planned, tasks() are then those that pay: what is left is aligned in full,
-    // many pairs at a time, so that few of them cost as much as many.
+    // Chooses the planned bands that pay as tasks(). What is left is aligned in full, many pairs at a time,
+    // so that few pairs cost as much as many.
     void choose_bands() {
         phase_ = Phase::BANDS;
         tasks_.clear();

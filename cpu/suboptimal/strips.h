@@ -3,7 +3,7 @@
 // Included by kernel_ISA.cpp, once for each instruction set.
 //
 // Invariant: no cell before the first or after the last row or column scores as much as a cell of the matrix
-// from which a path comes to it, so that strips are filled whole; that needs has_strips of suboptimal.cpp.
+// from which a path comes to it, so that strips are filled whole; that needs has_strips of job.h.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -46,8 +46,8 @@ PAIRALIGN_API int32_t pairalign_suboptimal_alignment(const pairalign_suboptimal_
                                                      const char* instruction_set,
                                                      pairalign_suboptimal_found* found, uint32_t* runs);
 
-// Aligns where that can be proven to be the best alignment without filling the matrix: see band.cpp.
-// Returns 1 with the alignment, whatever it scores; 2 where none scores `pair->least`, and that was quicker
+// Aligns where that can be proven to be the best alignment without filling the matrix: see proven_band.cpp.
+// Returns 1 with the alignment, whatever it scores; 2 where none scores `pair->least`, and that was faster
 // to tell; 0 where the matrix has to be filled; or what the first function returns below it. `rest`: no
 // suboptimal alignment scores more. `lowered` is for tests: it makes the proof unsound.
 PAIRALIGN_API int32_t pairalign_band_alignment(const pairalign_suboptimal_pair* pair,
@@ -157,7 +157,7 @@ struct SuboptimalKernel {
     // False when cancelled. `end` has score 0 where no cell reaches pair->least.
     bool (*narrow)(const SuboptimalJob& job, SuboptimalCheckpoints& checkpoints, SuboptimalEnd& end);
     bool (*wide)(const SuboptimalJob& job, SuboptimalCheckpoints& checkpoints, SuboptimalEnd& end);
-    // The same in strips, several times as fast, for pairs that has_strips of suboptimal.cpp allows.
+    // The same in strips, several times as fast, for pairs that has_strips of job.h allows.
     // `try_bytes`: strips may be filled in cells of 8 bits first.
     bool (*ends)(const SuboptimalJob& job, const SuboptimalGrid& grid, bool try_bytes, SuboptimalEnd& end);
     void (*tile)(const SuboptimalJob& job, const SuboptimalGrid& grid, int32_t strip, int32_t across,

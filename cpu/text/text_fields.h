@@ -267,7 +267,7 @@ struct Row {
         }
     }
 
-    // From 1, inclusive: where a span begins, or ends.
+    // Writes where a span begins or ends, counted from 1, both ends included.
     char* put_place(char* out, const Side& side, bool is_start) const {
         return put_number(out, is_start ? side.start + 1 : side.end);
     }
@@ -276,7 +276,7 @@ struct Row {
     bool turns_target() const { return pair.minus && text.along_query != 0; }
     bool is_backwards() const { return pair.minus && (text.along_query != 0) != exchanged; }
 
-    // Call visit(op, length) for each run in the order of the columns, as they are of this row.
+    // Calls visit(op, length) for each run, in the order and with the operations of this row's columns.
     template <typename Visit>
     void for_each_own_run(Visit visit) const {
         for (int64_t r = 0; r < pair.run_count; ++r) {
@@ -319,7 +319,7 @@ struct Row {
         return equal > 0 ? put_unsigned(out, equal) : out;
     }
 
-    // As its runs have it.
+    // The pair with query and target as its runs have them.
     Pair straight() const {
         Pair found = pair;
         if (exchanged) std::swap(found.query, found.target);
@@ -330,7 +330,7 @@ struct Row {
     const double* log_evalue() const { return exchanged ? text.log_evalue_exchanged : text.log_evalue; }
 };
 
-// That a value needs at most: of a name as it is, or with its quotes doubled.
+// The most bytes that a value needs; names may have quotes, which are doubled.
 inline int64_t field_bytes(const Pair& pair, int32_t field) {
     switch (field) {
         case PAIRALIGN_QUERY:

@@ -150,7 +150,7 @@ public:
     }
 
 private:
-    // Below: with `lock_` held, where nothing else is said.
+    // Functions below are called with `lock_` held unless their comment says otherwise.
 
     bool takeable() const { return !pieces_.empty() && pieces_.front().done; }
     bool idle() const { return pieces_.empty() && slabs_.empty(); }
@@ -164,14 +164,14 @@ private:
         return met ? PAIRALIGN_TEXT_DONE : PAIRALIGN_TEXT_WAITING;
     }
 
-    // A free buffer goes back; one that was made for a large pair is freed.
+    // Takes a free buffer back; frees one that was made for a large pair.
     void keep(Buffer buffer) {
         ++unused_;
         if (buffer.bytes == piece_bytes_) spare_.push_back(std::move(buffer));
         work_.notify_one();
     }
 
-    // The first slabs, those without unformatted pairs, are done with.
+    // Drops the first slabs all of whose pairs are formatted.
     void retire() {
         bool any = false;
         while (!slabs_.empty() && slabs_.front().planned && slabs_.front().unfinished == 0) {

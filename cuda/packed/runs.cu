@@ -49,7 +49,7 @@ __device__ __forceinline__ Columns columns_at(const uint2* moves, int columns, i
     return of;
 }
 
-// Whether the first column that moves tell is a gap as the leading one, and so one run with it.
+// Whether the first column in the moves continues the leading gap, so that both are one run.
 __device__ __forceinline__ bool continues(const uint2* moves, int columns, int leading) {
     if (leading == 0 || columns == 0) return false;
     const uint2 first = moves[(columns - 1) / 32];

@@ -59,7 +59,7 @@ public:
         for (uint32_t w = 0; w < WORDS; w++)
             if (row / ROWS == w) words_[w] += 1ull << (row % ROWS * BITS);
     }
-    // Counts become where rows end.
+    // Turns counts into the places where rows end.
     __device__ __forceinline__ void sum_up() {
         unsigned long long before = 0;
 #pragma unroll
@@ -68,7 +68,7 @@ public:
             before = words_[w] >> ((ROWS - 1) * BITS);
         }
     }
-    // The last place of a row that is not taken, which is taken.
+    // Takes the last free place of a row.
     __device__ __forceinline__ int32_t take(uint32_t row) {
         int32_t place = 0;
         const int shift = row % ROWS * BITS;

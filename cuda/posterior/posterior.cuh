@@ -10,7 +10,7 @@ constexpr int POSTERIOR_CODES = 32;   // of an alphabet
 constexpr int POSTERIOR_LANES = 32;   // of a warp: a y each, all with the same x
 constexpr int MOST_MATCH_STATES = 4;  // a model has these, or one
 
-// Of a row in the columns whose M are in shared memory at a time.
+// Bytes of a row's M, of as many columns as are in shared memory at a time.
 constexpr int posterior_chunk_bytes(int match_states) { return match_states == 1 ? 32 : 24; }
 
 // The models of cpu/posterior/model.h in the numbers of a kernel. Emissions [match state][code of x][code of

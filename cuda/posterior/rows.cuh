@@ -110,7 +110,7 @@ struct Rows {
         for (int s = 1; s < STATES; s++) largest = larger(largest, m[s]);
         return largest;
     }
-    // What match states have of a `sum` that does not tell them apart.
+    // Shares a `sum` that does not depend on the match state out to the match states.
     __device__ __forceinline__ Matches matches_of(N sum) const {
         Matches m;
         for (int s = 0; s < STATES; s++) m[s] = (STATES == 1 ? sum : enter[s] * sum) + tiny();

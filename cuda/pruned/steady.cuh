@@ -1,4 +1,4 @@
-// What goes on as it is: stretches of equal residues, in which a band need not be filled.
+// Stretches of equal residues, in which the lanes of a band stay as they are and need not be filled.
 //
 // Take from stored scores half a match for each antidiagonal: then equal residues cost nothing, and all other
 // steps something (`charge`). Let m be the diagonal with the highest score M of that kind, and let all others
