@@ -1,4 +1,4 @@
-"""What people take of alignments: pairs by name, the best ones, an order, a matrix, a page."""
+"""What `Alignments` offers to select from them: pairs by name, the best, an order, a matrix."""
 
 from __future__ import annotations
 

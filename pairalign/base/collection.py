@@ -1,4 +1,4 @@
-"""The interpreter's collection of garbage, which takes long where many objects are made."""
+"""Python's collection of garbage, put off where many objects are made: it would take long."""
 
 from __future__ import annotations
 

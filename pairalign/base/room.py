@@ -1,4 +1,4 @@
-"""Whether there is memory left: asked before what cannot say that there is none.
+"""Whether memory is left: asked before code that fails without saying that there is none.
 
 Libraries that are loaded, and OpenBLAS at its first product, end the process or raise anything.
 """

@@ -1,4 +1,4 @@
-"""Code that is loaded when it is needed, and quickly."""
+"""Code that is loaded when a command needs it, without a collection of garbage meanwhile."""
 
 from __future__ import annotations
 

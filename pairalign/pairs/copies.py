@@ -1,4 +1,4 @@
-"""Sequences that are the same, and the pairs of a window that are so alike (``cpu/pairs``)."""
+"""Copies: sequences that are the same, and the pairs of a window whose sequences are the same."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Similar sequences: pruned against full matrices, WFA2-lib (pywfa) and edlib, on one core.
 
 Bytes of pruned and full alignments are compared, and WFA2-lib's scores, before anything is timed.
-edlib computes edit distances: it is there for its speed alone. similar_grid.py compares many
-lengths and identities.
+edlib computes edit distances: it is there for its speed alone.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ class TcrDistances:
         ----------
         limit : int
         progress, memory_bytes
-            As for `pairalign.engines.cpu.near.pairs_within_drop`.
+            As for `pairalign.engines.cpu.near_pairs.pairs_within_drop`.
 
         Raises
         ------

@@ -1,7 +1,7 @@
 """Blocks of the pair matrix: windows in an order in which neighbours share rows and columns.
 
-Rows are cut into bands of whole windows; in a band windows come column by column. A shard is a
-contiguous part of that order, so it touches the rows of a band, or of two, and some columns. What
+Rows are cut into stripes of whole windows; in a stripe windows come column by column. A shard is a
+contiguous part of that order, so it touches the rows of a stripe, or of two, and some columns. What
 it writes is in the order of output all the same, in *pieces*: pairs that follow one another.
 `SumsOfWindows` is all that is held of the whole.
 """
@@ -43,9 +43,9 @@ class Pairs(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A place in the order of blocks: a window of a band, and how many of its pairs come before."""
+    """A place in the order of blocks: a window of a stripe, and how many of its pairs precede."""
 
-    band: int
+    stripe: int
     column: int
     row: int
     pairs: int
@@ -124,7 +124,7 @@ class Blocks:
     rows, columns : callable
         Lengths by sorted position; of one set the same.
     shards : int
-        Bands are about as high as the block of a shard is wide, in residues.
+        Stripes are about as high as the block of a shard is wide, in residues.
     density : Density, optional
         Default: all windows cost what lengths say.
 
@@ -151,24 +151,24 @@ class Blocks:
         self._columns = self._rows
         if not grid.triangular:
             self._columns = SumsOfWindows.of(columns, grid.width, grid.size, self._shift)
-        self._bands = self._cut_bands()
+        self._stripes = self._cut_stripes()
         self._ends = self._band_ends()
 
-    def _cut_bands(self) -> list[tuple[int, int]]:
-        """Return the half-open range of window rows of each band."""
+    def _cut_stripes(self) -> list[tuple[int, int]]:
+        """Return the half-open range of window rows of each stripe."""
         residues, others = sum(self._rows.residues), sum(self._columns.residues)
         wanted = 2 * self._shards if self._grid.triangular else self._shards * residues // others
-        bands = isqrt(wanted) or 1
+        stripes = isqrt(wanted) or 1
         starts = [0, *accumulate(self._rows.residues)][:-1]
-        numbers = [start * bands // residues for start in starts]
+        numbers = [start * stripes // residues for start in starts]
         cuts = [k for k in range(len(numbers)) if k == 0 or numbers[k] != numbers[k - 1]]
         return list(zip(cuts, [*cuts[1:], len(numbers)], strict=True))
 
     def _band_ends(self) -> list[int]:
-        """Return what all windows up to the end of each band cost."""
+        """Return what all windows up to the end of each stripe cost."""
         sums = [[0, *accumulate(one)] for one in (self._columns.weights, self._columns.counts)]
         costs = []
-        for start, stop in self._bands:
+        for start, stop in self._stripes:
             beside = stop if self._grid.triangular else 0
             cost = sum(self._column_costs(start, stop, beside))
             for group, part in self._density.column_parts(beside, self._grid.shape[1]):
@@ -186,7 +186,7 @@ class Blocks:
         return weights, counts
 
     def _column_costs(self, start: int, stop: int, end: int) -> list[int]:
-        """Return what the windows of a band cost, those of each column up to `end` together."""
+        """Return what the windows of a stripe cost, those of each column up to `end` together."""
         columns, costs = self._columns, []
         for group, part in self._density.column_parts(self._first_column(start), end):
             weights, counts = self._down(start, stop, group)
@@ -212,8 +212,8 @@ class Blocks:
             cells = weight * self._columns.weights[column]
         return self._density.of(row, column) * (cells + PAIR_CELLS * pairs)
 
-    def _rows_of(self, band: int, column: int) -> range:
-        start, stop = self._bands[band]
+    def _rows_of(self, stripe: int, column: int) -> range:
+        start, stop = self._stripes[stripe]
         return range(start, min(column + 1, stop) if self._grid.triangular else stop)
 
     def find(self, number: int) -> _Place:
@@ -231,19 +231,19 @@ class Blocks:
         left = self._ends[-1] * number // self._shards
         if left <= 0:
             return _Place(0, 0, 0, 0)
-        band = bisect_left(self._ends, left)
-        left -= self._ends[band - 1] if band else 0
-        costs = list(accumulate(self._column_costs(*self._bands[band], self._grid.shape[1])))
+        stripe = bisect_left(self._ends, left)
+        left -= self._ends[stripe - 1] if stripe else 0
+        costs = list(accumulate(self._column_costs(*self._stripes[stripe], self._grid.shape[1])))
         place = bisect_left(costs, left)
         left -= costs[place - 1] if place else 0
-        column = self._first_column(self._bands[band][0]) + place
-        rows = self._rows_of(band, column)
+        column = self._first_column(self._stripes[stripe][0]) + place
+        rows = self._rows_of(stripe, column)
         costs = list(accumulate(self._cost(row, column) for row in rows))
         place = bisect_left(costs, left)
         left -= costs[place - 1] if place else 0
         window = self._grid.window(rows[place], column)
         left = -(-left // self._density.of(rows[place], column))
-        return _Place(band, column, rows[place], self._find_pair(window, left))
+        return _Place(stripe, column, rows[place], self._find_pair(window, left))
 
     def _find_pair(self, window: Window, target: int) -> int:
         """Pairs of a window, from its first on, that cost at least `target` (at most all)."""
@@ -260,12 +260,12 @@ class Blocks:
 
     def between(self, start: _Place, stop: _Place) -> Iterator[Window]:
         """Give the windows from one place up to another, some of them cut."""
-        for band in range(start.band, stop.band + 1):
-            first = self._first_column(self._bands[band][0])
-            last = stop.column if band == stop.band else self._grid.shape[1] - 1
-            for column in range(start.column if band == start.band else first, last + 1):
-                for row in self._rows_of(band, column):
-                    here = (band, column, row)
+        for stripe in range(start.stripe, stop.stripe + 1):
+            first = self._first_column(self._stripes[stripe][0])
+            last = stop.column if stripe == stop.stripe else self._grid.shape[1] - 1
+            for column in range(start.column if stripe == start.stripe else first, last + 1):
+                for row in self._rows_of(stripe, column):
+                    here = (stripe, column, row)
                     if start[:3] <= here <= stop[:3]:
                         window = self._grid.window(row, column)
                         from_, to = start.pairs * (here == start[:3]), window.pairs

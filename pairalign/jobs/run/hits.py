@@ -5,9 +5,9 @@ with itself each pair counts for both of its sequences. `ranking` says what the 
 in `pairalign.alignments.best_hits`. Results come query by query in the order of the input, each
 with its hits, best first.
 
-Ranking takes scores alone, or spans and counts where identities are ranked. As a heap a query has
-hits in memory, queries come in blocks whose heaps fit: nearly always one. A shard has consecutive
-queries, so that of a set with itself pairs of two shards are ranked in both.
+Ranking takes scores alone, or spans and counts where identities are ranked. Each query has a heap
+of hits in memory, so queries come in blocks whose heaps fit: nearly always all in one. A shard has
+consecutive queries; of a set with itself, pairs of two shards are ranked in both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The pairs of a set that are alike, held as numbers: what splits and audits look at."""
+"""The similar pairs of a set, held as numbers: what splits and audits look at."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ See ``cuda/packed/packed.cuh`` for the layout, ``cuda/packed/fill.cu`` and
 
 References
 ----------
-Y. Dohi, K. Benkrid, C. Ling, T. Hamada, Y. Shibata: Highly efficient mapping of the Smith-Waterman
+K. Dohi, K. Benkrid, C. Ling, T. Hamada, Y. Shibata: Highly efficient mapping of the Smith-Waterman
 algorithm on CUDA-compatible GPUs. ASAP 2010.
 """
 
