@@ -18,15 +18,19 @@ Of DNA, odds to the power 0.8 and half of the chance to open a gap are better th
 these and the weights of flanks were chosen on half of 162 RNA families, and those where no fragment
 of simulated genes is torn. They add up to no 1.
 
-With four match states (`MOST_MATCH_STATES`) the pair HMM of proteins is that of small families of
-`pairalign msa` (`pairalign.jobs.msa.model_choice`). A state of ProbCons' pairs and those of
-helices, strands and other residues (EHO, Le et al. 2008, six replacements a site, gamma
+With four match states (`MOST_MATCH_STATES`) the pair HMM is that of small families of
+`pairalign msa` (`pairalign.jobs.msa.model_choice`). Of proteins, a state of ProbCons' pairs and
+those of helices, strands and other residues (EHO, Le et al. 2008, six replacements a site, gamma
 distribution of shape 1) were the start; chances to stay in, leave and enter a state were estimated
 by expectation maximization. All were then trained together by 40 steps along the gradient of the
 expected accuracy: the share of what references align, of pairs below 70% identity of the tuning
 half of BAliBASE RV11, RV20, RV40 (whole and trimmed) and OXBENCH, each family with a weight of its
 sequences less one, four at most. Changes of logarithms were penalized by their squares. Extending,
 closing and ending gaps stayed as in ProbCons. What came out are weights that add up to no 1.
+
+The four match states of DNA are estimated from 75 alignments of 14 RNA families, and the partition
+function's odds beside them: `scripts/train_models.py` makes them again. Half of the chance to open
+a gap, 0.4 to extend it and 0.15 in the partition function were chosen on the same families.
 
 Residues that stand for several (B, Z, J, and the IUPAC letters of DNA) have the mean of the odds of
 these, weighted by how frequent they are; U counts as C, O as K; X, N, ``*`` and any other have odds
@@ -59,6 +63,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.scoring.dna_tables import DNA_BACKGROUND, DNA_ODDS, DNA_STATES
 from pairalign.scoring.posterior_tables import (
     GAPS,
     MATCH_STATES,
@@ -130,7 +135,7 @@ OF_STATES = ("stay", "leave", "enter", "open_short", "open_long")
 """Fields of a model that have a number for each match state."""
 
 _DNA_TEMPERATURE = 1.25
-"""Of the pair HMM: what its log odds are divided by."""
+"""Of the pair HMM with one match state: what its log odds are divided by."""
 _DNA_GAP = 0.5
 """What the chance to open a gap in the pair HMM is multiplied by."""
 _FLANK = 0.002
@@ -151,10 +156,10 @@ def posterior_model(alphabet: Alphabet, *, match_states: int = 1) -> PosteriorMo
     ----------
     alphabet : Alphabet
     match_states : int
-        Of proteins: one, as ProbCons has, or `MOST_MATCH_STATES`. DNA has one.
+        One, or `MOST_MATCH_STATES`.
     """
     if alphabet == DNA:
-        return _dna_model()
+        return _dna_model() if match_states == 1 else _rna_model()
     return _probcons_model() if match_states == 1 else _trained_model()
 
 
@@ -234,35 +239,70 @@ def _protein_model(
 
 
 def _dna_model() -> PosteriorModel:
-    """Return ProbConsRNA's model, alike from both ends, with long gaps for flanks.
+    background = _numbers(RNA_BACKGROUND)
+    odds = _symmetric(RNA_PAIRS) / np.outer(background, background)
+    open_ = 0.0190259293
+    return _model_with_flanks(
+        [odds ** (1 / _DNA_TEMPERATURE)],
+        odds,
+        background,
+        extend=0.3269913495,
+        gap_extend=math.exp(-0.25),
+        stay=[1 - 2 * open_],
+        leave=[0],
+        enter=[1],
+        open_short=[open_],
+    )
+
+
+def _rna_model() -> PosteriorModel:
+    hmm = {name: [getattr(state, name) for state in DNA_STATES] for name in OF_STATES}
+    del hmm["open_long"]
+    return _model_with_flanks(
+        [_symmetric(state.odds) for state in DNA_STATES],
+        _symmetric(DNA_ODDS),
+        _numbers(DNA_BACKGROUND),
+        extend=0.4,
+        gap_extend=math.exp(-0.15),
+        **hmm,
+    )
+
+
+def _model_with_flanks(
+    odds: list[npt.NDArray[np.float64]],
+    partition_odds: npt.NDArray[np.float64],
+    background: npt.NDArray[np.float64],
+    *,
+    extend: float,
+    gap_extend: float,
+    enter: list[float],
+    open_short: list[float],
+    **hmm: list[float],
+) -> PosteriorModel:
+    """Return a model of DNA: gaps are closed as they are opened, long ones are flanks.
 
     As published, an end in a match weighs 46 times one in a gap, and the last base of a fragment
     stands where the longer sequence ends.
     """
-    background = _numbers(RNA_BACKGROUND)
-    odds = _symmetric(RNA_PAIRS) / np.outer(background, background)
-    open_, extend = 0.0190259293, 0.3269913495
-    gap = math.sqrt(open_ * _DNA_GAP * (1 - extend))
+    gaps = [chance * _DNA_GAP * (1 - extend) for chance in open_short]
+    close = math.sqrt(sum(gap * share for gap, share in zip(gaps, enter, strict=True)))
     return PosteriorModel(
-        hmm_emission=_with_ambiguous(odds ** (1 / _DNA_TEMPERATURE), background, _DNA_GROUPS)[
-            np.newaxis
-        ],
-        partition_emission=_with_ambiguous(odds, background, _DNA_GROUPS),
+        hmm_emission=np.stack([_with_ambiguous(one, background, _DNA_GROUPS) for one in odds]),
+        partition_emission=_with_ambiguous(partition_odds, background, _DNA_GROUPS),
         **_rounded(
+            **hmm,
+            enter=enter,
+            open_short=[gap / close for gap in gaps],
+            open_long=[_FLANK / _INSIDE] * len(gaps),
             start_match=1 / _INSIDE,
-            start_short=gap / _INSIDE,
+            start_short=close / _INSIDE,
             start_long=1.0,
-            stay=[1 - 2 * open_],
-            leave=[0],
-            enter=[1],
-            open_short=[gap],
-            open_long=[_FLANK / _INSIDE],
             extend_short=extend,
             extend_long=_FLANK_EXTENSION,
-            close_short=gap,
+            close_short=close,
             close_long=_FLANK / _INSIDE,
             gap_open=math.exp(-4.0),
-            gap_extend=math.exp(-0.25),
+            gap_extend=gap_extend,
         ),
     )
 

@@ -71,7 +71,7 @@ RNA_PAIRS = """
 
 @dataclass(frozen=True)
 class MatchState:
-    """A match state of the pair HMM of proteins: weights, and odds of the residues above."""
+    """A match state of the pair HMM: weights, and odds of the residues in the order above."""
 
     stay: float
     leave: float

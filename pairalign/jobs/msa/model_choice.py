@@ -2,7 +2,8 @@
 
 The pair HMM with several match states was trained on references, most of which are domains, and
 aligns domains better, the more the less similar they are; whole proteins, parts of which have no
-counterpart in others, it aligns worse. Lengths tell the two apart to some degree.
+counterpart in others, it aligns worse. Lengths tell the two apart to some degree. That of DNA was
+trained on structured RNAs; genes evolve otherwise, and are longer.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ MOST_OF_ALL_PAIRS = 100
 
 _ALIKE = 0.9
 """Of the longer sequence of a pair, in the mean of all pairs."""
+
+_MOST_BASES = 500
+"""Of DNA and RNA, in the mean: longer sequences are taken for genes."""
 
 _LEAST_USUAL = 3
 """Sequences that say how long those of a family are."""
@@ -40,18 +44,22 @@ def match_states_of(sequences: SequenceSet, usual: npt.NDArray[np.int64] | None 
     Returns
     -------
     int
-        `MOST_MATCH_STATES` for up to `MOST_OF_ALL_PAIRS` proteins whose lengths are alike, else 1.
+        `MOST_MATCH_STATES` for up to `MOST_OF_ALL_PAIRS` proteins whose lengths are alike, and for
+        as many sequences of DNA that are short; else 1.
 
     Notes
     -----
     In whole numbers, so that it is the same on every machine.
     """
     count = len(sequences)
-    if sequences.alphabet == DNA or count > MOST_OF_ALL_PAIRS:
+    if count > MOST_OF_ALL_PAIRS:
         return 1
     lengths = sequences.lengths.astype(np.int64)
     if usual is not None and len(usual) >= _LEAST_USUAL:
         lengths = lengths[usual]
+    if sequences.alphabet == DNA:
+        is_short = int(lengths.sum()) <= _MOST_BASES * len(lengths)
+        return MOST_MATCH_STATES if is_short else 1
     one, other = (lengths[index] for index in np.triu_indices(len(lengths), 1))
     alike = np.minimum(one, other) * _ONE // np.maximum(one, other)
     return MOST_MATCH_STATES if int(alike.sum()) >= int(_ALIKE * _ONE) * len(alike) else 1

@@ -1,0 +1,294 @@
+"""Estimate the pair HMMs of DNA and proteins from reference alignments.
+
+    python scripts/train_models.py --write          # DNA: tests/data/rna_references.fasta.xz
+    python scripts/train_models.py --protein bench1.0/ox/ref bench1.0/bali3/ref
+
+Of DNA all weights are made again. Columns of pairs of references are counted: with one match state
+that is all. Which of several match states a column is in is not seen: expectation maximization, 40
+rounds from states that differ in how many of their columns are identical.
+
+Tables of proteins are not made again, it is said how near such estimates come to them: ProbCons'
+pairs were published without the alignments that they are counts of, MIQS without its program, and
+the four match states went on from such an estimate to where references are aligned best, by a
+program that was not kept. Every other file of the folders (aligned FASTA) counts, as those of
+`benchmark.py msa --half tuning` do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import lzma
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from pairalign.scoring import posterior_tables as shipped  # noqa: E402
+
+REFERENCES = ROOT / "tests/data/rna_references.fasta.xz"
+TABLES = ROOT / "pairalign/scoring/dna_tables.py"
+RESIDUES = {"dna": "ACGU", "protein": "ARNDCQEGHILKMFPSTWYV"}
+ROUNDS = 40
+IDENTICAL = {1: [0.6], 4: [0.97, 0.8, 0.6, 0.35]}
+"""The share of identical columns that each match state begins with, by how many there are."""
+PSEUDOCOUNTS = 2.0
+LEAST_COLUMNS = 10
+MOST_WEIGHT = 4
+"""A family counts as its sequences less one do, and at most this."""
+MOST_IDENTICAL = 0.7
+"""Pairs of proteins that are counted, and in a family:"""
+MOST_PAIRS = 60
+
+Array = Any
+Family = list[str]
+
+
+@dataclass
+class Columns:
+    """Runs of aligned columns without a gap, the longest first.
+
+    Attributes
+    ----------
+    pairs : list of arrays
+        Of each place in a run: the two residues of the runs that are so long, as one number.
+    weights, ends : arrays
+        What each run counts, and whether no gap follows, but the end of the pair.
+    """
+
+    pairs: list[Array]
+    weights: Array
+    ends: Array
+
+
+def read_references(path: Path) -> list[Family]:
+    """Return the rows of each alignment of a folder, or of a file with names FAMILY/ROW."""
+    if path.is_dir():
+        texts = [one.read_text() for one in sorted(path.iterdir())[::2]]
+        return [[row for _, row in _records(text)] for text in texts]
+    families: dict[str, Family] = {}
+    with lzma.open(path, "rt") as file:
+        for name, row in _records(file.read()):
+            families.setdefault(name.rpartition("/")[0], []).append(row)
+    return list(families.values())
+
+
+def _records(text: str) -> Iterator[tuple[str, str]]:
+    for record in text.split(">")[1:]:
+        name, *lines = record.split("\n")
+        yield name, "".join(lines).upper()
+
+
+def count_columns(families: list[Family], residues: str, most_identical: float) -> Columns:
+    """Cut all pairs of rows into runs."""
+    codes = np.full(256, len(residues))
+    codes[np.frombuffer(residues.encode(), np.uint8)] = range(len(residues))
+    codes[ord("T")] = codes[ord("U")] if "U" in residues else codes[ord("T")]
+    runs: list[tuple[Array, float, bool]] = []
+    for rows in families:
+        pairs = list(combinations(rows, 2))
+        weight = min(len(rows) - 1, MOST_WEIGHT) / len(pairs)
+        step = 1 if len(residues) == 4 else 1 + len(pairs) // MOST_PAIRS
+        for one, other in pairs[::step]:
+            found = list(_runs(one, other, codes, len(residues), most_identical))
+            runs += [(run, step * weight, run is found[-1]) for run in found]
+    runs.sort(key=lambda run: -len(run[0]))
+    longest, lengths = len(runs[0][0]), np.array([len(run[0]) for run in runs])
+    table = np.full((longest, len(runs)), len(residues) ** 2)
+    for k, (run, _, _) in enumerate(runs):
+        table[: len(run), k] = run
+    places = [table[k, : (lengths > k).sum()] for k in range(longest)]
+    return Columns(places, np.array([r[1] for r in runs]), np.array([r[2] for r in runs]))
+
+
+def _runs(one: str, other: str, codes: Array, count: int, most: float) -> Iterator[Array]:
+    """Give the runs of a pair; ends of either sequence that the other lacks are no gaps."""
+    letters = np.array([np.frombuffer(row.encode(), np.uint8) for row in (one, other)])
+    gaps = (letters == ord("-")) | (letters == ord("."))
+    letters, gaps = letters[:, ~gaps.all(0)], gaps[:, ~gaps.all(0)]
+    aligned = ~gaps.any(0)
+    if aligned.sum() < LEAST_COLUMNS or (letters[0] == letters[1])[aligned].mean() > most:
+        return
+    low, high = np.sort(codes[letters], axis=0)
+    pairs = np.where(high < count, low * count + high, count**2)
+    edges = np.flatnonzero(np.diff(np.r_[0, aligned, 0]))
+    for begin, end in edges.reshape(-1, 2):
+        yield pairs[begin:end]
+
+
+class MatchStates:
+    """Match states whose weights are estimated; each run begins and ends as gaps have it."""
+
+    def __init__(self, columns: Columns, residues: int, states: int) -> None:
+        self.columns, self.residues = columns, residues
+        low, high = np.divmod(np.arange(residues**2), residues)
+        self.one_way = np.where(low == high, 1.0, 0.5)
+        seen = self._count(np.ones((sum(map(len, columns.pairs)), 1)))[0]
+        self.background = seen.sum(0) / seen.sum()
+        random = np.outer(self.background, self.background)
+        apart = random * (1 - np.eye(residues))
+        self.joint = np.array([share * np.diag(self.background) + (1 - share) * apart / apart.sum()
+                               for share in IDENTICAL[states]])  # fmt: skip
+        self.random = random
+        self.enter, self.open = np.full(states, 1 / states), np.full(states, 0.03)
+        self.stay = np.full(states, 0.97 if states == 1 else 0.85)
+        self.leave = 1 - self.stay - self.open
+
+    def _count(self, shares: Array) -> Array:
+        """Sum up residues of the columns of each state, symmetric."""
+        size, weights = self.residues, self.columns.weights
+        pairs = np.concatenate(self.columns.pairs)
+        weighted = shares * np.concatenate([weights[: len(p)] for p in self.columns.pairs])[:, None]
+        sums = [np.bincount(pairs, w, size**2 + 1)[:-1].reshape(size, size) for w in weighted.T]
+        return np.array([(table + table.T) / 2 for table in sums])
+
+    def improve(self) -> None:
+        """Do a round of expectation maximization."""
+        pairs, weights, ends = self.columns.pairs, self.columns.weights, self.columns.ends
+        both = self.joint.reshape(len(self.joint), -1) / self.one_way
+        odds = np.hstack((both, np.ones((len(both), 1)))).T
+        going_on = np.diag(self.stay) + np.outer(self.leave, self.enter)
+        forward: list[Array] = []
+        sizes: list[Array] = []
+        for place, here in enumerate(pairs):
+            before = forward[-1][: len(here)] @ going_on if place else self.enter
+            values = before * odds[here]
+            sizes.append(values.sum(1))
+            forward.append(values / sizes[-1][:, None])
+        backward = np.where(ends[:, None], 1, self.open)
+        after = following = np.empty(0)
+        stays, leaves, enters, opens = np.zeros((4, len(both)))
+        shares: list[Array] = []
+        for place in range(len(pairs) - 1, -1, -1):
+            here, value = forward[place], backward[: len(pairs[place])].copy()
+            count = len(pairs[place + 1]) if place + 1 < len(pairs) else 0
+            if count:
+                after = odds[pairs[place + 1]] * following / sizes[place + 1][:, None]
+                value[:count] = after @ going_on.T
+            whole = weights[: len(here)] / (here * value).sum(1)
+            share = here * value * whole[:, None]
+            if count:
+                after, into = after * whole[:count, None], here[:count]
+                stays += (into * after).sum(0) * self.stay
+                enters += (after * (into @ self.leave)[:, None]).sum(0) * self.enter
+                leaves += (into * (after @ self.enter)[:, None]).sum(0) * self.leave
+            last = share[count:] * ~ends[count : len(here), None]
+            opens += last.sum(0)
+            if not place:
+                enters += share.sum(0)
+            shares.append(share / weights[: len(here), None])
+            following = value
+        counts = self._count(np.concatenate(shares[::-1])) + PSEUDOCOUNTS * self.random
+        self.joint = counts / counts.sum((1, 2), keepdims=True)
+        if len(both) == 1:
+            stays, leaves = stays + leaves, 0 * leaves
+        every = stays + leaves + opens
+        self.stay, self.leave, self.open = stays / every, leaves / every, opens / every
+        self.enter = enters / enters.sum()
+
+    @property
+    def odds(self) -> Array:
+        """Of an aligned pair, by match state."""
+        return self.joint / self.random
+
+
+def train(families: list[Family], alphabet: str, states: int, most: float = 1.0) -> MatchStates:
+    """Estimate the weights of match states from pairs whose identity is at most `most`."""
+    residues = RESIDUES[alphabet]
+    model = MatchStates(count_columns(families, residues, most), len(residues), states)
+    for _ in range(ROUNDS if states > 1 else 1):
+        model.improve()
+    return model
+
+
+def table(one: MatchStates, several: MatchStates) -> str:
+    """Return the module that the package reads."""
+    text = f'''"""Match states of DNA and RNA, as `scripts/train_models.py` writes them.
+
+`open_short` is the chance that a gap of either sequence follows.
+"""
+
+from pairalign.scoring.posterior_tables import MatchState
+
+DNA_BACKGROUND = "{" ".join(map(_number, one.background))}"
+"""Of A, C, G and T."""
+
+DNA_ODDS = {_lower(one.odds[0])}
+"""Without match states."""
+
+DNA_STATES = (
+'''
+    weights = zip(several.stay, several.leave, several.enter, several.open / 2, strict=True)
+    for values, odds in zip(weights, several.odds, strict=True):
+        text += "    MatchState(\n"
+        for name, value in zip(("stay", "leave", "enter", "open_short"), values, strict=True):
+            text += f"        {name}={_number(value)},\n"
+        text += f"        open_long=0,\n        odds={_lower(odds)},\n    ),\n"
+    return text + ")\n"
+
+
+def _lower(odds: Array) -> str:
+    return json.dumps("\n".join(" ".join(map(_number, r[: k + 1])) for k, r in enumerate(odds)))
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def compare(families: list[Family]) -> None:
+    """Print how near the estimates of proteins come to the tables that are shipped."""
+    background = np.array(shipped.PROTEIN_BACKGROUND.split(), float)
+    probcons = _symmetric(shipped.PROTEIN_PAIRS) / np.outer(background, background)
+    one = train(families, "protein", 1, MOST_IDENTICAL)
+    _print("one state, ProbCons", np.log(one.odds[0]), np.log(probcons))
+    _print("partition function, MIQS", np.log(one.odds[0]), _symmetric(shipped.MIQS))
+    four = train(families, "protein", 4, MOST_IDENTICAL)
+    left = list(range(4))
+    for k, state in enumerate(shipped.MATCH_STATES):
+        theirs = np.log(_symmetric(state.odds))
+        near = max(left, key=lambda s: _correlation(np.log(four.odds[s]), theirs))
+        left.remove(near)
+        _print(f"match state {k + 1} of four", np.log(four.odds[near]), theirs)
+
+
+def _symmetric(lower: str) -> Array:
+    rows = [np.array(line.split(), float) for line in lower.strip().split("\n")]
+    full = np.zeros((len(rows), len(rows)))
+    for k, row in enumerate(rows):
+        full[k, : k + 1] = full[: k + 1, k] = row
+    return full
+
+
+def _correlation(ours: Array, theirs: Array) -> float:
+    half = np.tril_indices(len(ours))
+    return float(np.corrcoef(ours[half], theirs[half])[0, 1])
+
+
+def _print(name: str, ours: Array, theirs: Array) -> None:
+    print(f"{name}: correlation of log odds {_correlation(ours, theirs):.3f}")
+
+
+def main() -> None:
+    """Read the command line and train."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--protein", type=Path, nargs="+", help="folders of references: compare")
+    parser.add_argument("--write", action="store_true", help="write the tables of DNA")
+    options = parser.parse_args()
+    if options.protein:
+        return compare([rows for path in options.protein for rows in read_references(path)])
+    families = read_references(REFERENCES)
+    text = table(*(train(families, "dna", states) for states in IDENTICAL))
+    if options.write:
+        TABLES.write_text(text)
+    print("as shipped" if TABLES.read_text() == text else f"{TABLES} differs: --write")
+
+
+if __name__ == "__main__":
+    main()
