@@ -193,14 +193,18 @@ def test_models_are_distributions(model):
         assert (table > 0).all()
 
 
-def test_gaps_of_dna_are_alike_from_both_ends_and_dear_inside_where_they_are_flanks():
-    model = MODELS["dna"]
+@pytest.mark.parametrize("match_states", [1, MOST_MATCH_STATES])
+def test_gaps_of_dna_are_alike_from_both_ends_and_dear_inside_where_they_are_flanks(match_states):
+    model = posterior_model(DNA, match_states=match_states)
+    assert model.match_states == match_states
     assert model.start_match < model.start_long == 1
-    assert model.open_short == model.close_short == model.start_short / model.start_match
-    assert model.open_long == model.close_long
+    assert model.close_short == model.start_short / model.start_match
+    assert model.open_short @ model.enter == pytest.approx(model.close_short, rel=1e-5)
+    assert (model.open_long == model.close_long).all()
     flank, ends_in_match = model.open_long[0] * model.start_long, model.start_match
     assert flank < ends_in_match
-    assert model.open_long[0] * model.close_long < model.open_short[0] * model.close_short / 10**6
+    inside = model.open_short.min() * model.close_short
+    assert model.open_long[0] * model.close_long < inside / 10**5
     assert model.extend_short < model.extend_long < 1
 
 

@@ -343,12 +343,15 @@ def test_alignments_that_are_not_of_the_sequences(tmp_path, family, change, mess
         ([90, 100], "protein", 4),
         ([100, 89], "protein", 1),
         ([100, 89, 100], "protein", 4),  # 0.93 in the mean
-        ([100, 100], "dna", 1),
+        ([400, 600], "dna", 4),
+        ([50, 100, 500], "dna", 4),
+        ([500, 501], "dna", 1),
+        ([50] * 101, "dna", 1),
         ([50] * 100, "protein", 4),
         ([50] * 101, "protein", 1),
     ],
 )
-def test_proteins_of_like_lengths_have_several_match_states(lengths, alphabet, states):
+def test_proteins_of_like_lengths_and_short_dna_have_several_match_states(lengths, alphabet, states):
     sequences = pairalign.SequenceSet.from_strings(
         ["A" * length for length in lengths], alphabet=alphabet
     )
