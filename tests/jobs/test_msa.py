@@ -351,7 +351,7 @@ def test_alignments_that_are_not_of_the_sequences(tmp_path, family, change, mess
         ([50] * 101, "protein", 1),
     ],
 )
-def test_proteins_of_like_lengths_and_short_dna_have_several_match_states(lengths, alphabet, states):
+def test_like_proteins_and_short_dna_have_several_match_states(lengths, alphabet, states):
     sequences = pairalign.SequenceSet.from_strings(
         ["A" * length for length in lengths], alphabet=alphabet
     )

@@ -6,10 +6,10 @@ import random
 
 import numpy as np
 import pytest
-
-import pairalign
 import train_models
 from bench.msa_score import score
+
+import pairalign
 from pairalign.scoring.posterior_models import MOST_MATCH_STATES, posterior_model
 from pairalign.sequences.alphabets import DNA
 
@@ -82,7 +82,8 @@ def test_columns_are_counted_as_they_are() -> None:
     assert joint == pytest.approx(
         np.array([[3, 0, 0.5, 0.5], [0, 3, 0, 0], [0.5, 0, 4, 0], [0.5, 0, 0, 0]]), abs=1e-12
     )
-    assert model.open[0] == pytest.approx(1 / 11)  # of the columns that another one or a gap follows
+    # Of the columns that another one or a gap follows.
+    assert model.open[0] == pytest.approx(1 / 11)
 
 
 @pytest.mark.slow
