@@ -313,7 +313,8 @@ class Alignments(Selectable):
         Returns
         -------
         scipy.sparse.csr_array, shape (queries, targets)
-            Of one set it is symmetric, with an empty diagonal.
+            Of one set it is symmetric; scores with those of each sequence with itself on the
+            diagonal (see `matrix`), identities with an empty one.
 
         Raises
         ------

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.tables import PairColumns
 from pairalign.base.error_types import MissingPackageError
+from pairalign.scoring.own_scores import own_scores
 
 WEIGHTS = ("identity", "score")
 
@@ -67,6 +68,11 @@ def make_scipy(found: PairColumns, weight: str) -> Any:
     if found.targets is found.queries:
         rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         values = np.concatenate([values, values])
+        if weight == "score":
+            own = own_scores(found.queries, found.scoring)
+            known = np.flatnonzero(np.nan_to_num(own))
+            rows, columns = np.concatenate([rows, known]), np.concatenate([columns, known])
+            values = np.concatenate([values, own[known]])
     shape = len(found.queries), len(found.targets)
     return scipy.sparse.csr_array((values, (rows, columns)), shape=shape)
 

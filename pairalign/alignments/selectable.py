@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.tables import Tabular
 from pairalign.base.notebooks import html_table
+from pairalign.scoring.own_scores import own_scores
 
 Measure = Literal["score", "bits", "evalue", "identity"]
 """What pairs can be sorted by, and what a matrix can show."""
@@ -79,8 +80,9 @@ class Selectable(Tabular):
         Returns
         -------
         ndarray of float64, shape (queries, targets)
-            Of one set symmetric, with nan on the diagonal. nan also for pairs that are not there
-            and where nothing is aligned.
+            Of one set symmetric. The diagonal of ``"score"`` has what `own_scores` of
+            `pairalign.scoring.own_scores` knows; others have nan there. nan also for pairs that
+            are not there and where nothing is aligned.
 
         Raises
         ------
@@ -96,6 +98,8 @@ class Selectable(Tabular):
             first, second = np.minimum(rows, columns), np.maximum(rows, columns)
             matrix[first, second] = values
             matrix[second, first] = matrix[first, second]
+            if measure == "score":
+                np.fill_diagonal(matrix, own_scores(found.queries, found.scoring))
         return matrix
 
     def sort_by(self, measure: Measure, *, ascending: bool | None = None) -> Any:

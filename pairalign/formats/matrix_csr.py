@@ -23,6 +23,7 @@ from pairalign.formats.parts import Rows
 from pairalign.formats.spool import AT_A_TIME, Spool, folder_of
 from pairalign.formats.writer import Content, Writer
 from pairalign.pairs.want import Detail
+from pairalign.scoring.own_scores import own_scores
 from pairalign.sequences.block_set import indices_in_whole, slices, whole_of
 from pairalign.sequences.sets import SequenceSet
 
@@ -30,6 +31,8 @@ Arrays = dict[str, npt.NDArray[Any]]
 _ENTRIES = ("row", "col", "data")
 _ENTRY = np.dtype(list(zip(_ENTRIES, ("<i4", "<i4", "<f8"), strict=True)))
 _NAMES = ("names", "target_names")
+_OWN = "own"
+"""Of a part: what sequences score with themselves; of a whole matrix the diagonal."""
 _DAMAGE = (
     *(ValueError, KeyError, IndexError, TypeError, OverflowError, EOFError, OSError),
     *(zipfile.BadZipFile, zlib.error, RuntimeError),  # also NotImplementedError; by zipfile
@@ -39,14 +42,16 @@ _DAMAGE = (
 class MatrixWriter(Writer):
     """A matrix with an entry for each pair of which something is aligned: its weight, in float64.
 
-    Of one set it is symmetric without a diagonal, of two it has a row a query and a column a
-    target. ``data``, ``indices`` (int32, ascending in a row), ``indptr`` (int64), ``shape`` and
+    Of one set it is symmetric, of two it has a row a query and a column a target. Where the weight
+    is the score, the diagonal of one set has that of each sequence with itself, as far as
+    `own_scores` of `pairalign.scoring.own_scores` knows it, whatever the thresholds; else it is
+    empty. ``data``, ``indices`` (int32, ascending in a row), ``indptr`` (int64), ``shape`` and
     ``format`` are SciPy's; ``names``, of two sets also ``target_names``, and ``weight`` come
     besides. Of a pair that comes again the first counts. Entries wait in a `Spool`: where they are
     many, on disk, with 16 bytes a pair, and 72 more as they are sorted.
 
     A part, and what is before and after a `flush`, has the entries in the order of output, in COO;
-    the first one has the names.
+    the first one has the names, and the scores of the diagonal.
     """
 
     name = "npz"
@@ -88,6 +93,8 @@ class MatrixWriter(Writer):
             "shape": np.array([len(one) for one in sets]),
             "weight": np.array(content.weight),
         }
+        if is_one_set and is_first and content.weight == "score":
+            about[_OWN] = own_scores(sets[0], content.scoring)
         named = sets[: 1 if is_one_set else 2] if is_first else ()
         return _Entries(held, about, is_one_set, is_first, content.piece.last, named)
 
@@ -201,8 +208,11 @@ class _Entries:
                 **{name: self._field(name) for name in _ENTRIES},
                 "kind": np.array((self.is_one_set, self.is_first, self.is_last)),
             }
+            own = {name: self.about[name] for name in (_OWN,) if name in self.about}
+            arrays |= own
+        about = {name: array for name, array in self.about.items() if name != _OWN}
         names = {name: _names_of(one) for name, one in zip(_NAMES, self.named, strict=False)}
-        write_npz(output, arrays | self.about | names)
+        write_npz(output, arrays | about | names)
         self.entries.close()
 
     def _field(self, name: str) -> Pieces:
@@ -260,6 +270,10 @@ class _Entries:
             high = np.maximum(some["row"], some["col"])
             yield _entries((low, high, some["data"]))
             yield _entries((high, low, some["data"]))
+        if _OWN in self.about:
+            own = self.about[_OWN]
+            known = np.flatnonzero(np.nan_to_num(own))
+            yield _entries((known, known, own[known]))
 
 
 def _names_of(sequences: SequenceSet) -> Pieces:
@@ -275,6 +289,16 @@ def _entries(fields: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     for name, values in zip(_ENTRIES, fields, strict=True):
         made[name] = values
     return made
+
+
+def _diagonal(
+    rows: npt.NDArray[Any], columns: npt.NDArray[Any], values: npt.NDArray[Any], count: int
+) -> npt.NDArray[np.float64]:
+    """Return the values of the diagonal of a matrix, nan where there is none; empty without any."""
+    is_own = rows == columns
+    own = np.full(count if is_own.any() else 0, np.nan)
+    own[rows[is_own]] = values[is_own]
+    return own
 
 
 def _read(files: Iterable[memoryview | Rows], entries: Spool) -> Iterator[_Entries]:
@@ -321,6 +345,9 @@ def _check(about: Arrays, entries: Sequence[npt.NDArray[Any]]) -> None:
         names = about.get(name)
         if names is not None and (names.shape != (size,) or names.dtype.kind != "U"):
             raise ValueError(f"'{name}' are not {size:,} names")
+    own = about.get(_OWN)
+    if own is not None and (own.shape != shape[:1] or own.dtype != np.float64):
+        raise ValueError("it has other scores of sequences with themselves than sequences")
     if about["weight"].dtype.kind != "U":
         raise ValueError("its weight has no name")
 
@@ -329,13 +356,17 @@ def _read_one(
     stored: Arrays, rows: slice
 ) -> tuple[list[npt.NDArray[Any]], Arrays, tuple[bool, bool, bool]]:
     """Return entries, what else is stored, and whether it is of one set, the first, the last."""
-    about: Arrays = {name: stored[name] for name in ("shape", "weight", *_NAMES) if name in stored}
+    about: Arrays = {
+        name: stored[name] for name in ("shape", "weight", _OWN, *_NAMES) if name in stored
+    }
     if stored["format"] == b"coo":
         is_one_set, is_first, is_last = map(bool, stored["kind"].tolist())
         return [stored[name][rows] for name in _ENTRIES], about, (is_one_set, is_first, is_last)
     indices, values = stored["indices"], stored["data"]
     numbers = np.repeat(np.arange(len(stored["indptr"]) - 1), np.diff(stored["indptr"]))
     is_one_set = "target_names" not in about
+    if is_one_set and (own := _diagonal(numbers, indices, values, len(stored["indptr"]) - 1)).size:
+        about[_OWN] = own
     kept = numbers < indices if is_one_set else np.ones(len(indices), bool)
     found = [one[kept][rows] for one in (numbers.astype(np.int32), indices, values)]
     return found, about, (is_one_set, True, True)

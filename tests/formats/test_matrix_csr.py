@@ -50,6 +50,16 @@ def entries_of(path: str, second: str = "names") -> dict[tuple[str, str], float]
     return {(names[row], others[column]): value for row, column, value in found}
 
 
+def own_scores_of(path: str) -> dict[tuple[str, str], float]:
+    """What each sequence scores with itself."""
+    scoring = pairalign.make_scoring("protein", mode="local", gap_open=12)
+    own = {one.name: one.residues for one in pairalign.read_fasta(path)}
+    return {
+        (name, name): pairalign.align_pair(text, text, scoring=scoring, device="cpu").score
+        for name, text in own.items()
+    }
+
+
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_entries_are_the_edges(folder: Path, weight: str) -> None:
     for format in ("abc", "npz"):
@@ -58,6 +68,8 @@ def test_entries_are_the_edges(folder: Path, weight: str) -> None:
     edges = edges_of("x.abc")
     both = edges | {(target, query): value for (query, target), value in edges.items()}
     assert len(both) == 2 * len(edges) > 20
+    if weight == "score":
+        both |= own_scores_of("p.fa")
     assert entries_of("x.npz") == pytest.approx(both, rel=1e-5)
     two = edges_of("two.abc")
     assert len(two) > 5
@@ -92,8 +104,28 @@ def test_the_first_of_a_pair_counts_and_unaligned_pairs_do_not(tmp_path: Path) -
         again = found.take([0])
         again.raw_score[:] += 1
         writer.write(again)
-    assert sparse.load_npz(path).nnz == 2
-    assert set(sparse.load_npz(path).data) == {found.score[0]}
+    matrix = sparse.load_npz(path).tocoo()
+    assert matrix.nnz == 2 + 3
+    assert set(matrix.data[matrix.row != matrix.col]) == {found.score[0]}
+    assert matrix.tocsr().toarray().tolist() == found.to_scipy("score").toarray().tolist()
+
+
+def test_self_scores_of_parts_commits_and_updates(folder: Path) -> None:
+    options = (*COSTS, "--window", "2", "--weight", "score", "-q")
+    align("p.fa", "--also", "few.fa", "-o", "one.npz", *options)
+    expected = Path("one.npz").read_bytes()
+    diagonal = own_scores_of("p.fa") | own_scores_of("few.fa")
+    assert diagonal.items() <= entries_of("one.npz").items()
+    for k in (2, 1):
+        both = ("p.fa", "--also", "few.fa", "--format", "npz")
+        align(*both, "-o", "parts", "--shard", f"{k}/2", *options)
+    assert main(["merge", "parts", "-o", "all.npz", "-q"]) == 0
+    commits = ("--resume", "--commit-every", "0")
+    align("p.fa", "--also", "few.fa", "-o", "resumed.npz", *options, *commits)
+    align("p.fa", "-o", "run", "--format", "npz", "--shard", "1/1", *options)
+    assert main(["update", "run", "few.fa", "-o", "updated.npz", "-q"]) == 0
+    for path in ("all.npz", "resumed.npz", "updated.npz"):
+        assert Path(path).read_bytes() == expected, path
 
 
 @pytest.mark.parametrize(("seconds", "shards"), [("0", 1), ("0", 3), (None, 1), (None, 3)])
@@ -173,6 +205,9 @@ def test_many_entries_are_sorted_on_disk(
     if not two_sets:
         rows, columns = np.append(rows, columns), np.append(columns, rows)
         scores = np.append(scores, scores)
+        own = np.arange(3000)
+        rows, columns = np.append(rows, own), np.append(columns, own)
+        scores = np.append(scores, np.full(3000, 57))
     found = sparse.load_npz(plain)
     made = sparse.coo_matrix((scores, (rows, columns)), shape=found.shape).tocsr()
     made.sort_indices()
