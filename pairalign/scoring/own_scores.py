@@ -45,7 +45,7 @@ def own_scores(sequences: SequenceSet, scoring: Scoring) -> npt.NDArray[np.float
         sums = _best_stretches(values, sequences.offsets)
     else:
         sums = np.add.reduceat(values, starts)
-    scores = sums / np.float64(scoring.scale)
+    scores: npt.NDArray[np.float64] = sums / np.float64(scoring.scale)
     scores[np.logical_or.reduceat(is_odd[sequences.codes], starts)] = np.nan
     return scores
 
