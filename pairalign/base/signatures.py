@@ -98,8 +98,8 @@ SIGNATURES = {
     "near_tcrdist": "pointer int32 pointer*2 int32*2 text -> pointer",
     "tcrdist": "pointer int32 pointer*2 int32 text pointer -> int32",
     # cpu/pairs/copies.cpp
-    "choose_copies": "int32*5 pointer*2 int64 pointer*3 -> int64",
-    "spread_copies": "int32*5 pointer*2 int64 pointer*2 int32 pointer*5 -> int64",
+    "choose_copies": "int32*5 pointer*2 int64 pointer int32 pointer*4 -> int64",
+    "spread_copies": "int32*5 pointer*2 int64 pointer int32 pointer*3 int32 pointer*3 -> int64",
     # cpu/pairs/hits.cpp
     "add_hits": "pointer int64 pointer*4 -> none",
     "sort_hits": "pointer -> none",

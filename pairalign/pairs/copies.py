@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,25 +37,28 @@ class Copies:
         A number for each sorted position, ascending: the same for the same codes.
     row_inputs, column_inputs : ndarray of int32, shape (sequences,)
         Input indices by sorted position.
+    by_side : bool
+        Whether pairs are so alike only if the same one of their sequences is the query.
     """
 
     rows: Int32s
     columns: Int32s
     row_inputs: Int32s
     column_inputs: Int32s
+    by_side: bool = False
 
     def blocks_of(self, window: Window) -> Blocks | None:
         """Return the groups of a window's rows and columns; None where they are too many."""
         rows, row_count = _grouped(self.rows[window.row_start : window.row_stop])
         columns, column_count = _grouped(self.columns[window.column_start : window.column_stop])
         pairs = len(rows) * len(columns)
-        if row_count * column_count > min(_MOST_BLOCKS, pairs - pairs // 8):
+        if row_count * column_count * (1 + self.by_side) > min(_MOST_BLOCKS, pairs - pairs // 8):
             return None
         inputs = (
             self.row_inputs[window.row_start : window.row_stop],
             self.column_inputs[window.column_start : window.column_stop],
         )
-        return Blocks(window, rows, columns, inputs, (row_count, column_count))
+        return Blocks(window, rows, columns, inputs, (row_count, column_count), self.by_side)
 
 
 @dataclass
@@ -70,7 +74,10 @@ class Blocks:
         Their input indices.
     shape : (int, int)
         How many groups of rows and of columns there are.
-    table : ndarray of int32, shape `shape`
+    by_side : bool
+        Whether pairs whose query is that of the row are other blocks than those where it is that of
+        the column.
+    table : ndarray of int32, shape `shape`, or (*shape, 2) with `by_side`
         A number for each block, -1: it has no pair.
     """
 
@@ -79,10 +86,11 @@ class Blocks:
     columns: Int32s
     inputs: tuple[Int32s, Int32s]
     shape: tuple[int, int]
+    by_side: bool = False
     table: Int32s = field(init=False)
 
     def __post_init__(self) -> None:
-        self.table = np.full(self.shape, -1, np.int32)
+        self.table = np.full((*self.shape, 2) if self.by_side else self.shape, -1, np.int32)
 
     def choose(self, pair_mask: Mask | None) -> tuple[Mask, int]:
         """Return which pairs are the first of their blocks, and how many they are.
@@ -96,12 +104,16 @@ class Blocks:
         count = _choose(*self._given(pair_mask), chosen.ctypes.data)
         return chosen, int(count)
 
-    def number(self, rows: Int32s, columns: Int32s) -> None:
-        """Give blocks the numbers of pairs of theirs, by sorted positions; others have none."""
+    def number(self, rows: Int32s, columns: Int32s, turned: Mask) -> None:
+        """Give blocks the numbers of pairs of theirs, by sorted positions; others have none.
+
+        `turned` says of which pairs the query is that of the column.
+        """
         self.table.fill(-1)
-        groups = (
+        groups: tuple[npt.NDArray[Any], ...] = (
             self.rows[rows - self.window.row_start],
             self.columns[columns - self.window.column_start],
+            *([turned.astype(np.intp)] if self.by_side else []),
         )
         self.table[groups] = np.arange(len(rows), dtype=np.int32)
 
@@ -126,8 +138,8 @@ class Blocks:
         ends = np.empty(most, np.int32), np.empty(most, np.int32)
         written = _spread(
             *self._given(pair_mask),
-            reversed_from,
-            *(one.ctypes.data for one in (*self.inputs, numbers, *ends)),
+            0 if self.by_side else reversed_from,
+            *(one.ctypes.data for one in (numbers, *ends)),
         )
         return numbers[:written], ends[0][:written], ends[1][:written]
 
@@ -138,11 +150,15 @@ class Blocks:
             self.columns.ctypes.data,
             self.shape[1],
             None if pair_mask is None else pair_mask.ctypes.data,
+            self.by_side,
+            *(one.ctypes.data for one in self.inputs),
             self.table.ctypes.data,
         )
 
 
-def find_copies(queries: SequenceSet, targets: SequenceSet | None) -> Copies | None:
+def find_copies(
+    queries: SequenceSet, targets: SequenceSet | None, *, by_side: bool = False
+) -> Copies | None:
     """Find the sequences of a set, or of each of two, that are the same; None: there are none."""
     first = _sorted(queries)
     second = first if targets is None else _sorted(targets)
@@ -150,8 +166,10 @@ def find_copies(queries: SequenceSet, targets: SequenceSet | None) -> Copies | N
     if not (_has_equal(rows) or _has_equal(columns)):
         return None
     others = queries if targets is None else targets
-    inputs = (np.ascontiguousarray(one.order, np.int32) for one in (queries, others))
-    return Copies(rows, columns, *inputs)
+    first_inputs, second_inputs = (
+        np.ascontiguousarray(one.order, np.int32) for one in (queries, others)
+    )
+    return Copies(rows, columns, first_inputs, second_inputs, by_side)
 
 
 def group_copies(sequences: SequenceSet) -> Int32s | None:

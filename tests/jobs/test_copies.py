@@ -135,9 +135,25 @@ def test_end_gaps(both_ways: Any, free: tuple[str, ...], ties: str) -> None:
     costs = {"end_gap_open": 2, "end_gap_extend": 1}
     scoring = make_scoring(alphabet="dna", free_ends=free, ties=ties, **costs)
     sets = with_copies(5), with_copies(6)
-    asked = {"scoring": scoring, "window": 9, **EVERY}
+    asked = {"scoring": scoring, **EVERY}
     for given in (sets[:1], sets):
-        assert_equal(*both_ways(pairalign.align, *given, **asked))
+        for window in (9, 1024):
+            assert_equal(*both_ways(pairalign.align, *given, window=window, **asked))
+
+
+def test_pairs_of_copies_are_aligned_once_for_each_query(monkeypatch):
+    """Where it matters which sequence is the query, a block of pairs has two that are aligned."""
+    found, engine = [], CpuEngine.align
+
+    def counted(self: Any, *given: Any) -> Alignments:
+        found.append(engine(self, *given))
+        return found[-1]
+
+    monkeypatch.setattr(CpuEngine, "align", counted)
+    reads = ["ACGTACGTTA", "ACGTTCGTTA", "ACGGTACGTTA"] * 20
+    scoring = make_scoring("dna", free_ends="query-start")
+    assert len(pairalign.align(reads, scoring=scoring, **EVERY)) == 60 * 59 // 2
+    assert sum(map(len, found)) == 3 + 2 * 3
 
 
 @pytest.mark.parametrize("listed", [False, True])

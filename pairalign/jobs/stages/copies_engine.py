@@ -73,12 +73,13 @@ class CopiesEngine(WrappedEngine):
         if not len(found):
             return found
         rows, columns = self._positions[0][found.query], self._positions[1][found.target]
-        both = found
+        both, turned = found, np.zeros(len(found), np.bool_)
         if self._is_one_set:
             turned = rows > columns
             rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
-            both = _both_ways(found, turned, blocks.window.strand)
-        blocks.number(rows, columns)
+            if not blocks.by_side:
+                both = _both_ways(found, turned, blocks.window.strand)
+        blocks.number(rows, columns, turned)
         numbers, query, target = blocks.spread(pair_mask, len(found))
         return replace(both.take(numbers), query=query, target=target)
 
@@ -98,15 +99,11 @@ def align_copies_once(
     targets: SequenceSet | None,
     scoring: Scoring,
 ) -> Sequence[Engine]:
-    """Wrap engines in `CopiesEngine` where a set has copies.
-
-    Not where it matters which of a pair is the query, and either may be.
-    """
+    """Wrap engines in `CopiesEngine` where a set has copies."""
     ends = scoring.end_gaps
     is_either_way = ends is None or (ends.is_symmetric and ends.ties == TIES[0])
-    if targets is None and not is_either_way:
-        return engines
-    copies = find_copies(queries, targets)
+    by_side = targets is None and not is_either_way
+    copies = find_copies(queries, targets, by_side=by_side)
     if copies is None:
         return engines
     return [CopiesEngine(one, copies, (queries, targets)) for one in engines]
