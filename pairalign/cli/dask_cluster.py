@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pairalign.base.arguments import Shard
+from pairalign.base.declaration import make, request
 from pairalign.base.error_types import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
 from pairalign.cli.console import log
@@ -33,6 +34,8 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.part_place import without_option
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.run_identity import describe_run
+from pairalign.requests.resource_options import ResourcesOptions
+from pairalign.requests.shared import ClusterOfMachinesOptions, ResumeOptions
 
 TASKS_A_WORKER = 8
 MOST_TASKS = 10_000
@@ -57,37 +60,21 @@ class Workers(Protocol):
         """Make parts; yield each shard when its part is there."""
 
 
-@dataclass(frozen=True)
-class WorkersRequest:
-    """What is asked of a cluster.
+@request
+class WorkersRequest(ClusterOfMachinesOptions, ResumeOptions, ResourcesOptions):
+    """What is asked of a cluster: of a command, the options that are about it."""
 
-    Attributes
-    ----------
-    address : str
-        Of the Dask scheduler, or ``local:N``.
-    device, threads
-        As for `pairalign.jobs.run.resources.Resources`.
-    resume : bool
-        Take the parts that an earlier run has left.
-    command : list of str
-        The program's arguments.
-    """
-
-    address: str
-    device: str
-    threads: int | None
-    resume: bool
-    command: list[str]
+    dask: str = ""
 
     @property
     def is_local(self) -> bool:
         """Whether workers are processes on this machine."""
-        return self.address.startswith(_LOCAL)
+        return self.dask.startswith(_LOCAL)
 
     @property
     def local_workers(self) -> int:
         """How many there are on this machine."""
-        return int(self.address.removeprefix(_LOCAL))
+        return int(self.dask.removeprefix(_LOCAL))
 
     @property
     def gpus_here(self) -> list[str]:
@@ -136,7 +123,7 @@ def run_on_cluster(
     """
     from pairalign.formats.merge import merge_alignments
 
-    command = without_option(asked.command, "--dask", values=1)
+    command = without_option(asked.given, "--dask", values=1)
     command = without_option(command, "--log", values=1)
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
     parts = Parts(format.name, format.suffixes[0], command)
@@ -178,8 +165,7 @@ def workers_of(options: Any) -> WorkersRequest | None:
     check_resumable(options.output)
     if "-" in (options.input, getattr(options, "input2", None), *options.also):
         raise FormatError("--dask needs files as input: workers do not see standard input")
-    given, resume = options.given, options.resume
-    return WorkersRequest(options.dask, options.device, options.threads, resume, given)
+    return make(WorkersRequest, vars(options))
 
 
 def make_parts(
@@ -322,7 +308,7 @@ def _needed_resources(device: str, workers: Iterable[dict[str, Any]]) -> dict[st
 @contextmanager
 def _open_workers(asked: WorkersRequest) -> Iterator[Workers]:
     """Find the workers that ``--dask`` names; they are let go in the end."""
-    address = asked.address
+    address = asked.dask
     if asked.is_local:
         from pairalign.cli.local_workers import LocalWorkers
 

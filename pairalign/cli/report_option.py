@@ -5,14 +5,16 @@ from __future__ import annotations
 import datetime
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pairalign.base.declaration import make, request
 from pairalign.cli.console import log
 from pairalign.formats.output import check_writable
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
-from pairalign.requests.align_request import AlignRequest
+from pairalign.requests.align_request import AlignRequest, TwoSetsOptions
+from pairalign.requests.resource_options import ResourcesOptions
+from pairalign.requests.shared import InputOptions, ReportOptions
 
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
     from pairalign.alignments.alignments import Alignments
@@ -25,23 +27,16 @@ if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
     from pairalign.trees.tree import GuideTree
 
 
-@dataclass(frozen=True)
-class ReportRequest:
-    """What is asked of a report.
+@request
+class ReportRequest(TwoSetsOptions, ReportOptions, InputOptions, ResourcesOptions):
+    """What is asked of a report: of a command, the options that it is about."""
 
-    Attributes
-    ----------
-    path : str
-    inputs, command : list of str
-        What is read; the program's arguments.
-    device : str
-        As it was asked for.
-    """
+    report: str = ""
 
-    path: str
-    inputs: list[str]
-    command: list[str]
-    device: str
+    @property
+    def files(self) -> list[str]:
+        """What is read."""
+        return [path for path in (self.input, *self.also, self.input2) if path]
 
 
 def make_collector(
@@ -72,9 +67,7 @@ def report_of(options: Any) -> ReportRequest | None:
 
     check_jinja()
     check_writable(options.report)
-    files = options.input, *options.also, getattr(options, "input2", None)
-    inputs = [path for path in files if path]
-    return ReportRequest(options.report, inputs, options.given, options.device)
+    return make(ReportRequest, vars(options))
 
 
 def report_distances(
@@ -128,17 +121,17 @@ def finish_report(
     from pairalign.formats.report import Report, write_report
     from pairalign.jobs.report.page import page_data
 
-    names = " and ".join("standard input" if path == "-" else path for path in asked.inputs)
+    names = " and ".join("standard input" if path == "-" else path for path in asked.files)
     heat_map = collector.heat_map()
     if collector.no_map:
-        log.warning("%s: no heat map: %s", asked.path, collector.no_map)
+        log.warning("%s: no heat map: %s", asked.report, collector.no_map)
     report = Report(
         title=f"pairalign: {names}",
         facts=_facts(asked, devices, summary),
         data=page_data(collector, collector.offered(realign), heat_map, reads),
         tables=tables,
     )
-    write_report(asked.path, report)
+    write_report(asked.report, report)
 
 
 def _facts(asked: ReportRequest, devices: Sequence[str], summary: str) -> list[tuple[str, str]]:
@@ -147,7 +140,7 @@ def _facts(asked: ReportRequest, devices: Sequence[str], summary: str) -> list[t
 
     now = datetime.datetime.now().astimezone()
     facts = [
-        ("command", shlex.join(["pairalign", *asked.command])),
+        ("command", shlex.join(["pairalign", *asked.given])),
         ("version", __version__),
         ("date", f"{now:%Y-%m-%d %H:%M:%S %z}"),
         ("device", ", ".join(devices) or asked.device),

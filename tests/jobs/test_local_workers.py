@@ -155,7 +155,7 @@ def test_each_process_sees_one_gpu(
 ) -> None:
     gpus = [DeviceInfo(f"cuda:{k}", True, "") for k in (0, 1)]
     monkeypatch.setattr(dask_cluster, "list_devices", lambda: [DeviceInfo("cpu", True, ""), *gpus])
-    asked = dask_cluster.WorkersRequest("local:2", device, None, resume=False, command=[])
+    asked = dask_cluster.WorkersRequest(dask="local:2", device=device)
     arguments = asked.resources_of_a_task
     assert arguments[:2] == ["--device", "cuda"]
     write = "import os; open(os.environ['CUDA_VISIBLE_DEVICES'] + '.' + str(os.getpid()), 'w')"
