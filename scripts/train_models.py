@@ -21,10 +21,9 @@ import json
 import lzma
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,21 +50,12 @@ Array = Any
 Family = list[str]
 
 
-@dataclass
-class Columns:
-    """Runs of aligned columns without a gap, the longest first.
+class Columns(NamedTuple):
+    """Runs of aligned columns without a gap, the longest first."""
 
-    Attributes
-    ----------
-    pairs : list of arrays
-        Of each place in a run: the two residues of the runs that are so long, as one number.
-    weights, ends : arrays
-        What each run counts, and whether no gap follows, but the end of the pair.
-    """
-
-    pairs: list[Array]
+    pairs: list[Array]  # of each place in a run: the two residues of runs that are so long
     weights: Array
-    ends: Array
+    ends: Array  # whether no gap follows, but the end of the pair
 
 
 def read_references(path: Path) -> list[Family]:
@@ -138,8 +128,7 @@ class MatchStates:
                                for share in IDENTICAL[states]])  # fmt: skip
         self.random = random
         self.enter, self.open = np.full(states, 1 / states), np.full(states, 0.03)
-        self.stay = np.full(states, 0.97 if states == 1 else 0.85)
-        self.leave = 1 - self.stay - self.open
+        self.stay, self.leave = np.full(states, 0.85), np.full(states, 0.12)
 
     def _count(self, shares: Array) -> Array:
         """Sum up residues of the columns of each state, symmetric."""
@@ -157,11 +146,11 @@ class MatchStates:
         going_on = np.diag(self.stay) + np.outer(self.leave, self.enter)
         forward: list[Array] = []
         sizes: list[Array] = []
-        for place, here in enumerate(pairs):
-            before = forward[-1][: len(here)] @ going_on if place else self.enter
+        for here in pairs:
+            before = forward[-1][: len(here)] @ going_on if forward else self.enter
             values = before * odds[here]
-            sizes.append(values.sum(1))
-            forward.append(values / sizes[-1][:, None])
+            sizes.append(values.sum(1, keepdims=True))
+            forward.append(values / sizes[-1])
         backward = np.where(ends[:, None], 1, self.open)
         after = following = np.empty(0)
         stays, leaves, enters, opens = np.zeros((4, len(both)))
@@ -170,7 +159,7 @@ class MatchStates:
             here, value = forward[place], backward[: len(pairs[place])].copy()
             count = len(pairs[place + 1]) if place + 1 < len(pairs) else 0
             if count:
-                after = odds[pairs[place + 1]] * following / sizes[place + 1][:, None]
+                after = odds[pairs[place + 1]] * following / sizes[place + 1]
                 value[:count] = after @ going_on.T
             whole = weights[: len(here)] / (here * value).sum(1)
             share = here * value * whole[:, None]
@@ -187,8 +176,6 @@ class MatchStates:
             following = value
         counts = self._count(np.concatenate(shares[::-1])) + PSEUDOCOUNTS * self.random
         self.joint = counts / counts.sum((1, 2), keepdims=True)
-        if len(both) == 1:
-            stays, leaves = stays + leaves, 0 * leaves
         every = stays + leaves + opens
         self.stay, self.leave, self.open = stays / every, leaves / every, opens / every
         self.enter = enters / enters.sum()
@@ -243,36 +230,26 @@ def _number(value: float) -> str:
 
 
 def compare(families: list[Family]) -> None:
-    """Print how near the estimates of proteins come to the tables that are shipped."""
-    background = np.array(shipped.PROTEIN_BACKGROUND.split(), float)
-    probcons = _symmetric(shipped.PROTEIN_PAIRS) / np.outer(background, background)
-    one = train(families, "protein", 1, MOST_IDENTICAL)
-    _print("one state, ProbCons", np.log(one.odds[0]), np.log(probcons))
-    _print("partition function, MIQS", np.log(one.odds[0]), _symmetric(shipped.MIQS))
-    four = train(families, "protein", 4, MOST_IDENTICAL)
-    left = list(range(4))
+    """Print how near estimates of proteins come to the tables that are shipped: correlations."""
+    frequent = np.array(shipped.PROTEIN_BACKGROUND.split(), float)
+    probcons = np.log(_lower_of(shipped.PROTEIN_PAIRS, np.outer(frequent, frequent)))
+    one, four = (train(families, "protein", states, MOST_IDENTICAL) for states in IDENTICAL)
+    print("ProbCons", _correlations(one, probcons))
+    print("MIQS", _correlations(one, _lower_of(shipped.MIQS)))
     for k, state in enumerate(shipped.MATCH_STATES):
-        theirs = np.log(_symmetric(state.odds))
-        near = max(left, key=lambda s: _correlation(np.log(four.odds[s]), theirs))
-        left.remove(near)
-        _print(f"match state {k + 1} of four", np.log(four.odds[near]), theirs)
+        print(
+            f"match state {k + 1}: each of four", _correlations(four, np.log(_lower_of(state.odds)))
+        )
 
 
-def _symmetric(lower: str) -> Array:
-    rows = [np.array(line.split(), float) for line in lower.strip().split("\n")]
-    full = np.zeros((len(rows), len(rows)))
-    for k, row in enumerate(rows):
-        full[k, : k + 1] = full[: k + 1, k] = row
-    return full
+def _lower_of(text: str, by: Array = 1) -> Array:
+    lower = np.tril_indices(len(RESIDUES["protein"]))
+    return np.array(text.split(), float) / np.broadcast_to(by, (20, 20))[lower]
 
 
-def _correlation(ours: Array, theirs: Array) -> float:
-    half = np.tril_indices(len(ours))
-    return float(np.corrcoef(ours[half], theirs[half])[0, 1])
-
-
-def _print(name: str, ours: Array, theirs: Array) -> None:
-    print(f"{name}: correlation of log odds {_correlation(ours, theirs):.3f}")
+def _correlations(model: MatchStates, table: Array) -> list[float]:
+    lower = np.tril_indices(len(RESIDUES["protein"]))
+    return [round(float(np.corrcoef(np.log(o)[lower], table)[0, 1]), 3) for o in model.odds]
 
 
 def main() -> None:
