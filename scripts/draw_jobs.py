@@ -1,4 +1,4 @@
-"""Draw the pictures of the pages that users read: the SVG files ``docs/images/job-*.svg``.
+"""Draw the pictures of the pages that users read: SVG files of ``docs/images``.
 
     python scripts/draw_jobs.py                 # into docs/images
     python scripts/draw_jobs.py -o elsewhere
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 from drawing import (
     DARK,
     INK,
@@ -191,6 +192,23 @@ def multiple_alignment() -> None:
     axes.set(xlabel="column", ylabel="confidence", ylim=(0, 1), xlim=(0, None))
 
 
+def confidence() -> None:
+    """The same of the whole example, a mean of 15 columns, and how many sequences have each."""
+    found = pairalign.msa(EXAMPLE)
+    columns, values = np.arange(found.width), found.column_confidence
+    residues = np.bincount(found.columns)
+    known = np.isfinite(values)
+    sums = np.convolve(np.where(known, values, 0), np.ones(15), "same")
+    counts = np.maximum(np.convolve(known, np.ones(15), "same"), 1)
+    _, axes = pyplot.subplots(figsize=(8, 2.6))
+    axes.fill_between(columns, residues / residues.max(), step="mid", color=PALE)
+    axes.plot(columns, values, linewidth=0.4, color=DARK)
+    axes.plot(columns, sums / counts, color=PATH, linewidth=1.2)
+    axes.set(xlim=(0, found.width), ylim=(0, 1.02), xlabel="column", ylabel="confidence")
+    title = "thin: columns; thick: mean of 15; shaded: share of sequences with a residue"
+    axes.set_title(title, fontsize=8, color=INK)
+
+
 def shards() -> None:
     """The triangle of pairs, cut into parts of equal work."""
     (axes,) = canvas("", 6.4, 3.6)
@@ -219,6 +237,7 @@ DRAWINGS: dict[str, Callable[[], None]] = {
     "job-split": split,
     "job-msa": multiple_alignment,
     "job-shards": shards,
+    "msa-confidence": confidence,
 }
 
 
