@@ -122,6 +122,7 @@ READER_NAMES = tuple(name for name, one in REGISTRY.items() if one.reader)
 
 COMPRESSED_SUFFIXES = (".gz", ".zst")
 """Ends of names of outputs that are compressed."""
+FASTQ_SUFFIXES = (".fastq", ".fq", ".fastq.gz", ".fq.gz")
 COMPRESSED_INPUTS = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 """Ends of names of inputs that are."""
 
@@ -251,6 +252,8 @@ MSA_SUFFIXES = {
     "html": (".html", ".htm"),
 }
 """Formats of multiple alignments, and ends of names that mean each."""
+MSA_WITH_CONFIDENCE = ("stockholm", "tsv", "html")
+"""Formats of multiple alignments that show how sure they are."""
 MSA_ORDERS = ("input", "tree")
 
 HOMOLOGS_PER_FAMILY = 50

@@ -10,11 +10,11 @@ import numpy as np
 
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import MSA_SUFFIXES
+from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError
 from pairalign.cli.msa_families import (
     add_homologs,
     add_unlike,
-    check_partners,
     homologs_of,
     how_of,
     run_families,
@@ -45,7 +45,7 @@ def run_msa(asked: MsaOptions) -> None:
     asked = with_output(asked)
     format = choose_format(asked.output, asked.format, MSA_SUFFIXES, "multiple alignments")
     check_files(asked)
-    check_partners(asked, format)
+    check(replace(asked, format=format))
     outputs = [path for path in (asked.output, asked.tree_out) if path is not None]
     for path in outputs:
         check_writable(path)

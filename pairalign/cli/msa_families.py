@@ -13,6 +13,7 @@ import numpy as np
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import describe_unlike
 from pairalign.base.choices import COMPRESSED_SUFFIXES, MSA_SUFFIXES
+from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError, cut_name
 from pairalign.base.texts import stem_of
 from pairalign.cli.console import log
@@ -36,7 +37,7 @@ _MOST_SAID = 5
 def run_families(asked: MsaOptions) -> None:
     """Align each family, and write it as soon as it is done."""
     format = asked.format or _format_of(asked.output)
-    check_partners(asked, format)
+    check(replace(asked, format=format))
     check_files(asked)
     places = _places_of(asked, format)
     started = time.perf_counter()
@@ -111,15 +112,6 @@ def add_homologs(lines: Lines, found: Mapping[str, Homologs] | None) -> None:
         text += f", {100 * most:.0f}% to {100 * least:.0f}% identical to the nearest sequence"
         facts["identities"] = [round(least, 6), round(most, 6)]
     lines.add("homologs", text, homologs=facts)
-
-
-def check_partners(asked: MsaOptions, format: str) -> None:
-    """Refuse ``--partners`` for files that have no confidence."""
-    if asked.partners is not None and format not in WITH_CONFIDENCE:
-        raise FormatError(
-            f"{asked.output}: --partners is for confidence, which {format} files do not have; "
-            f"take one of {', '.join(WITH_CONFIDENCE)}"
-        )
 
 
 def add_unlike(lines: Lines, found: Sequence[tuple[str, float]]) -> None:

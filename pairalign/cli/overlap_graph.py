@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,12 +12,11 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
-from pairalign.base.error_types import FormatError
+from pairalign.base.declaration import check
 from pairalign.cli.report_option import make_collector
-from pairalign.formats.gfa import GfaWriter, write_unitigs
+from pairalign.formats.gfa import write_unitigs
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.writer import Writer
-from pairalign.jobs.overlaps.trimming import FASTQ_SUFFIXES
 from pairalign.reads.advice import AssemblyAdvice
 from pairalign.reads.overlap_kinds import classify, classify_and_count
 from pairalign.reads.overlap_passes import mark_indices
@@ -32,20 +32,15 @@ def check_graph(asked: OverlapOptions, writer_type: type[Writer]) -> None:
 
     Raises
     ------
-    FormatError
-        The format has no unitigs, or qualities cannot be read again.
+    UsageError
+        The format has no unitigs, see `OverlapOptions`.
     OutputError
         The table, or the reads that are cut, cannot be written.
     """
-    if asked.unitigs and writer_type is not GfaWriter:
-        raise FormatError("--unitigs are GFA: name the output OUT.gfa, or give --format gfa")
+    check(replace(asked, format=writer_type.name))
     for path in (asked.read_report, asked.trimmed):
         if path is not None:
             check_writable(path)
-    if asked.trimmed is not None:
-        is_fastq = asked.trimmed.lower().endswith(FASTQ_SUFFIXES)
-        if is_fastq and "-" in (asked.input, *asked.also):
-            raise FormatError("--trimmed reads qualities again: write FASTA, or name the reads")
 
 
 class OverlapWatcher:

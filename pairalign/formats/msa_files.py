@@ -8,6 +8,7 @@ from itertools import islice
 import numpy as np
 
 from pairalign.alignments.multiple import GAP, MultipleAlignment, describe_unlike
+from pairalign.base.choices import MSA_WITH_CONFIDENCE
 from pairalign.formats.marks import confidence_marks, residue_marks
 from pairalign.formats.matrix_text import padded_width
 from pairalign.formats.msa_html import html_lines
@@ -110,7 +111,7 @@ MSA_LINES: dict[str, Callable[[MultipleAlignment, Sequence[int]], Iterator[str]]
 }
 """By the names in `pairalign.base.choices.MSA_SUFFIXES`."""
 
-WITH_CONFIDENCE = ("stockholm", "tsv", "html")
+WITH_CONFIDENCE = MSA_WITH_CONFIDENCE
 """Those that show it."""
 
 

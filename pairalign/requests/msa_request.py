@@ -6,7 +6,12 @@ import os
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from pairalign.base.choices import HOMOLOGS_PER_FAMILY, MSA_ORDERS, MSA_SUFFIXES
+from pairalign.base.choices import (
+    HOMOLOGS_PER_FAMILY,
+    MSA_ORDERS,
+    MSA_SUFFIXES,
+    MSA_WITH_CONFIDENCE,
+)
 from pairalign.base.declaration import Rule, choice, flag, option, place, request
 from pairalign.requests.option_kinds import PATH, POSITIVE, SEED_OF_CHANCE
 from pairalign.requests.resource_options import CoreOptions
@@ -221,6 +226,13 @@ class MsaOptions(
             "{add} and {confidence_of}: leave one out",
         ),
         *HomologsOptions.RULES,
+        Rule(
+            lambda asked: (
+                asked.partners is not None and asked.format not in (None, *MSA_WITH_CONFIDENCE)
+            ),
+            "{.output}: {partners} is for confidence, which {.format} files do not have; take one "
+            f"of {', '.join(MSA_WITH_CONFIDENCE)}",
+        ),
         _has_no_homologs("add", "keeps the alignment"),
         _has_no_homologs("confidence_of", "aligns nothing"),
         _has_no_homologs("tree_in", "is a tree of IN alone"),

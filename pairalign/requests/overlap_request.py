@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pairalign.base.choices import MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
+from pairalign.base.choices import FASTQ_SUFFIXES, MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
 from pairalign.base.declaration import Rule, again, choice, flag, option, request
 from pairalign.reads.presets import AUTO, PRESETS
 from pairalign.requests.option_kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
@@ -39,6 +39,7 @@ _NEEDING_ALL = (
     *("read_report", "trim", "trimmed", "unitigs"),
     *("remove_weak", "mutual", "remove_contained", "remove_transitive"),
 )
+_GRAPH = "gfa"
 _IN_PARTS = ("shard", "resume", "dask")
 _MODES = ("semiglobal", "local")
 _OVERLAPS, _TOGETHER = "overlaps", "all overlaps together"
@@ -174,6 +175,11 @@ class GraphOptions(Asked):
         return self.trim or self.trimmed is not None
 
     @property
+    def cuts_to_fastq(self) -> bool:
+        """Whether reads that are cut are written with their qualities."""
+        return (self.trimmed or "").lower().endswith(FASTQ_SUFFIXES)
+
+    @property
     def drops_contained(self) -> bool:
         """Whether contained reads are left out."""
         return self.remove_contained or self.unitigs
@@ -297,6 +303,14 @@ class OverlapOptions(
         *OverlapRequest.RULES,
         *(_needs_all(needing, other) for needing in _NEEDING_ALL for other in _IN_PARTS),
         *IN_SHARDS_OR_WITH_A_REPORT,
+        Rule(
+            lambda asked: asked.unitigs and asked.format not in (None, _GRAPH),
+            f"{{unitigs}} are GFA: name the output OUT.gfa, or give {{format={_GRAPH}}}",
+        ),
+        Rule(
+            lambda asked: asked.cuts_to_fastq and "-" in (asked.input, *asked.also),
+            "{trimmed} reads qualities again: write FASTA, or name the reads",
+        ),
     )
 
     input: str = again(SequencesOptions, "input", metavar="READS")

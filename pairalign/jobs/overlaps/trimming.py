@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
+from pairalign.base.choices import FASTQ_SUFFIXES
 from pairalign.base.error_types import FormatError
 from pairalign.formats.output import open_output
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
@@ -20,8 +21,6 @@ from pairalign.reads.overlap_kinds import classify
 from pairalign.sequences.fasta_records import Source, read_text
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
-
-FASTQ_SUFFIXES = (".fastq", ".fq", ".fastq.gz", ".fq.gz")
 
 
 @dataclass(frozen=True, eq=False)
