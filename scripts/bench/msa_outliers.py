@@ -64,8 +64,8 @@ def write_set(
     folder: Path, data: Path, name: str, families: dict[str, Records], added: tuple[int, int]
 ) -> None:
     """Write some references of a family, and these among outliers and fragments."""
+    kept = sorted(random.Random(name).sample(sorted(families[name]), MEMBERS))
     draw = random.Random(f"{name} {added}")
-    kept = sorted(draw.sample(sorted(families[name]), MEMBERS))
     relatives = {one: plain(text) for one, text in read_alignment(data / "in" / name).items()}
     strangers = [
         plain(text) for other in families if other != name for text in families[other].values()

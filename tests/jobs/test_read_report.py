@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from assemble_script import script
 from overlapping import GENOME, find
+from simulated_reads import with_errors
 from strand_problems import other_strand
 
 import pairalign
@@ -21,7 +21,6 @@ LETTERS = np.array(list("ACGT"))
 
 def damaged(kind: str, genome: int, length: int, coverage: int) -> dict[str, str]:
     """Reads of a circle whose names say what is wrong: adapter, chimera, foreign or none."""
-    assemble = script()
     rng = np.random.default_rng(3)
     circle = rng.integers(0, 4, genome).astype(np.uint8)
     adapter = rng.integers(0, 4, 110).astype(np.uint8)
@@ -40,7 +39,7 @@ def damaged(kind: str, genome: int, length: int, coverage: int) -> dict[str, str
             read = np.concatenate((read[:cut], other if rng.integers(2) else 3 - other[::-1]))
         elif what == "foreign":
             read = np.concatenate((read, rng.integers(0, 4, size // 3).astype(np.uint8)))
-        text = "".join(LETTERS[assemble.with_errors(read, kind, rng)])
+        text = "".join(LETTERS[with_errors(read, kind, rng)])
         reads[f"r{k}_{what}"] = text if rng.integers(2) else other_strand(text)
     return reads
 

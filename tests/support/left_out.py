@@ -36,7 +36,6 @@ LONG_FILES = (
     "test_statistics.py",
     "test_cli_phases.py",
     "test_tree_programs.py",
-    "test_assemble.py",
     "test_slurm.py",
 )
 """They take long, or would be the last; the others begin in the order of their names."""
