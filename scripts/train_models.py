@@ -60,20 +60,14 @@ class Columns(NamedTuple):
 
 def read_references(path: Path) -> list[Family]:
     """Return the rows of each alignment of a folder, or of a file with names FAMILY/ROW."""
-    if path.is_dir():
-        texts = [one.read_text() for one in sorted(path.iterdir())[::2]]
-        return [[row for _, row in _records(text)] for text in texts]
-    families: dict[str, Family] = {}
-    with lzma.open(path, "rt") as file:
-        for name, row in _records(file.read()):
-            families.setdefault(name.rpartition("/")[0], []).append(row)
+    texts = [lzma.decompress(path.read_bytes()).decode()] if path.is_file() else []
+    texts = texts or [one.read_text() for one in sorted(path.iterdir())[::2]]
+    families: dict[Any, Family] = {}
+    for number, text in enumerate(texts):
+        for name, *lines in (record.split("\n") for record in text.split(">")[1:]):
+            family = (number, name.rpartition("/")[0] if path.is_file() else "")
+            families.setdefault(family, []).append("".join(lines).upper())
     return list(families.values())
-
-
-def _records(text: str) -> Iterator[tuple[str, str]]:
-    for record in text.split(">")[1:]:
-        name, *lines = record.split("\n")
-        yield name, "".join(lines).upper()
 
 
 def count_columns(families: list[Family], residues: str, most_identical: float) -> Columns:
@@ -243,12 +237,11 @@ def compare(families: list[Family]) -> None:
 
 
 def _lower_of(text: str, by: Array = 1) -> Array:
-    lower = np.tril_indices(len(RESIDUES["protein"]))
-    return np.array(text.split(), float) / np.broadcast_to(by, (20, 20))[lower]
+    return np.array(text.split(), float) / np.broadcast_to(by, (20, 20))[np.tril_indices(20)]
 
 
 def _correlations(model: MatchStates, table: Array) -> list[float]:
-    lower = np.tril_indices(len(RESIDUES["protein"]))
+    lower = np.tril_indices(20)
     return [round(float(np.corrcoef(np.log(o)[lower], table)[0, 1]), 3) for o in model.odds]
 
 

@@ -94,7 +94,7 @@ def test_estimates_do_not_depend_on_threads():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "opening", "extension", "expected", "k"), KNOWN[:1])
+@pytest.mark.parametrize(("name", "opening", "extension", "expected", "k"), KNOWN)
 def test_estimates_are_within_two_per_cent(name, opening, extension, expected, k):
     scoring = local(matrix=name, gap_open=opening + extension, gap_extend=extension)
     found = estimate_gumbel(scoring, (SHARES, SHARES))
