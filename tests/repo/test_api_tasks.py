@@ -44,9 +44,8 @@ def test_a_task_runs(
     if "matrix(" in text:
         scores = names["scores"]
         assert scores.shape == (12, 12)
-        assert np.array_equal(scores, scores.T, equal_nan=True)
-        assert np.isnan(np.diag(scores)).all()
-        assert np.isnan(scores).sum() == 12
+        assert np.array_equal(scores, scores.T)
+        assert (np.diag(scores) >= scores.max(axis=1)).all()
     elif "max_hits=" in text:
         assert len(names["hits"]) == 36
         assert (tmp_path / "hits.paf").read_text().count("\n") == 36
