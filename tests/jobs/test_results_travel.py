@@ -44,6 +44,18 @@ def updated(folder: Path) -> Any:
     return pairalign.update(folder / "parts", second, folder / "updated.paf")
 
 
+def interactions() -> Any:
+    names = list(pairalign.read_fasta(GLOBINS).names)
+    pairs = list(zip(names[:6], names[3:], strict=False))
+    return pairalign.split(GLOBINS, pairs=pairs, min_identity=0.9, folds=2, tolerance=1)
+
+
+def violating(folder: Path) -> Any:
+    path = folder / "interactions.csv"
+    interactions().write(path)
+    return pairalign.audit(path, GLOBINS, pairs=True, min_identity=0.3)
+
+
 MAKERS: dict[str, Callable[[Path], Any]] = {
     "align": lambda _: pairalign.align(GLOBINS),
     "scores": lambda _: pairalign.align(GLOBINS, detail="score"),
@@ -69,6 +81,8 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "violations": lambda _: pairalign.audit(
         pairalign.read_fasta(GLOBINS)[:5], pairalign.read_fasta(GLOBINS)[5:], min_identity=0.3
     ),
+    "interactions": lambda _: interactions(),
+    "violations of interactions": violating,
     "set": lambda _: pairalign.read_fasta(GLOBINS),
     "store": stored,
     "sequence": lambda _: pairalign.read_fasta(GLOBINS)[0],
@@ -87,6 +101,8 @@ def written(found: Any, folder: Path) -> bytes:
             "Overlaps": "gfa",
             "Split": None,
             "Violations": None,
+            "InteractionSplit": None,
+            "InteractionViolations": None,
             "Verification": None,
             "GuideTree": "newick",
             "Clusters": "uc",
