@@ -157,6 +157,41 @@ def pairs_where(posteriors: SparsePosteriors, is_kept: npt.NDArray[np.bool_]) ->
     )
 
 
+def pairs_at(
+    posteriors: SparsePosteriors,
+    places: npt.NDArray[np.int64],
+    queries: npt.NDArray[np.int32],
+    targets: npt.NDArray[np.int32],
+) -> SparsePosteriors:
+    """Return posteriors of pairs each of which has the entries of one that is known.
+
+    Parameters
+    ----------
+    posteriors : SparsePosteriors
+        Of known pairs.
+    places : ndarray of int64, shape (pairs,)
+        Which of these each pair is like.
+    queries, targets : ndarray of int32, shape (pairs,)
+
+    Returns
+    -------
+    SparsePosteriors
+    """
+    counts = np.diff(posteriors.offsets)[places]
+    offsets = np.concatenate(([0], np.cumsum(counts)))
+    entries = np.repeat(posteriors.offsets[places] - offsets[:-1], counts)
+    entries += np.arange(len(entries))
+    return SparsePosteriors(
+        queries,
+        targets,
+        offsets,
+        posteriors.rows[entries],
+        posteriors.columns[entries],
+        posteriors.values[entries],
+        posteriors.arithmetic[places],
+    )
+
+
 def with_pairs(
     posteriors: SparsePosteriors, places: npt.NDArray[np.int64], others: SparsePosteriors
 ) -> SparsePosteriors:

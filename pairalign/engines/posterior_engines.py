@@ -17,6 +17,7 @@ from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.device.specification import parse_indices
+from pairalign.engines.posterior_copies import with_copies_once
 from pairalign.scoring.posterior_models import posterior_model
 
 if TYPE_CHECKING:
@@ -113,6 +114,20 @@ def open_posterior_engine(
     KernelBuildError
         A GPU was asked for by name and its kernels cannot be compiled.
     """
+    engine = _open(device, sequences, threshold, threads, memory_bytes, cells, calls, match_states)
+    return with_copies_once(engine, sequences)
+
+
+def _open(
+    device: str,
+    sequences: SequenceSet,
+    threshold: float,
+    threads: int,
+    memory_bytes: int,
+    cells: int,
+    calls: int,
+    match_states: int,
+) -> PosteriorComputer:
     check_device(device)
     model = posterior_model(sequences.alphabet, match_states=match_states)
     indices = parse_indices(device, "cuda")
