@@ -4,6 +4,9 @@
 // each block, and its rows are computed again when the backward pass comes there. That takes memory of the
 // square root of the rows, keeps it near the processor, and gives the same bits for every block.
 //
+// MIXED: each lane has an x of its own, all of one length, of the bases and N alone: their codes and those of
+// y are brought to a few, so that one table has all emissions.
+//
 // A lane's values do not depend on the others: a y that is shorter than the longest is filled up with a code
 // that emits PADDING, whose cells stay below the row's largest going forward, and are 0 going backward.
 // A lane whose range is more than its numbers hold (common/posterior_scaling.h) is `too_wide`.
@@ -24,12 +27,12 @@
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
-template <class V, int STATES>
+template <class V, int STATES, bool MIXED>
 class Lanes final : public PosteriorLanes {
     using Scalar = typename V::Scalar;
     static constexpr int LANES = V::LANES, GROUP = PosteriorScaling::GROUP;
     static constexpr size_t STATE_VECTORS = STATES + 4, KEPT_VECTORS = STATES + 1;
-    static constexpr uint8_t PADDED = POSTERIOR_CODES - 1;
+    static constexpr uint8_t PADDED = MIXED ? MIXED_BASES : POSTERIOR_CODES - 1;
     static constexpr double PADDING = 0x1p-16;
     static constexpr int TABLE = POSTERIOR_CODES * POSTERIOR_CODES;
 
@@ -84,6 +87,7 @@ private:
             source_[l] = std::min(l, batch.count - 1);  // lanes that are not in use repeat the last
             lengths_[l] = batch.lengths[source_[l]];
         }
+        unknown_ = static_cast<uint8_t>(batch.unknown);
         set_tables(model);
         match_.set(model);
         gaps_.set(model);
@@ -91,6 +95,7 @@ private:
         threshold_ = V::all(2.0 * batch.threshold * batch.threshold);
         take_memory();
         set_columns(batch);
+        if (MIXED) set_rows(batch);
         const size_t groups = static_cast<size_t>((rows_ - 1) / GROUP + 1);
         hmm_.forward.assign(groups * LANES, 0);
         partition_.forward.assign(groups * LANES, 0);
@@ -101,6 +106,19 @@ private:
             for (int k = 0; k < size; k++)
                 table[k] = V::all(k % POSTERIOR_CODES == PADDED ? PADDING : emission[k]).get(0);
         };
+        const auto set_mixed = [this](Scalar* table, const double* emission) {
+            const auto code = [this](int k) { return k < MIXED_BASES - 1 ? k : unknown_; };
+            for (int k = 0; k < MIXED_BASES * MIXED_STEP; k++) {
+                const int x = k / MIXED_STEP, y = k % MIXED_STEP;
+                table[k] =
+                    V::all(y == PADDED ? PADDING : emission[code(x) * POSTERIOR_CODES + code(y)]).get(0);
+            }
+        };
+        if (MIXED) {
+            set_mixed(hmm_table_, model.hmm_emission);
+            set_mixed(partition_table_, model.partition_emission);
+            return;
+        }
         set(hmm_table_, model.hmm_emission, STATES * TABLE);
         set(partition_table_, model.partition_emission, TABLE);
     }
@@ -125,6 +143,26 @@ private:
             static_cast<State*>(rows_of(STATE_VECTORS * ((static_cast<size_t>(rows_) + block - 1) / block)));
         found_ = static_cast<uint32_t*>(mask_memory_.need(width * sizeof(uint32_t)));
         codes_ = static_cast<uint8_t*>(code_memory_.need(width * LANES + 64));
+        if (MIXED) shifts_ = static_cast<uint8_t*>(row_memory_.need(static_cast<size_t>(rows_) * LANES + 64));
+    }
+
+    uint8_t mixed(uint8_t code) const {
+        return code == unknown_ ? static_cast<uint8_t>(MIXED_BASES - 1) : code;
+    }
+    void set_rows(const PosteriorBatch& batch) {
+        for (int l = 0; l < LANES; l++)
+            for (int32_t i = 0; i < rows_; i++)
+                shifts_[i * LANES + l] =
+                    static_cast<uint8_t>(mixed(batch.row_of[source_[l]][i]) * MIXED_STEP);
+    }
+
+    // Emissions with the residue of a row; `at`: the codes of a column.
+    const Scalar* of_row(const Scalar* table, int32_t i) const {
+        return MIXED ? table : table + row_[i - 1] * POSTERIOR_CODES;
+    }
+    static PAIRALIGN_INLINE V look_up(const Scalar* table, const uint8_t* at, const uint8_t* shifts) {
+        if constexpr (MIXED) return V::lookup(table, at, shifts);
+        else return V::lookup(table, at);
     }
 
     // Codes of the columns, and what differs in each lane's last one: gaps of the partition function are free
@@ -136,7 +174,8 @@ private:
             column = {gaps_.gap_open, gaps_.gap_extend, tiny_};
             for (int l = 0; l < LANES; l++) {
                 const bool inside = j >= 1 && j <= lengths_[l];
-                codes_[j * LANES + l] = inside ? batch.columns[source_[l]][j - 1] : PADDED;
+                const uint8_t code = inside ? batch.columns[source_[l]][j - 1] : PADDED;
+                codes_[j * LANES + l] = MIXED && inside ? mixed(code) : code;
                 if (j == lengths_[l]) {
                     column.open.set(l, free);
                     column.extend.set(l, free);
@@ -183,8 +222,8 @@ private:
 
     template <bool KEEP, bool GROUP_ENDS, bool LAST>
     void forward_row(int32_t i, Kept* keep) {
-        const Scalar* const hmm = hmm_table_ + row_[i - 1] * POSTERIOR_CODES;
-        const Scalar* const partition = partition_table_ + row_[i - 1] * POSTERIOR_CODES;
+        const Scalar *const hmm = of_row(hmm_table_, i), *const partition = of_row(partition_table_, i);
+        const uint8_t* const shifts = MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
         State* const states = forward_;
         const Column* const columns = lane_columns_;
         const uint8_t* const codes = codes_;
@@ -206,8 +245,8 @@ private:
             State& state = states[j];
             Match m;
             for (int s = 0; s < STATES; s++)
-                m[s] = V::lookup(hmm + s * TABLE, codes + j * LANES) * diagonal[s];
-            const V zm = V::lookup(partition, codes + j * LANES) * z_diagonal;
+                m[s] = look_up(hmm + s * TABLE, codes + j * LANES, shifts) * diagonal[s];
+            const V zm = look_up(partition, codes + j * LANES, shifts) * z_diagonal;
             const V x1 = state.x1, x2 = state.x2, zx = state.zx;
             diagonal = state.m;
             z_diagonal = state.zm;
@@ -324,8 +363,8 @@ private:
 
     template <bool LAST, bool GROUP_ENDS>
     void backward_row(PosteriorBatch& batch, int32_t i, const Kept* kept) {
-        const Scalar* const hmm = hmm_table_ + row_[i - 1] * POSTERIOR_CODES;
-        const Scalar* const partition = partition_table_ + row_[i - 1] * POSTERIOR_CODES;
+        const Scalar *const hmm = of_row(hmm_table_, i), *const partition = of_row(partition_table_, i);
+        const uint8_t* const shifts = MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
         State* const states = backward_;
         const Column* const columns = lane_columns_;
         const uint8_t* const codes = codes_;
@@ -360,10 +399,10 @@ private:
             zy = z_matched + z_extend * zy;
             if (LAST) begin_lanes(j, m, next1, next2, y1, y2, zm, z_next, zy);
             for (int s = 0; s < STATES; s++)
-                state.m[s] = V::lookup(hmm + s * TABLE, codes + j * LANES) * m[s];
+                state.m[s] = look_up(hmm + s * TABLE, codes + j * LANES, shifts) * m[s];
             state.x1 = next1;
             state.x2 = next2;
-            state.zm = V::lookup(partition, codes + j * LANES) * zm;
+            state.zm = look_up(partition, codes + j * LANES, shifts) * zm;
             state.zx = z_next;
             if (GROUP_ENDS) {
                 largest = V::max(largest, V::max(largest_of(m), V::max(next2, y2)));
@@ -426,18 +465,20 @@ private:
     Kept* kept_;
     V* squares_;
     uint32_t* found_;
-    uint8_t* codes_;
+    uint8_t *codes_, *shifts_;
+    uint8_t unknown_;
     Model hmm_, partition_;
-    Buffer memory_{Pages::LARGE}, code_memory_, mask_memory_;
+    Buffer memory_{Pages::LARGE}, code_memory_, mask_memory_, row_memory_;
 };
 
-template <int STATES>
+template <int STATES, bool MIXED = false>
 PosteriorLanes* make_lanes_of(int arithmetic) {
-    if (arithmetic == FLOAT32) return new Lanes<Vector<float>, STATES>;
-    if (arithmetic == FLOAT64) return new Lanes<Vector<double>, STATES>;
-    return new Lanes<ExtendedLane, STATES>;
+    if (arithmetic == FLOAT32) return new Lanes<Vector<float>, STATES, MIXED>;
+    if (arithmetic == FLOAT64) return new Lanes<Vector<double>, STATES, MIXED>;
+    return new Lanes<ExtendedLane, STATES, MIXED>;
 }
-inline PosteriorLanes* make_lanes(int arithmetic, int match_states) {
+inline PosteriorLanes* make_lanes(int arithmetic, int match_states, bool mixed) {
+    if (mixed) return make_lanes_of<1, true>(arithmetic);
     return match_states == 1 ? make_lanes_of<1>(arithmetic) : make_lanes_of<MOST_MATCH_STATES>(arithmetic);
 }
 

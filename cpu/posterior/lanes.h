@@ -77,6 +77,8 @@ struct Vector {
     static PAIRALIGN_INLINE uint32_t above(Vector a, Vector b);  // a bit a lane
     // Of a table of POSTERIOR_CODES numbers those that LANES codes say.
     static PAIRALIGN_INLINE Vector lookup(const T* table, const uint8_t* codes);
+    // The same of codes + shifts.
+    static PAIRALIGN_INLINE Vector lookup(const T* table, const uint8_t* codes, const uint8_t* shifts);
 };
 
 template <class T>
@@ -95,6 +97,14 @@ PAIRALIGN_INLINE Vector<T> Vector<T>::lookup(const T* table, const uint8_t* code
     for (int l = 0; l < LANES; l++) r.v[l] = table[codes[l]];
     return r;
 }
+template <class T>
+PAIRALIGN_INLINE Vector<T> Vector<T>::lookup(const T* table, const uint8_t* codes, const uint8_t* shifts) {
+    uint8_t sums[LANES];
+    for (int l = 0; l < LANES; l++) sums[l] = static_cast<uint8_t>(codes[l] + shifts[l]);
+    Vector r;
+    for (int l = 0; l < LANES; l++) r.v[l] = table[sums[l]];
+    return r;
+}
 
 #if defined(PAIRALIGN_AVX512)
 template <>
@@ -108,6 +118,13 @@ PAIRALIGN_INLINE uint32_t Vector<float>::above(Vector a, Vector b) {
 template <>
 PAIRALIGN_INLINE Vector<float> Vector<float>::lookup(const float* table, const uint8_t* codes) {
     const __m512i index = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(codes)));
+    return {(Raw)_mm512_permutex2var_ps(_mm512_loadu_ps(table), index, _mm512_loadu_ps(table + 16))};
+}
+template <>
+PAIRALIGN_INLINE Vector<float> Vector<float>::lookup(const float* table, const uint8_t* codes,
+                                                     const uint8_t* shifts) {
+    const auto load = [](const uint8_t* at) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at)); };
+    const __m512i index = _mm512_cvtepu8_epi32(_mm_add_epi8(load(codes), load(shifts)));
     return {(Raw)_mm512_permutex2var_ps(_mm512_loadu_ps(table), index, _mm512_loadu_ps(table + 16))};
 }
 #elif defined(PAIRALIGN_AVX2)
@@ -193,6 +210,10 @@ struct ExtendedLane {
     }
     static PAIRALIGN_INLINE ExtendedLane lookup(const Extended* table, const uint8_t* codes) {
         return {table[*codes]};
+    }
+    static PAIRALIGN_INLINE ExtendedLane lookup(const Extended* table, const uint8_t* codes,
+                                                const uint8_t* shifts) {
+        return {table[*codes + *shifts]};
     }
 };
 

@@ -50,6 +50,7 @@ struct pairalign_posterior_pairs {
     const int32_t* rows;     // x of each pair
     const int32_t* columns;  // y of each pair
     int64_t count;
+    int32_t unknown;  // the code of N, where pairs are of parts of DNA, see cuts.cpp; else -1
 };
 }
 
@@ -62,13 +63,16 @@ struct PosteriorEntry {
 };
 
 constexpr int MOST_LANES = 16;
+constexpr int MIXED_BASES = 5, MIXED_STEP = 6;  // four bases and N; and what a lane is filled up with
 
-// One x against the y of each lane.
+// One x against the y of each lane; or, of parts of DNA, an x of each lane, all of one length.
 struct PosteriorBatch {
     const pairalign_posterior_model* model;
     const uint8_t* row;
+    const uint8_t* row_of[MOST_LANES];
     int32_t rows;
-    int count;  // lanes in use
+    int32_t unknown;  // see pairalign_posterior_pairs
+    int count;        // lanes in use
     const uint8_t* columns[MOST_LANES];
     int32_t lengths[MOST_LANES];
     float threshold;
@@ -89,7 +93,7 @@ public:
 
 struct PosteriorKernel {
     const char* name;
-    PosteriorLanes* (*make)(int arithmetic, int match_states);
+    PosteriorLanes* (*make)(int arithmetic, int match_states, bool mixed);
 };
 
 // Rows of M that are kept at a time, a multiple of GROUP: the others are computed again of the state between

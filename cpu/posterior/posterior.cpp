@@ -76,24 +76,27 @@ public:
 
 private:
     int32_t row_length(int64_t pair) const { return pairs_.lengths[pairs_.rows[pair]]; }
+    // What pairs of a batch have in common: x, or its length.
+    bool is_mixed() const { return pairs_.unknown >= 0; }
+    int32_t key(int64_t pair) const { return is_mixed() ? row_length(pair) : pairs_.rows[pair]; }
     int32_t column_length(int64_t pair) const { return pairs_.lengths[pairs_.columns[pair]]; }
 
     // Computes some pairs; too_wide_ says of which ones the values were no good.
     void pass(const PosteriorKernel& kernel, std::vector<int64_t>& order, int arithmetic, int32_t threads) {
         too_wide_.assign(static_cast<size_t>(pairs_.count), 0);
         std::stable_sort(order.begin(), order.end(), [this](int64_t a, int64_t b) {
-            if (pairs_.rows[a] != pairs_.rows[b]) return pairs_.rows[a] < pairs_.rows[b];
+            if (key(a) != key(b)) return key(a) < key(b);
             return column_length(a) > column_length(b);
         });
         const auto make = [&] {
-            return std::unique_ptr<PosteriorLanes>(kernel.make(arithmetic, model_.match_states));
+            return std::unique_ptr<PosteriorLanes>(kernel.make(arithmetic, model_.match_states, is_mixed()));
         };
         const int lanes = make()->lanes();
         std::vector<std::pair<size_t, int>> batches;  // first pair, and how many
         for (size_t k = 0; k < order.size(); k += static_cast<size_t>(batches.back().second)) {
             int count = 1;
             while (count < lanes && k + static_cast<size_t>(count) < order.size() &&
-                   pairs_.rows[order[k + static_cast<size_t>(count)]] == pairs_.rows[order[k]])
+                   key(order[k + static_cast<size_t>(count)]) == key(order[k]))
                 count++;
             batches.push_back({k, count});
         }
@@ -129,9 +132,11 @@ private:
         batch.model = &model_;
         batch.row = pairs_.codes + pairs_.starts[pairs_.rows[pairs[0]]];
         batch.rows = row_length(pairs[0]);
+        batch.unknown = pairs_.unknown;
         batch.count = count;
         batch.threshold = threshold_;
         for (int l = 0; l < count; l++) {
+            batch.row_of[l] = pairs_.codes + pairs_.starts[pairs_.rows[pairs[l]]];
             batch.columns[l] = pairs_.codes + pairs_.starts[pairs_.columns[pairs[l]]];
             batch.lengths[l] = column_length(pairs[l]);
             batch.entries[l] = &result_.entries[static_cast<size_t>(pairs[l])];

@@ -125,7 +125,9 @@ SIGNATURES = {
     "posterior_paths": "pointer*3 -> int32",
     # cpu/posterior/posterior.cpp
     "posterior_bytes": "int32*3 -> int64",
+    "posterior_cuts": "pointer*3 -> int64",
     "posterior_free": "pointer -> none",
+    "posterior_most_cuts": "int32 -> int32",
     "posterior_offsets": "pointer*2 -> none",
     "posterior_take": "pointer*5 -> none",
     "posteriors": "pointer*2 double int32*2 text pointer*2 -> int32",

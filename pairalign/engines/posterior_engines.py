@@ -16,6 +16,7 @@ from pairalign.alignments.posteriors import SparsePosteriors, part_of
 from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
+from pairalign.engines.cut_posteriors import CutPosteriors, is_ever_cut
 from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.posterior_copies import with_copies_once
 from pairalign.scoring.posterior_models import posterior_model
@@ -115,6 +116,10 @@ def open_posterior_engine(
         A GPU was asked for by name and its kernels cannot be compiled.
     """
     engine = _open(device, sequences, threshold, threads, memory_bytes, cells, calls, match_states)
+    if is_ever_cut(sequences):
+        model = posterior_model(sequences.alphabet, match_states=match_states)
+        host = PosteriorEngine(sequences, model, threshold=threshold, threads=threads)
+        engine = CutPosteriors(engine, host, sequences)
     return with_copies_once(engine, sequences)
 
 

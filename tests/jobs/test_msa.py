@@ -177,6 +177,28 @@ def test_copies_unrelated_and_single_sequences():
     assert np.isnan(single.column_confidence).all()
 
 
+@pytest.mark.parametrize("count", [3, 60, 110])
+def test_copies_get_the_row_of_the_first_and_change_no_other(count):
+    family = _family(count, 40, changed=0.2)
+    strings = {name: family[name].residues for name in family.names}
+    more = {f"c{k}": strings[f"s{k % 3}"] for k in range(7)}
+    alone = pairalign.msa(family)
+    both = pairalign.msa(pairalign.SequenceSet.from_strings(strings | more, alphabet="protein"))
+    assert _rows(both)[:count] == _rows(alone)
+    assert _rows(both)[count:] == [_rows(alone)[k % 3] for k in range(7)]
+    assert sorted(both.tree.names) == sorted(both.sequences.names)
+    again = pairalign.score_multiple(both.sequences, both.columns, both.width)
+    assert np.array_equal(again.support, both.support)
+
+
+def test_many_copies_are_aligned_as_one():
+    gene = "".join(np.random.default_rng(3).choice(list("ACGT"), 1500))
+    copies = pairalign.msa(pairalign.SequenceSet.from_strings([gene] * 2000), device="cpu")
+    assert copies.width == len(gene)
+    assert copies.column_confidence.min() > 0.9
+    assert len(copies.tree) == 2000
+
+
 def test_dna_is_aligned():
     strings = ["ACGTTGCAACGGTTAACCGT", "ACGTTGCACGGTTAACCGT", "ACGTTGCAACGGTTACCNGT"]
     alignment = pairalign.msa(pairalign.SequenceSet.from_strings(strings))

@@ -228,8 +228,9 @@ def test_up_to_a_hundred_short_ones_are_aligned_by_all_pairs(count, length, in_g
     align_large = msa.align_large
     monkeypatch.setattr(msa, "align_large", counted)
     monkeypatch.setattr(msa, "_MOST_RESIDUES", 51 * 50 // 2 * 40 - 1)
-    strings = ["MKVLAWNDST" * 5] * count
-    pairalign.msa([one[:length] for one in strings], confidence=False)
+    one, others = ("MKVLAWNDST" * 5)[:length], "CEFGHIPQRYX"
+    places = [(k % length, others[k // length]) for k in range(count)]
+    pairalign.msa([one[:at] + letter + one[at + 1 :] for at, letter in places], confidence=False)
     assert bool(calls) == in_groups
 
 

@@ -9,7 +9,7 @@ from dataclasses import fields
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
+from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors, join_posteriors, pairs_at
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.cpu_engine import READ_AHEAD_BYTES, instruction_set_of
@@ -52,7 +52,21 @@ class NativePairs(ctypes.Structure):
         ("rows", c_void_p),
         ("columns", c_void_p),
         ("count", c_int64),
+        ("unknown", c_int32),
     )
+
+
+PART = np.dtype(
+    [
+        (name, np.int32)
+        for name in ("x", "y", "x_end", "y_end", "x_core", "y_core", "x_core_end", "y_core_end")
+    ]
+)
+"""``pairalign_posterior_cut`` of ``cpu/posterior/cuts.cpp``: a part of a pair, from where in both
+sequences to where; and which of it counts."""
+
+
+_LAST_BASE = 3  # A, C, G and T
 
 
 class PosteriorEngine:
@@ -104,6 +118,9 @@ class PosteriorEngine:
         self._set = instruction_set_of(instruction_set)
         self._arithmetic = ARITHMETICS.index(arithmetic)
         self._cancelled = c_int32(0)
+        self._unknown = len(sequences.alphabet.letters) - 1
+        is_other = (sequences.codes > _LAST_BASE) & (sequences.codes != self._unknown)
+        self._others = np.concatenate(([0], np.cumsum(is_other)))
 
     def close(self) -> None:
         """Free what it holds: nothing that would not be freed with it."""
@@ -134,16 +151,63 @@ class PosteriorEngine:
         InterruptedError
             `cancel` was called.
         """
+        return self._compute(self._starts, self._lengths, queries, targets, -1)
+
+    def cut(
+        self, queries: npt.NDArray[np.int32], targets: npt.NDArray[np.int32]
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.void]]:
+        """Return how many parts each pair of DNA may be cut into, 0: none, and all parts."""
         queries = np.ascontiguousarray(queries, np.int32)
         targets = np.ascontiguousarray(targets, np.int32)
-        pairs = NativePairs(
-            self._codes.ctypes.data,
-            self._starts.ctypes.data,
-            self._lengths.ctypes.data,
-            queries.ctypes.data,
-            targets.ctypes.data,
-            len(queries),
+        pairs = self._pairs(self._starts, self._lengths, queries, targets, self._unknown)
+        shorter = np.minimum(self._lengths[queries], self._lengths[targets]).tolist()
+        parts = np.empty(sum(map(library.pairalign_posterior_most_cuts, shorter)), PART)
+        counts = np.empty(len(queries), np.int32)
+        found = library.pairalign_posterior_cuts(
+            ctypes.byref(pairs), counts.ctypes.data, parts.ctypes.data
         )
+        if found < 0:
+            raise CapacityError("out of memory for the parts of pairs")
+        return counts, parts[:found]
+
+    def compute_parts(
+        self,
+        queries: npt.NDArray[np.int32],
+        targets: npt.NDArray[np.int32],
+        parts: npt.NDArray[np.void],
+    ) -> SparsePosteriors:
+        """Compute the posteriors of parts of pairs of DNA, a query and a target for each part.
+
+        Those of the bases and N alone are computed together, whatever their sequences.
+        """
+        starts = np.concatenate(
+            (self._starts[queries] + parts["x"], self._starts[targets] + parts["y"])
+        )
+        lengths = np.concatenate((parts["x_end"] - parts["x"], parts["y_end"] - parts["y"]))
+        rows = np.arange(len(parts), dtype=np.int32)
+        others = self._others[starts + lengths] - self._others[starts]
+        is_plain = (others[: len(parts)] + others[len(parts) :]) == 0
+        columns = rows + np.int32(len(rows))
+        if is_plain.all():
+            return self._compute(starts, lengths, rows, columns, self._unknown)
+        plain, other = rows[is_plain], rows[~is_plain]
+        found = self._compute(starts, lengths, plain, columns[plain], self._unknown)
+        more = self._compute(starts, lengths, other, columns[other], -1)
+        joined, places = join_posteriors([found, more]), np.empty(len(rows), np.int64)
+        places[np.concatenate((plain, other))] = rows
+        return pairs_at(joined, places, rows, columns)
+
+    def _compute(
+        self,
+        starts: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.int32],
+        queries: npt.NDArray[np.int32],
+        targets: npt.NDArray[np.int32],
+        unknown: int,
+    ) -> SparsePosteriors:
+        queries = np.ascontiguousarray(queries, np.int32)
+        targets = np.ascontiguousarray(targets, np.int32)
+        pairs = self._pairs(starts, lengths, queries, targets, unknown)
         result = c_void_p()
         status = library.pairalign_posteriors(
             ctypes.byref(pairs),
@@ -164,6 +228,24 @@ class PosteriorEngine:
             return _take(result, queries, targets)
         finally:
             library.pairalign_posterior_free(result)
+
+    def _pairs(
+        self,
+        starts: npt.NDArray[np.int64],
+        lengths: npt.NDArray[np.int32],
+        queries: npt.NDArray[np.int32],
+        targets: npt.NDArray[np.int32],
+        unknown: int,
+    ) -> NativePairs:
+        return NativePairs(
+            self._codes.ctypes.data,
+            starts.ctypes.data,
+            lengths.ctypes.data,
+            queries.ctypes.data,
+            targets.ctypes.data,
+            len(queries),
+            unknown,
+        )
 
 
 def thread_bytes(rows: int, columns: int, match_states: int = 1) -> int:

@@ -48,6 +48,7 @@ from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.large import align_large, residues_of
 from pairalign.jobs.msa.latecomers import Latecomers, find_latecomers, graft_latecomers
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
+from pairalign.jobs.msa.msa_copies import FamilyCopies, find_family_copies
 from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
@@ -164,12 +165,11 @@ def msa(
     threads = usable_cores() if threads is None else threads
     memory_bytes = default_bytes() if memory is None else memory
     computed = _Computed(device, threads, memory_bytes, progress, kept)
-    scores = ScoreDistances(sequences, threads, memory_bytes)
-    late = _latecomers(sequences, scores, given)
-    if len(late.added):
-        aligned = _align_in_turn(sequences, scores, late, computed)
+    copies = find_family_copies(sequences) if given is None else None
+    if copies is None:
+        aligned, usual = _align_distinct(sequences, given, computed)
     else:
-        aligned = _align_at_once(sequences, given, scores, late, computed)
+        aligned, usual = _align_with_copies(copies, computed), None
     columns, posteriors = aligned.columns, aligned.posteriors
     if posteriors is not None:
         known = confidence_by([posteriors], sequences, columns)
@@ -177,7 +177,7 @@ def msa(
         known = find_confidence(
             sequences,
             columns,
-            match_states=match_states_of(sequences, late.usual),
+            match_states=_match_states(sequences, usual, threads, memory_bytes),
             partners=partners,
             seed=seed,
             **vars(computed),
@@ -186,6 +186,33 @@ def msa(
         known = _nothing(sequences)
     return MultipleAlignment(
         sequences, columns, aligned.width, *known, aligned.tree, aligned.unlike
+    )
+
+
+def _align_distinct(
+    sequences: SequenceSet, tree: GuideTree | None, computed: _Computed
+) -> tuple[_Aligned, Indices]:
+    """Return the alignment, and which sequences are of usual length and have relatives."""
+    scores = ScoreDistances(sequences, computed.threads, computed.memory_bytes)
+    late = _latecomers(sequences, scores, tree)
+    if len(late.added):
+        return _align_in_turn(sequences, scores, late, computed), late.usual
+    return _align_at_once(sequences, tree, scores, late, computed), late.usual
+
+
+def _align_with_copies(copies: FamilyCopies, computed: _Computed) -> _Aligned:
+    """Align one of all copies each; posteriors are of these alone, and not returned."""
+    distinct = copies.distinct()
+    if len(distinct) == 1:
+        columns = np.arange(distinct.total_residues, dtype=np.int32)
+        return _Aligned(copies.tree(None), copies.columns(columns), len(columns), (), None)
+    made, _ = _align_distinct(distinct, None, computed)
+    return _Aligned(
+        copies.tree(made.tree),
+        copies.columns(made.columns),
+        made.width,
+        copies.unlike(made.unlike),
+        None,
     )
 
 
@@ -389,7 +416,7 @@ def score_multiple(
         known = find_confidence(
             sequences,
             columns,
-            match_states=_match_states(sequences, threads, memory),
+            match_states=_match_states(sequences, None, threads, memory),
             partners=partners,
             seed=seed,
             device=device,
@@ -401,14 +428,16 @@ def score_multiple(
     return MultipleAlignment(sequences, columns, width, *known, None)
 
 
-def _match_states(sequences: SequenceSet, threads: int | None, memory: int | None) -> int:
-    """Return how many match states `msa` would take."""
-    if len(sequences) > MOST_OF_ALL_PAIRS:
-        return match_states_of(sequences)
-    threads = usable_cores() if threads is None else threads
-    memory_bytes = default_bytes() if memory is None else memory
-    scores = ScoreDistances(sequences, threads, memory_bytes)
-    return match_states_of(sequences, find_latecomers(sequences, scores).usual)
+def _match_states(
+    sequences: SequenceSet, usual: Indices | None, threads: int | None, memory: int | None
+) -> int:
+    """Return how many match states `msa` takes for confidence; usual: those that are, if known."""
+    if usual is None and len(sequences) <= MOST_OF_ALL_PAIRS:
+        threads = usable_cores() if threads is None else threads
+        memory_bytes = default_bytes() if memory is None else memory
+        scores = ScoreDistances(sequences, threads, memory_bytes)
+        usual = find_latecomers(sequences, scores).usual
+    return match_states_of(sequences, usual)
 
 
 def _nothing(sequences: SequenceSet) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
