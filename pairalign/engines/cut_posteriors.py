@@ -17,7 +17,7 @@ from pairalign.sequences.alphabets import DNA
 
 if TYPE_CHECKING:
     from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
-    from pairalign.engines.posterior_engines import PosteriorComputer
+    from pairalign.engines.posterior_computer import PosteriorComputer
     from pairalign.sequences.sets import SequenceSet
 
 LEAST_LENGTH = 400

@@ -11,7 +11,7 @@ from pairalign.alignments.posteriors import SparsePosteriors, pairs_at
 from pairalign.pairs.copies import find_copies
 
 if TYPE_CHECKING:
-    from pairalign.engines.posterior_engines import PosteriorComputer
+    from pairalign.engines.posterior_computer import PosteriorComputer
     from pairalign.sequences.sets import SequenceSet
 
 

@@ -7,7 +7,7 @@ import logging
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.cut_posteriors import CutPosteriors, is_ever_cut
 from pairalign.engines.device.specification import parse_indices
+from pairalign.engines.posterior_computer import PosteriorComputer
 from pairalign.engines.posterior_copies import with_copies_once
 from pairalign.scoring.posterior_models import posterior_model
 
@@ -42,27 +43,6 @@ _FREE_SHARE = 0.8
 
 Pairs = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 """Queries and targets: indices of sequences."""
-
-
-class PosteriorComputer(Protocol):
-    """An engine for posteriors: `PosteriorEngine`, or one of a GPU."""
-
-    is_gpu: bool
-    """Whether calls are best made beside each other."""
-
-    residues_at_once: int
-    """Residues of queries that it is best given at a time, memory allowing."""
-
-    def compute(
-        self, queries: npt.NDArray[np.int32], targets: npt.NDArray[np.int32]
-    ) -> SparsePosteriors:
-        """Compute the posteriors of some pairs; see `PosteriorEngine.compute`."""
-
-    def cancel(self) -> None:
-        """Make a running `compute`, and each to come, raise InterruptedError."""
-
-    def close(self) -> None:
-        """Free what it holds."""
 
 
 def check_device(device: str) -> None:

@@ -21,7 +21,8 @@ from bench import report
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.cuda.cuda_posterior import EXPANDER, CudaPosteriorEngine
-from pairalign.engines.posterior_engines import CALLS, PosteriorComputer, compute_pieces
+from pairalign.engines.posterior_computer import PosteriorComputer
+from pairalign.engines.posterior_engines import CALLS, compute_pieces
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.posterior.posterior import PIECE_RESIDUES, all_pieces
 from pairalign.jobs.run.memory import default_bytes

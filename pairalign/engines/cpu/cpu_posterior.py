@@ -87,7 +87,7 @@ class PosteriorEngine:
     Attributes
     ----------
     is_gpu, residues_at_once
-        See `pairalign.engines.posterior_engines.PosteriorComputer`.
+        See `pairalign.engines.posterior_computer.PosteriorComputer`.
 
     Raises
     ------

@@ -83,7 +83,7 @@ class CudaPosteriorEngine:
     Attributes
     ----------
     is_gpu, residues_at_once
-        See `pairalign.engines.posterior_engines.PosteriorComputer`.
+        See `pairalign.engines.posterior_computer.PosteriorComputer`.
 
     Raises
     ------

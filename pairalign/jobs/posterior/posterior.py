@@ -22,11 +22,11 @@ from pairalign.base.error_types import CapacityError, FastaError, ScoringError
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_posterior import thread_bytes
+from pairalign.engines.posterior_computer import PosteriorComputer
 from pairalign.engines.posterior_engines import (
     BATCHES,
     CALLS,
     Pairs,
-    PosteriorComputer,
     check_device,
     compute_pieces,
     open_posterior_engine,

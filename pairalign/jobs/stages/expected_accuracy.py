@@ -22,10 +22,10 @@ from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
 from pairalign.engines.cpu.posterior_paths import align_by_posteriors, mark_columns
+from pairalign.engines.posterior_computer import PosteriorComputer
 from pairalign.engines.posterior_engines import (
     BATCHES,
     CALLS,
-    PosteriorComputer,
     compute_pieces,
     open_posterior_engine,
 )
