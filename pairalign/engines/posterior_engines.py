@@ -96,7 +96,7 @@ def open_posterior_engine(
         A GPU was asked for by name and its kernels cannot be compiled.
     """
     engine = _open(device, sequences, threshold, threads, memory_bytes, cells, calls, match_states)
-    if is_ever_cut(sequences):
+    if match_states == 1 and is_ever_cut(sequences):
         model = posterior_model(sequences.alphabet, match_states=match_states)
         host = PosteriorEngine(sequences, model, threshold=threshold, threads=threads)
         engine = CutPosteriors(engine, host, sequences)
