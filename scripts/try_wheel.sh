@@ -3,6 +3,8 @@
 # It must align the example set to the bytes of EXPECTED, and pass the tests of what users see.
 #
 #     scripts/try_wheel.sh dist/pairalign-*x86_64.whl demo/cytochrome_p450.paf
+#
+# PYTHONS="python3.10 python3.14t": with these as well the same bytes are made.
 set -euo pipefail
 wheel=$(realpath "$1")
 expected=$(realpath "$2")
@@ -12,6 +14,13 @@ trap '/bin/rm -rf "$folder"' EXIT
 
 echo "Installing $(basename "$wheel") into an empty environment"
 "${PYTHON:-python3}" scripts/make_venv.py "$folder/venv"
+for python in ${PYTHONS:-}; do
+  "$python" scripts/make_venv.py "$folder/$python"
+  "$folder/$python/bin/pip" install --quiet --only-binary :all: "$wheel"
+  "$folder/$python/bin/pairalign" align -q examples/cytochrome_p450.fasta -o "$folder/$python.paf"
+  cmp "$folder/$python.paf" "$expected"
+  echo "$("$folder/$python/bin/python" --version): the same bytes"
+done
 mkdir "$folder/project"
 cp -r tests examples scripts docs pyproject.toml README.md "$folder/project"
 # What a shell has everywhere, and nothing else.
