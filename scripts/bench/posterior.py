@@ -2,7 +2,7 @@
 
 Simulated families by length and share of substitutions (unrelated sequences have 1), or a file's.
 Each engine computes the same pairs several times, a GPU as the subcommand has it do so: in batches
-of pieces, whose results are let go. Its kernels are also timed alone.
+of pieces, whose results are let go.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from bench import report
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
-from pairalign.engines.cuda.cuda_posterior import EXPANDER, CudaPosteriorEngine
+from pairalign.engines.cuda.cuda_posterior import CudaPosteriorEngine
 from pairalign.engines.posterior_computer import PosteriorComputer
 from pairalign.engines.posterior_engines import CALLS, compute_pieces
 from pairalign.engines.selection import usable_cores
@@ -42,7 +42,7 @@ SETS = (
 
 HEADINGS = (
     "sequences", "residues", "substituted", "entries a residue", "same bytes", "in float64",
-    "CPU, M cells/s", "cuda, M cells/s", "kernel alone", "expanding, s", "all pairs, s",
+    "CPU, M cells/s", "cuda, M cells/s", "all pairs, s",
 )  # fmt: skip
 FIELDS = ("offsets", "rows", "columns", "values", "arithmetic")
 CPU_CELLS = 4 * 10**8
@@ -109,17 +109,10 @@ def _line(
     shown = [f"{cells[min(some, len(cells)) - 1] / seconds / 1e6:,.0f}"]
     found, same = cpu, "-"
     if device is not None:
-        timed = TimedDevice(device)
-        with closing(_open(timed, sequences)) as engine:
-            engine.compute(first, second)
-            timed.seconds.clear()
-            found = engine.compute(first, second)
         with closing(_open(device, sequences)) as engine:
+            found = engine.compute(first, second)
             seconds = _streamed(engine, lengths, options.repeat)
-        expanding = timed.seconds.pop(EXPANDER, 0.0)
-        alone = sum(timed.seconds.values())
-        shown += [f"{cells[-1] / seconds / 1e6:,.0f}"]
-        shown += [f"{cells[-1] / alone / 1e6:,.0f}", f"{expanding:.4f}", f"{seconds:.3f}"]
+        shown += [f"{cells[-1] / seconds / 1e6:,.0f}", f"{seconds:.3f}"]
         same = "yes" if _same(cpu, found, some) else "NO"
     residues = int(lengths[first].sum()) if device is not None else int(lengths[first[:some]].sum())
     wide = int((found.arithmetic > 0).sum())
@@ -175,43 +168,3 @@ def _same(cpu: SparsePosteriors, found: SparsePosteriors, pairs: int) -> bool:
         np.array_equal(getattr(cpu, name), getattr(found, name)[: stops.get(name, entries)])
         for name in FIELDS
     )
-
-
-class TimedDevice:
-    """A device whose kernels are timed: each is waited for.
-
-    Attributes
-    ----------
-    seconds : dict of str to float
-        What the kernels took so far, by name.
-    """
-
-    def __init__(self, device: Any) -> None:
-        self._device = device
-        self.seconds: dict[str, float] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._device, name)
-
-    def load_module(self, source: str, defines: Any) -> Any:
-        """Load a module whose functions are timed."""
-        return _TimedModule(self._device.load_module(source, defines), self.seconds)
-
-
-class _TimedModule:
-    def __init__(self, module: Any, seconds: dict[str, float]) -> None:
-        self._module, self._seconds = module, seconds
-
-    def get_function(self, name: str) -> Any:
-        function = self._module.get_function(name)
-
-        def call(*arguments: Any, stream: Any, **options: Any) -> None:
-            stream.synchronize()
-            start = time.perf_counter()
-            function(*arguments, stream=stream, **options)
-            stream.synchronize()
-            taken = time.perf_counter() - start
-            self._seconds[name] = self._seconds.get(name, 0.0) + taken
-
-        call.set_attribute = function.set_attribute
-        return call

@@ -19,11 +19,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import assemble
 import numpy as np
 import numpy.typing as npt
 
-from bench import report
+from bench import assembling, report
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
@@ -194,8 +193,11 @@ def _measure(name: str, one: ReadsOf, options: Namespace, folder: Path) -> None:
         reads = {two.name: two.residues for two in read_fasta(options.folder / one.reads)}
     else:
         codes = SequenceSet.from_strings([genome], alphabet="dna").codes % 4
-        drawn = Namespace(**{**vars(one), "seed": one.seed + options.seed})
-        reads = assemble.simulate(codes, drawn)
+        sys.path.append(str(Path(__file__).resolve().parents[2] / "tests/support"))
+        from simulated_reads import simulate
+
+        seed = one.seed + options.seed
+        reads = simulate(codes, one.kind, coverage=one.coverage, mean=one.length, seed=seed)
     path.write_text("".join(f">{key}\n{letters}\n" for key, letters in reads.items()))
     places = _mapped(path, reference, one.kind, folder) if one.reads else _named(list(reads))
     truth, possible = _true_pairs(places, len(genome), one)
@@ -211,7 +213,7 @@ def _measure(name: str, one: ReadsOf, options: Namespace, folder: Path) -> None:
             row += [arguments or "defaults"] if one.is_assembled else ["", "", ""]
             if one.is_assembled:
                 row += [
-                    assemble.assembled(
+                    assembling.assembled(
                         path, paf, reference, len(genome), folder, n, arguments.split()
                     )
                     for n in (0, ROUNDS)
@@ -256,14 +258,14 @@ def _overlaps(
     ours = folder / "pairalign.paf"
     command = [sys.executable, "-m", "pairalign", "overlap", str(path), "-o", "-", *one.options]
     said = folder / "said"
-    seconds = assemble.measured([*command, "--format", "paf"], ours, said)
+    seconds = assembling.measured([*command, "--format", "paf"], ours, said)
     found[" ".join(["pairalign overlap", *one.options])] = ours, seconds
     kind = one.kind if one.kind in PRESETS else "ont"
     for preset in PRESETS[kind]:
         paf = folder / f"{preset}.paf"
         seeds = SHORT_SEEDS if kind == "short" else ()
         arguments = ["minimap2", "-t1", "-x", preset, *seeds, str(path), str(path)]
-        found[" ".join(["minimap2 -x", preset, *seeds])] = paf, assemble.measured(arguments, paf)
+        found[" ".join(["minimap2 -x", preset, *seeds])] = paf, assembling.measured(arguments, paf)
     return found, [one for one in ADVICE.findall(said.read_text()) if one != "defaults"]
 
 
@@ -282,7 +284,7 @@ def _mapped(path: Path, reference: Path, kind: str, folder: Path) -> Places:
     """Where minimap2 puts reads of which at least half maps."""
     mapped = folder / "places.paf"
     preset = "sr" if kind == "short" else "map-ont"
-    assemble.measured(["minimap2", "-cx", preset, str(reference), str(path)], mapped)
+    assembling.measured(["minimap2", "-cx", preset, str(reference), str(path)], mapped)
     best: dict[str, tuple[int, int, int, str]] = {}
     for line in mapped.read_text().splitlines():
         row = line.split("\t")
