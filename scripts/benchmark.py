@@ -72,7 +72,6 @@ def add_cpu_commands(subparsers: argparse._SubParsersAction[argparse.ArgumentPar
     verify = subparsers.add_parser(
         "verify", parents=[common], help="scores against parasail and Biopython, CIGARs rescored"
     )
-    verify.add_argument("--no-biopython", dest="biopython", action="store_false")
     verify.set_defaults(run=cpu.run_verify)
 
     timed = subparsers.add_parser("cpu", parents=[common], help="the CPU engine: verify, then time")

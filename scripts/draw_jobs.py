@@ -186,9 +186,7 @@ def multiple_alignment() -> None:
     )
     found = pairalign.msa(family)
     _, axes = pyplot.subplots(figsize=(7.2, 2.4))
-    axes.fill_between(
-        range(len(found.column_confidence)), found.column_confidence, color=SHADES[2], step="mid"
-    )
+    axes.fill_between(range(found.width), found.column_confidence, color=SHADES[2], step="mid")
     axes.set(xlabel="column", ylabel="confidence", ylim=(0, 1), xlim=(0, None))
 
 

@@ -38,9 +38,6 @@ def run_verify(options: Namespace) -> tuple[list[Row], list[str]]:
         pairs = verify.check_ours(sample, mode, expected)
         rows.append(Row(f"{mode}: scores", f"{pairs:,} pairs", "parasail scan", "equal", ""))
         rows.append(Row(f"{mode}: CIGARs rescored", f"{pairs:,}", "scores", "equal", ""))
-        if options.biopython:
-            pairs = verify.check_biopython(sample, mode, expected)
-            rows.append(Row(f"{mode}: scores", f"{pairs:,} pairs", "Biopython", "equal", ""))
     return rows, [sample.describe()]
 
 

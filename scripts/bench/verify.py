@@ -6,7 +6,7 @@ import numpy as np
 
 from bench import ours
 from bench.data import Sample
-from bench.peers import GAP_EXTEND, GAP_OPEN, MATRIX, Parasail, Peer
+from bench.peers import Parasail, Peer
 from pairalign.alignments.alignments import concatenate
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
@@ -71,23 +71,3 @@ def check_peer(
     scores = at_least_nothing(peer.job(kernel, sample, mode, cigar)(), mode)
     wrong = int((scores != expected).sum())
     return f"{peer.name} {kernel}, {mode}: {wrong} wrong scores; not timed" if wrong else None
-
-
-def check_biopython(sample: Sample, mode: str, expected: np.ndarray) -> int:
-    """Compare the expected scores with Biopython's PairwiseAligner; returns how many pairs."""
-    from Bio.Align import PairwiseAligner, substitution_matrices
-
-    aligner = PairwiseAligner(mode="local" if mode == "local" else "global")
-    aligner.substitution_matrix = substitution_matrices.load(MATRIX)
-    aligner.open_gap_score, aligner.extend_gap_score = -GAP_OPEN, -GAP_EXTEND
-    if mode == "semiglobal":
-        aligner.end_gap_score = 0
-    letters = sample.residues
-    pairs = ((a, b) for a in range(len(letters)) for b in range(a + 1, len(letters)))
-    for number, (a, b) in enumerate(pairs):
-        score = aligner.score(letters[a], letters[b])
-        if score != expected[number]:
-            raise SystemExit(
-                f"{mode}: pair {a}, {b}: Biopython {score}, parasail {expected[number]}"
-            )
-    return len(expected)
