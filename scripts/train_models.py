@@ -37,7 +37,7 @@ TABLES = ROOT / "pairalign/scoring/dna_tables.py"
 RESIDUES = {"dna": "ACGU", "protein": "ARNDCQEGHILKMFPSTWYV"}
 ROUNDS = 40
 IDENTICAL = {1: [0.6], 4: [0.97, 0.8, 0.6, 0.35]}
-"""The share of identical columns that each match state begins with, by how many there are."""
+"""The share of identical columns that each match state begins with."""
 PSEUDOCOUNTS = 2.0
 LEAST_COLUMNS = 10
 MOST_WEIGHT = 4

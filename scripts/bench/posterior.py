@@ -31,13 +31,9 @@ from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet
 
 SETS = (
-    (50, 170, 0.6),
-    (300, 170, 0.6),
-    (1000, 170, 0.6),
-    (1000, 170, 1.0),
-    (300, 600, 0.6),
+    (50, 170, 0.6), (300, 170, 0.6), (1000, 170, 0.6), (1000, 170, 1.0), (300, 600, 0.6),
     (60, 3000, 0.6),
-)
+)  # fmt: skip
 """Sequences, residues, and which share of these is substituted."""
 
 HEADINGS = (
