@@ -2,15 +2,7 @@
 
     python scripts/benchmark.py verify --data proteins.fa.gz --sequences 201
     python scripts/benchmark.py cpu --data proteins.fa.gz --markdown cpu.md
-    python scripts/benchmark.py commands --folder data --only start clusters
     python scripts/benchmark.py gpu --data by-length/*.fa.gz
-    python scripts/benchmark.py similar --data genomes/*.fa.gz
-    python scripts/benchmark.py statistics --data proteins.fa.gz
-    python scripts/benchmark.py reads --folder data
-    python scripts/benchmark.py trees --reference bench1.0 --results trees.jsonl
-    python scripts/benchmark.py msa --data bench1.0/bali3 --families BB11
-    python scripts/benchmark.py msa-large --half judging
-    python scripts/benchmark.py posterior --device cuda
 
 Needs a build of pairalign and `pip install parasail pyopal stringzilla stringzillas-cpus`; a peer
 that is not there is left out. Everything that is compared runs in interleaved rounds within one

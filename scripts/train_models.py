@@ -116,11 +116,10 @@ class MatchStates:
         self.one_way = np.where(low == high, 1.0, 0.5)
         seen = self._count(np.ones((sum(map(len, columns.pairs)), 1)))[0]
         self.background = seen.sum(0) / seen.sum()
-        random = np.outer(self.background, self.background)
+        self.random = random = np.outer(self.background, self.background)
         apart = random * (1 - np.eye(residues))
         self.joint = np.array([share * np.diag(self.background) + (1 - share) * apart / apart.sum()
                                for share in IDENTICAL[states]])  # fmt: skip
-        self.random = random
         self.enter, self.open = np.full(states, 1 / states), np.full(states, 0.03)
         self.stay, self.leave = np.full(states, 0.85), np.full(states, 0.12)
 
@@ -146,7 +145,7 @@ class MatchStates:
             sizes.append(values.sum(1, keepdims=True))
             forward.append(values / sizes[-1])
         backward = np.where(ends[:, None], 1, self.open)
-        after = following = np.empty(0)
+        after = following = share = np.empty(0)
         stays, leaves, enters, opens = np.zeros((4, len(both)))
         shares: list[Array] = []
         for place in range(len(pairs) - 1, -1, -1):
@@ -162,12 +161,10 @@ class MatchStates:
                 stays += (into * after).sum(0) * self.stay
                 enters += (after * (into @ self.leave)[:, None]).sum(0) * self.enter
                 leaves += (into * (after @ self.enter)[:, None]).sum(0) * self.leave
-            last = share[count:] * ~ends[count : len(here), None]
-            opens += last.sum(0)
-            if not place:
-                enters += share.sum(0)
+            opens += (share[count:] * ~ends[count : len(here), None]).sum(0)
             shares.append(share / weights[: len(here), None])
             following = value
+        enters += share.sum(0)
         counts = self._count(np.concatenate(shares[::-1])) + PSEUDOCOUNTS * self.random
         self.joint = counts / counts.sum((1, 2), keepdims=True)
         every = stays + leaves + opens
@@ -228,8 +225,8 @@ def compare(families: list[Family]) -> None:
     frequent = np.array(shipped.PROTEIN_BACKGROUND.split(), float)
     probcons = np.log(_lower_of(shipped.PROTEIN_PAIRS, np.outer(frequent, frequent)))
     one, four = (train(families, "protein", states, MOST_IDENTICAL) for states in IDENTICAL)
-    print("ProbCons", _correlations(one, probcons))
-    print("MIQS", _correlations(one, _lower_of(shipped.MIQS)))
+    for name, other in (("ProbCons", probcons), ("MIQS", _lower_of(shipped.MIQS))):
+        print(name, _correlations(one, other))
     for k, state in enumerate(shipped.MATCH_STATES):
         print(
             f"match state {k + 1}: each of four", _correlations(four, np.log(_lower_of(state.odds)))
@@ -253,8 +250,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.protein:
         return compare([rows for path in options.protein for rows in read_references(path)])
-    families = read_references(REFERENCES)
-    text = table(*(train(families, "dna", states) for states in IDENTICAL))
+    text = table(*(train(read_references(REFERENCES), "dna", states) for states in IDENTICAL))
     if options.write:
         TABLES.write_text(text)
     print("as shipped" if TABLES.read_text() == text else f"{TABLES} differs: --write")

@@ -11,6 +11,7 @@ import argparse
 import statistics
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,6 @@ HEADINGS = (
 )  # fmt: skip
 FIELDS = ("offsets", "rows", "columns", "values", "arithmetic")
 CPU_CELLS = 4 * 10**8
-"""The CPU is timed on about as many."""
 
 
 def add_command(commands: Any) -> None:
@@ -101,13 +101,14 @@ def _line(
     some = max(1, int(np.searchsorted(cells, CPU_CELLS)))  # pairs for the CPU
     model = posterior_model(sequences.alphabet)
     with closing(PosteriorEngine(sequences, model, threads=options.threads)) as engine:
-        cpu, seconds = _timed(engine, first[:some], second[:some], options.repeat)
+        cpu, seconds = _timed(lambda: engine.compute(first[:some], second[:some]), options.repeat)
     shown = [f"{cells[min(some, len(cells)) - 1] / seconds / 1e6:,.0f}"]
     found, same = cpu, "-"
     if device is not None:
         with closing(_open(device, sequences)) as engine:
             found = engine.compute(first, second)
-            seconds = _streamed(engine, lengths, options.repeat)
+            _stream(engine, lengths)  # pins memory
+            _, seconds = _timed(lambda: _stream(engine, lengths), options.repeat)
         shown += [f"{cells[-1] / seconds / 1e6:,.0f}", f"{seconds:.3f}"]
         same = "yes" if _same(cpu, found, some) else "NO"
     residues = int(lengths[first].sum()) if device is not None else int(lengths[first[:some]].sum())
@@ -118,19 +119,16 @@ def _line(
     return same == "NO"
 
 
-def _timed(
-    engine: Any, queries: np.ndarray, targets: np.ndarray, repeat: int
-) -> tuple[SparsePosteriors, float]:
+def _timed(run: Callable[[], Any], repeat: int) -> tuple[Any, float]:
     seconds = []
     for _ in range(repeat):
         start = time.perf_counter()
-        found = engine.compute(queries, targets)
+        found = run()
         seconds.append(time.perf_counter() - start)
     return found, statistics.median(seconds)
 
 
 def _open(device: Any, sequences: SequenceSet) -> PosteriorComputer:
-    """Open a GPU's engine as the subcommand does, but for as few cells as there are."""
     with device.current():
         free = int(device.driver.mem_get_info()[0])
     return CudaPosteriorEngine(
@@ -144,16 +142,10 @@ def _open(device: Any, sequences: SequenceSet) -> PosteriorComputer:
     )
 
 
-def _streamed(engine: PosteriorComputer, lengths: np.ndarray, repeat: int) -> float:
-    """Return the seconds that all pairs take in batches, after a run that pins memory."""
-    seconds = []
-    for _ in range(1 + repeat):
-        start = time.perf_counter()
-        pieces = all_pieces(lengths, PIECE_RESIDUES)
-        most = max(1, engine.residues_at_once // PIECE_RESIDUES)
-        deque(compute_pieces(engine, pieces, most), maxlen=0)
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds[1:])
+def _stream(engine: PosteriorComputer, lengths: np.ndarray) -> None:
+    pieces = all_pieces(lengths, PIECE_RESIDUES)
+    most = max(1, engine.residues_at_once // PIECE_RESIDUES)
+    deque(compute_pieces(engine, pieces, most), maxlen=0)
 
 
 def _same(cpu: SparsePosteriors, found: SparsePosteriors, pairs: int) -> bool:
