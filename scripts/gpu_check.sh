@@ -6,16 +6,13 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 PYTHON=${PYTHON:-python3}
 failed=0
-
 "$PYTHON" -m pairalign devices
 "$PYTHON" -m pytest -q -m gpu || failed=1
-
 # Every fifth sequence of the example: the sanitizer takes a hundred times as long.
 small=$(mktemp -d)
 trap 'rm -rf "$small"' EXIT
 "$PYTHON" - "$small/small.fasta" <<'PYTHON'
 import sys
-
 records = open("examples/cytochrome_p450.fasta").read().split(">")[1:]
 open(sys.argv[1], "w").write("".join(">" + record for record in records[::5]))
 PYTHON
@@ -35,7 +32,6 @@ if command -v compute-sanitizer > /dev/null; then
             tests/engines/test_engine_cuda_pair_filter.py -k "subsequences" || failed=1
     done
 fi
-
 "$PYTHON" scripts/benchmark.py posterior --device cuda || failed=1
 if [ $# -gt 0 ]; then
     "$PYTHON" scripts/benchmark.py gpu --data "$@" --repeat 3 || failed=1

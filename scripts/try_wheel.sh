@@ -10,7 +10,6 @@ expected=$(realpath "$2")
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 trap '/bin/rm -rf "$folder"' EXIT
-
 echo "Installing $(basename "$wheel") into an empty environment"
 "${PYTHON:-python3}" scripts/make_venv.py "$folder/venv"
 for python in ${PYTHONS:-}; do
@@ -33,12 +32,10 @@ $pip "$wheel"
 pairalign devices
 pairalign align examples/cytochrome_p450.fasta -o demo.paf
 /usr/bin/cmp demo.paf "$expected"
-
 # The first page that a new user reads.
 /usr/bin/mkdir "$folder/first"
 (cd "$folder/first" && python "$folder/project/scripts/run_page.py" "$folder/project/docs/getting-started.md")
 for name in globins.nwk graph.gfa globins.html; do test -s "$folder/first/$name"; done
-
 $pip pytest pytest-xdist hypothesis
 python -m pytest -q -n auto --dist loadfile -m "not slow and not gpu" \
   tests/engines/test_engine_cpu.py tests/cli/test_cli.py tests/jobs/test_distances.py tests/jobs/test_overlaps.py
