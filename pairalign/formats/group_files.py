@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -119,12 +119,9 @@ def read_named_groups(path: str, format: str | None = None) -> tuple[list[str], 
 def _read_said(path: str, format: str | None, columns: TableColumns) -> list[Membership]:
     chosen = _chosen(path, format, columns)
     text = text_of(path)
-    try:
-        if chosen == "folds":
-            return [one for one, _ in _read_folds(text, path, columns)]
-        return list(_READERS[chosen](text, path))
-    except csv.Error as error:
-        raise SplitError(f"{path}: {describe_unreadable(ValueError(error), 'a table')}") from error
+    if chosen == "folds":
+        return [one for one, _ in _read_folds(text, path, columns)]
+    return list(_READERS[chosen](text, path))
 
 
 def read_table(
@@ -152,10 +149,7 @@ def read_table(
     """
     assert columns.sequence is not None
     _chosen(path, format, columns)
-    try:
-        rows = list(_read_folds(text_of(path), path, columns))
-    except csv.Error as error:
-        raise SplitError(f"{path}: {describe_unreadable(ValueError(error), 'a table')}") from error
+    rows = list(_read_folds(text_of(path), path, columns))
     if not rows:
         raise SplitError(f"{path}: no sequence is named")
     return [one for one, _ in rows], [residues for _, residues in rows]
@@ -216,7 +210,7 @@ def _read_folds(
     text: str, path: str, columns: TableColumns = USUAL_COLUMNS
 ) -> Iterator[tuple[Membership, str]]:
     """Yield what each line says, and its residues where the table has them."""
-    rows = rows_of(text)
+    rows = TableRows(text, path)
     header: list[str] = next(rows, [])
     name = 0 if columns.name is None else _column(header, columns.name, path)
     fold = fold_column(header, columns.fold, path)
@@ -226,17 +220,37 @@ def _read_folds(
             continue
         for column in (name, fold, residues or 0):
             if len(row) <= column:
-                raise SplitError(f"{path}: line {rows.line_num} has no column '{header[column]}'")
+                raise SplitError(f"{path}: line {rows.line} has no column '{header[column]}'")
         if row[fold]:  # removed sequences have none
-            one = Membership(row[name], row[fold], None, rows.line_num)
+            one = Membership(row[name], row[fold], None, rows.line)
             yield one, "" if residues is None else row[residues]
 
 
-def rows_of(text: str) -> Any:
-    """Return a reader of the rows of a table; one with a tab in its first line is TSV."""
-    lines = lines_of(text)
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # names may be long
-    return csv.reader(lines, delimiter="\t" if lines and "\t" in lines[0] else ",")
+class TableRows:
+    """The rows of a table; one with a tab in its first line is TSV. SplitError names the line."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self._source = source
+        csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # names may be long
+        delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+        lines = io.StringIO(text, newline="\n")  # line ends between quotes stay
+        self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
+
+    def __iter__(self) -> TableRows:
+        return self
+
+    def __next__(self) -> list[str]:
+        first = self.line + 1
+        try:
+            return next(self._reader)
+        except csv.Error as error:
+            what = describe_unreadable(ValueError(error), "a table")
+            raise SplitError(f"{self._source}: line {first}: {what}") from error
+
+    @property
+    def line(self) -> int:
+        """Where the last row ends."""
+        return self._reader.line_num
 
 
 def fold_column(header: list[str], asked: str | None, path: str, after: int = 1) -> int:

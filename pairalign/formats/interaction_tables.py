@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.error_types import SplitError, describe_unreadable, shown_name
+from pairalign.base.error_types import SplitError, shown_name
 from pairalign.clusters.splits.groups import NameFinder
 from pairalign.clusters.splits.interaction_split import FOLD, InteractionSplit
 from pairalign.formats.folds import check_places, fasta_of, fold_stem, write_together
-from pairalign.formats.group_files import fold_column, rows_of, text_of
+from pairalign.formats.group_files import TableRows, fold_column, text_of
 from pairalign.formats.output import Path
 from pairalign.formats.splits import csv_text, write_rows
 from pairalign.sequences.python_sequences import is_table
@@ -72,8 +71,9 @@ def read_interactions(
     SplitError
         It cannot be read, names what is not in a set, lines are too short, or there is none.
     """
-    table = _read(given) if isinstance(given, (str, os.PathLike)) else _as_given(given)
-    if table.rows and not table.has_header and table.source != _GIVEN:
+    is_file = isinstance(given, (str, os.PathLike))
+    table = _read(given) if is_file else _as_given(given)
+    if table.rows and is_file:
         first = table.rows[0]
         if len(first) >= _ENDS and not any(map(_knows, finders, first)):
             table = replace(table, header=first, has_header=True)
@@ -125,16 +125,12 @@ def read_interaction_folds(
 
 def _read(path: str | os.PathLike[str]) -> InteractionTable:
     source = os.fspath(path)
-    reader = rows_of(text_of(source))
+    reader = TableRows(text_of(source), source)
     rows, lines = [], []
-    try:
-        for row in reader:
-            if any(field.strip() for field in row):
-                rows.append(tuple(row))
-                lines.append(reader.line_num)
-    except csv.Error as error:
-        what = describe_unreadable(ValueError(error), "a table")
-        raise SplitError(f"{source}: {what}") from error
+    for row in reader:
+        if any(field.strip() for field in row):
+            rows.append(tuple(row))
+            lines.append(reader.line)
     return InteractionTable(source, (), False, rows, lines, _NO_ENDS)
 
 

@@ -204,6 +204,7 @@ def uc_lines(*records: str) -> str:
     ("file", "text", "code", "message"),
     [
         ("x.csv", "name,length\na,3\n", 2, "no column fold"),
+        ("x.csv", 'name,fold,x\na,3,"\nb,4,"y\n', 2, "line 2: cannot be read"),
         ("x.csv", "name,fold\nnobody,3\n", 2, "line 2: no sequence 'nobody' in"),
         ("x.csv", f"name,fold\n{NAMES[0]},1\n{NAMES[0]},2\n", 2, "each sequence once"),
         ("x.uc", "S\t0\t60\n", 2, "line 1 has 3 columns, expected 10"),

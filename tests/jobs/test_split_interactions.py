@@ -241,6 +241,8 @@ def test_clusters_may_stand_for_the_second_set(tmp_path: Path) -> None:
         ("drug\ttarget\n", "no interaction in it"),
         ("", "no interaction in it"),
         ("\x00\x1f\n", "line 1: expected two names"),
+        ('a1\tb1\tx\na1\tb1\t"x\na2\tb2\t"x\na2\tb1\tx\n', "line 2: cannot be read"),
+        ('a1\tb1\tx\na2\tb2\t"x\na2\tb1\tx\n', "line 2: cannot be read"),
     ],
 )
 def test_wrong_tables_are_refused_by_line(text: str, said: str, tmp_path: Path) -> None:
@@ -253,6 +255,19 @@ def test_wrong_tables_are_refused_by_line(text: str, said: str, tmp_path: Path) 
     assert said in done.stderr.decode()
     assert b"i.tsv" in done.stderr
     assert not (tmp_path / "x.csv").exists()
+
+
+def test_files_have_any_name_and_lines_between_quotes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pairs").write_text('drug,target,note\n"a1",b1,"two\nlines, 5"""\na2,b2,5" long\n')
+    sets = {"a1": FAR, "a2": FAR[::-1]}, {"b1": FAR, "b2": FAR[::-1]}
+    found = pairalign.split(*sets, pairs="pairs", min_identity=0.9, folds=2, device="cpu")
+    assert found.rows == [("a1", "b1", 'two\nlines, 5"'), ("a2", "b2", '5" long')]
+    assert found.header == ("drug", "target", "note")
+    found.write("k.csv")
+    assert sorted(tuple(row[:3]) for row in read_csv(Path("k.csv"))[1:]) == found.rows
 
 
 def test_names_of_clusters_are_there_once(tmp_path: Path) -> None:

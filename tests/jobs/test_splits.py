@@ -186,6 +186,7 @@ def test_the_files(tmp_path: Path) -> None:
             "in.fa: priority 'a' of 's0|kind=a|keep=0', expected a number of at least 0",
         ),
         (("--label", "x", "--table", "t.csv"), 1, "t.csv: line 3 has 's0|kind=a|keep=0' again"),
+        (("--label", "x", "--table", "q.csv"), 1, "q.csv: cannot be read"),
         (("--table", "in.fa"), 2, "--table is for --label and --priority"),
         (("--label", "x", "--table", "none.csv"), 1, "none.csv: no such file"),
         (("--label", "x", "--table", "in.fa"), 1, "in.fa: no column 'x' in its first line"),
@@ -198,6 +199,7 @@ def test_what_cannot_be(
 ) -> None:
     (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in chain(12).items()))
     (tmp_path / "t.csv").write_text("name,x\n" + 2 * "s0|kind=a|keep=0,1\n")
+    (tmp_path / "q.csv").write_text('name,x\n"s0|kind=a|keep=0,1\n')
     done = run("split", "in.fa", "-o", "x.csv", "--min-identity", "0.85", *arguments, cwd=tmp_path)
     assert done.returncode == code
     assert message in done.stderr.decode()

@@ -115,7 +115,8 @@ def _read_column(table: str | os.PathLike[str], name: str) -> dict[str, str]:
         with open(table, newline="", encoding="utf-8-sig") as file:
             first = file.readline()
             file.seek(0)
-            rows = list(csv.reader(file, delimiter="\t" if "\t" in first else ","))
+            delimiter = "\t" if "\t" in first else ","
+            rows = list(csv.reader(file, delimiter=delimiter, strict=True))
     except (OSError, UnicodeError, csv.Error) as error:
         known = error if isinstance(error, (OSError, ValueError)) else ValueError(error)
         raise SplitError(f"{os.fspath(table)}: {describe_unreadable(known, 'a table')}") from error
