@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 from ctypes import Structure, c_int32, c_int64, c_void_p
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -178,7 +178,7 @@ class PairThresholds:
 
     def fitting(self, pairs: _Ends, sets: _Sets) -> npt.NDArray[np.int64]:
         """Return which pairs, of input indices, are alike enough in length: ascending positions."""
-        by_length = PairThresholds(max_length_ratio=self.max_length_ratio)
+        by_length = replace(self, min_identity=Fraction(0), min_coverage=Fraction(0))
         ends = np.ascontiguousarray(pairs[0], np.int32), np.ascontiguousarray(pairs[1], np.int32)
         return by_length._find(ends, sets, "global", {})
 
