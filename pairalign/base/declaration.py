@@ -12,17 +12,19 @@ Nothing heavy is imported here, nor in `pairalign.requests`: help is there at on
 
 from __future__ import annotations
 
+import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields, replace
 from decimal import Context, Decimal
 from fractions import Fraction
 from inspect import get_annotations
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from pairalign.base.arguments import whole_number
-from pairalign.base.error_types import UsageError
+from pairalign.base.error_types import ScoringError, UsageError
 from pairalign.base.spelling import spelled
 
 if TYPE_CHECKING:
@@ -57,12 +59,15 @@ class Kind:
         What a shell completes: ``"files"``, ``"matrices"`` or nothing.
     least : int or None
         A whole number from that on, also in Python. None: it is none, or any.
+    above : float or None
+        A number above that, also in Python. None: it is none, or any.
     """
 
     read: Callable[[str], Any]
     expected: str
     completes: str = ""
     least: int | None = None
+    above: float | None = None
 
 
 @dataclass(frozen=True)
@@ -269,12 +274,16 @@ def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
     names = {one.name for one in fields(kind)}  # type: ignore[arg-type]
     taken = {name: value for name, value in given.items() if name in names}
     several = {one.name for one in options_of(kind) if one.is_several}
-    return kind(**{k: _as_several(v) if k in several else v for k, v in taken.items()})
+    return kind(**{k: _as_several(k, v) if k in several else v for k, v in taken.items()})
 
 
-def _as_several(value: Any) -> tuple[Any, ...]:
+def _as_several(name: str, value: Any) -> tuple[Any, ...]:
     """Return the values of an option that may be given again: one path is one value."""
-    return (value,) if isinstance(value, (str, os.PathLike)) else tuple(value or ())
+    if isinstance(value, (str, os.PathLike)):
+        return (value,)
+    if value is not None and not isinstance(value, Iterable):
+        raise TypeError(f"{name} {value!r}: expected a path or several")
+    return tuple(value or ())
 
 
 @dataclass(frozen=True)
@@ -308,8 +317,8 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
     ------
     UsageError
         Options are spelled as the user gave them, see `pairalign.base.spelling`.
-    TypeError, ValueError
-        Something is no whole number, or too low.
+    TypeError, ScoringError, ValueError
+        Something is no number, or too low.
     """
     for one in options_of(type(request)):
         value = getattr(request, one.name)
@@ -318,11 +327,27 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
             expected = ", ".join(str(v) for v in known)
             named = spelled(one.name, flag=one.flag)
             raise UsageError(f"{named} {value!r}: expected one of {expected}")
-        if one.kind is not None and one.kind.least is not None and value is not None:
-            whole_number(one.name, value, one.kind.least)
+        if one.kind is not None and value is not None:
+            _check_number(one.name, value, one.kind)
     for rule in (*request.RULES, *more):
         if rule.is_broken(request):
             raise UsageError(_spell_out(rule.says, request))
+
+
+def check_arguments(kinds: Iterable[type], given: Mapping[str, Any]) -> None:
+    """Refuse what `check` does of the arguments that a function has of some requests."""
+    for kind in kinds:
+        check(make(kind, given))
+
+
+def _check_number(name: str, value: object, kind: Kind) -> None:
+    if kind.least is not None:
+        whole_number(name, value, kind.least)
+    if kind.above is not None:
+        if not isinstance(value, Real):
+            raise TypeError(f"{name} {value!r}: expected {kind.expected}")
+        if not kind.above < float(value) < math.inf:
+            raise ScoringError(f"{name} {value!r}: expected {kind.expected}")
 
 
 def _spell_out(text: str, request: Any) -> str:

@@ -87,11 +87,11 @@ def taken_by(function: Callable[..., Any]) -> Taken:
     return found
 
 
-def refuse_unknown(options: Mapping[str, object], known: Iterable[str]) -> None:
-    """Raise TypeError for an argument that is not known, as Python does."""
+def refuse_unknown(name: str, options: Mapping[str, object], known: Iterable[str]) -> None:
+    """Raise TypeError for an argument that a function does not know, as Python does."""
     unknown = options.keys() - set(known)
     if unknown:
-        raise TypeError(f"got an unexpected keyword argument {min(unknown)!r}")
+        raise TypeError(f"{name}() got an unexpected keyword argument {min(unknown)!r}")
 
 
 def show_options(function: Any) -> None:

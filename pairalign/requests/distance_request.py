@@ -233,10 +233,6 @@ class DistanceRequest(
         ),
         *(_one_of(*two) for two in combinations(_LIMITS, 2)),
         *_excludes("max_tcrdist", "is of receptors", {"max_length_ratio": None}),
-        Rule(
-            lambda asked: asked.has_limit and (type(asked.limit) is not int or asked.limit < 0),
-            "a limit of {.limit}: expected a whole number of 0 or more",
-        ),
         *_limits_exclude(
             "keeps some pairs", {"similarity": False, "circular": False, "extend": None}
         ),

@@ -7,10 +7,11 @@ import re
 from decimal import Decimal
 
 from pairalign.base.arguments import MOST_SHARDS, parse_ratio, parse_shard, parse_share, parse_size
-from pairalign.base.choices import LOCAL_CLUSTER
+from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, LOCAL_CLUSTER
 from pairalign.base.declaration import Kind
 
 _LOCI = re.compile(r"[A-Z]{3}(,[A-Z]{3})?")
+_LEAST = -(1 << 60)
 _DEVICE = re.compile(r"auto|cpu|(cuda|opencl)(:\d+(,\d+)*)?")
 
 
@@ -84,14 +85,15 @@ PATH = Kind(_parse_path, "the name of a file", completes="files")
 LOCUS = Kind(_parse_locus, "a locus, such as TRB, or two, such as TRA,TRB")
 MATRIX = Kind(str, "the name of a matrix or of a file", completes="matrices")
 POSITIVE = Kind(_parse_positive, "a whole number of at least 1", least=1)
-WHOLE = Kind(_parse_whole, "a whole number of 0 or more")
+WHOLE = Kind(_parse_whole, "a whole number of 0 or more", least=0)
 COUNT = Kind(_parse_count, "a whole number of at least 0", least=0)
-SEED = Kind(int, "a whole number")
-SEED_OF_CHANCE = Kind(_parse_count, "a whole number, 0 or more")
+SEED = Kind(int, "a whole number", least=_LEAST)
+SEED_OF_CHANCE = Kind(_parse_count, "a whole number, 0 or more", least=0)
 NUMBER = Kind(_parse_number, "a number")
 """The text of a finite decimal number, which is kept as it is: costs are exact."""
-ABOVE_ZERO = Kind(_parse_above_zero, "a number above 0")
-SMALL_NUMBER = Kind(_parse_above_zero, "a number above 0, such as 0.001")
+ABOVE_ZERO = Kind(_parse_above_zero, "a number above 0", above=0)
+POSTERIOR = Kind(_parse_above_zero, f"{LEAST_POSTERIOR_THRESHOLD:g} to 1", above=0)
+SMALL_NUMBER = Kind(_parse_above_zero, "a number above 0, such as 0.001", above=0)
 SECONDS = Kind(_parse_seconds, "a number of seconds, 0 or more")
 SHARD = Kind(parse_shard, f"K/N with K from 1 to N, and N up to {MOST_SHARDS:,}, such as 3/64")
 CLUSTER = Kind(_parse_cluster, "the address of a Dask scheduler, or local:N")

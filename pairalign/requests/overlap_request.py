@@ -223,10 +223,6 @@ class OverlapRequest(PresetOptions, CostsOptions, OverlapThresholdsOptions, Stra
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda asked: asked.max_false is not None and not asked.max_false > 0,
-            "{max_false} {.max_false}: expected a number above 0",
-        ),
-        Rule(
             lambda asked: asked.scoring is not None and bool(asked.costs),
             "a scoring has costs: leave out {match}, {mismatch}, {gap_open} and {gap_extend}",
         ),

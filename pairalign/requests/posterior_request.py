@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES, POSTERIOR_THRESHOLD
 from pairalign.base.declaration import option, request
-from pairalign.requests.option_kinds import ABOVE_ZERO
+from pairalign.requests.option_kinds import POSTERIOR
 from pairalign.requests.resource_options import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     Asked,
@@ -27,7 +27,7 @@ class ThresholdOptions(Asked):
         POSTERIOR_THRESHOLD,
         "leave out posteriors below; from 0.001 to 1 (default: %(default)g)",
         metavar="P",
-        kind=ABOVE_ZERO,
+        kind=POSTERIOR,
     )
 
 

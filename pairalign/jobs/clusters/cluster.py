@@ -224,13 +224,20 @@ def cluster(
     if mode is None and options.get("max_evalue") is not None and not isinstance(scoring, Scoring):
         mode = "local"
     call = Call(cluster, options, sequences, scoring=scoring, mode=mode, progress=progress)
-    labels = None if extend is None else np.asarray(extend, np.int32)
+    labels = None if extend is None else _as_labels(extend)
     asked = call.request(ClusterRequest, more=EDGES_IN_PYTHON, edges=edges, extend=labels)
     return ClusterJob(call.read(), asked, call.resources).run()
 
 
 # ---------------------------------------------------------------------------------------------
 # One order whatever that of the input
+
+
+def _as_labels(extend: npt.ArrayLike) -> Int32s:
+    found = np.asarray(extend)
+    if found.dtype.kind not in "iu" and found.size:
+        raise TypeError(f"extend: found an array of {found.dtype}, expected whole numbers")
+    return found.astype(np.int32)
 
 
 def _known(labels: Int32s, order: Int32s) -> Int32s:

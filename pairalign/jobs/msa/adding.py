@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment, unlike_of
+from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import AlignmentFileError
 from pairalign.engines.posterior_engines import check_device
 from pairalign.engines.selection import usable_cores
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.joining import join_new
-from pairalign.jobs.msa.msa import score_multiple
+from pairalign.jobs.msa.msa import ARGUMENTS, score_multiple
 from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets
 from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
@@ -72,6 +73,7 @@ def extend_multiple(
     Time grows with the number of new sequences times that of the alignment's (scores), and with
     that of new ones (posteriors).
     """
+    check_arguments(ARGUMENTS, {"partners": partners, "seed": seed, "threads": threads})
     check_device(device)
     threads = usable_cores() if threads is None else threads
     given = given_bytes(memory)

@@ -11,15 +11,17 @@ from typing import Any
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
+from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import CapacityError
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.homolog_search import find_homologs
-from pairalign.jobs.msa.msa import msa
+from pairalign.jobs.msa.msa import ARGUMENTS, msa
 from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.jobs.run.resources import Resources
+from pairalign.requests.msa_request import HomologsOptions
 from pairalign.sequences.sets import SequenceSet
 
 _Task = Callable[..., MultipleAlignment]
@@ -74,6 +76,9 @@ def align_families(
     CapacityError
         A family does not fit the memory, see `msa`.
     """
+    given = {"homologs": homologs, "keep_homologs": keep_homologs, "seed": seed}
+    given |= {"homologs_per_family": homologs_per_family, "partners": partners, "threads": threads}
+    check_arguments((HomologsOptions, *ARGUMENTS), given)
     sets = {name: read_one_set(one) for name, one in families.items()}
     resources = Resources(device, None, threads, given_bytes(memory), progress)
     found = _homologs_of(sets, homologs, homologs_per_family, resources)

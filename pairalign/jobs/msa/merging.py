@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment
+from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import AlignmentFileError, AlphabetError, UsageError
 from pairalign.base.spelling import spelled
 from pairalign.engines.posterior_engines import check_device
@@ -40,7 +41,7 @@ from pairalign.jobs.msa.grouping import (
 from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts, graft, residues_of
 from pairalign.jobs.msa.latecomers import evenly, find_latecomers
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
-from pairalign.jobs.msa.msa import score_multiple
+from pairalign.jobs.msa.msa import ARGUMENTS, score_multiple
 from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.sequences.alphabets import Alphabet
@@ -217,6 +218,7 @@ def merge_multiple(
     Time grows with the scores that trees take, which are of all pairs of an alignment of up to
     1,000 sequences, and with the product of the widths.
     """
+    check_arguments(ARGUMENTS, {"partners": partners, "seed": seed, "threads": threads})
     check_device(device)
     threads = usable_cores() if threads is None else threads
     asked = given_bytes(memory)

@@ -35,6 +35,7 @@ from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import MultipleAlignment, Unlike, unlike_of
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
+from pairalign.base.declaration import check, check_arguments
 from pairalign.base.error_types import CapacityError, FormatError, UsageError
 from pairalign.base.function_options import refuse_unknown, takes
 from pairalign.base.spelling import spelled
@@ -56,7 +57,8 @@ from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
-from pairalign.requests.msa_request import HomologsOptions
+from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions
+from pairalign.requests.resource_options import CoreResources
 from pairalign.requests.shared import InputArguments, InputOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
@@ -65,6 +67,9 @@ from pairalign.trees.tree_reading import read_newick
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+ARGUMENTS = (ConfidenceOptions, CoreResources)
+"""What has arguments in functions of multiple alignments."""
 
 ROUNDS = 2
 REFINEMENTS = 100
@@ -149,11 +154,15 @@ def msa(
     sequences. Memory: about 40 bytes for each posterior of 0.01 or more of up to 100 sequences, of
     which a residue has 3 to 13 in each other sequence.
     """
-    refuse_unknown(more, InputArguments.__annotations__)
+    refuse_unknown("msa", more, InputArguments.__annotations__)
+    wanted = HomologsOptions(
+        homologs=homologs, homologs_per_family=homologs_per_family, keep_homologs=keep_homologs
+    )
+    check(wanted)
+    check_arguments(ARGUMENTS, {"partners": partners, "seed": seed, "threads": threads})
     sequences, memory = read_one_set(sequences, more), given_bytes(memory)
     given = _read_tree(tree_in, sequences)
     if homologs is not None:
-        wanted = HomologsOptions(homologs=homologs, homologs_per_family=homologs_per_family)
         resources = Resources(device, None, threads, memory, progress)
         found = _homologs_of(sequences, given, wanted, resources)
         how: dict[str, Any] = {"partners": partners, "seed": seed, "device": device}
@@ -410,7 +419,9 @@ def score_multiple(
     CapacityError
         The posteriors of the two longest sequences do not fit the memory.
     """
+    check_arguments(ARGUMENTS, {"partners": partners, "seed": seed, "threads": threads})
     sequences, memory = read_one_set(sequences), given_bytes(memory)
+    columns = _checked(columns, sequences, width)
     known = _nothing(sequences)
     if len(sequences) > 1:
         known = find_confidence(
@@ -426,6 +437,26 @@ def score_multiple(
             kept=kept,
         )
     return MultipleAlignment(sequences, columns, width, *known, None)
+
+
+def _checked(columns: npt.ArrayLike, sequences: SequenceSet, width: int) -> npt.NDArray[np.int32]:
+    """Return the columns of residues; ValueError unless those of each sequence rise."""
+    found = np.asarray(columns)
+    if found.shape != (sequences.total_residues,) or found.dtype.kind not in "iu":
+        raise ValueError(
+            f"columns: found an array of {found.dtype} of shape {found.shape}, expected whole "
+            f"numbers of shape ({sequences.total_residues},)"
+        )
+    if len(found) and not 0 <= found.min() <= found.max() < width:
+        raise ValueError(
+            f"columns: found {found.min()} to {found.max()}, expected 0 to {width - 1}"
+        )
+    rises = np.diff(found.astype(np.int64)) > 0
+    rises[sequences.offsets[1:-1] - 1] = True
+    if not rises.all():
+        index = int(np.searchsorted(sequences.offsets, rises.argmin(), "right")) - 1
+        raise ValueError(f"columns: those of {sequences.record(index)} do not rise")
+    return found.astype(np.int32)
 
 
 def _match_states(

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, posteriors_of
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
+from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import CapacityError, FastaError, ScoringError
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
@@ -308,6 +309,7 @@ def posterior(
     Liu Y, Schmidt B, Maskell DL. MSAProbs. Bioinformatics 26:1958-1964, 2010.
     """
     call = Call(posterior, options, sequences, progress=progress)
+    check_arguments((CoreResources,), options)
     job = PosteriorJob(
         read_one_set(sequences, options),
         threshold=call.request(ThresholdOptions).threshold,

@@ -55,7 +55,7 @@ class Call:
     progress: Progress = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        refuse_unknown(self.options, taken_by(self.function).options)
+        refuse_unknown(self.function.__name__, self.options, taken_by(self.function).options)
 
     def request(self, kind: type[_Request], *, more: tuple[Rule, ...] = (), **own: Any) -> _Request:
         """Return a request of the options, checked.

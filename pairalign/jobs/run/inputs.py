@@ -11,7 +11,8 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MODES, NAMES, TIES
 from pairalign.base.collection import no_collection
 from pairalign.base.declaration import check, make
-from pairalign.base.error_types import ScoringError
+from pairalign.base.error_types import ScoringError, UsageError
+from pairalign.base.spelling import spelled
 from pairalign.requests.shared import Asked, InputOptions, ScoringOptions
 from pairalign.scoring.given_matrices import Matrix, is_matrix
 from pairalign.scoring.scoring import Scoring
@@ -269,10 +270,12 @@ def _as_set(
     rules: InputRules,
     also: tuple[Source, ...] = (),
 ) -> SequenceSet:
-    if isinstance(sequences, SequenceSet):
-        return sequences
     if isinstance(sequences, (str, os.PathLike)):
         return read_set([sequences, *also], alphabet=alphabet, rules=rules)
+    if also:
+        raise UsageError(f"{spelled('also')} is of sequences in files: give the path of one")
+    if isinstance(sequences, SequenceSet):
+        return sequences
     if isinstance(sequences, Mapping):
         return _of_strings(sequences, None, alphabet, rules)
     if is_table(sequences):

@@ -126,7 +126,7 @@ def given_sets(
     if second is not None:
         options = dict(second)
         scored = {"scoring": options.pop("scoring", None), "mode": options.pop("mode", None)}
-        refuse_unknown(options, (one.name for one in options_of(SecondSetOptions)))
+        refuse_unknown("second", options, (one.name for one in options_of(SecondSetOptions)))
         request, other = request_of(SecondSetOptions, replace(other, options=options, **scored))
     assert request is not None
     problem = read_problem(other.problem_request)

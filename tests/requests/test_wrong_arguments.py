@@ -1,0 +1,106 @@
+"""Arguments that make no sense are refused by the name that Python has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pairalign
+from pairalign.errors import UsageError
+
+SEQUENCES = {"a": "MKVLAAGIVG", "b": "MKVLSAGIVG", "c": "MKLAAGIV"}
+
+
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        (pairalign.align, {"mode": "local", "max_evalue": "1e-3"}),
+        (pairalign.align, {"mode": "local", "search_space": "x"}),
+        (pairalign.align, {"also": 5}),
+        (pairalign.split, {"seed": "x"}),
+        (pairalign.cluster, {"min_identity": 0.5, "extend": [0.5, 1.5, 2.5], "linkage": "single"}),
+        (pairalign.distance, {"sparse": True, "max_edits": "x"}),
+        (pairalign.posterior, {"threads": 1.5}),
+        (pairalign.posterior, {"threshold": "0.1"}),
+        (pairalign.msa, {"partners": 2.5}),
+        (pairalign.msa, {"seed": "x"}),
+    ],
+)
+def test_values_of_another_type(function: Callable[..., Any], options: dict[str, Any]) -> None:
+    wrong = next(name for name in reversed(options) if name not in ("linkage", "min_identity"))
+    with pytest.raises(TypeError, match=f"^{wrong}\\b.*expected"):
+        function(SEQUENCES, **options)
+
+
+@pytest.mark.parametrize(
+    ("function", "options"),
+    [
+        (pairalign.align, {"mode": "local", "max_evalue": -1}),
+        (pairalign.align, {"mode": "local", "max_evalue": float("nan")}),
+        (pairalign.align, {"mode": "local", "search_space": -1.0}),
+        (pairalign.distance, {"sparse": True, "max_drop": -1}),
+        (pairalign.posterior, {"threads": 0}),
+        (pairalign.msa, {"partners": 0}),
+        (pairalign.msa, {"seed": -1}),
+        (pairalign.msa, {"threads": 0}),
+    ],
+)
+def test_values_out_of_range(function: Callable[..., Any], options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"^{list(options)[-1]} .*: expected"):
+        function(SEQUENCES, **options)
+
+
+def test_functions_of_alignments_check_before_they_align() -> None:
+    first = pairalign.msa(SEQUENCES)
+    second = pairalign.msa({"d": "MKVLAAG", "e": "MKVLAG"})
+    with pytest.raises(ValueError, match="partners 0: expected at least 1"):
+        pairalign.merge_multiple([first, second], partners=0)
+    with pytest.raises(ValueError, match="partners 0: expected at least 1"):
+        pairalign.extend_multiple(first, {"d": "MKVLAAG"}, partners=0)
+    with pytest.raises(ValueError, match="threads 0: expected at least 1"):
+        list(pairalign.align_families({"f": SEQUENCES}, threads=0))
+    for function in (
+        pairalign.msa,
+        lambda one, **more: list(pairalign.align_families(one, **more)),
+    ):
+        with pytest.raises(UsageError, match="keep_homologs needs homologs="):
+            function(SEQUENCES, keep_homologs=True)
+
+
+def test_other_files_of_a_set_that_is_no_file_are_not_left_out_silently() -> None:
+    for given in (
+        SEQUENCES,
+        list(SEQUENCES.values()),
+        pairalign.SequenceSet.from_strings(SEQUENCES),
+    ):
+        with pytest.raises(UsageError, match="also is of sequences in files"):
+            pairalign.align(given, also="more.fasta")
+
+
+def test_an_unknown_argument_is_refused_as_python_does() -> None:
+    with pytest.raises(TypeError, match=r"^align\(\) got an unexpected keyword argument 'moed'"):
+        pairalign.align(SEQUENCES, moed="local")  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        ([0, 1, 2], "shape"),
+        ([0.0, 1.0, 2.0, 0.0, 1.0], "whole numbers"),
+        ([0, 1, 3, 0, 1], "found 0 to 3, expected 0 to 2"),
+        ([-1, 1, 2, 0, 1], "found -1 to 2, expected 0 to 2"),
+        ([0, 1, 2, 1, 1], "record 2 'b' do not rise"),
+        ([0, 2, 1, 0, 1], "record 1 'a' do not rise"),
+    ],
+)
+def test_columns_of_no_alignment(columns: list[Any], says: str) -> None:
+    with pytest.raises(ValueError, match=f"^columns: .*{says}"):
+        pairalign.score_multiple({"a": "MKV", "b": "MV"}, np.array(columns), 3)
+
+
+def test_columns_of_an_alignment() -> None:
+    found = pairalign.score_multiple({"a": "MKV", "b": "MV"}, np.array([0, 1, 2, 0, 2]), 3)
+    assert [found.text(index) for index in range(2)] == ["MKV", "M-V"]
