@@ -9,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "fields.h"
 #include "tracebacks.h"
 
 namespace {
@@ -34,9 +35,9 @@ public:
             const int64_t start = sets[side]->offsets[indices[side]];
             const int64_t length = sets[side]->offsets[indices[side] + 1] - start;
             sides_[side] = {sets[side]->codes + start, length, 0, 1, same_};
-            const int64_t said = record.says[side];
-            if (said != PAIRALIGN_UNSAID && (said != length || record.decimals[side] != 0))
-                faults_.blame(PAIRALIGN_FAULT_QUERY_LENGTH + side, static_cast<double>(said), length);
+            const double said = value_of(record.says[side], record.decimals[side]);
+            if (record.says[side] != PAIRALIGN_UNSAID && said != static_cast<double>(length))
+                faults_.blame(PAIRALIGN_FAULT_QUERY_LENGTH + side, said, length);
         }
         check_ways(record);
     }

@@ -172,11 +172,11 @@ private:
 
     // A count from `least` to `least + more`.
     void claim(int number, int64_t least, int64_t more) {
-        const int64_t said = record_.says[number];
-        if (said == PAIRALIGN_UNSAID) return;
-        if (record_.decimals[number] == 0 && said >= least && said <= least + more) return;
-        const double is = static_cast<double>(said > least ? least + more : least);
-        faults_.blame(PAIRALIGN_FAULT_CLAIM + number, value(number), is);
+        if (record_.says[number] == PAIRALIGN_UNSAID) return;
+        const double said = value(number), low = static_cast<double>(least);
+        const double high = static_cast<double>(least + more);
+        if (said == std::floor(said) && said >= low && said <= high) return;
+        faults_.blame(PAIRALIGN_FAULT_CLAIM + number, said, said > low ? high : low);
     }
 
     // A share of `part` to `part + more` in `whole`: programs round its last digit, or cut behind it.

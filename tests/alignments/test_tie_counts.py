@@ -211,6 +211,12 @@ def test_verify_counts_again(tmp_path, monkeypatch):
     checked = pairalign.verify("x.tsv", "in.fa", **given)
     assert checked.totals.faults == {"ties": 1}
     assert "ties: says" in checked.messages[0]
+    fields[3] += ".0"  # as tables of floating-point numbers have it
+    Path("x.tsv").write_text("\n".join([text[0], "\t".join(fields), *text[2:]]) + "\n")
+    assert f"says {fields[3][:-2]}, is" in pairalign.verify("x.tsv", "in.fa", **given).messages[0]
+    fields[3] = f"{int(fields[3][:-2]) - 1}.0"
+    Path("x.tsv").write_text("\n".join([text[0], "\t".join(fields), *text[2:]]) + "\n")
+    assert pairalign.verify("x.tsv", "in.fa", **given).is_legal
     unchecked = pairalign.verify("x.tsv", "in.fa", mode="global")
     assert unchecked.is_legal
     assert "ties" in unchecked.not_checked

@@ -66,6 +66,9 @@ def verdict_of(line, *options, header=TABLE, code=1):
         ("cigar", "4=1I3=1X2", "cigar", "cannot be read"),
         ("cigar", "4=1D3=1X2=", "query_cigar,target_cigar", "columns have 10 residues"),
         ("matches", "seven", "number", "a number cannot be read"),
+        ("query_length", "12.5", "query_length", "said to have 12.5 residues, it has 12"),
+        ("matches", "8.0", "matches", "says 8, is 9"),
+        ("matches", "9.5", "matches", "says 9.5, is 9"),
         ("query_start", "1.5", "number", "a number cannot be read"),
         ("query_start", "", "number", "a number cannot be read"),
     ],
@@ -74,6 +77,15 @@ def test_each_damage_is_caught(pair, name, value, verdict, detail):
     found = verdict_of(with_column(name, value))
     assert found[0] == verdict
     assert detail in found[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("matches", "9.0"), ("columns", "11.00"), ("query_length", "12.0")]
+)
+def test_counts_may_be_written_with_decimals(pair, name, value):
+    with open("x.tsv", "w") as file:
+        file.write("\t".join(TABLE) + "\n" + with_column(name, value) + "\n")
+    assert verify("x.tsv", "s.fa", code=0)[0]["verdict"] == "ok"
 
 
 def test_damage_that_makes_a_record_illegal_in_several_ways(pair):

@@ -411,12 +411,13 @@ class Optima:
         raw = scores[chosen].astype(np.int32)
         counts = counter.count_pairs(query, target, raw, turned != 0)
         counts[is_empty[chosen]] = 0
-        wrong = (said[chosen] != counts) | (records["decimals"][chosen, _TIES] != 0)
-        chosen, counts = chosen[wrong], counts[wrong]
+        numbers = said[chosen] / 10.0 ** records["decimals"][chosen, _TIES]
+        wrong = numbers != counts
+        chosen, counts, numbers = chosen[wrong], counts[wrong], numbers[wrong]
         first = findings["faults"][chosen] == 0
         findings["faults"][chosen] |= np.uint64(1 << _TIES_FAULT)
         findings["fault"][chosen[first]] = _TIES_FAULT
-        findings["says"][chosen[first]] = said[chosen[first]]
+        findings["says"][chosen[first]] = numbers[first]
         findings["is"][chosen[first]] = counts[first]
 
     def _are_empty(self, records: npt.NDArray[np.void], scores: Scores) -> npt.NDArray[np.bool_]:
