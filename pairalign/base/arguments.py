@@ -8,11 +8,12 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import SupportsIndex
 
-from pairalign.base.error_types import ScoringError
+from pairalign.base.error_types import ScoringError, UsageError
 
 _MOST_DECIMALS = 18
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_LOCI = re.compile(r"[A-Z]{3}(,[A-Z]{3})?")
 _MOST = 1 << 60
 
 MOST_SHARDS = 1_000_000
@@ -57,6 +58,22 @@ def parse_share(value: float | str | Fraction, name: str = "share") -> Fraction:
             f"{name} {str(value)!r}: expected a number from 0 to 1, or with %, such as 97%"
         )
     return share
+
+
+def parse_locus(value: str, name: str = "locus") -> str:
+    """Return a locus, or two with a comma between, in capitals: of ``trb`` ``TRB``.
+
+    Raises
+    ------
+    UsageError
+        It is neither.
+    """
+    loci = value.upper() if isinstance(value, str) else ""
+    if not _LOCI.fullmatch(loci) or len(set(loci.split(","))) < len(loci.split(",")):
+        raise UsageError(
+            f"{name} {value!r}: expected a locus, such as TRB, or two, such as TRA,TRB"
+        )
+    return loci
 
 
 def parse_ratio(value: float | str | Fraction, name: str = "ratio") -> Fraction:

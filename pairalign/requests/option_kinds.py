@@ -6,11 +6,17 @@ import math
 import re
 from decimal import Decimal
 
-from pairalign.base.arguments import MOST_SHARDS, parse_ratio, parse_shard, parse_share, parse_size
+from pairalign.base.arguments import (
+    MOST_SHARDS,
+    parse_locus,
+    parse_ratio,
+    parse_shard,
+    parse_share,
+    parse_size,
+)
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, LOCAL_CLUSTER
 from pairalign.base.declaration import Kind
 
-_LOCI = re.compile(r"[A-Z]{3}(,[A-Z]{3})?")
 _LEAST = -(1 << 60)
 _DEVICE = re.compile(r"auto|cpu|(cuda|opencl)(:\d+(,\d+)*)?")
 
@@ -68,13 +74,6 @@ def _parse_device(text: str) -> str:
     return text
 
 
-def _parse_locus(text: str) -> str:
-    loci = text.upper()
-    if not _LOCI.fullmatch(loci) or len(set(loci.split(","))) < len(loci.split(",")):
-        raise ValueError
-    return loci
-
-
 def _parse_cluster(text: str) -> str:
     if text.startswith(LOCAL_CLUSTER) and int(text.removeprefix(LOCAL_CLUSTER)) < 1:
         raise ValueError
@@ -82,7 +81,7 @@ def _parse_cluster(text: str) -> str:
 
 
 PATH = Kind(_parse_path, "the name of a file", completes="files")
-LOCUS = Kind(_parse_locus, "a locus, such as TRB, or two, such as TRA,TRB")
+LOCUS = Kind(parse_locus, "a locus, such as TRB, or two, such as TRA,TRB")
 MATRIX = Kind(str, "the name of a matrix or of a file", completes="matrices")
 POSITIVE = Kind(_parse_positive, "a whole number of at least 1", least=1)
 WHOLE = Kind(_parse_whole, "a whole number of 0 or more", least=0)

@@ -338,6 +338,31 @@ def _loops_of_genes(chains: list[Chain], made: SequenceSet, v_genes: Loops) -> d
     return found
 
 
+def checked_v_genes(given: Any) -> Loops:
+    """Return a mapping of V genes, with the loops of each in the order of `LOOPS`.
+
+    Raises
+    ------
+    FastaError
+        It is none, or a gene has no loop, other loops than the first one, or one that is no text.
+    """
+    what, known = spelled("v_genes"), f"some of {', '.join(LOOPS)}"
+    if not isinstance(given, Mapping) or not given:
+        raise FastaError(f"{what} of type {type(given).__name__}: expected a path, or V genes")
+    found: dict[str, dict[str, str]] = {}
+    for gene, loops in given.items():
+        names = [one for one in LOOPS if isinstance(loops, Mapping) and one in loops]
+        if not names or len(names) < len(loops):
+            raise FastaError(f"{what}: {gene} has {loops!r}, expected {known}")
+        if not all(isinstance(loops[one], str) and loops[one] for one in names):
+            raise FastaError(f"{what}: {gene} has {loops!r}, expected a text of each loop")
+        found[gene] = {one: loops[one] for one in names}
+        first = next(iter(found.items()))
+        if names != [*first[1]]:
+            raise FastaError(f"{what}: {gene} has {', '.join(names)}, {first[0]} has others")
+    return found
+
+
 def read_v_genes(source: Source) -> Loops:
     """Read the loops of V genes: a table with tabs, ``gene``, ``cdr1``, ``cdr2`` and ``cdr2.5``.
 

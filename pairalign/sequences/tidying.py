@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.arguments import parse_locus
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.base.error_types import shown_name
 from pairalign.base.texts import words_of
@@ -63,6 +64,8 @@ class InputRules:
             value = getattr(self, name)
             if value not in known:
                 raise ValueError(f"{name} {value!r}: expected {' or '.join(map(repr, known))}")
+        if self.locus is not None:
+            object.__setattr__(self, "locus", parse_locus(self.locus))
 
 
 DEFAULT_RULES = InputRules(qualities=True)

@@ -16,7 +16,13 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.tcrdist import TcrDistances
-from pairalign.errors import AlphabetError, DistanceError, FastaError, PairalignError
+from pairalign.errors import (
+    AlphabetError,
+    DistanceError,
+    FastaError,
+    PairalignError,
+    UsageError,
+)
 from pairalign.pairs.windows import Window
 from pairalign.sequences.receptors import ReceptorSet, read_receptors, receptors_of
 from pairalign.sequences.sets import SequenceSet
@@ -365,3 +371,33 @@ def test_other_commands_read_junctions() -> None:
     Path("x.fa").write_text(">a\nMKV\n>b\nMKL\n")
     with pytest.raises(FastaError, match="no AIRR table: leave locus out"):
         pairalign.align("x.fa", locus="TRB")
+
+
+@pytest.mark.parametrize(
+    ("genes", "message"),
+    [
+        ({}, "v_genes of type dict: expected a path"),
+        (3, "v_genes of type int: expected a path"),
+        ({"TRBV1*01": "AAA"}, "TRBV1.01 has 'AAA', expected some of cdr1, cdr2, cdr2.5"),
+        ({"TRBV1*01": {"CDR4": "AAA"}}, "expected some of cdr1"),
+        ({"TRBV1*01": {"cdr1": None}}, "expected a text of each loop"),
+        ({"TRBV1*01": {"cdr1": "A"}, "TRBV2": {"cdr2": "A"}}, "TRBV2 has cdr2, TRBV1.01 has oth"),
+    ],
+)
+def test_loops_that_python_gives_are_checked(genes: object, message: str) -> None:
+    Path("airr.tsv").write_text(CELLS)
+    with pytest.raises(FastaError, match=message):
+        pairalign.distance("airr.tsv", measure="tcrdist", locus="TRB", v_genes=genes)
+
+
+@pytest.mark.parametrize("locus", [3, "", ("TRA", "TRB"), "TRA,TRA", "TRA,TRB,TRG"])
+def test_a_locus_that_is_none(locus: object) -> None:
+    Path("airr.tsv").write_text(CELLS)
+    for job in (pairalign.align, pairalign.read_fasta):
+        with pytest.raises(UsageError, match="expected a locus, such as TRB, or two"):
+            job("airr.tsv", locus=locus)
+
+
+def test_a_locus_in_small_letters_is_the_same() -> None:
+    Path("airr.tsv").write_text(CELLS)
+    assert pairalign.read_fasta("airr.tsv", locus="trb").names == ["b1", "b2", "b4"]

@@ -22,6 +22,7 @@ from pairalign.sequences.python_sequences import is_table
 from pairalign.sequences.receptors import (
     Loops,
     ReceptorSet,
+    checked_v_genes,
     read_receptors,
     read_v_genes,
     receptors_of,
@@ -74,12 +75,16 @@ def read_receptor_problem(wanted: ProblemRequest, v_genes: GivenGenes | None = N
         raise AlphabetError("TCRdist is of proteins: leave alphabet out")
     if wanted.scoring not in (None, ScoringRequest()):
         raise ScoringError("TCRdist has costs of its own: leave scoring out")
-    loops = read_v_genes(v_genes) if isinstance(v_genes, (str, os.PathLike)) else v_genes
+    loops = None if v_genes is None else _loops_of(v_genes)
     queries = _receptors(wanted, loops)
     if wanted.targets is None:
         return Problem(queries, None, make_scoring(PROTEIN))
     second = replace(wanted, sequences=wanted.targets, targets=None, also=())
     return Problem(queries, _receptors(second, loops), make_scoring(PROTEIN))
+
+
+def _loops_of(given: GivenGenes) -> Loops:
+    return read_v_genes(given) if isinstance(given, (str, os.PathLike)) else checked_v_genes(given)
 
 
 def _receptors(wanted: ProblemRequest, loops: Loops | None) -> ReceptorSet:
