@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from pairalign.jobs.distances.distance import distance
     from pairalign.jobs.distances.guide_tree import tree
     from pairalign.jobs.estimate.estimate import Estimate, estimate
-    from pairalign.jobs.msa.adding import extend_multiple
     from pairalign.jobs.msa.families import align_families
-    from pairalign.jobs.msa.merging import merge_multiple
-    from pairalign.jobs.msa.msa import msa, score_multiple
+    from pairalign.jobs.msa.msa import msa
     from pairalign.jobs.overlaps.overlap import overlap
     from pairalign.jobs.overlaps.overlap_table import Overlaps
     from pairalign.jobs.posterior.posterior import posterior
@@ -102,17 +100,14 @@ __all__ = [
     "cluster",
     "distance",
     "estimate",
-    "extend_multiple",
     "make_scoring",
     "merge",
-    "merge_multiple",
     "msa",
     "overlap",
     "pack",
     "posterior",
     "read_fasta",
     "rotate",
-    "score_multiple",
     "split",
     "stream",
     "tree",
@@ -151,10 +146,8 @@ _NAMES = {
     "jobs.distances.distance": ("distance",),
     "jobs.distances.guide_tree": ("tree",),
     "jobs.estimate.estimate": ("Estimate", "estimate"),
-    "jobs.msa.adding": ("extend_multiple",),
     "jobs.msa.families": ("align_families",),
-    "jobs.msa.merging": ("merge_multiple",),
-    "jobs.msa.msa": ("msa", "score_multiple"),
+    "jobs.msa.msa": ("msa",),
     "jobs.overlaps.overlap_table": ("Overlaps",),
     "jobs.overlaps.overlap": ("overlap",),
     "jobs.splits.audit": ("Violations", "audit"),

@@ -16,21 +16,20 @@ from pairalign.cli.msa_families import (
     add_homologs,
     add_unlike,
     homologs_of,
-    how_of,
     run_families,
 )
-from pairalign.cli.planning import with_output
+from pairalign.cli.planning import resources_of, with_output
 from pairalign.cli.resumed_steps import kept_results
 from pairalign.cli.summary_lines import Lines, say_summary
-from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
-from pairalign.jobs.msa.adding import extend_multiple
-from pairalign.jobs.msa.merging import merge_multiple, read_given
-from pairalign.jobs.msa.msa import msa, score_multiple
+from pairalign.formats.step_results import KeptResults
+from pairalign.jobs.msa.adding import add_sequences, read_addition
+from pairalign.jobs.msa.merging import merge_alignments, read_given
+from pairalign.jobs.msa.one_family import Computed, align_family, columns_in, score_alignment
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.inputs import read_sets, rules_of, sequences_request
+from pairalign.jobs.run.inputs import read_sets, sequences_request
 from pairalign.requests.msa_request import MsaOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.newick import check_names
@@ -75,22 +74,14 @@ def _check_tree(sequences: SequenceSet) -> None:
 def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
     """Add sequences to an alignment, and write it."""
     assert asked.to is not None
-    rules = replace(rules_of(asked), degap=True)  # of the alignment
-    old, new = read_sets(sequences_request(asked, asked.to, asked.add, rules))
-    assert new is not None
-    for one in (old, new):
+    old, new = read_addition(asked.to, sequences_request(asked, asked.to, asked.add))
+    for one in (old.sequences, new):
         check_msa_names(one, format)
-    columns, width = read_aligned_fasta(asked.to, old)
-    decided = {"old": old, "sequences": new, **_decided(asked, format)}
-    nothing = np.zeros(old.total_residues), np.zeros(old.total_residues, np.int32)
-    with kept_results(asked, "msa --add", **decided, columns=columns, width=width) as kept:
-        alignment = extend_multiple(
-            MultipleAlignment(old, columns, width, *nothing, None),
-            new,
-            confidence=format in WITH_CONFIDENCE,
-            kept=kept,
-            **how_of(asked),
-        )
+    confidence = _confidence_of(asked, format)
+    decided = {"old": old.sequences, "sequences": new, **confidence}
+    what = {"columns": old.columns, "width": old.width}
+    with kept_results(asked, "msa --add", **decided, **what) as kept:
+        alignment = add_sequences(old, new, _computed(asked, kept), **confidence)
         _write(asked, format, alignment)
     return alignment
 
@@ -102,12 +93,11 @@ def _merge(asked: MsaOptions, format: str) -> MultipleAlignment:
     check_msa_names(given.sequences, format)
     if asked.tree_out is not None:
         _check_tree(given.sequences)
-    decided = {"sequences": given.sequences, **_decided(asked, format)}
+    confidence = _confidence_of(asked, format)
+    decided = {"sequences": given.sequences, **confidence}
     what = {"columns": given.columns, "starts": given.starts, "widths": np.array(given.widths)}
     with kept_results(asked, "msa --merge", **decided, **what) as kept:
-        alignment = merge_multiple(
-            given, confidence=format in WITH_CONFIDENCE, kept=kept, **how_of(asked)
-        )
+        alignment = merge_alignments(given, _computed(asked, kept), **confidence)
         _write(asked, format, alignment)
     return alignment
 
@@ -118,14 +108,15 @@ def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
     check_msa_names(sequences, format)
     if asked.tree_out is not None:
         _check_tree(sequences)
-    decided, how = {"sequences": sequences, **_decided(asked, format)}, how_of(asked)
+    confidence = _confidence_of(asked, format)
+    decided, how = {"sequences": sequences, **confidence}, dict(confidence)
     if asked.confidence_of is not None:
-        columns, width = read_aligned_fasta(asked.confidence_of, sequences)
+        columns, width = columns_in(asked.confidence_of, sequences)
+        how["confidence"] = True  # the summary has it
         with kept_results(asked, "confidence", **decided, columns=columns, width=width) as kept:
-            alignment = score_multiple(sequences, columns, width, kept=kept, **how)
+            alignment = score_alignment(sequences, columns, width, _computed(asked, kept), **how)
             _write(asked, format, alignment)
         return alignment
-    homologs = None
     if (found := homologs_of(asked, {"": sequences}, format)) is not None:
         homologs = found[""]
         if asked.keep_homologs and asked.tree_out is not None:
@@ -135,17 +126,19 @@ def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
     tree = None if asked.tree_in is None else read_newick(asked.tree_in, sequences.names)
     linkage = None if tree is None else tree.linkage
     with kept_results(asked, "msa", **decided, tree=linkage) as kept:
-        alignment = msa(
-            sequences, tree_in=tree, confidence=format in WITH_CONFIDENCE, kept=kept, **how
-        )
+        alignment = align_family(sequences, _computed(asked, kept), tree=tree, **how)
         _write(asked, format, alignment)
     return alignment
 
 
-def _decided(asked: MsaOptions, format: str) -> dict[str, Any]:
-    """Return what decides the results besides the sequences."""
+def _confidence_of(asked: MsaOptions, format: str) -> dict[str, Any]:
+    """Return what is asked of the confidence."""
     confidence = format in WITH_CONFIDENCE
     return {"confidence": confidence, "partners": asked.partners, "seed": asked.seed}
+
+
+def _computed(asked: MsaOptions, kept: KeptResults | None) -> Computed:
+    return Computed.of(resources_of(asked), kept)
 
 
 def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -> Lines:

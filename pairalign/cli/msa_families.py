@@ -53,7 +53,7 @@ def run_families(asked: MsaOptions) -> None:
         homologs=found,
         keep_homologs=asked.keep_homologs,
         confidence=format in WITH_CONFIDENCE,
-        **how_of(asked),
+        **_how_of(asked),
     ):
         with open_output(place) as output:
             write_alignment(output, format, alignment, asked.order)
@@ -67,8 +67,8 @@ def run_families(asked: MsaOptions) -> None:
     say_summary(asked, lines)
 
 
-def how_of(asked: MsaOptions) -> dict[str, Any]:
-    """Return what the functions that align are told besides the sequences and the format."""
+def _how_of(asked: MsaOptions) -> dict[str, Any]:
+    """Return what decides and does the work besides the sequences and the format."""
     return {
         "partners": asked.partners,
         "seed": asked.seed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pairalign.base.choices import (
     HOMOLOGS_PER_FAMILY,
@@ -14,15 +14,20 @@ from pairalign.base.choices import (
 )
 from pairalign.base.declaration import Rule, choice, flag, option, place, request
 from pairalign.requests.option_kinds import PATH, POSITIVE, SEED_OF_CHANCE
-from pairalign.requests.resource_options import CoreOptions
+from pairalign.requests.resource_options import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
     Asked,
+    InputArguments,
     InputOptions,
     OutputOptions,
     ResumeOptions,
     format_option,
 )
+
+if TYPE_CHECKING:
+    from pairalign.alignments.multiple import MultipleAlignment
+    from pairalign.trees.tree import GuideTree
 
 _OF_ONE = ("add", "to", "confidence_of", "tree_in", "tree_out", "also")
 """Options that say something of one family."""
@@ -50,10 +55,13 @@ class RowsOptions(Asked):
     """Rows, trees, and what is known already."""
 
     order: str = choice(
-        MSA_ORDERS, "of the rows: that of IN, or of the guide tree (default: %(default)s)"
+        MSA_ORDERS,
+        "of the rows: that of IN, or of the guide tree (default: %(default)s)",
+        surface="command",
     )
     tree_in: str | None = option(
         help="align along this guide tree of the sequences of IN, ours or another program's",
+        about="align along this guide tree of `sequences`, ours or a file in Newick format",
         metavar="NEWICK",
         kind=PATH,
         elsewhere=("--treein", "--guidetree-in"),
@@ -68,6 +76,7 @@ class RowsOptions(Asked):
     )
     add: str | None = option(
         help="in place of IN: add these sequences to the alignment of --to, whose columns are kept",
+        about="in place of `sequences`: add these to the alignment of `to`, whose columns are kept",
         metavar="NEW",
         kind=PATH,
         elsewhere=("--addfragments", "--addfull"),
@@ -81,11 +90,13 @@ class RowsOptions(Asked):
     merge: bool = flag(
         "IN are alignments, two or more: make one of them, in which the columns of each are kept; "
         "add sequences that are not aligned to it with --add",
-        surface="command",
+        about="`sequences` are alignments, two or more: make one of them, in which the columns of "
+        "each are kept, less those of gaps alone",
     )
     confidence_of: str | None = option(
         help="align nothing: write this alignment of the sequences of IN (aligned FASTA, ours or "
         "another program's) with its confidence",
+        about="align nothing: return this alignment of `sequences` with its confidence",
         metavar="AFA",
         kind=PATH,
     )
@@ -104,6 +115,19 @@ class ConfidenceOptions(Asked):
     seed: int = option(
         0, "what is drawn follows from it (default: %(default)s)", metavar="N", kind=SEED_OF_CHANCE
     )
+
+
+class MsaArguments(InputArguments, CoreArguments, total=False):
+    """Types of what `pairalign.msa` takes besides sequences."""
+
+    tree_in: GuideTree | str | os.PathLike[str] | None
+    to: MultipleAlignment | str | os.PathLike[str] | None
+    merge: bool
+    confidence_of: MultipleAlignment | str | os.PathLike[str] | None
+    homologs_per_family: int
+    keep_homologs: bool
+    partners: int | None
+    seed: int
 
 
 @request
@@ -156,9 +180,14 @@ def _is_one_familys(name: str) -> Rule:
 
 def _is_not_merged(name: str) -> Rule:
     return Rule(
-        lambda asked: asked.merge and bool(getattr(asked, name)),
+        lambda asked: asked.merge and _is_given(getattr(asked, name)),
         f"{{{name}}} does not go with {{merge}}, which takes alignments alone: leave one out",
     )
+
+
+def _is_given(value: object) -> bool:
+    """Whether there is a value; tables have no truth."""
+    return len(value) > 0 if isinstance(value, tuple) else value is not None
 
 
 def _has_no_homologs(name: str, why: str) -> Rule:
@@ -209,7 +238,7 @@ class MsaOptions(
         *map(_is_not_merged, _NOT_MERGED),
         Rule(
             lambda asked: asked.merge and len(asked.inputs) < 2,
-            "{merge} needs two alignments or more: A B",
+            "{merge} needs two alignments or more",
         ),
         _of_one_family(
             lambda asked: (asked.add is None) != (asked.to is None),
@@ -217,13 +246,17 @@ class MsaOptions(
         ),
         _of_one_family(
             lambda asked: (asked.add is None) == (not asked.inputs),
-            "expected IN, or {add=NEW} {to=AFA} in its place",
+            "expected sequences, or {add=NEW} {to=AFA} in their place",
         ),
         *(_needs_a_tree(name, "add", "keeps the alignment") for name in _OF_A_TREE),
         *(_needs_a_tree(name, "confidence_of", "aligns nothing") for name in _OF_A_TREE),
         _of_one_family(
             lambda asked: asked.add is not None and asked.confidence_of is not None,
             "{add} and {confidence_of}: leave one out",
+        ),
+        _of_one_family(
+            lambda asked: asked.add is not None and bool(asked.also),
+            "{also} does not go with {add}: leave one out",
         ),
         *HomologsOptions.RULES,
         Rule(
@@ -235,7 +268,7 @@ class MsaOptions(
         ),
         _has_no_homologs("add", "keeps the alignment"),
         _has_no_homologs("confidence_of", "aligns nothing"),
-        _has_no_homologs("tree_in", "is a tree of IN alone"),
+        _has_no_homologs("tree_in", "is of the sequences alone"),
     )
 
     format: str | None = format_option(tuple(MSA_SUFFIXES), "fasta")

@@ -18,7 +18,7 @@ from pairalign.requests.align_request import AlignOptions, AlignRequest
 from pairalign.requests.audit_request import AuditOptions, AuditRequest
 from pairalign.requests.cluster_request import ClusterRequest
 from pairalign.requests.distance_request import DistanceRequest
-from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions
+from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions, MsaOptions
 from pairalign.requests.overlap_request import OverlapRequest
 from pairalign.requests.posterior_request import ThresholdOptions
 from pairalign.requests.shared import StrandOptions
@@ -41,11 +41,7 @@ FUNCTIONS = [
     (pairalign.overlap, OverlapRequest, {}),
     (pairalign.posterior, ThresholdOptions, {}),
     (pairalign.rotate, StrandOptions, {}),
-    (pairalign.msa, ConfidenceOptions, {}),
-    (pairalign.msa, HomologsOptions, {}),
-    (pairalign.score_multiple, ConfidenceOptions, {}),
-    (pairalign.extend_multiple, ConfidenceOptions, {}),
-    (pairalign.merge_multiple, ConfidenceOptions, {}),
+    (pairalign.msa, MsaOptions, {}),
     (pairalign.align_families, ConfidenceOptions, {}),
     (pairalign.align_families, HomologsOptions, {}),
 ]

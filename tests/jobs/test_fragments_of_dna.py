@@ -60,7 +60,7 @@ def test_no_fragment_is_torn(seed, size):
     aligned = pairalign.msa(sequences, confidence=False)
     assert not is_torn(last_columns(aligned))
     genes = pairalign.msa(sequences[:4], confidence=False)
-    added = pairalign.extend_multiple(genes, sequences[4:], confidence=False)
+    added = pairalign.msa(add=sequences[4:], to=genes, confidence=False)
     assert not is_torn(last_columns(added))
 
 

@@ -124,8 +124,10 @@ def test_support_is_the_sum_of_posteriors_in_a_residues_column(chosen):
     columns = np.concatenate(
         [np.arange(len(one)) + index % 2 for index, one in enumerate(sequences)]
     )
-    result = pairalign.score_multiple(
-        sequences, columns.astype(np.int32), 40, partners=None if chosen is None else 2, seed=3
+    nothing = np.zeros(len(columns)), np.zeros(len(columns), np.int32)
+    given = pairalign.MultipleAlignment(sequences, columns.astype(np.int32), 40, *nothing, None)
+    result = pairalign.msa(
+        sequences, confidence_of=given, partners=None if chosen is None else 2, seed=3
     )
     pairs = itertools.combinations(range(7), 2) if chosen is None else zip(*chosen, strict=True)
     sums, counts = np.zeros(len(columns)), np.zeros(len(columns))
@@ -187,7 +189,7 @@ def test_copies_get_the_row_of_the_first_and_change_no_other(count):
     assert _rows(both)[:count] == _rows(alone)
     assert _rows(both)[count:] == [_rows(alone)[k % 3] for k in range(7)]
     assert sorted(both.tree.names) == sorted(both.sequences.names)
-    again = pairalign.score_multiple(both.sequences, both.columns, both.width)
+    again = pairalign.msa(both.sequences, confidence_of=both)
     assert np.array_equal(again.support, both.support)
 
 
@@ -384,5 +386,5 @@ def test_the_confidence_of_its_own_alignment_is_that_which_it_came_with():
     sequences = _family(6, 40)
     assert match_states_of(sequences) > 1
     made = pairalign.msa(sequences)
-    again = pairalign.score_multiple(sequences, made.columns, made.width)
+    again = pairalign.msa(sequences, confidence_of=made)
     assert np.array_equal(again.support, made.support)

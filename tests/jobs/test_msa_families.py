@@ -16,7 +16,7 @@ from pairalign.errors import CapacityError, FastaError
 from pairalign.formats.msa_files import write_alignment
 from pairalign.formats.output import Output
 from pairalign.jobs.msa import families
-from pairalign.jobs.msa.msa import msa
+from pairalign.jobs.msa.one_family import Computed, align_family
 
 SIZES = {"large": (12, 90), "one": (1, 20), "a": (5, 40), "b": (6, 35), "c": (4, 50), "two": (2, 9)}
 
@@ -48,7 +48,7 @@ def test_each_is_what_it_is_alone(threads: int) -> None:
     found = dict(pairalign.align_families(FAMILIES, threads=threads))
     assert found.keys() == FAMILIES.keys()
     for name, alignment in found.items():
-        alone = msa(FAMILIES[name])
+        alone = pairalign.msa(FAMILIES[name])
         assert alignment.sequences.names == list(FAMILIES[name])
         assert (alignment.columns == alone.columns).all()
         assert np.array_equal(alignment.column_confidence, alone.column_confidence, equal_nan=True)
@@ -59,13 +59,13 @@ def test_a_family_that_does_not_fit_beside_others_is_aligned_alone(
 ) -> None:
     given = []
 
-    def aligned(sequences: object, **options: object) -> object:
-        given.append((len(sequences), options["threads"], options["memory"]))
-        if len(sequences) > 4 and options["memory"] < 1 << 30:
+    def aligned(sequences: object, computed: Computed, **options: object) -> object:
+        given.append((len(sequences), computed.threads, computed.memory_bytes))
+        if len(sequences) > 4 and computed.memory_bytes < 1 << 30:
             raise CapacityError("too little", 1, 0)
-        return msa(sequences, **options)
+        return align_family(sequences, computed, **options)
 
-    monkeypatch.setattr(families, "msa", aligned)
+    monkeypatch.setattr(families, "align_family", aligned)
     some = {name: FAMILIES[name] for name in ("a", "b", "c")}
     found = dict(pairalign.align_families(some, threads=2, memory=1 << 30))
     assert found.keys() == some.keys()

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.base.error_types import AlignmentFileError, FormatError
+from pairalign.base.error_types import AlignmentFileError, FormatError, UsageError
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
@@ -144,12 +144,12 @@ def test_columns_are_kept_and_new_sequences_do_not_depend_on_each_other() -> Non
     new = dict(list(strings.items())[7:])
     new["s8"] = "WWWW" + new["s8"]
     new["s9"] = new["s9"][:20] + "HHHHHH" + new["s9"][20:]
-    alignment = pairalign.extend_multiple(old, new)
+    alignment = pairalign.msa(add=new, to=old)
     assert alignment.sequences.names == sequences.names
     text = rows(alignment)
     assert [row.replace("-", "") for row in text[7:]] == list(new.values())
     assert without_new_columns(text, 7) == without_new_columns(rows(old), 7)
-    alone = rows(pairalign.extend_multiple(old, {"s9": new["s9"]}))
+    alone = rows(pairalign.msa(add={"s9": new["s9"]}, to=old))
     both = [text[k] for k in (*range(7), 9)]
     filled = [c for c in range(len(text[0])) if any(row[c] != "-" for row in both)]
     assert alone == ["".join(row[c] for c in filled) for row in both]
@@ -158,7 +158,7 @@ def test_columns_are_kept_and_new_sequences_do_not_depend_on_each_other() -> Non
 def test_a_gap_column_of_the_alignment_is_kept(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs.afa"
     theirs.write_text(">a\nMKTAY-IAKQRQIS\n>b\nMKTAY-LAKQRNIS\n")
-    alignment = pairalign.extend_multiple(theirs, {"c": "MKTAYIAKQRQIS"}, confidence=False)
+    alignment = pairalign.msa(add={"c": "MKTAYIAKQRQIS"}, to=theirs, confidence=False)
     assert rows(alignment)[:2] == ["MKTAY-IAKQRQIS", "MKTAY-LAKQRNIS"]
     assert rows(alignment)[2] == "MKTAY-IAKQRQIS"
 
@@ -177,7 +177,7 @@ def test_relatives_come_where_they_were() -> None:
         whole = pairalign.msa(sequences)
         strings = dict(zip(sequences.names, (one.residues for one in sequences), strict=True))
         old = pairalign.msa(dict(list(strings.items())[:9]))
-        extended = pairalign.extend_multiple(old, dict(list(strings.items())[9:]))
+        extended = pairalign.msa(add=dict(list(strings.items())[9:]), to=old)
         found, expected = (aligned_with(one, 9, 0) for one in (extended, whole))
         same += len(found & expected)
         all_in_whole += len(expected)
@@ -208,7 +208,7 @@ def test_the_command_extends_with_the_same_bytes_everywhere(
 def test_names_that_are_in_the_alignment_are_refused_in_python() -> None:
     old = pairalign.msa(family(3))
     with pytest.raises(AlignmentFileError, match="is in the alignment already"):
-        pairalign.extend_multiple(old, {"s1": "MKTAYIA"})
+        pairalign.msa(add={"s1": "MKTAYIA"}, to=old)
 
 
 def test_a_page_shows_rows_and_confidence(tmp_path: Path) -> None:
@@ -259,3 +259,48 @@ def test_a_family_from_standard_input(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(file))
         assert main(["msa", "-", "-o", str(output), "-q", "--device", "cpu"]) == 0
     assert output.read_bytes() == expected
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"sequences": {"a": "MKTAY"}, "add": {"b": "MKTAY"}}, "add='NEW' and to='AFA' come toget"),
+        ({"sequences": {"a": "MKTAY"}, "add": {"b": "MKTAY"}, "to": "old.afa"}, "expected sequenc"),
+        ({}, "expected sequences"),
+        (
+            {"add": {"b": "MKTAY"}, "to": "old.afa", "tree_in": "a.nwk"},
+            "tree_in needs a guide tree",
+        ),
+        ({"add": {"b": "MKTAY"}, "to": "old.afa", "homologs": "db"}, "add keeps the alignment"),
+        ({"sequences": ["a.afa", "b.afa"], "merge": True, "tree_in": "a.nwk"}, "tree_in does not"),
+        (
+            {"sequences": ["a.afa", "b.afa"], "merge": True, "also": "c.afa"},
+            "also does not go with",
+        ),
+        (
+            {"sequences": "a.fa", "confidence_of": "b.afa", "homologs": "db"},
+            "confidence_of aligns n",
+        ),
+        ({"add": "b.fa", "to": "old.afa", "also": "c.fa"}, "also does not go with add"),
+        ({"sequences": "a.fa", "keep_homologs": True}, "keep_homologs needs homologs='DB'"),
+    ],
+)
+def test_options_of_other_ways_are_refused_in_python(given: Any, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        pairalign.msa(**given)
+
+
+def test_the_confidence_of_an_alignment_is_of_its_sequences(tmp_path: Path) -> None:
+    """From a file and from an object alike; none is computed where none is wanted."""
+    sequences = family(5)
+    made = pairalign.msa(sequences)
+    made.write(tmp_path / "made.afa")
+    for given in (made, tmp_path / "made.afa"):
+        scored = pairalign.msa(sequences, confidence_of=given)
+        assert np.array_equal(scored.support, made.support)
+        assert rows(scored) == rows(made)
+        bare = pairalign.msa(sequences, confidence_of=given, confidence=False)
+        assert not bare.compared.any()
+        assert rows(bare) == rows(made)
+    with pytest.raises(AlignmentFileError, match="of other sequences, or has them in another ord"):
+        pairalign.msa(sequences[::-1], confidence_of=made)

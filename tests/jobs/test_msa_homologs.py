@@ -142,7 +142,7 @@ def test_the_family_alone_is_left() -> None:
     left = np.stack([alignment.row(k) for k in range(4)])
     assert (whole[:, (whole != ord("-")).any(axis=0)] == left).all()
     assert (alignment.occupancy > 0).all()
-    again = pairalign.score_multiple(FAMILY, alignment.columns, alignment.width)
+    again = pairalign.msa(FAMILY, confidence_of=alignment)
     assert np.array_equal(again.residue_confidence, alignment.residue_confidence, equal_nan=True)
     assert alignment.tree.names == list(FAMILY)
     assert sorted(alignment.tree.leaves()) == [0, 1, 2, 3]

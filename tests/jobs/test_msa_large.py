@@ -10,7 +10,7 @@ from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.errors import CapacityError
-from pairalign.jobs.msa import grouping, msa
+from pairalign.jobs.msa import grouping, one_family
 from pairalign.jobs.msa.confidence import sample_pairs
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, group_sequences
 from pairalign.jobs.msa.large import PARTNERS, pairs_along
@@ -225,9 +225,9 @@ def test_up_to_a_hundred_short_ones_are_aligned_by_all_pairs(count, length, in_g
         calls.append(given)
         return align_large(*given, **more)
 
-    align_large = msa.align_large
-    monkeypatch.setattr(msa, "align_large", counted)
-    monkeypatch.setattr(msa, "_MOST_RESIDUES", 51 * 50 // 2 * 40 - 1)
+    align_large = one_family.align_large
+    monkeypatch.setattr(one_family, "align_large", counted)
+    monkeypatch.setattr(one_family, "_MOST_RESIDUES", 51 * 50 // 2 * 40 - 1)
     one, others = ("MKVLAWNDST" * 5)[:length], "CEFGHIPQRYX"
     places = [(k % length, others[k // length]) for k in range(count)]
     pairalign.msa([one[:at] + letter + one[at + 1 :] for at, letter in places], confidence=False)
@@ -275,9 +275,7 @@ def test_sampled_confidence_is_about_that_of_all_pairs():
     alignment = pairalign.msa(sequences, confidence=False)
     assert not alignment.compared.any()
     every, some = (
-        pairalign.score_multiple(
-            sequences, alignment.columns, alignment.width, partners=partners
-        ).column_confidence
+        pairalign.msa(sequences, confidence_of=alignment, partners=partners).column_confidence
         for partners in (None, 20)
     )
     full = alignment.occupancy > 55

@@ -75,7 +75,7 @@ def test_each_alignment_is_in_the_result(counts: tuple[int, ...], tmp_path: Path
     odd = given[-1] = {name: "-" + row[:9] + "-----" + row[9:] for name, row in given[-1].items()}
     odd[next(iter(odd))] = next(iter(odd.values())).replace("-----", "", 1) + "-----"
     paths = [write(tmp_path / f"{k}.afa", one) for k, one in enumerate(given)]
-    merged = pairalign.merge_multiple(paths, threads=1)
+    merged = pairalign.msa(paths, merge=True, threads=1)
     assert_holds(rows_of(merged), *given)
     assert merged.sequences.names == [name for one in given for name in one]
     assert np.isfinite(merged.column_confidence).any()
@@ -88,7 +88,7 @@ def test_relatives_come_where_they_belong(count: int) -> None:
     whole = family(5, 60, 4, "b", deleted=0)
     other = {name: "W" + row[:20] + row[30:] for name, row in whole.items()}
     made = [pairalign.msa(rows, alphabet="protein", confidence=False) for rows in (one, other)]
-    merged = pairalign.merge_multiple(made, confidence=False)
+    merged = pairalign.msa(made, merge=True, confidence=False)
     assert_holds(rows_of(merged), *map(rows_of, made))
     true = {(k if k < 20 else k + 10, k + 1) for k in range(50)}
     for k in range(5):
@@ -108,7 +108,7 @@ def test_dna_and_large_alignments(tmp_path: Path) -> None:
         if is_dna:
             given = [{name: row.translate(bases) for name, row in one.items()} for one in given]
         made = [pairalign.msa(one, confidence=False) for one in given]
-        merged = pairalign.merge_multiple(made, confidence=False)
+        merged = pairalign.msa(made, merge=True, confidence=False)
         assert_holds(rows_of(merged), *map(rows_of, made))
 
 
@@ -157,25 +157,25 @@ def test_the_tree_has_all_and_gives_the_order(tmp_path: Path, capsys: Any) -> No
 def test_rows_of_other_formats(tmp_path: Path) -> None:
     one, other = aligned(3, seed=1, prefix="a"), aligned(2, seed=2, prefix="b")
     first, second = write(tmp_path / "a.afa", one), write(tmp_path / "b.afa", other)
-    expected = rows_of(pairalign.merge_multiple([first, second]))
+    expected = rows_of(pairalign.msa([first, second], merge=True))
     for ending in ("sto", "aln"):
         path = tmp_path / f"b.{ending}"
         command = ["msa", str(second), "--degap", "--confidence-of", str(second), "-q"]
         assert main([*command, "-o", str(path)]) == 0
-        assert rows_of(pairalign.merge_multiple([first, path])) == expected
-        longer = rows_of(pairalign.extend_multiple(path, {"c": "MKTAYIAKQR"}, confidence=False))
+        assert rows_of(pairalign.msa([first, path], merge=True)) == expected
+        longer = rows_of(pairalign.msa(add={"c": "MKTAYIAKQR"}, to=path, confidence=False))
         assert_holds({name: longer[name] for name in other}, other)
     phylip = tmp_path / "b.phy"
     width = len(next(iter(other.values())))
     lines = "".join(f"{name} {row}\n" for name, row in other.items())
     phylip.write_text(f"{len(other)} {width}\n{lines}")
-    assert rows_of(pairalign.merge_multiple([first, phylip])) == expected
+    assert rows_of(pairalign.msa([first, phylip], merge=True)) == expected
 
 
 def test_dots_are_gaps_and_stops_at_ends_are_left_out(tmp_path: Path) -> None:
     first = write(tmp_path / "a.afa", {"a": "MKTAYIAKQR", "b": "MKTAYLAKQR"})
     second = write(tmp_path / "b.afa", {"c": "MKT.YIAK*.", "d": "MKTAYIAKQ*"})
-    merged = rows_of(pairalign.merge_multiple([first, second]))
+    merged = rows_of(pairalign.msa([first, second], merge=True))
     rows = {"a": "MKTAYIAKQR", "b": "MKTAYLAKQR"}, {"c": "MKT-YIAK--", "d": "MKTAYIAKQ-"}
     assert_holds(merged, *rows)
 
@@ -190,10 +190,10 @@ def test_what_is_no_alignment_is_named(tmp_path: Path) -> None:
     ]
     for rows, error, message in others:
         with pytest.raises(error, match=message):
-            pairalign.merge_multiple([good, write(tmp_path / "b.afa", rows)])
+            pairalign.msa([good, write(tmp_path / "b.afa", rows)], merge=True)
     for one in ([good], good, []):
         with pytest.raises(UsageError, match="two alignments or more"):
-            pairalign.merge_multiple(one)
+            pairalign.msa(one, merge=True)
 
 
 def test_what_is_left_out_and_what_is_strange_is_said(tmp_path: Path, caplog: Any) -> None:
@@ -201,11 +201,11 @@ def test_what_is_left_out_and_what_is_strange_is_said(tmp_path: Path, caplog: An
     one, other = aligned(3, seed=1, prefix="a"), aligned(3, 45, seed=2, prefix="b")
     paths = [write(tmp_path / f"{k}.afa", rows) for k, rows in enumerate((one, other))]
     write(paths[0], {name: row[:5] + "--" + row[5:] for name, row in one.items()})
-    merged = pairalign.merge_multiple(paths, confidence=False)
+    merged = pairalign.msa(paths, merge=True, confidence=False)
     assert_holds(rows_of(merged), one, other)
     assert "0.afa: 2 columns of gaps alone left out" in caplog.text
     strange = re.findall(r"(\d).afa: none of its sequences is similar", caplog.text)
     assert strange == ["0", "1"]
     caplog.clear()
-    pairalign.merge_multiple([pairalign.msa(family(3)), pairalign.msa(family(3, prefix="t"))])
+    pairalign.msa([pairalign.msa(family(3)), pairalign.msa(family(3, prefix="t"))], merge=True)
     assert "is similar" not in caplog.text

@@ -154,7 +154,7 @@ def test_the_lengths_of_fragments_and_outliers_do_not_choose_the_model():
     late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
     assert match_states_of(both, late.usual) > 1
     made = pairalign.msa(both)
-    again = pairalign.score_multiple(both, made.columns, made.width)
+    again = pairalign.msa(both, confidence_of=made)
     assert np.array_equal(again.support, made.support)
     along = pairalign.msa(both, tree_in=made.tree)
     assert np.array_equal(along.columns, made.columns)
@@ -221,5 +221,5 @@ def test_a_sequence_that_is_like_no_other_is_said(tmp_path, capsys):
     rest = {name: text for name, text in texts.items() if name != "u0"}
     first = pairalign.msa(rest)
     assert not first.unlike
-    added = pairalign.extend_multiple(first, {"u0": texts["u0"]}, confidence=False)
+    added = pairalign.msa(add={"u0": texts["u0"]}, to=first, confidence=False)
     assert [name for name, _ in added.named_unlike] == ["u0"]

@@ -11,7 +11,7 @@ import pytest
 
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
-from pairalign.jobs.msa import joining, msa
+from pairalign.jobs.msa import joining, one_family
 from pairalign.jobs.msa.latecomers import Latecomers, find_latecomers
 from pairalign.jobs.posterior import posterior as job
 
@@ -140,7 +140,7 @@ def test_both_passes_of_a_family_with_outliers_are_kept(
             doubtful=np.union1d(late.doubtful, [6, 7]),
         )
 
-    monkeypatch.setattr(msa, "find_latecomers", found)
+    monkeypatch.setattr(one_family, "find_latecomers", found)
     command = ["msa", "family.fa", "-q", "-t", "1", "--device", "cpu", "-o"]
     assert main([*command, "whole.afa"]) == 0
     calls = computed["calls"]

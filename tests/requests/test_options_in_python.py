@@ -56,10 +56,6 @@ SAID_OTHERWISE = {
     "members": ["InteractionSplit.sides"],
     "order": ["MultipleAlignment.order(by)"],
     "tree_out": ["MultipleAlignment.tree"],
-    "confidence_of": ["score_multiple(columns)"],
-    "add": ["extend_multiple(sequences)"],
-    "to": ["extend_multiple(alignment)"],
-    "merge": ["merge_multiple(alignments)"],
 }
 """Options that are arguments of another name, or of another function, and where they are."""
 

@@ -57,9 +57,9 @@ def test_functions_of_alignments_check_before_they_align() -> None:
     first = pairalign.msa(SEQUENCES)
     second = pairalign.msa({"d": "MKVLAAG", "e": "MKVLAG"})
     with pytest.raises(ValueError, match="partners 0: expected at least 1"):
-        pairalign.merge_multiple([first, second], partners=0)
+        pairalign.msa([first, second], merge=True, partners=0)
     with pytest.raises(ValueError, match="partners 0: expected at least 1"):
-        pairalign.extend_multiple(first, {"d": "MKVLAAG"}, partners=0)
+        pairalign.msa(add={"d": "MKVLAAG"}, to=first, partners=0)
     with pytest.raises(ValueError, match="threads 0: expected at least 1"):
         list(pairalign.align_families({"f": SEQUENCES}, threads=0))
     for function in (
@@ -85,6 +85,14 @@ def test_an_unknown_argument_is_refused_as_python_does() -> None:
         pairalign.align(SEQUENCES, moed="local")  # type: ignore[call-arg]
 
 
+TWO = pairalign.SequenceSet.from_strings({"a": "MKV", "b": "MV"}, alphabet="protein")
+
+
+def alignment_of(columns: list[Any]) -> pairalign.MultipleAlignment:
+    nothing = np.zeros(5), np.zeros(5, np.int32)
+    return pairalign.MultipleAlignment(TWO, np.array(columns), 3, *nothing, None)
+
+
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
@@ -98,9 +106,13 @@ def test_an_unknown_argument_is_refused_as_python_does() -> None:
 )
 def test_columns_of_no_alignment(columns: list[Any], says: str) -> None:
     with pytest.raises(ValueError, match=f"^columns: .*{says}"):
-        pairalign.score_multiple({"a": "MKV", "b": "MV"}, np.array(columns), 3)
+        pairalign.msa(TWO, confidence_of=alignment_of(columns))
+    with pytest.raises(ValueError, match=f"^columns: .*{says}"):
+        pairalign.msa(add={"c": "MKV"}, to=alignment_of(columns))
+    with pytest.raises(ValueError, match=f"^columns: .*{says}"):
+        pairalign.msa([alignment_of(columns), alignment_of([0, 1, 2, 0, 2])], merge=True)
 
 
 def test_columns_of_an_alignment() -> None:
-    found = pairalign.score_multiple({"a": "MKV", "b": "MV"}, np.array([0, 1, 2, 0, 2]), 3)
+    found = pairalign.msa(TWO, confidence_of=alignment_of([0, 1, 2, 0, 2]))
     assert [found.text(index) for index in range(2)] == ["MKV", "M-V"]

@@ -4,57 +4,65 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment, unlike_of
-from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import AlignmentFileError
 from pairalign.engines.posterior_engines import check_device
-from pairalign.engines.selection import usable_cores
-from pairalign.formats.aligned_fasta import read_aligned_fasta
-from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.joining import join_new
-from pairalign.jobs.msa.msa import ARGUMENTS, score_multiple
-from pairalign.jobs.run.inputs import ProblemRequest, Sequences, read_sets
-from pairalign.jobs.run.memory import default_bytes, given_bytes
-from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.msa.one_family import AnyAlignment, Computed, columns_in, score_alignment
+from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
-from pairalign.sequences.tidying import InputRules
 
 
-def extend_multiple(
-    alignment: MultipleAlignment | str | os.PathLike[str],
-    sequences: Sequences,
-    *,
-    confidence: bool = True,
-    partners: int | None = None,
-    seed: int = 0,
-    device: str = "auto",
-    threads: int | None = None,
-    memory: int | str | None = None,
-    progress: Progress = False,
-    kept: KeptResults | None = None,
+def read_addition(
+    to: AnyAlignment, request: ProblemRequest
+) -> tuple[MultipleAlignment, SequenceSet]:
+    """Read an alignment, and new sequences.
+
+    Parameters
+    ----------
+    to : MultipleAlignment or path
+    request : ProblemRequest
+        Its targets are new; how the sequences of a file are read as well.
+
+    Returns
+    -------
+    old : MultipleAlignment
+    new : SequenceSet
+
+    Raises
+    ------
+    FastaError, AlignmentFileError
+        The alignment is none.
+    """
+    if isinstance(to, MultipleAlignment):
+        old, new = read_sets(replace(request, sequences=to.sequences))
+    else:
+        rules = replace(request.rules, degap=True, qualities=False)
+        old, new = read_sets(replace(request, sequences=os.fspath(to), rules=rules))
+    assert new is not None
+    columns, width = columns_in(to, old)
+    nothing = np.zeros(old.total_residues), np.zeros(old.total_residues, np.int32)
+    return MultipleAlignment(old, columns, width, *nothing, None), new
+
+
+def add_sequences(
+    old: MultipleAlignment, new: SequenceSet, computed: Computed, **confidence: Any
 ) -> MultipleAlignment:
     """Add sequences to a multiple alignment; its columns are kept.
 
     Parameters
     ----------
-    alignment : MultipleAlignment or path
-        A path is of aligned FASTA, Stockholm and others, ours or another program's.
-    sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
-        The new ones, as `pairalign.align` takes them.
-    confidence : bool
-        Whether to compute it, of all sequences.
-    partners, seed
-        For the confidence, see `score_multiple`.
-    device, threads, memory, progress
-        See `pairalign.msa`.
-    kept : KeptResults, optional
-        Where new sequences are, and posteriors, that were kept are taken from there, others are
-        kept.
+    old : MultipleAlignment
+    new : SequenceSet
+    computed : Computed
+        Where new sequences are, and posteriors, that were kept are taken from there.
+    **confidence
+        See `pairalign.jobs.msa.one_family.score_alignment`.
 
     Returns
     -------
@@ -63,65 +71,18 @@ def extend_multiple(
 
     Raises
     ------
-    AlignmentFileError, FastaError
-        The alignment is none, or a new sequence has the name of one that is in it.
+    AlignmentFileError
+        A new sequence has the name of one that is in the alignment.
     PartsError
         What was kept is damaged.
-
-    Notes
-    -----
-    Time grows with the number of new sequences times that of the alignment's (scores), and with
-    that of new ones (posteriors).
     """
-    check_arguments(ARGUMENTS, {"partners": partners, "seed": seed, "threads": threads})
-    check_device(device)
-    threads = usable_cores() if threads is None else threads
-    given = given_bytes(memory)
-    memory_bytes = default_bytes() if given is None else given
-    old, new, columns, width = _read(alignment, sequences)
-    both = _together(old, new)
-    joined = join_new(
-        both,
-        columns,
-        width,
-        device=device,
-        threads=threads,
-        memory_bytes=memory_bytes,
-        progress=progress,
-        kept=kept,
-    )
-    added = np.arange(len(old), len(both))
+    check_device(computed.device)
+    both = _together(old.sequences, new)
+    joined = join_new(both, old.columns, old.width, **vars(computed))
+    added = np.arange(len(old.sequences), len(both))
     unlike = unlike_of(both, added[~joined.related], joined.confident[~joined.related])
-    if not confidence:
-        nothing = np.zeros(both.total_residues), np.zeros(both.total_residues, np.int32)
-        return MultipleAlignment(both, joined.columns, joined.width, *nothing, None, unlike)
-    scored = score_multiple(
-        both,
-        joined.columns,
-        joined.width,
-        partners=partners,
-        seed=seed,
-        device=device,
-        threads=threads,
-        memory=memory_bytes,
-        progress=progress,
-        kept=kept,
-    )
+    scored = score_alignment(both, joined.columns, joined.width, computed, **confidence)
     return replace(scored, unlike=unlike)
-
-
-def _read(
-    alignment: MultipleAlignment | str | os.PathLike[str], sequences: Sequences
-) -> tuple[SequenceSet, SequenceSet, npt.NDArray[np.int32], int]:
-    """Return the alignment's sequences, the new ones, and the columns of the former."""
-    if isinstance(alignment, MultipleAlignment):
-        old, new = read_sets(ProblemRequest(alignment.sequences, sequences))
-        assert new is not None
-        return old, new, alignment.columns, alignment.width
-    rules = InputRules(degap=True)
-    old, new = read_sets(ProblemRequest(os.fspath(alignment), sequences, rules=rules))
-    assert new is not None
-    return old, new, *read_aligned_fasta(alignment, old)
 
 
 def _together(old: SequenceSet, new: SequenceSet) -> SequenceSet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -13,15 +14,15 @@ from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
 from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import CapacityError
-from pairalign.engines.selection import usable_cores
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.homolog_search import find_homologs
-from pairalign.jobs.msa.msa import ARGUMENTS, msa
+from pairalign.jobs.msa.one_family import Computed, align_family
 from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.jobs.run.resources import Resources
-from pairalign.requests.msa_request import HomologsOptions
+from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions
+from pairalign.requests.resource_options import CoreResources
 from pairalign.sequences.sets import SequenceSet
 
 _Task = Callable[..., MultipleAlignment]
@@ -78,24 +79,20 @@ def align_families(
     """
     given = {"homologs": homologs, "keep_homologs": keep_homologs, "seed": seed}
     given |= {"homologs_per_family": homologs_per_family, "partners": partners, "threads": threads}
-    check_arguments((HomologsOptions, *ARGUMENTS), given)
+    check_arguments((HomologsOptions, ConfidenceOptions, CoreResources), given)
     sets = {name: read_one_set(one) for name, one in families.items()}
     resources = Resources(device, None, threads, given_bytes(memory), progress)
     found = _homologs_of(sets, homologs, homologs_per_family, resources)
     costs, tasks = {}, {}
     for name, one in sets.items():
-        own: dict[str, Any] = {}
+        own: dict[str, Any] = {"confidence": confidence, "partners": partners, "seed": seed}
         if name in found:
-            own = {"homologs": found[name], "keep_homologs": keep_homologs}
-        costs[name] = cells_of(found[name].after(one) if own else one)
-        tasks[name] = partial(msa, one, **own)
-    whole: dict[str, Any] = {
-        **{"confidence": confidence, "partners": partners, "seed": seed, "device": device},
-        "threads": usable_cores() if threads is None else threads,
-        "memory": resources.used_memory_bytes,
-    }
+            own |= {"homologs": found[name], "keep_homologs": keep_homologs}
+        costs[name] = cells_of(found[name].after(one) if name in found else one)
+        tasks[name] = partial(align_family, one, **own)
+    computed = Computed.of(replace(resources, progress=False), None)
     with show_progress(sum(costs.values()), progress) as meter:
-        for name, alignment in _align_all(tasks, costs, whole):
+        for name, alignment in _align_all(tasks, costs, computed):
             meter.update(costs[name])
             yield name, alignment
 
@@ -125,36 +122,37 @@ def cells_of(sequences: SequenceSet) -> int:
 
 
 def _align_all(
-    tasks: Mapping[str, _Task], costs: Mapping[str, int], whole: dict[str, Any]
+    tasks: Mapping[str, _Task], costs: Mapping[str, int], whole: Computed
 ) -> Iterator[tuple[str, MultipleAlignment]]:
     """Align families with all threads where that ends sooner, the others beside each other."""
-    threads, left = whole["threads"], sum(costs.values())
-    has_all = threads == 1 or whole["device"].startswith("cuda")
+    threads, left = whole.threads, sum(costs.values())
+    has_all = threads == 1 or whole.device.startswith("cuda")
     beside = sorted(tasks, key=lambda name: (-costs[name], name))
     # Until no thread would still be at the largest while the others have nothing left to do.
     while beside and (has_all or costs[beside[0]] * threads > left):
         name = beside.pop(0)
         left -= costs[name]
-        yield name, tasks[name](**whole)
-    part = {"device": "cpu", "threads": 1, "memory": whole["memory"] // threads}
+        yield name, tasks[name](whole)
+    memory_bytes = whole.memory_bytes // threads
+    part = replace(whole, device="cpu", threads=1, memory_bytes=memory_bytes)
     too_large = []
-    for name, found in _side_by_side({name: tasks[name] for name in beside}, threads, whole | part):
+    for name, found in _side_by_side({name: tasks[name] for name in beside}, threads, part):
         if found is None:
             too_large.append(name)
         else:
             yield name, found
     for name in too_large:
-        yield name, tasks[name](**whole)
+        yield name, tasks[name](whole)
 
 
 def _side_by_side(
-    tasks: Mapping[str, _Task], threads: int, given: dict[str, Any]
+    tasks: Mapping[str, _Task], threads: int, computed: Computed
 ) -> Iterator[tuple[str, MultipleAlignment | None]]:
     """Align families, a thread each; None of one that does not fit its share of the memory."""
 
     def align(name: str) -> tuple[str, MultipleAlignment | None]:
         try:
-            return name, tasks[name](**given)
+            return name, tasks[name](computed)
         except CapacityError:
             return name, None
 

@@ -16,7 +16,7 @@ found by scores with free end gaps, in whole numbers:
 All others are aligned first. Outliers among up to 100 of them stay, for these are aligned by all
 pairs (up to 50 with rounds, see the shares of `pairalign.jobs.msa.progressive`), but where without
 them there are rounds; among more than 1,000 they cost more than they spoil. An outlier that turns
-out to be aligned with confidence is none (`pairalign.jobs.msa.msa`).
+out to be aligned with confidence is none (`pairalign.jobs.msa.one_family`).
 """
 
 from __future__ import annotations

@@ -13,23 +13,20 @@ nothing but the order of the rows.
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.multiple import MultipleAlignment
-from pairalign.base.declaration import check_arguments
-from pairalign.base.error_types import AlignmentFileError, AlphabetError, UsageError
+from pairalign.base.error_types import AlignmentFileError, AlphabetError
 from pairalign.base.spelling import spelled
 from pairalign.engines.posterior_engines import check_device
-from pairalign.engines.selection import usable_cores
 from pairalign.formats.aligned_fasta import read_alignment
-from pairalign.formats.step_results import Arrays, KeptResults
+from pairalign.formats.step_results import Arrays
 from pairalign.jobs.msa.grouping import (
     MOST_IN_GROUP,
     Grouping,
@@ -41,9 +38,7 @@ from pairalign.jobs.msa.grouping import (
 from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts, graft, residues_of
 from pairalign.jobs.msa.latecomers import evenly, find_latecomers
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
-from pairalign.jobs.msa.msa import ARGUMENTS, score_multiple
-from pairalign.jobs.run.memory import default_bytes, given_bytes
-from pairalign.jobs.run.progress import Progress
+from pairalign.jobs.msa.one_family import AnyAlignment, Computed, columns_in, score_alignment
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -54,8 +49,6 @@ log = logging.getLogger("pairalign")
 
 _COMPARED = 200
 """Sequences by which is seen whether alignments have relatives in others, in all."""
-
-AnyAlignment = MultipleAlignment | str | os.PathLike[str]
 
 
 class Given(NamedTuple):
@@ -107,23 +100,17 @@ def read_given(
 
     Raises
     ------
-    UsageError
-        There are fewer than two.
     AlphabetError
         One is of DNA, another of proteins.
     FastaError, AlignmentFileError
         A file is no alignment, or has the name of a sequence in another; names file and record.
     """
-    if isinstance(alignments, (str, os.PathLike, MultipleAlignment)):
-        alignments = [alignments]
     found = [
-        (one.sequences, one.columns, one.width)
+        (one.sequences, *columns_in(one, one.sequences))
         if isinstance(one, MultipleAlignment)
         else read_alignment(one, alphabet, rules)
         for one in alignments
     ]
-    if len(found) < 2:
-        raise UsageError(f"expected two alignments or more to merge, found {len(found)}")
     sets = [sequences for sequences, _, _ in found]
     _check_alphabets(sets)
     together = _together(sets)
@@ -170,33 +157,16 @@ def _together(sets: Sequence[SequenceSet]) -> SequenceSet:
     return SequenceSet(records, alphabet=sets[0].alphabet, source=source)
 
 
-def merge_multiple(
-    alignments: Iterable[AnyAlignment] | Given,
-    *,
-    confidence: bool = True,
-    partners: int | None = None,
-    seed: int = 0,
-    device: str = "auto",
-    threads: int | None = None,
-    memory: int | str | None = None,
-    progress: Progress = False,
-    kept: KeptResults | None = None,
-) -> MultipleAlignment:
+def merge_alignments(given: Given, computed: Computed, **confidence: Any) -> MultipleAlignment:
     """Make one alignment of two or more, in which the columns of each stay.
 
     Parameters
     ----------
-    alignments : iterable of MultipleAlignment or path, or Given
-        Of different sequences of one alphabet. A path is of an alignment of ours or another
-        program's; a single sequence is one as well.
-    confidence : bool
-        Whether to compute it, of all sequences.
-    partners, seed
-        For the confidence, see `score_multiple`.
-    device, threads, memory, progress
-        See `pairalign.msa`.
-    kept : KeptResults, optional
+    given : Given
+    computed : Computed
         Joins and posteriors that were kept are taken from there, others are kept.
+    **confidence
+        See `pairalign.jobs.msa.one_family.score_alignment`.
 
     Returns
     -------
@@ -206,8 +176,6 @@ def merge_multiple(
 
     Raises
     ------
-    UsageError, AlphabetError, FastaError, AlignmentFileError
-        There are fewer than two, they do not go together, or are none.
     PartsError
         What was kept is damaged.
     CapacityError
@@ -218,37 +186,19 @@ def merge_multiple(
     Time grows with the scores that trees take, which are of all pairs of an alignment of up to
     1,000 sequences, and with the product of the widths.
     """
-    check_arguments(ARGUMENTS, {"partners": partners, "seed": seed, "threads": threads})
+    device, threads, memory_bytes = computed.device, computed.threads, computed.memory_bytes
     check_device(device)
-    threads = usable_cores() if threads is None else threads
-    asked = given_bytes(memory)
-    memory_bytes = default_bytes() if asked is None else asked
-    given = alignments if isinstance(alignments, Given) else read_given(alignments)
     sequences = given.sequences
     grouping, usual = _plan(given, threads, memory_bytes)
     with closing(
         _Merger(given, grouping, usual, device=device, threads=threads, memory_bytes=memory_bytes)
     ) as merger:
-        whole = align_parts(merger, grouping, progress, kept)
+        whole = align_parts(merger, grouping, computed.progress, computed.kept)
     columns = np.empty(sequences.total_residues, np.int32)
     columns[residues_of(sequences, whole.members)] = whole.columns
     _check_kept(given, columns)
     tree = graft(sequences, grouping)
-    if not confidence:
-        nothing = np.zeros(sequences.total_residues), np.zeros(sequences.total_residues, np.int32)
-        return MultipleAlignment(sequences, columns, whole.width, *nothing, tree)
-    scored = score_multiple(
-        sequences,
-        columns,
-        whole.width,
-        partners=partners,
-        seed=seed,
-        device=device,
-        threads=threads,
-        memory=memory_bytes,
-        progress=progress,
-        kept=kept,
-    )
+    scored = score_alignment(sequences, columns, whole.width, computed, **confidence)
     return replace(scored, tree=tree)
 
 

@@ -84,9 +84,9 @@ def of_sets() -> None:
 def of_families() -> None:
     posterior: pairalign.SparsePosteriors = pairalign.posterior(READS, threshold=0.1)
     family: pairalign.MultipleAlignment = pairalign.msa(READS, tree_in="a.nwk")
-    more: pairalign.MultipleAlignment = pairalign.extend_multiple(family, {"c": "ACGT"})
-    merged: pairalign.MultipleAlignment = pairalign.merge_multiple([family, "b.afa"])
-    scored = pairalign.score_multiple(READS, family.columns, family.width)
+    more: pairalign.MultipleAlignment = pairalign.msa(add={"c": "ACGT"}, to=family)
+    merged: pairalign.MultipleAlignment = pairalign.msa([family, "b.afa"], merge=True)
+    scored = pairalign.msa(READS, confidence_of=family)
     families: Iterator[tuple[str, pairalign.MultipleAlignment]] = pairalign.align_families(
         {"one": READS}
     )

@@ -17,3 +17,5 @@ pairalign.cluster(min_identity=0.5)  # wrong
 pairalign.cluster(["ACGT"], min_identity=0.5, coverage_of="all")  # wrong
 pairalign.split(["ACGT"], min_identity=0.5, folds="5")  # wrong
 pairalign.guide_tree(["ACGT"])  # wrong
+pairalign.msa(["a.afa", "b.afa"], merge="yes")  # wrong
+pairalign.merge_alignments(["a.afa", "b.afa"])  # wrong
