@@ -96,6 +96,18 @@ def test_as_many_are_kept_as_in_the_best_of_all_assignments() -> None:
     assert as_good >= 0.95 * tried
 
 
+@pytest.mark.parametrize(("first", "second", "folds"), [(10, 20, 5), (16, 8, 4)])
+def test_a_table_of_all_interactions_goes_into_many_folds(
+    first: int, second: int, folds: int
+) -> None:
+    """As in screens of each drug on each target: a fold has its share of both."""
+    ends = [(one, first + other) for one in range(first) for other in range(second)]
+    graph = Interactions(first + second, np.array(ends, np.int32))
+    shares = Shares((1 / folds,) * folds, 0.05)
+    kept = worth_of(graph, shares, tuple(place_clusters(graph, shares, 0)))[1]
+    assert kept == first * second // folds
+
+
 def write_sets(folder: Path) -> tuple[dict[str, str], dict[str, str], Rows]:
     first = families(1, count=40)
     second = families(2, count=30, letters="ARNDWQEGHILK")

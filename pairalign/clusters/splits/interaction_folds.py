@@ -8,6 +8,7 @@ something, and the best state of all is kept.
 
 from __future__ import annotations
 
+import math
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -80,6 +81,7 @@ class Interactions:
                 near[one][other] = near[one].get(other, 0) + 1
                 near[other][one] = near[other].get(one, 0) + 1
         self.near = [list(sorted(one.items())) for one in near]
+        self.ends = [2 * own + sum(one.values()) for own, one in zip(self.own, near, strict=True)]
 
     def __len__(self) -> int:
         return len(self.near)
@@ -162,10 +164,10 @@ def place_clusters(graph: Interactions, shares: Shares, seed: int) -> list[int]:
     rng = random.Random(seed)
     starts = min(_MOST_STARTS, max(2, _LOOKS // (1 + graph.edges + len(graph))))
     best: tuple[Worth, list[int]] | None = None
-    for _ in range(starts):
+    for start in range(starts):
         order = list(range(len(graph)))
         rng.shuffle(order)
-        state = _grown(graph, shares, order)
+        state = _grown(graph, shares, order, evenly=start % 2 == 1)
         _improve(state, order)
         if best is None or state.worth > best[0]:
             best = state.worth, list(state.folds)
@@ -173,8 +175,14 @@ def place_clusters(graph: Interactions, shares: Shares, seed: int) -> list[int]:
     return best[1]
 
 
-def _grown(graph: Interactions, shares: Shares, order: list[int]) -> _State:
-    """Let each fold but the largest grow from seeds until it has its share."""
+def _grown(graph: Interactions, shares: Shares, order: list[int], *, evenly: bool) -> _State:
+    """Let each fold but the largest grow from seeds until it has its share.
+
+    That is of what is kept; or, evenly, what folds need where all clusters interact, in which a
+    fold with half of each set keeps a quarter. By the first way nothing is left there for the last
+    of many folds, by the second small folds are poor where few clusters interact.
+    """
+    whole = sum(math.sqrt(share) for share in shares.shares)
     largest = max(range(len(shares.shares)), key=lambda fold: shares.shares[fold])
     state = _State(graph, shares, [largest] * len(graph))
     unseen = iter([one for one in order if graph.near[one] or graph.own[one]])
@@ -182,7 +190,8 @@ def _grown(graph: Interactions, shares: Shares, order: list[int]) -> _State:
         if fold == largest:
             continue
         waiting: list[tuple[int, int]] = []
-        while state.kept[fold] < share * sum(state.kept):
+        room = math.sqrt(share) / whole * sum(graph.ends)
+        while room > 0 if evenly else state.kept[fold] < share * sum(state.kept):
             if not waiting:
                 first = next((one for one in unseen if state.folds[one] == largest), None)
                 if first is None:
@@ -193,6 +202,7 @@ def _grown(graph: Interactions, shares: Shares, order: list[int]) -> _State:
                 cost and cost != state.to[one][largest] - state.to[one][fold]
             ):
                 continue
+            room -= graph.ends[one]
             for other, _ in state.move(one, fold):
                 if state.folds[other] == largest:
                     to = state.to[other]
