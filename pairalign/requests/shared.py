@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from pairalign.sequences.fasta_records import Source
 
 SEQUENCE_FILE = (
-    "FASTA, FASTQ, GenBank, EMBL, UniProt, Stockholm, Clustal, PIR or A3M, compressed or not; - is "
-    "stdin"
+    "FASTA, FASTQ, GenBank, EMBL, UniProt, Stockholm, Clustal, PIR, A3M or AIRR tables, compressed "
+    "or not; - is stdin"
 )
 SCORING = "scoring"
 RESULTS = "results"

@@ -262,7 +262,7 @@ def _joined(receptor: _Receptor) -> Chain:
 
 
 def _cells(by_locus: list[list[Chain]], source: str) -> list[_Receptor]:
-    """Put the chains of each cell together; of several of a locus the one that was seen most."""
+    """Put the chains of each cell together; of several with residues the one seen most."""
     best: list[dict[str, Chain]] = []
     more = 0
     for chains in by_locus:
@@ -273,13 +273,14 @@ def _cells(by_locus: list[list[Chain]], source: str) -> list[_Receptor]:
                     f"{source}: record {one.number} {shown_name(one.name)} has no cell_id"
                 )
             more += one.cell in of_cell
-            if one.cell not in of_cell or one.seen > of_cell[one.cell].seen:
+            before = of_cell.setdefault(one.cell, one)
+            if (bool(one.junction), one.seen) > (bool(before.junction), before.seen):
                 of_cell[one.cell] = one
         best.append(of_cell)
     cells = list(dict.fromkeys(one.cell for chains in by_locus for one in chains))
     found = [tuple(of[cell] for of in best) for cell in cells if all(cell in of for of in best)]
     if more:
-        log.info("%s: %s further chains of cells left out, seen less", source, f"{more:,}")
+        log.info("%s: %s further chains of cells left out, seen less or empty", source, f"{more:,}")
     if len(found) < len(cells):
         lone = next(cell for cell in cells if not all(cell in of for of in best))
         left = f"{len(cells) - len(found):,} cells (the first is {shown_name(lone)})"

@@ -252,7 +252,7 @@ def test_cells_have_the_chains_that_were_seen_most(caplog: pytest.LogCaptureFixt
     assert [one.residues for one in found] == ["CAVFCASTF", "CAWFCASSTF"]
     messages = [record.getMessage() for record in caplog.records]
     assert messages[-2:] == [
-        "airr.tsv: 1 further chains of cells left out, seen less",
+        "airr.tsv: 1 further chains of cells left out, seen less or empty",
         "airr.tsv: 1 cells (the first is 'c2') without one of the two chains left out",
     ]
 
@@ -401,3 +401,9 @@ def test_a_locus_that_is_none(locus: object) -> None:
 def test_a_locus_in_small_letters_is_the_same() -> None:
     Path("airr.tsv").write_text(CELLS)
     assert pairalign.read_fasta("airr.tsv", locus="trb").names == ["b1", "b2", "b4"]
+
+
+def test_a_cell_has_the_chain_that_has_residues() -> None:
+    seen_more = "b0\tc1\tTRBV1*01\tTRBJ1*01\t\t9\n"
+    for text in (CELLS + seen_more, CELLS.replace("a3\tc2", seen_more + "a3\tc2")):
+        assert [one.residues for one in read(text, "TRA", "TRB")] == ["CAVFCASTF", "CAWFCASSTF"]
