@@ -30,7 +30,7 @@ def whole_number(name: str, value: object, least: int = 1, most: int = _MOST) ->
     TypeError, ValueError
         It is none, or a lower one.
     """
-    if not isinstance(value, SupportsIndex):
+    if isinstance(value, bool) or not isinstance(value, SupportsIndex):
         raise TypeError(f"{name} {value!r}: expected a whole number")
     number = operator.index(value)
     if number < least:

@@ -128,11 +128,11 @@ def _chains(
 ) -> Iterator[Chain]:
     for number, row in rows:
         values = list(row)
-        if len(values) > len(titles):
+        if len(values) != len(titles):
             raise FastaError(
                 f"{source}: record {number} has {len(values)} fields, expected {len(titles)}"
             )
-        fields = dict(zip(titles, map(str.strip, values), strict=False))
+        fields = dict(zip(titles, map(str.strip, values), strict=True))
         name = fields.get(NAME, "")
         if not name:
             raise FastaError(f"{source}: record {number} has no {NAME}")

@@ -270,6 +270,7 @@ def test_cells_have_the_chains_that_were_seen_most(caplog: pytest.LogCaptureFixt
         (CELLS.replace("a3\t", "\t"), ("TRA",), "record 4 has no sequence_id"),
         (CELLS.replace("a3\t", "a1\t"), ("TRA",), "record 4 'a1' has the name of record 1"),
         (CELLS.replace("a3\t", "a3\tx\t"), ("TRA",), "record 4 has 7 fields, expected 6"),
+        (CELLS.replace("CAVVF\t1", "CAV"), ("TRA",), "record 4 has 5 fields, expected 6"),
         (CELLS.replace("CAVVF", "C" * 1001), ("TRA",), "has 1,001 residues of CDR3, more than"),
         (CELLS.replace("j_call", "v_call"), ("TRA",), "two columns are called 'v_call'"),
         (CELLS.replace("junction_aa", "junction"), ("TRA",), "without a column 'junction_aa'"),
