@@ -18,7 +18,7 @@ from pairalign.formats.folds import check_places, fasta_of, fold_stem, write_tog
 from pairalign.formats.group_files import TableRows, fold_column, text_of
 from pairalign.formats.output import Path
 from pairalign.formats.splits import csv_text, write_rows
-from pairalign.sequences.python_sequences import is_table
+from pairalign.sequences.python_sequences import field_of, is_table
 
 AnyInteractions = Any
 """A path, a table of pandas or polars, or rows whose first two items are names."""
@@ -145,7 +145,7 @@ def _as_given(given: Any) -> InteractionTable:
     for number, row in enumerate(given, 1):
         if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
             raise TypeError(f"{_GIVEN}: row {number} is {row!r}, expected two names")
-        rows.append(tuple(map(str, row)))
+        rows.append(tuple(map(field_of, row)))
     return InteractionTable(
         _GIVEN, header, bool(header), rows, [*range(1, len(rows) + 1)], _NO_ENDS
     )

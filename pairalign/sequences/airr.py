@@ -17,6 +17,7 @@ import numpy as np
 
 from pairalign.base.error_types import FastaError, shown_name
 from pairalign.sequences.fasta_records import clean
+from pairalign.sequences.python_sequences import field_of
 from pairalign.sequences.sequence_records import Origin, Records, join_records
 
 log = logging.getLogger("pairalign")
@@ -101,13 +102,8 @@ def chains_of_table(table: Any, source: str = "the table") -> list[Chain]:
     """Return the rows of a DataFrame with the columns of AIRR; see `read_chains`."""
     titles = [str(one) for one in getattr(table, "column_names", table.columns)]
     _check_titles(titles, source)
-    rows = zip(*([_text_of(one) for one in table[title]] for title in titles), strict=True)
+    rows = zip(*([field_of(one) for one in table[title]] for title in titles), strict=True)
     return list(_chains(titles, enumerate(rows, 1), source))
-
-
-def _text_of(value: Any) -> str:
-    plain = value.as_py() if hasattr(value, "as_py") else value
-    return "" if plain is None or plain != plain else str(plain)  # nan is not itself
 
 
 def _check_titles(titles: list[str], source: str) -> None:

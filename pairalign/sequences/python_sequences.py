@@ -112,6 +112,16 @@ def _plain(value: Any) -> object:
     return value.as_py() if hasattr(value, "as_py") else value
 
 
+def field_of(value: Any) -> str:
+    """Return a field of a table as a file has it: empty where it is missing (None, nan, NA)."""
+    plain = _plain(value)
+    try:
+        is_missing = plain is None or bool(plain != plain)  # nan is not itself
+    except TypeError:
+        is_missing = True  # of pandas' NA nobody knows
+    return "" if is_missing else str(plain)
+
+
 def name_of(name: object, what: str) -> str:
     """Return a name as text.
 

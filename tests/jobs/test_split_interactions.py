@@ -339,6 +339,11 @@ def test_tables_in_memory_are_as_rows() -> None:
     found = [pairalign.split(first, second, pairs=one, **asked) for one in (rows, table)]
     assert found[0].folds.tolist() == found[1].folds.tolist()
     assert found[1].header == ("drug", "target", "affinity")
+    for missing in (None, float("nan"), pandas.NA):
+        own = pairalign.split(first, second, pairs=[(*rows[0][:2], missing), *rows], **asked)
+        assert own.rows[0] == (*rows[0][:2], "")
+        with pytest.raises(SplitError, match=r"line 1: expected two names, found 's0'.*''"):
+            pairalign.split(first, second, pairs=[("s0", missing), *rows], **asked)
     with pytest.raises(UsageError, match="give pairs"):
         pairalign.split(first, second, **asked)
     with pytest.raises(TypeError, match="unexpected keyword argument 'identity'"):

@@ -217,8 +217,10 @@ def test_a_data_frame_has_receptors() -> None:
     receptors = some_receptors(12, 1, seed=2)
     Path("airr.tsv").write_text(table_of(receptors))
     frame = pandas.read_csv("airr.tsv", sep="\t")
-    found = pairalign.distance(frame, measure="tcrdist")
-    assert found.condensed.tolist() == [plain_tcrdist(a, b) for a, b in combinations(receptors, 2)]
+    wanted = [plain_tcrdist(a, b) for a, b in combinations(receptors, 2)]
+    frame["productive"] = None
+    for table in (frame, frame.convert_dtypes(), frame.assign(productive=pandas.NA)):
+        assert pairalign.distance(table, measure="tcrdist").condensed.tolist() == wanted
 
 
 def test_regions_stay_with_receptors_that_are_chosen() -> None:
