@@ -109,6 +109,9 @@ def show_options(function: Any) -> None:
             Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         )
     function.__signature__ = own.replace(parameters=named)
+    for argument in own.parameters.values():
+        if argument.kind is argument.VAR_KEYWORD:  # `Unpack` is of type checkers alone
+            del function.__annotations__[argument.name]
     if function.__doc__:
         function.__doc__ = _with_options(function.__doc__, options, taken)
 

@@ -21,13 +21,13 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import IO, Any, TypeVar, Union
+from typing import IO, Any, TypeVar
 
 from pairalign.base.error_types import FormatError, OutputError
 from pairalign.base.part_file import PartFile
 from pairalign.formats.zstd import check_zstd, compress_frame
 
-Path = Union[str, "os.PathLike[str]"]
+Path = str | os.PathLike[str]
 Bytes = bytes | bytearray | memoryview
 _AnyResult = TypeVar("_AnyResult", bound="Abortable")
 

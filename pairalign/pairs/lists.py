@@ -25,7 +25,7 @@ from pairalign.base.native import library
 from pairalign.sequences.fasta_records import Source, read_text
 from pairalign.sequences.sets import SequenceSet
 
-Pairs = Union["PairList", str, "os.PathLike[str]", npt.NDArray[Any], Iterable[tuple[Any, Any]]]
+Pairs = Union["PairList", str, os.PathLike[str], npt.NDArray[Any], Iterable[tuple[Any, Any]]]
 """What can be a list of pairs: a path, names or input indices in twos, an array of shape (n, 2)."""
 
 log = logging.getLogger("pairalign")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,7 @@ from pairalign.base.error_types import ScoringError
 from pairalign.scoring.matrices import Table, check_symmetric, name_of_scores, to_decimal
 from pairalign.sequences.alphabets import Alphabet
 
-Matrix = Union[
-    str, "os.PathLike[str]", Mapping[Any, Any], npt.NDArray[Any], tuple[npt.ArrayLike, str]
-]
+Matrix = str | os.PathLike[str] | Mapping[Any, Any] | npt.NDArray[Any] | tuple[npt.ArrayLike, str]
 """What a matrix may be given as: a name, a file, or an object that `given_table` takes."""
 
 _WHAT = "matrix"

@@ -22,7 +22,7 @@ import os
 import re
 import sys
 from itertools import zip_longest
-from typing import IO, Any, Union
+from typing import IO, Any
 
 from pairalign.base.biopython import check_biopython
 from pairalign.base.error_types import FastaError, describe_unreadable
@@ -32,7 +32,7 @@ from pairalign.sequences.compression import decompress
 from pairalign.sequences.dots import WHITE_SPACE, stops_for_dots
 from pairalign.sequences.sequence_records import Records, join_records
 
-Source = Union[str, "os.PathLike[str]", IO[bytes], IO[str]]
+Source = str | os.PathLike[str] | IO[bytes] | IO[str]
 """Where sequences come from: a path, ``"-"`` for standard input, or an open file."""
 
 GAPS = b"-."

@@ -6,7 +6,7 @@ import argparse
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -181,3 +181,10 @@ def test_rules_of_input_are_arguments_of_functions_without_a_scoring() -> None:
         assert [one.residues for one in found.sequences] == list(FAMILY.values())
         with pytest.raises(TypeError, match="unexpected keyword argument 'gap_open'"):
             function(FAMILY, gap_open=3)
+
+
+@pytest.mark.parametrize("name", ["align", "cluster", "distance", "msa", "pack", "split"])
+def test_annotations_of_functions_can_be_evaluated(name: str) -> None:
+    hints = get_type_hints(getattr(pairalign, name))
+    assert "sequences" in hints
+    assert "return" in hints

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Union
+from typing import Any
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MODES, NAMES, TIES
@@ -27,7 +27,7 @@ from pairalign.sequences.tidying import DEFAULT_RULES, InputRules
 
 AnyScoring = Scoring | Matrix
 _AUTO = "auto"
-Sequences = Union[SequenceSet, str, "os.PathLike[str]", Mapping[str, str], Iterable[object]]
+Sequences = SequenceSet | str | os.PathLike[str] | Mapping[str, str] | Iterable[object]
 
 
 @dataclass(frozen=True)
