@@ -285,6 +285,8 @@ def _source_of(asked: TreeOptions) -> str:
     """Return what IN is: sequences, parts of distances, or a format of distances."""
     if os.path.isdir(asked.input):
         return PARTS
+    if asked.locus is not None:  # an AIRR table, not one of distances
+        return asked.source or SEQUENCES
     return asked.source or format_by_suffix(asked.input, DISTANCE_SUFFIXES) or SEQUENCES
 
 
