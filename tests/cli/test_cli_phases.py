@@ -73,7 +73,7 @@ PHASES = {
         ALIGNING,
         "pairalign.cli.audit_command:Violations.write",
     ],
-    "verify": [READING, "pairalign.cli.verify_command:VerifyJob"],
+    "verify": [READING, "pairalign.jobs.verify.verification:VerifyJob"],
     "msa": [READING, "pairalign.cli.msa_command:msa", "pairalign.cli.msa_command:open_output"],
     "posterior": [READING, "pairalign.cli.posterior_command:open_output"],
     "rotate": [READING, ALIGNING, "pairalign.cli.rotate_command:open_output"],

@@ -79,6 +79,10 @@ RUNS = {
         *("split", "in.fa", *DNA, "-o", "o.csv", "--min-identity", "0.9", "--folds", "2"),
         *("--removed", "r.csv", "--report", "o.html", "--log", "o.log", "--multiqc", "o_mqc.json"),
     ],
+    "split interactions": [
+        *("split", "in.fa", *DNA, "--pairs", "pairs.tsv", "-o", "o.csv", "--min-identity", "0.9"),
+        *("--folds", "2", "--members", "r.csv"),
+    ],
     "audit": [
         *("audit", "folds.csv", "in.fa", *DNA, "-o", "o.csv", "--min-identity", "0.9"),
         *("--log", "o.log", "--multiqc", "o_mqc.json"),
@@ -203,6 +207,7 @@ def folder(tmp_path, monkeypatch):
         ("new.fa", NEW),
         ("in.fq", FASTQ),
         ("folds.csv", FOLDS),
+        ("pairs.tsv", "first\tsecond\na\tc\nb\td\n"),
     ):
         Path(name).write_text(text)
     assert main(["align", "in.fa", *DNA, "-o", "in.paf", "--quiet"]) == 0
