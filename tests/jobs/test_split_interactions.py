@@ -96,7 +96,7 @@ def test_as_many_are_kept_as_in_the_best_of_all_assignments() -> None:
     assert as_good >= 0.95 * tried
 
 
-@pytest.mark.parametrize(("first", "second", "folds"), [(10, 20, 5), (16, 8, 4)])
+@pytest.mark.parametrize(("first", "second", "folds"), [(10, 20, 5), (16, 8, 4), (30, 200, 5)])
 def test_a_table_of_all_interactions_goes_into_many_folds(
     first: int, second: int, folds: int
 ) -> None:

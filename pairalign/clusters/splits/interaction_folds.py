@@ -23,7 +23,7 @@ _MOST_STARTS, _MOST_PASSES = 64, 12
 _PATIENCE = 60
 """Moves without a better state after which a pass ends, at least."""
 
-Worth = tuple[float, int]
+Worth = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -44,20 +44,23 @@ class Shares:
     def worth(self, kept: Sequence[int]) -> Worth:
         """Return how many interactions are kept, or fewer: as many as go with the poorest fold.
 
-        All count where each fold has its share, less the tolerance. The second number, all, decides
-        between equals.
+        All count where each fold has its share, less the tolerance. The second number decides
+        between equals: it grows more with what a poor fold gets than with what a rich one does, so
+        that folds become richer one by one.
         """
         total = sum(kept)
         scarce = min(
             n / (share * (1 - self.tolerance)) if self.tolerance < 1 else float(total)
             for n, share in zip(kept, self.shares, strict=True)
         )
-        return min(float(total), scarce), total
+        if scarce >= total:
+            return float(total), float(total)
+        spread = sum(math.sqrt(n * share) for n, share in zip(kept, self.shares, strict=True))
+        return scarce, spread
 
     def are_met(self, kept: Sequence[int]) -> bool:
         """Whether each fold has its share."""
-        worth, total = self.worth(kept)
-        return worth >= total
+        return self.worth(kept)[0] >= sum(kept)
 
 
 class Interactions:
