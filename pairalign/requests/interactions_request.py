@@ -94,6 +94,12 @@ SECOND_FILE_RULES = (
         "{second_clusters} is in place of IN2: give one of them",
     ),
     Rule(
+        lambda asked: (
+            bool(asked.pairs) and asked.input2 is not None and asked.input2 == asked.input
+        ),
+        "IN2 is IN: leave it out, since a sequence of both might be in two folds",
+    ),
+    Rule(
         lambda asked: asked.input2 is None and asked.second is not None,
         "{second} is of a second set: give IN2",
     ),

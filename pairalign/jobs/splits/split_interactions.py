@@ -114,6 +114,10 @@ def given_sets(
     """
     if targets is None and second is not None:
         raise UsageError(f"{spelled('second')} is of a second set: give targets")
+    if targets is not None and targets is call.sequences:
+        raise UsageError(
+            "targets are sequences: leave them out, since a sequence of both might be in two folds"
+        )
     if targets is not None and clusters is not None:
         raise UsageError(f"{spelled('second_clusters')} is in place of targets: give one of them")
     if clusters is not None:
