@@ -74,7 +74,11 @@ PHASES = {
         "pairalign.cli.audit_command:Violations.write",
     ],
     "verify": [READING, "pairalign.jobs.verify.verification:VerifyJob"],
-    "msa": [READING, "pairalign.cli.msa_command:align_family", "pairalign.cli.msa_command:open_output"],
+    "msa": [
+        READING,
+        "pairalign.cli.msa_command:align_family",
+        "pairalign.cli.msa_command:open_output",
+    ],
     "posterior": [READING, "pairalign.cli.posterior_command:open_output"],
     "rotate": [READING, ALIGNING, "pairalign.cli.rotate_command:open_output"],
     "pack": [READING, "pairalign.cli.pack_command:pack", "pairalign.formats.pairset:encode_store"],
