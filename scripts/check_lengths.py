@@ -29,7 +29,7 @@ LONGER = {
     "cpu/bitwise/kernel.h:bitwise_score": 61,
     "cuda/bitwise/score.cu:score_all_rows": 62,
     "cuda/block_diagonals/strip.cuh:fill_strip": 205,
-    "cuda/packed/fill.cu:fill": 182,
+    "cuda/packed/fill.cu:fill_items": 182,
     "cuda/packed/refill.cuh:refill": 162,
     "cuda/packed/runs.cu:write_runs": 74,
     "cuda/packed/walk.cuh:walk": 67,

@@ -22,11 +22,7 @@
 namespace {
 
 template <int G, int K, bool KEEP, bool STRIPS>
-__device__ void fill(const Params& p) {
-    if constexpr (LOCAL && !KEEP) {
-        score_rows<G, K, STRIPS>(p);
-        return;
-    }
+__device__ void fill_items(const Params& p) {
     __shared__ int next_place;  // of the block's rows, the next that no group has taken
 #if defined(PAIRALIGN_EMULATE)
     uint4* const profile = (uint4*)emulated_shared_memory();
@@ -83,9 +79,7 @@ __device__ void fill(const Params& p) {
             h_border &= in_first_lane;
             e_border &= in_first_lane;
 
-            uint2* const handed = STRIPS ? p.borders + p.item_borders[blockIdx.x] + p.residues_before[place] -
-                                               p.residues_before[item.y]
-                                         : nullptr;
+            uint2* const handed = STRIPS ? handed_at(p, item, place) : nullptr;
             const bool reads_handed = STRIPS && strip > 0 && lane_id == 0;
             const bool writes_handed = STRIPS && strip + 1 < strips && lane_id == G - 1;
 
@@ -205,6 +199,12 @@ __device__ void fill(const Params& p) {
                 lane, at_end, best, best_tier[0], best_tier[1], last_best, last_step_a, last_step_b});
         }
     }
+}
+
+template <int G, int K, bool KEEP, bool STRIPS>
+__device__ void fill(const Params& p) {
+    if constexpr (LOCAL && !KEEP) score_rows<G, K, STRIPS>(p);
+    else fill_items<G, K, KEEP, STRIPS>(p);
 }
 
 }  // namespace

@@ -16,6 +16,11 @@ constexpr unsigned WARP = 0xffffffffu;
 // How far ahead what the strip before left is asked for, in rows.
 constexpr int PREFETCHED_ROWS = 48;
 
+// Where a strip hands on (H, E) of a row to the next.
+__device__ __forceinline__ uint2* handed_at(const Params& p, const int4& item, int place) {
+    return p.borders + p.item_borders[blockIdx.x] + p.residues_before[place] - p.residues_before[item.y];
+}
+
 // The input indices of a pair, by sorted positions.
 __device__ __forceinline__ void write_names(const Params& p, int row, int column, int number) {
     const int of_row = p.row_order[row], of_column = p.column_order[column];

@@ -68,7 +68,7 @@ struct Handed {
     int left = 0;  // rows
 
     __device__ __forceinline__ void begin(const Params& p, const int4& item, int place) {
-        at = p.borders + p.item_borders[blockIdx.x] + p.residues_before[place] - p.residues_before[item.y];
+        at = handed_at(p, item, place);
         left = p.row_lengths[row_at(p, place)];
     }
     __device__ __forceinline__ void read(word (&h)[ROWS], word (&e)[ROWS]) const {

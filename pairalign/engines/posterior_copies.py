@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors, pairs_at
+from pairalign.base.distinct import first_of_each
 from pairalign.pairs.copies import find_copies
 
 if TYPE_CHECKING:
@@ -20,9 +21,7 @@ def with_copies_once(engine: PosteriorComputer, sequences: SequenceSet) -> Poste
     copies = find_copies(sequences, None)
     if copies is None:
         return engine
-    contents = np.empty(len(sequences), np.int64)
-    contents[copies.row_inputs] = copies.rows
-    return _CopiesOnce(engine, contents)
+    return _CopiesOnce(engine, copies.of_inputs())
 
 
 class _CopiesOnce:
@@ -44,12 +43,11 @@ class _CopiesOnce:
     ) -> SparsePosteriors:
         """Compute the posteriors of some pairs; see `PosteriorEngine.compute`."""
         whole = self._contents[queries] * (1 + int(self._contents.max())) + self._contents[targets]
-        _, firsts, places = np.unique(whole, return_index=True, return_inverse=True)
+        firsts, places = first_of_each(whole)  # as they come: those of a query follow each other
         if len(firsts) == len(whole):
             return self._engine.compute(queries, targets)
-        order = np.argsort(firsts)  # as they come, so that those of a query follow each other
-        found = self._engine.compute(queries[firsts[order]], targets[firsts[order]])
-        return pairs_at(found, np.argsort(order)[places], queries, targets)
+        found = self._engine.compute(queries[firsts], targets[firsts])
+        return pairs_at(found, places, queries, targets)
 
     def cancel(self) -> None:
         """Make a running `compute`, and each to come, raise InterruptedError."""

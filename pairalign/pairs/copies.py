@@ -47,6 +47,12 @@ class Copies:
     column_inputs: Int32s
     by_side: bool = False
 
+    def of_inputs(self) -> Int64s:
+        """Return a number for each sequence of the first set: the same for the same codes."""
+        numbers = np.empty(len(self.rows), np.int64)
+        numbers[self.row_inputs] = self.rows
+        return numbers
+
     def blocks_of(self, window: Window) -> Blocks | None:
         """Return the groups of a window's rows and columns; None where they are too many."""
         rows, row_count = _grouped(self.rows[window.row_start : window.row_stop])

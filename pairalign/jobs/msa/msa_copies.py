@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.multiple import Unlike
+from pairalign.base.distinct import first_of_each
 from pairalign.jobs.msa.grouping import Grouping, Indices, Join, subset
 from pairalign.jobs.msa.large import graft, residues_of
 from pairalign.pairs.copies import find_copies
@@ -62,11 +63,7 @@ def find_family_copies(sequences: SequenceSet) -> FamilyCopies | None:
     found = find_copies(sequences, None)
     if found is None:
         return None
-    contents = np.empty(len(sequences), np.int64)
-    contents[found.row_inputs] = found.rows
-    _, firsts, places = np.unique(contents, return_index=True, return_inverse=True)
-    order = np.argsort(firsts)
-    return FamilyCopies(sequences, firsts[order], np.argsort(order)[places])
+    return FamilyCopies(sequences, *first_of_each(found.of_inputs()))
 
 
 def _ladder(names: list[str]) -> GuideTree:

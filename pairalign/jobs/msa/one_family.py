@@ -114,17 +114,8 @@ def align_family(
     columns, posteriors = aligned.columns, aligned.posteriors
     if posteriors is not None:
         known = confidence_by([posteriors], sequences, columns)
-    elif confidence:
-        known = find_confidence(
-            sequences,
-            columns,
-            match_states=_match_states(sequences, usual, computed),
-            partners=partners,
-            seed=seed,
-            **vars(computed),
-        )
     else:
-        known = _nothing(sequences)
+        known = _known(sequences, columns, usual, computed, confidence, partners, seed)
     return MultipleAlignment(
         sequences, columns, aligned.width, *known, aligned.tree, aligned.unlike, homologs
     )
@@ -304,16 +295,7 @@ def score_alignment(
     CapacityError
         The posteriors of the two longest sequences do not fit the memory.
     """
-    known = _nothing(sequences)
-    if confidence and len(sequences) > 1:
-        known = find_confidence(
-            sequences,
-            columns,
-            match_states=_match_states(sequences, None, computed),
-            partners=partners,
-            seed=seed,
-            **vars(computed),
-        )
+    known = _known(sequences, columns, None, computed, confidence, partners, seed)
     return MultipleAlignment(sequences, columns, width, *known, None)
 
 
@@ -370,6 +352,28 @@ def _match_states(sequences: SequenceSet, usual: Indices | None, computed: Compu
         scores = ScoreDistances(sequences, computed.threads, computed.memory_bytes)
         usual = find_latecomers(sequences, scores).usual
     return match_states_of(sequences, usual)
+
+
+def _known(
+    sequences: SequenceSet,
+    columns: npt.NDArray[np.int32],
+    usual: Indices | None,
+    computed: Computed,
+    confidence: bool,
+    partners: int | None,
+    seed: int,
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+    """Return the confidence of residues where it is asked for; `usual` as for `_match_states`."""
+    if not confidence or len(sequences) == 1:
+        return _nothing(sequences)
+    return find_confidence(
+        sequences,
+        columns,
+        match_states=_match_states(sequences, usual, computed),
+        partners=partners,
+        seed=seed,
+        **vars(computed),
+    )
 
 
 def _nothing(sequences: SequenceSet) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:

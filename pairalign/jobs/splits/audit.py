@@ -15,12 +15,9 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.error_types import UsageError
 from pairalign.base.function_options import takes
-from pairalign.base.notebooks import html_table
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.groups import Groups
 from pairalign.formats.group_files import TableColumns, read_groups
-from pairalign.formats.names import check_ending
-from pairalign.formats.splits import write_rows
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
@@ -28,6 +25,7 @@ from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
 from pairalign.jobs.splits.split_interactions import InteractingSet, given_sets
+from pairalign.jobs.splits.violation_rows import ViolationRows
 from pairalign.pairs.lists import PairList
 from pairalign.requests.audit_request import AuditArguments, AuditRequest
 from pairalign.requests.resource_options import KernelResources
@@ -106,7 +104,7 @@ class Audit:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Violations:
+class Violations(ViolationRows):
     """Pairs that break what folds or clusters promise; iterate over them for rows of the table.
 
     Attributes
@@ -155,26 +153,6 @@ class Violations:
                     own = grouping.names[one_group], grouping.names[other_group]
                 names = self.queries.names[one], self.targets.names[other]
                 yield kind, names[0], own[0], names[1], own[1], f"{identity:.6f}"
-
-    def _repr_html_(self) -> str:
-        """Show the first rows, for notebooks."""
-        return html_table(self, self.columns, self)
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as CSV, as ``pairalign audit`` does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses.
-
-        Raises
-        ------
-        FormatError, OutputError
-            The name has another ending, or the disk is full.
-        """
-        check_ending(path, (".csv",), "violations are written as CSV")
-        write_rows(path, [self.columns, *self])
 
 
 @overload

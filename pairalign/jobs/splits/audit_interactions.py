@@ -6,7 +6,6 @@ violation of its own.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,13 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.notebooks import html_table
 from pairalign.formats.interaction_tables import read_interaction_folds
-from pairalign.formats.names import check_ending
-from pairalign.formats.splits import write_rows
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import evalues_of, find_pairs
 from pairalign.jobs.splits.split_interactions import InteractingSet
+from pairalign.jobs.splits.violation_rows import ViolationRows
 
 _ACROSS = "across"
 _Row = tuple[str, ...]
@@ -41,7 +38,7 @@ class LeakingSet:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class InteractionViolations:
+class InteractionViolations(ViolationRows):
     """Pairs across folds of interactions; iterate over them for rows of the table.
 
     Attributes
@@ -67,26 +64,6 @@ class InteractionViolations:
 
     def __repr__(self) -> str:
         return f"<InteractionViolations: {len(self)} pairs, {len(self.fold_names)} folds>"
-
-    def _repr_html_(self) -> str:
-        """Show the first rows, for notebooks."""
-        return html_table(self, self.columns, self)
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the rows as CSV, as ``pairalign audit`` does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses.
-
-        Raises
-        ------
-        FormatError, OutputError
-            The name has another ending, or the disk is full.
-        """
-        check_ending(path, (".csv",), "violations are written as CSV")
-        write_rows(path, [self.columns, *self])
 
 
 def audit_interactions(
