@@ -4,7 +4,8 @@ A CUDA driver takes 0.15 s to start, and each device 0.1 s. Nothing else depends
 are opened, so a thread starts them as soon as a command is known that is likely to use a GPU; a
 wrong guess costs that time on another core and changes nothing else. On an H200, medians of 24
 runs in turn: 57 proteins 0.86 s instead of 1.29 (quartiles 0.81 to 1.15, 1.03 to 1.38), scores of
-2,500 proteins 1.05 s instead of 1.18.
+2,500 proteins 1.05 s instead of 1.18. Kernels of posteriors, which the first run on a machine has
+to compile, are begun as well.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pairalign.base.choices import COMPRESSED_INPUTS
+from pairalign.base.error_types import KernelBuildError
 
 _WORTH_A_GPU = 300_000
 """Bytes of input from which ``--device auto`` is likely to take a GPU."""
@@ -27,6 +29,9 @@ _PACKED = 4
 """Residues a byte of a compressed file, about."""
 
 _DEVICE_FILE = Path("/dev/nvidiactl")
+
+_CAPABILITY = (75, 76)
+"""The driver's attributes of a device that are the parts of its compute capability."""
 
 
 def start_early(asked: Any) -> threading.Thread | None:
@@ -50,7 +55,10 @@ def start_early(asked: Any) -> threading.Thread | None:
     if not aligns_here or (device == "auto" and most < _WORTH_A_GPU):
         return None
     is_small = most < _WORTH_SEVERAL_GPUS
-    thread = threading.Thread(target=_start_driver, args=(device, is_small), name="CUDA driver")
+    posteriors = getattr(asked, "POSTERIORS", False)
+    thread = threading.Thread(
+        target=_start_driver, args=(device, is_small, posteriors), name="CUDA driver"
+    )
     thread.start()
     return thread
 
@@ -71,8 +79,8 @@ def _size(text: str) -> int:
     return size * _PACKED if text.endswith(COMPRESSED_INPUTS) else size
 
 
-def _start_driver(device: str, is_small: bool) -> None:
-    """Start the driver, then the devices; engines report what fails."""
+def _start_driver(device: str, is_small: bool, posteriors: bool) -> None:
+    """Start the driver, then the devices and compiling; engines report what fails."""
     import ctypes  # frees the interpreter during a call, which PyCUDA does not here
 
     with suppress(OSError, AttributeError):
@@ -87,8 +95,35 @@ def _start_driver(device: str, is_small: bool) -> None:
             if driver.cuDeviceGet(ctypes.byref(handle), index) == 0:
                 driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), handle)
 
-        for index in _indices(device, count.value, is_small):
+        indices = _indices(device, count.value, is_small)
+        for index in indices:
             threading.Thread(target=retain, args=(index,), name="CUDA device").start()
+        if posteriors and indices:
+            capability = _capability(driver, indices[0])
+            threading.Thread(
+                target=_compile_posteriors, args=(capability,), name="compiling", daemon=True
+            ).start()
+
+
+def _capability(driver: Any, index: int) -> tuple[int, int]:
+    """Return the compute capability of a device."""
+    import ctypes
+
+    number = ctypes.c_int()
+    found = []
+    for attribute in _CAPABILITY:
+        driver.cuDeviceGetAttribute(ctypes.byref(number), attribute, index)
+        found.append(number.value)
+    return found[0], found[1]
+
+
+def _compile_posteriors(capability: tuple[int, int]) -> None:
+    """Compile the kernels of posteriors that most runs need, if they are not there."""
+    from pairalign.engines.cuda.build import load_binaries
+    from pairalign.engines.cuda.posterior_plan import kernels_of
+
+    with suppress(KernelBuildError):
+        load_binaries([kernel.module for kernel in kernels_of(1)], capability)
 
 
 def _indices(device: str, count: int, is_small: bool) -> list[int]:

@@ -225,6 +225,7 @@ class MsaOptions(
         "Stockholm and TSV have the confidence of residues and columns."
     )
     STDOUT_FORMAT: ClassVar[str] = "fasta"
+    POSTERIORS: ClassVar[bool] = True
     RULES: ClassVar[tuple[Rule, ...]] = (
         _of_families(
             lambda asked: asked.output in (None, "-"),

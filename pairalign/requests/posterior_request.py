@@ -48,5 +48,6 @@ class PosteriorOptions(
         "aligned, by a pair HMM and a partition function; the sparse matrices go to OUT."
     )
     STDOUT_FORMAT: ClassVar[str] = "tsv"
+    POSTERIORS: ClassVar[bool] = True
 
     format: str | None = format_option(tuple(POSTERIOR_SUFFIXES), "tsv")

@@ -79,6 +79,8 @@ class Asked(Request):
     """The group of the options of a base that has none itself."""
     STDOUT_FORMAT: ClassVar[str] = ""
     """The format of standard output, where none is named."""
+    POSTERIORS: ClassVar[bool] = False
+    """Whether the command begins with posteriors of pairs."""
     FAILED: ClassVar[int] = 1
     """The exit code of a command that fails."""
 

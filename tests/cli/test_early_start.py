@@ -19,11 +19,14 @@ def request_of(command: str) -> Any:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-    """Pretend that there is a GPU; holds the devices of every start, with a * for much input."""
+    """Pretend that there is a GPU; holds the devices of every start.
+
+    With a * for much input, and a ! where kernels of posteriors are compiled.
+    """
     found: list[str] = []
 
-    def start(device: str, is_small: bool) -> None:
-        found.append(device if is_small else f"{device}*")
+    def start(device: str, is_small: bool, posteriors: bool) -> None:
+        found.append(device + "*" * (not is_small) + "!" * posteriors)
 
     monkeypatch.setattr(early_start, "_DEVICE_FILE", tmp_path)
     monkeypatch.setattr(early_start, "_start_driver", start)
@@ -53,7 +56,8 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         ("merge large.fa -o x.paf", ""),
         ("verify large.fa large.fa", ""),
         ("verify large.fa large.fa --optimal", "auto"),
-        ("msa small.fa large.fa -o x", "auto"),
+        ("msa small.fa large.fa -o x", "auto!"),
+        ("posterior huge.fa -o x.npz --device cuda", "cuda*!"),
     ],
 )
 def test_a_run_on_a_gpu_starts_its_driver(started: list[str], command: str, expected: str) -> None:

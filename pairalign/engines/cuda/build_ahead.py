@@ -15,8 +15,8 @@ from pairalign.engines.cuda.build import AHEAD_FOLDER, compile_ahead, resources
 from pairalign.engines.cuda.cuda_engine import FAMILIES
 from pairalign.engines.cuda.cuda_pair_filter import SOURCE as FILTER_SOURCE
 from pairalign.engines.cuda.cuda_pair_filter import SUBSEQUENCES_SOURCE
-from pairalign.engines.cuda.cuda_posterior import SOURCE as POSTERIOR_SOURCE
 from pairalign.engines.cuda.cuda_reverse_complement import SOURCE as STRAND_SOURCE
+from pairalign.engines.cuda.posterior_plan import SOURCE as POSTERIOR_SOURCE
 from pairalign.engines.kernels import find_kernel
 from pairalign.scoring.scoring import make_scoring
 

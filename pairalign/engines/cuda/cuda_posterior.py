@@ -29,20 +29,19 @@ from pairalign.alignments.posteriors import (
 from pairalign.base.error_types import DeviceError
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.cuda.buffers import Slot
-from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.engines.cuda.posterior_plan import (
     COUNTERS,
     EXPAND,
     FOUND,
     Kernel,
     Plan,
+    kernels_of,
     plan_pairs,
     strips_of,
 )
 from pairalign.scoring.posterior_models import PosteriorModel
 from pairalign.sequences.sets import SequenceSet
 
-SOURCE = "posterior/posterior.cu"
 EXPANDER = "expand_posteriors"
 
 LEAST_CELLS = 1 << 22
@@ -125,11 +124,10 @@ class CudaPosteriorEngine:
         self._free: list[Slot] = []
         self._lock = threading.Lock()
         self._allocations: list[Any] = []
-        self._kernels = [Kernel(model.match_states, number_bytes) for number_bytes in (4, 8)]
+        self._kernels = kernels_of(model.match_states)
         self._block_warps = [kernel.block_warps(device.shared_bytes) for kernel in self._kernels]
         with self._using_device():
-            requests = [ModuleRequest(SOURCE, {}, kernel.part) for kernel in self._kernels]
-            modules = device.load_modules(requests)
+            modules = device.load_modules([kernel.module for kernel in self._kernels])
             self._expander = modules[0].get_function(EXPANDER)
             self._functions = [
                 module.get_function(kernel.name)

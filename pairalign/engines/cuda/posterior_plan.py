@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ARITHMETICS
+from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.scoring.posterior_models import CODES, OF_STATES, PosteriorModel
 
 LANES = 32
@@ -51,6 +52,8 @@ _MOST_STRIP_ENTRIES = (
     1 << 16
 ) - 1  # they are counted in 16 bits; with more, a pair is for the host
 
+SOURCE = "posterior/posterior.cu"
+
 Indices = npt.NDArray[np.int32]
 
 
@@ -81,6 +84,11 @@ class Kernel:
             "PAIRALIGN_NUMBER_BITS": 8 * self.number_bytes,
             "PAIRALIGN_MATCH_STATES": self.match_states,
         }
+
+    @property
+    def module(self) -> ModuleRequest:
+        """The module that it is loaded from."""
+        return ModuleRequest(SOURCE, {}, self.part)
 
     @property
     def numbers(self) -> np.dtype[Any]:
@@ -128,6 +136,11 @@ class Kernel:
         strip = 1 + _STRIP * self.number_bytes / self.chunk_bytes  # states a column
         blocks: npt.NDArray[np.int64] = np.ceil(np.sqrt(strips / strip)).astype(np.int64)
         return blocks
+
+
+def kernels_of(match_states: int) -> list[Kernel]:
+    """Return the kernels of a model, those of the narrowest arithmetic first."""
+    return [Kernel(match_states, number_bytes) for number_bytes in (4, 8)]
 
 
 @dataclass(frozen=True)
