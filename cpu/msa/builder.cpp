@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "msa.h"
 
@@ -7,7 +8,7 @@ namespace pairalign {
 
 namespace {
 
-enum Move : uint8_t { BOTH, FIRST, SECOND };  // which profiles' columns a column of the join has
+constexpr int64_t WORTH_A_CELL = 64;  // pairs of columns that are filled in the time of a cell
 
 // Numerical Recipes' generator: which sequences are on which side of a cut.
 class Coins {
@@ -78,15 +79,28 @@ void AlignmentBuilder::close_up(Profile& profile) {
 }
 
 AlignmentBuilder::Profile AlignmentBuilder::join(const Profile& a, const Profile& b) {
+    score_columns(a, b);
+    const bool is_sparse = static_cast<int64_t>(cells_.size()) * WORTH_A_CELL < int64_t{a.width} * b.width;
+    return place(a, b, is_sparse ? sparse_path(a, b) : filled_path(a, b));
+}
+
+// The pairs of columns that have posteriors, row by row.
+void AlignmentBuilder::score_columns(const Profile& a, const Profile& b) {
     std::fill(in_b_.begin(), in_b_.end(), uint8_t{0});
     for (const int32_t s : b.sequences) in_b_[static_cast<size_t>(s)] = 1;
     for (const int32_t s : a.sequences) next_[static_cast<size_t>(s)] = graph_.start(s);
-    fill(a, b);
-    return trace(a, b);
+    scores_.assign(static_cast<size_t>(b.width), 0);
+    cells_.clear();
+    rows_.assign(1, 0);
+    for (int32_t i = 0; i < a.width; i++) {
+        score_column(a, i);
+        rows_.push_back(cells_.size());
+    }
 }
 
 // The sums of weight * weight * posterior of the residues of a column with those of each column of b.
 void AlignmentBuilder::score_column(const Profile& a, int32_t column) {
+    const size_t first = cells_.size();
     for (const int32_t s : a.sequences) {
         int32_t& g = next_[static_cast<size_t>(s)];
         if (g == graph_.start(s + 1) || columns_[static_cast<size_t>(g)] != column) continue;
@@ -94,24 +108,26 @@ void AlignmentBuilder::score_column(const Profile& a, int32_t column) {
             const int32_t other = graph_.sequence_of(link->residue);
             if (!in_b_[static_cast<size_t>(other)]) continue;
             const int32_t place = columns_[static_cast<size_t>(link->residue)];
-            scored_.push_back(place);
-            scores_[static_cast<size_t>(place)] +=
-                int64_t{weights_[s]} * weights_[other] * static_cast<int64_t>(link->value);
+            int64_t& score = scores_[static_cast<size_t>(place)];
+            if (score == 0) cells_.push_back({column, place, 0, 0});
+            score += int64_t{weights_[s]} * weights_[other] * static_cast<int64_t>(link->value);
         }
         g++;
     }
+    for (size_t k = first; k < cells_.size(); k++)
+        cells_[k].score = std::exchange(scores_[static_cast<size_t>(cells_[k].column)], int64_t{0});
 }
 
 // best(i, j) = max(best(i-1, j-1) + score(i, j), best(i-1, j), best(i, j-1)); of equals the first that is
-// listed, but an aligned pair of columns scores more than 0.
-void AlignmentBuilder::fill(const Profile& a, const Profile& b) {
+// listed, but an aligned pair of columns scores more than 0. Returns the moves from the end.
+std::vector<AlignmentBuilder::Move> AlignmentBuilder::filled_path(const Profile& a, const Profile& b) {
     const size_t columns = static_cast<size_t>(b.width);
     moves_.resize(static_cast<size_t>(a.width) * columns);
-    scores_.assign(columns, 0);
     std::vector<int64_t> best(columns + 1, 0);
-    for (int32_t i = 0; i < a.width; i++) {
-        score_column(a, i);
-        uint8_t* const moves = moves_.data() + static_cast<size_t>(i) * columns;
+    for (size_t i = 0; i < static_cast<size_t>(a.width); i++) {
+        for (size_t k = rows_[i]; k < rows_[i + 1]; k++)
+            scores_[static_cast<size_t>(cells_[k].column)] = cells_[k].score;
+        uint8_t* const moves = moves_.data() + i * columns;
         int64_t diagonal = 0, left = 0;
         for (size_t j = 0; j < columns; j++) {
             const int64_t score = scores_[j], up = best[j + 1], both = diagonal + score;
@@ -121,23 +137,84 @@ void AlignmentBuilder::fill(const Profile& a, const Profile& b) {
             diagonal = up;
             left = best[j + 1] = aligned ? both : gap;
         }
-        for (const int32_t place : scored_) scores_[static_cast<size_t>(place)] = 0;
-        scored_.clear();
+        for (size_t k = rows_[i]; k < rows_[i + 1]; k++) scores_[static_cast<size_t>(cells_[k].column)] = 0;
     }
-}
-
-AlignmentBuilder::Profile AlignmentBuilder::trace(const Profile& a, const Profile& b) {
-    std::vector<uint8_t> path;
-    int32_t i = a.width, j = b.width;
-    while (i > 0 || j > 0) {
+    std::vector<Move> path;
+    for (int32_t i = a.width, j = b.width; i > 0 || j > 0;) {
         Move move = j == 0 ? FIRST : SECOND;
         if (i > 0 && j > 0)
-            move = static_cast<Move>(moves_[static_cast<size_t>(i - 1) * static_cast<size_t>(b.width) +
-                                            static_cast<size_t>(j - 1)]);
+            move =
+                static_cast<Move>(moves_[static_cast<size_t>(i - 1) * columns + static_cast<size_t>(j - 1)]);
         i -= move != SECOND;
         j -= move != FIRST;
         path.push_back(move);
     }
+    return path;
+}
+
+// The same moves by the cells alone: those of one best sum are where the path may go on.
+std::vector<AlignmentBuilder::Move> AlignmentBuilder::sparse_path(const Profile& a, const Profile& b) {
+    int64_t best = sum_cells(b.width);
+    std::sort(cells_.begin(), cells_.end(), [](const Cell& p, const Cell& q) { return p.sum < q.sum; });
+    std::vector<Move> path;
+    int32_t i = a.width, j = b.width;
+    const auto go_to = [&](int32_t row, int32_t column) {
+        path.insert(path.end(), static_cast<size_t>(i - row), FIRST);
+        path.insert(path.end(), static_cast<size_t>(j - column), SECOND);
+        i = row;
+        j = column;
+    };
+    while (best > 0) {
+        const Cell next = next_cell(best, i, j);
+        go_to(next.row + 1, next.column + 1);
+        path.push_back(BOTH);
+        i--;
+        j--;
+        best -= next.score;
+    }
+    go_to(0, 0);
+    return path;
+}
+
+// The sums of the best chains that end in each cell, by a tree of maxima over the columns before (Fenwick);
+// returns the best of all.
+int64_t AlignmentBuilder::sum_cells(int32_t width) {
+    std::vector<int64_t> before(static_cast<size_t>(width) + 1, 0);
+    int64_t best = 0;
+    for (size_t i = 0; i + 1 < rows_.size(); i++) {
+        for (size_t k = rows_[i]; k < rows_[i + 1]; k++) {
+            int64_t most = 0;
+            for (size_t j = static_cast<size_t>(cells_[k].column); j > 0; j -= j & -j)
+                most = std::max(most, before[j]);
+            cells_[k].sum = most + cells_[k].score;
+            best = std::max(best, cells_[k].sum);
+        }
+        for (size_t k = rows_[i]; k < rows_[i + 1]; k++)
+            for (size_t j = static_cast<size_t>(cells_[k].column) + 1; j < before.size(); j += j & -j)
+                before[j] = std::max(before[j], cells_[k].sum);
+    }
+    return best;
+}
+
+// The cell that the moves from (i, j), where the best sum is `best`, come to: in column j the last one, else
+// in the first row the last one.
+AlignmentBuilder::Cell AlignmentBuilder::next_cell(int64_t best, int32_t i, int32_t j) const {
+    const auto is_less = [](const Cell& cell, int64_t sum) { return cell.sum < sum; };
+    const Cell* found = nullptr;
+    const auto is_better = [&](const Cell& cell) {
+        if ((cell.column == j - 1) != (found->column == j - 1)) return cell.column == j - 1;
+        if (cell.column == j - 1) return cell.row > found->row;
+        return cell.row != found->row ? cell.row < found->row : cell.column > found->column;
+    };
+    for (auto cell = std::lower_bound(cells_.begin(), cells_.end(), best, is_less);
+         cell != cells_.end() && cell->sum == best; ++cell)
+        if (cell->row < i && cell->column < j && (!found || is_better(*cell))) found = &*cell;
+    return *found;
+}
+
+// Joins two profiles along a path.
+AlignmentBuilder::Profile AlignmentBuilder::place(const Profile& a, const Profile& b,
+                                                  const std::vector<Move>& path) {
     Profile joined{a.sequences, static_cast<int32_t>(path.size())};
     joined.sequences.insert(joined.sequences.end(), b.sequences.begin(), b.sequences.end());
     for (const Profile* side : {&a, &b}) {

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "../threads.h"
 #include "msa.h"
@@ -6,6 +8,44 @@
 namespace pairalign {
 
 constexpr uint64_t ONE = 65535;  // a posterior of 1
+
+namespace {
+
+// Sums for residues, most of which stay 0: those that were added to are found without a look at each.
+class SparseSums {
+public:
+    explicit SparseSums(size_t residues) : sums_(residues), blocks_(residues / BLOCK / 8 * 8 + 8) {}
+
+    void add(size_t residue, uint64_t what) {
+        sums_[residue] += what;
+        blocks_[residue / BLOCK] = 1;
+    }
+    // Calls act(residue, sum) for those that are not 0, in ascending order, and makes them 0.
+    template <class Act>
+    void take_all(size_t first, const Act& act) {
+        for (size_t eight = first / BLOCK / 8 * 8; eight < blocks_.size(); eight += 8) {
+            uint64_t any;
+            std::memcpy(&any, &blocks_[eight], sizeof any);
+            if (!any) continue;
+            for (size_t block = eight; block < eight + 8; block++)
+                if (std::exchange(blocks_[block], uint8_t{0})) take_block(block, act);
+        }
+    }
+
+private:
+    static constexpr size_t BLOCK = 64;
+
+    template <class Act>
+    void take_block(size_t block, const Act& act) {
+        for (size_t c = block * BLOCK; c < std::min(sums_.size(), (block + 1) * BLOCK); c++)
+            if (sums_[c]) act(c, std::exchange(sums_[c], uint64_t{0}));
+    }
+
+    std::vector<uint64_t> sums_;
+    std::vector<uint8_t> blocks_;  // whether a block of residues was added to
+};
+
+}  // namespace
 
 PosteriorGraph::PosteriorGraph(const int32_t* lengths, int32_t count) : starts_{0} {
     for (int32_t s = 0; s < count; s++) {
@@ -60,7 +100,7 @@ void PosteriorGraph::relax(const int32_t* weights, const uint16_t* shares, uint1
             divisors[static_cast<size_t>(y)] = all;
         }
         // Sums of weight * posterior * posterior: exact, below 2^15 * 2^32 times the most links of a residue.
-        std::vector<uint64_t> sums(sequences_.size(), 0);
+        SparseSums sums(sequences_.size());
         const int32_t later = start(x + 1);
         for (int32_t g = start(x); g < later; g++) {
             for (const Link* way = begin(g); way < end(g); way++) {
@@ -73,21 +113,19 @@ void PosteriorGraph::relax(const int32_t* weights, const uint16_t* shares, uint1
                 const Link* const stop = end(way->residue);
                 for (const Link* to = std::lower_bound(begin(way->residue), stop, later, is_before);
                      to < stop; to++)
-                    sums[static_cast<size_t>(to->residue)] += weight * to->seen;
+                    sums.add(static_cast<size_t>(to->residue), weight * to->seen);
                 if (z > x) {
                     const uint64_t own = static_cast<uint64_t>(weights[x] + weights[z]) * ONE;
-                    sums[static_cast<size_t>(way->residue)] += own * way->value;
+                    sums.add(static_cast<size_t>(way->residue), own * way->value);
                 }
             }
-            for (size_t c = static_cast<size_t>(later); c < sums.size(); c++) {
-                if (sums[c] == 0) continue;
+            sums.take_all(static_cast<size_t>(later), [&](size_t c, uint64_t sum) {
                 const uint64_t divisor = divisors[static_cast<size_t>(sequence_of(static_cast<int32_t>(c)))];
-                const uint64_t value = std::min((sums[c] + divisor / 2) / divisor, ONE);
-                sums[c] = 0;
+                const uint64_t value = std::min((sum + divisor / 2) / divisor, ONE);
                 if (value >= least)
                     upper[static_cast<size_t>(g)].push_back(
                         {static_cast<int32_t>(c), static_cast<uint16_t>(value)});
-            }
+            });
         }
     });
     set_links(upper);

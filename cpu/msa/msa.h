@@ -68,11 +68,21 @@ private:
         int32_t width = 0;
     };
 
+    enum Move : uint8_t { BOTH, FIRST, SECOND };  // which profiles' columns a column of the join has
+    struct Cell {
+        int32_t row, column;  // of the first profile, and of the second
+        int64_t score, sum;   // sum: of the best chain of cells that ends here
+    };
+
     // The alignment of two with the most weighted posterior on aligned residues.
     Profile join(const Profile& a, const Profile& b);
+    void score_columns(const Profile& a, const Profile& b);
     void score_column(const Profile& a, int32_t column);
-    void fill(const Profile& a, const Profile& b);
-    Profile trace(const Profile& a, const Profile& b);
+    std::vector<Move> filled_path(const Profile& a, const Profile& b);
+    std::vector<Move> sparse_path(const Profile& a, const Profile& b);
+    int64_t sum_cells(int32_t width);
+    Cell next_cell(int64_t best, int32_t i, int32_t j) const;
+    Profile place(const Profile& a, const Profile& b, const std::vector<Move>& path);
     void close_up(Profile& profile);
 
     const PosteriorGraph& graph_;
@@ -82,7 +92,8 @@ private:
     std::vector<uint8_t> in_b_;    // of each sequence
     std::vector<int32_t> next_;    // residue of each sequence of the first profile
     std::vector<int64_t> scores_;  // of a column of the first with each of the second
-    std::vector<int32_t> scored_;  // those that are not 0
+    std::vector<Cell> cells_;      // of a join
+    std::vector<size_t> rows_;     // where those of each column of the first begin
     std::vector<uint8_t> moves_;
 };
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.alignments.posteriors import ONE, join_posteriors
+from pairalign.alignments.posteriors import ONE, SparsePosteriors, join_posteriors
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.errors import AlignmentFileError, CapacityError
@@ -114,6 +114,49 @@ def _accuracies(dense, count):
             best[i + 1, j + 1] = max(best[i, j] + table[i, j], best[i, j + 1], best[i + 1, j])
         sums.append(int(best[-1, -1]) / ONE)
     return sums
+
+
+@pytest.mark.parametrize("density", [0.004, 0.015, 0.03])
+def test_of_equal_paths_the_same_is_taken_whether_all_cells_are_filled_or_few(density):
+    """Both ways to join, on tables with many equal sums; the plain recurrence is the rule."""
+    random = np.random.default_rng(8)
+    shape = (240, 280)
+    table = random.integers(1, 4, shape) * 5000 * (random.random(shape) < density)
+    rows, columns = np.nonzero(table)
+    ends = np.array([0, 1], np.int32)
+    found = SparsePosteriors(
+        ends[:1],
+        ends[1:],
+        np.array([0, len(rows)]),
+        rows.astype(np.int32),
+        columns.astype(np.int32),
+        table[rows, columns].astype(np.uint16),
+        np.zeros(1, np.uint8),
+    )
+    graph = PosteriorGraph(np.array(shape, np.int32), found)
+    placed, width = graph.align(np.array([[0, 1]]), np.ones(2, np.int32), 0)
+    graph.close()
+    expected, expected_width = _joined(table)
+    assert width == expected_width
+    assert placed.tolist() == expected
+
+
+def _joined(table):
+    """Return the columns of two sequences: aligned, else the first one's gap, if as good."""
+    rows, columns = table.shape
+    best = np.zeros((rows + 1, columns + 1), np.int64)
+    for i, j in np.ndindex(table.shape):
+        both = best[i, j] + table[i, j] if table[i, j] else -1
+        best[i + 1, j + 1] = max(both, best[i, j + 1], best[i + 1, j])
+    i, j, path = rows, columns, []
+    while i or j:
+        aligned = i and j and table[i - 1, j - 1]
+        aligned = aligned and best[i, j] == best[i - 1, j - 1] + table[i - 1, j - 1]
+        up = not aligned and i and (not j or best[i - 1, j] >= best[i, j - 1])
+        path.append((bool(aligned or up), bool(aligned or not up)))
+        i, j = i - path[-1][0], j - path[-1][1]
+    used = np.array(path[::-1])
+    return [*np.flatnonzero(used[:, 0]), *np.flatnonzero(used[:, 1])], len(path)
 
 
 @pytest.mark.parametrize("chosen", [None, sample_pairs(7, 2, seed=3)])
