@@ -30,6 +30,9 @@ if command -v compute-sanitizer > /dev/null; then
         echo "compute-sanitizer --tool $tool, common subsequences"
         compute-sanitizer --tool "$tool" --error-exitcode 9 "$PYTHON" -m pytest -q -m gpu \
             tests/engines/test_engine_cuda_pair_filter.py -k "subsequences" || failed=1
+        echo "compute-sanitizer --tool $tool, near pairs"
+        compute-sanitizer --tool "$tool" --error-exitcode 9 "$PYTHON" -m pytest -q -m gpu \
+            tests/engines/test_engine_cuda_near.py -k "diagonals or room" || failed=1
     done
 fi
 "$PYTHON" scripts/benchmark.py posterior --device cuda || failed=1

@@ -14,7 +14,12 @@ from reference import Costs, align
 from strategies import Problem, proteins, small_problems
 
 from pairalign.engines.cpu.cpu_engine import instruction_sets
-from pairalign.engines.cpu.near_pairs import NearPairs, pairs_within_drop, pairs_within_edits
+from pairalign.engines.cpu.near_pairs import (
+    NearPairs,
+    find_on_cores,
+    pairs_within_drop,
+    pairs_within_edits,
+)
 from pairalign.errors import ScoringError
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
@@ -68,7 +73,9 @@ def test_drops_are_those_of_the_reference(isa: str, problem: Problem, limit: int
     """Any matrix: also residues that score more with others than with themselves."""
     sets, scoring = problem.sets(), replace(problem.scoring, mode="global")
     targets = sets[1] if len(sets) > 1 else None
-    found = pairs_within_drop(sets[0], targets, scoring, limit, threads=2, instruction_set=isa)
+    found = pairs_within_drop(
+        sets[0], targets, scoring, limit, find=find_on_cores(2, isa), threads=2
+    )
     assert triples(found) == [one for one in drops(sets[0], targets, scoring) if one[2] <= limit]
 
 
@@ -95,7 +102,7 @@ def test_lanes_of_many_lengths(isa: str, gap_extend: int) -> None:
     """Limits that lanes of 8 bits can hold, and others."""
     sequences, scoring, expected = family(gap_extend)
     for limit in (0, 10, 30, 70, 110, 150, 600):
-        found = pairs_within_drop(sequences, None, scoring, limit, instruction_set=isa)
+        found = pairs_within_drop(sequences, None, scoring, limit, find=find_on_cores(1, isa))
         assert triples(found) == [one for one in expected if one[2] <= limit]
 
 
@@ -112,7 +119,9 @@ def test_edits_are_those_of_the_recurrence(isa: str, records: list[str], limit: 
             for row, column in all_pairs(one, targets)
             if (value := edits(one.codes_of(row), one.codes_of(column))) <= limit
         ]
-        assert triples(pairs_within_edits(one, targets, limit, instruction_set=isa)) == expected
+        assert (
+            triples(pairs_within_edits(one, targets, limit, find=find_on_cores(1, isa))) == expected
+        )
 
 
 def test_threads_and_parts_do_not_show() -> None:

@@ -43,7 +43,7 @@ from pairalign.engines.cpu import (
     tcrdist,
 )
 from pairalign.engines.cpu import native_structs as cpu
-from pairalign.engines.cuda import bitwise, posterior_plan
+from pairalign.engines.cuda import bitwise, cuda_near, posterior_plan
 from pairalign.engines.cuda import cuda_pair_filter as cuda_filter
 from pairalign.engines.cuda.block_diagonals import block_diagonals_family
 from pairalign.engines.cuda.block_diagonals import block_diagonals_plan as block_diagonals
@@ -94,6 +94,7 @@ CUDA_POSTERIOR = Source("cuda/posterior/posterior.cuh")
 FILTER = Source("cpu/filters/passing.cpp")
 DEVICE_TABLES = Source("cpu/filters/device_tables.cpp")
 PAIR_FILTER = Source("cuda/pair_filter/pair_filter.cuh")
+CUDA_NEAR = Source("cuda/near/near.cuh")
 LISTS = Source("cpu/filters/pair_list.cpp")
 BITWISE = Source("cuda/bitwise/score.cu", "bitwise")
 BLOCK_DIAGONALS = Source("cuda/block_diagonals/block_diagonals.cuh", "block-diagonals")
@@ -160,6 +161,9 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cpu_pair_filter.LENGTH_BOUND, "LengthBound", PAIR_FILTER),
     (cuda_filter.COUNTS, "FilterCounts", PAIR_FILTER),
     (cuda_filter.ARGUMENTS, "FilterArguments", PAIR_FILTER),
+    (cuda_near.SIDE, "NearSide", CUDA_NEAR),
+    (cuda_near.FOUND, "NearFound", CUDA_NEAR),
+    (cuda_near.ARGUMENTS, "NearArguments", CUDA_NEAR),
     (posterior_paths.PosteriorTable, "pairalign_posterior_table", POSTERIOR_PATHS),
     (posterior_paths.PathScoring, "pairalign_path_scoring", POSTERIOR_PATHS),
     (posterior_paths.PathPairs, "pairalign_path_pairs", POSTERIOR_PATHS),

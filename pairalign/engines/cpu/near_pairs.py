@@ -1,4 +1,4 @@
-"""Pairs of sequences whose global distance is within a limit, on this machine's cores.
+"""Pairs of sequences whose global distance is within a limit: what is compared, and on cores.
 
 For many short sequences, as CDR3s, peptides and barcodes: a pair is a lane of a vector, the limit
 holds in the kernel, and nothing is kept of pairs that exceed it. See ``cpu/near/near_kernel.h``.
@@ -95,8 +95,8 @@ def pairs_within_drop(
     scoring: Scoring,
     most_drop: int,
     *,
+    find: Finder | None = None,
     threads: int = 1,
-    instruction_set: str | None = None,
     progress: Callable[[int], None] = lambda pairs: None,
     thresholds: PairThresholds = _ANY_LENGTHS,
     memory_bytes: int | None = None,
@@ -112,9 +112,9 @@ def pairs_within_drop(
         Of mode global; its `check_sets` has accepted the sets.
     most_drop : int
         Raw: times `scoring.scale`.
+    find : Finder, optional
+        What compares; default: `find_on_cores`.
     threads : int
-    instruction_set : str or None
-        As for `CpuEngine`.
     progress : callable
         Is called with how many pairs were compared since its last call. What it raises ends the
         search.
@@ -154,8 +154,8 @@ def pairs_within_drop(
         _own_scores(one, scoring, bound, threads) for one, bound in zip(sets, most, strict=True)
     ]
     spares = [bound - own for bound, own in zip(most, weights, strict=True)]
-    search = _Search(sets, costs, 2 * most_drop, weights, spares, thresholds)
-    found = search.run(threads, instruction_set_of(instruction_set), progress, memory_bytes)
+    problem = NearProblem(sets, costs, 2 * most_drop, weights, spares, thresholds)
+    found = _find(problem, find or find_on_cores(threads), progress, memory_bytes)
     return NearPairs(found.rows, found.columns, np.maximum(found.values // 2, 0))
 
 
@@ -164,8 +164,8 @@ def pairs_within_edits(
     targets: SequenceSet | None,
     most_edits: int,
     *,
+    find: Finder | None = None,
     threads: int = 1,
-    instruction_set: str | None = None,
     progress: Callable[[int], None] = lambda pairs: None,
     thresholds: PairThresholds = _ANY_LENGTHS,
     memory_bytes: int | None = None,
@@ -176,7 +176,7 @@ def pairs_within_edits(
 
     Parameters
     ----------
-    queries, targets, threads, instruction_set, progress, thresholds, memory_bytes
+    queries, targets, find, threads, progress, thresholds, memory_bytes
         As for `pairs_within_drop`.
     most_edits : int
 
@@ -193,8 +193,18 @@ def pairs_within_edits(
     sets = [_Codes(one) for one in (queries, targets) if one is not None]
     costs = _Costs(1 - np.eye(CODES, dtype=np.int64), np.ones(CODES, np.int64), 0)
     nothing = [np.zeros(len(one.order), np.int64) for one in sets]
-    search = _Search(sets, costs, most_edits, nothing, nothing, thresholds)
-    return search.run(threads, instruction_set_of(instruction_set), progress, memory_bytes)
+    problem = NearProblem(sets, costs, most_edits, nothing, nothing, thresholds)
+    return _find(problem, find or find_on_cores(threads), progress, memory_bytes)
+
+
+def _find(
+    problem: NearProblem,
+    find: Finder,
+    progress: Callable[[int], None],
+    memory_bytes: int | None,
+) -> NearPairs:
+    parts = find(problem, progress)
+    return problem.fitting(gather_pairs(parts, len(problem.rows.order), memory_bytes))
 
 
 def _worth(
@@ -258,8 +268,21 @@ class _Costs:
         return 2 * self.open + residues * int(self.gaps[self.gaps < _MOST_COST].max(initial=0))
 
 
-class _Side:
-    """A set as it is compared: longest first, equal lengths by weight, so that lanes are alike."""
+class NearSide:
+    """A set as it is compared: longest first, equal lengths by weight, so that lanes are alike.
+
+    Attributes
+    ----------
+    order : ndarray of int32
+        Input index of each position.
+    codes : ndarray of uint8
+        Of all residues.
+    starts, lengths : ndarrays of int64 and int32
+        Of each position.
+    weights, spares : ndarrays of int32
+        See ``cpu/near/near.h``.
+    struct : NativeSet
+    """
 
     def __init__(
         self, codes: _Codes, weights: npt.NDArray[np.int64], spares: npt.NDArray[np.int64]
@@ -280,7 +303,29 @@ class _Side:
         )
 
 
-class _Search:
+class NearProblem:
+    """Which pairs of one set, or of two, are near, and what alignments cost.
+
+    Attributes
+    ----------
+    rows, columns : NearSide
+        Of one set the same.
+    one_set : bool
+    opposite, gaps : ndarray of int32, shapes (32, 32) and (32,)
+        Costs of residues opposite one another, and of one in a gap.
+    open : int
+        What a gap costs besides.
+    limit : int
+        A pair is near up to it, and what ``cpu/near/near.h`` adds.
+    lengths : NativeThresholds
+        Pairs that it says are too different in length may be left out.
+
+    Raises
+    ------
+    ScoringError
+        Costs of alignments exceed 2**28.
+    """
+
     def __init__(
         self,
         sets: list[_Codes],
@@ -298,58 +343,75 @@ class _Search:
                 f"distances of these sequences may be as large as {max(most, heaviest)}, above "
                 f"{_MOST_COST}; scale the scores down"
             )
-        self._sides = [_Side(*one) for one in zip(sets, weights, spares, strict=True)]
-        self._one_set = len(sets) == 1
-        self._sets = sets[0].sequences, sets[-1].sequences
+        sides = [NearSide(*one) for one in zip(sets, weights, spares, strict=True)]
+        self.rows, self.columns = sides[0], sides[-1]
+        self.one_set = len(sets) == 1
+        self.limit = min(limit, _MOST_COST)
+        self.opposite = np.minimum(costs.opposite, _MOST_COST).astype(np.int32)
+        self.gaps = costs.gaps.astype(np.int32)
+        self.open = costs.open
+        self.lengths = thresholds.native("global")
         self._thresholds = thresholds
-        self._limit = min(limit, _MOST_COST)
-        self._opposite = np.minimum(costs.opposite, _MOST_COST).astype(np.int32)
-        self._gaps = costs.gaps.astype(np.int32)
-        self._costs = NativeCosts(
-            self._opposite.ctypes.data, self._gaps.ctypes.data, costs.open, CODES
-        )
+        self._sets = sets[0].sequences, sets[-1].sequences
 
-    def run(
-        self,
-        threads: int,
-        instruction_set: str,
-        progress: Callable[[int], None],
-        memory_bytes: int | None,
-    ) -> NearPairs:
-        parts = self._parts(threads, instruction_set, progress)
-        found = gather_pairs(parts, len(self._sets[0]), memory_bytes)
+    def pairs_of(self, start: int, stop: int) -> int:
+        """Return the number of pairs of the rows from `start` to `stop`."""
+        width = len(self.columns.order)
+        if not self.one_set:
+            return (stop - start) * width
+        return sum(width - row - 1 for row in (start, stop - 1)) * (stop - start) // 2
+
+    def fitting(self, found: NearPairs) -> NearPairs:
+        """Return the pairs that thresholds of lengths leave."""
         if not self._thresholds:
             return found
         fitting = self._thresholds.fitting((found.rows, found.columns), self._sets)
         return NearPairs(found.rows[fitting], found.columns[fitting], found.values[fitting])
 
-    def _parts(
-        self, threads: int, instruction_set: str, progress: Callable[[int], None]
-    ) -> Iterator[tuple[Int32s, Int32s, Int32s]]:
-        rows, columns = self._sides[0], self._sides[-1]
-        lengths = self._thresholds.native("global")
+
+Part = tuple[Int32s, Int32s, Int32s]
+"""Rows, columns and values of some pairs, by input index."""
+Finder = Callable[[NearProblem, Callable[[int], None]], Iterator[Part]]
+"""Finds the near pairs of a problem in any order, and tells how many were compared."""
+
+
+def find_on_cores(threads: int = 1, instruction_set: str | None = None) -> Finder:
+    """Return what finds near pairs on some cores; `instruction_set` as for `CpuEngine`."""
+
+    def find(problem: NearProblem, progress: Callable[[int], None]) -> Iterator[Part]:
+        rows, columns = problem.rows, problem.columns
+        costs = NativeCosts(
+            problem.opposite.ctypes.data, problem.gaps.ctypes.data, problem.open, CODES
+        )
         near = NativeNear(
-            self._limit,
-            self._one_set,
+            problem.limit,
+            problem.one_set,
             rows.weights.ctypes.data,
             columns.weights.ctypes.data,
             rows.spares.ctypes.data,
             columns.spares.ctypes.data,
-            ctypes.addressof(lengths),
+            ctypes.addressof(problem.lengths),
         )
-        count, width = len(rows.order), len(columns.order)
-        at_once = max(512 * threads, PAIRS_AT_ONCE // max(width, 1))
+        count = len(rows.order)
+        at_once = max(512 * threads, PAIRS_AT_ONCE // max(len(columns.order), 1))
         for start in range(0, count, at_once):
             stop = min(start + at_once, count)
             found = library.pairalign_find_near(
-                *(ctypes.byref(one) for one in (rows.struct, columns.struct, self._costs, near)),
-                *(start, stop, threads, instruction_set.encode()),
+                *(ctypes.byref(one) for one in (rows.struct, columns.struct, costs, near)),
+                *(start, stop, threads, instruction_set_of(instruction_set).encode()),
             )
-            yield take_pairs(found, (rows.order, columns.order), one_set=self._one_set)
-            pairs = (stop - start) * width
-            if self._one_set:
-                pairs = sum(width - row - 1 for row in (start, stop - 1)) * (stop - start) // 2
-            progress(pairs)
+            yield take_pairs(found, (rows.order, columns.order), one_set=problem.one_set)
+            progress(problem.pairs_of(start, stop))
+
+    return find
+
+
+def by_input_index(positions: Part, orders: tuple[Int32s, Int32s], *, one_set: bool) -> Part:
+    """Return pairs by input index; see `take_pairs`."""
+    first, second = (order[one] for order, one in zip(orders, positions, strict=False))
+    if one_set:
+        first, second = np.minimum(first, second), np.maximum(first, second)
+    return first, second, positions[2]
 
 
 def take_pairs(
@@ -375,10 +437,7 @@ def take_pairs(
         raise CapacityError("out of memory for the pairs within the limit")
     arrays = [np.empty(library.pairalign_count_near(found), np.int32) for _ in range(3)]
     library.pairalign_take_near(found, *(one.ctypes.data for one in arrays))
-    first, second = (order[one] for order, one in zip(orders, arrays, strict=False))
-    if one_set:
-        first, second = np.minimum(first, second), np.maximum(first, second)
-    return first, second, arrays[2]
+    return by_input_index((arrays[0], arrays[1], arrays[2]), orders, one_set=one_set)
 
 
 def gather_pairs(

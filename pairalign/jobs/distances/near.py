@@ -9,6 +9,7 @@ from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.base.error_types import DeviceError, ScoringError
 from pairalign.engines.cpu.near_pairs import pairs_within_drop, pairs_within_edits
 from pairalign.engines.cpu.tcrdist import TcrDistances
+from pairalign.engines.near_engines import find_on
 from pairalign.jobs.distances.measures import check_sets
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.resources import Resources
@@ -34,7 +35,7 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
         With a limit.
     problem : Problem
     resources : Resources
-        Threads and progress; it is this machine's cores that compare.
+        TCRdist is found on cores.
 
     Raises
     ------
@@ -46,9 +47,12 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
         Out of memory.
     """
     sequences, targets, measure = problem.queries, problem.targets, request.limited
-    check_on_cores(resources)
-    if measure != "tcrdist":
+    if measure == "tcrdist":
+        check_on_cores(resources)
+    else:
         problem.scoring.check_sets(*problem.sets)
+    if resources.kernel not in _KERNELS:
+        raise DeviceError("distances within a limit have a kernel of their own: leave kernel out")
     check_sets(problem)
     if measure == "drop" and problem.scoring.scale != 1:
         raise ScoringError("a drop is a whole number: take scores and costs without decimals")
@@ -58,6 +62,7 @@ def find_near(request: DistanceRequest, problem: Problem, resources: Resources) 
             meter.update(done)
 
         how: dict[str, Any] = {
+            "find": find_on(resources.device, resources.used_threads),
             "threads": resources.used_threads,
             "progress": advance,
             "thresholds": make_pair_thresholds(max_length_ratio=request.max_length_ratio),

@@ -1,0 +1,212 @@
+"""Near pairs of short sequences on GPUs: the same ones, with the same values, as on cores.
+
+The kernel is in ``cuda/near/``; what is compared comes from `pairalign.engines.cpu.near_pairs`.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.error_types import DeviceError
+from pairalign.engines.cpu.near_pairs import Finder, NearProblem, NearSide, Part, by_input_index
+from pairalign.engines.cuda.buffers import Slot
+from pairalign.engines.cuda.build import ModuleRequest
+
+SOURCE = "near/near.cu"
+KERNEL = "find_near"
+LONGEST = 64
+"""Residues of a sequence, at most: as in the kernel's source."""
+
+_ROWS, _COLUMNS = 64, 128
+"""Of a block: as in the kernel's source."""
+_MOST_GRID = 65_535
+_PAIRS_AT_ONCE = 1 << 33
+_MOST_FOUND = 1 << 24
+"""Pairs that there is room for; of more, half the rows are compared at a time."""
+
+FOUND = np.dtype([(name, "<i4") for name in ("row", "column", "value")])
+"""NearFound in cuda/near/near.cuh."""
+SIDE = np.dtype([(name, "<u8") for name in ("codes", "starts", "lengths", "weights", "spares")])
+"""NearSide in cuda/near/near.cuh."""
+ARGUMENTS = np.dtype(
+    [
+        *((name, SIDE) for name in ("rows", "columns")),
+        *((name, "<u8") for name in ("opposite", "gaps", "found", "count")),
+        ("capacity", "<i8"),
+        *((name, "<i4") for name in ("row_start", "row_stop", "column_count", "triangular")),
+        *((name, "<i4") for name in ("open", "least_gap", "limit", "unused")),
+    ]
+)
+"""NearArguments in cuda/near/near.cuh."""
+
+
+def fits(problem: NearProblem) -> bool:
+    """Whether the kernel compares such sequences: short ones, and gaps that cost something."""
+    longest = max(int(one.lengths.max()) for one in (problem.rows, problem.columns))
+    return longest <= LONGEST and int(problem.gaps.min()) > 0
+
+
+def load(device: Any) -> Any:
+    """Return the kernel, compiled if need be.
+
+    Raises
+    ------
+    KernelBuildError
+        It cannot be had.
+    """
+    with device.current():
+        return device.load_modules([ModuleRequest(SOURCE, {})])[0].get_function(KERNEL)
+
+
+def find_on_gpus(
+    devices: Sequence[Any], *, at_once: int = _PAIRS_AT_ONCE, most_found: int = _MOST_FOUND
+) -> Finder:
+    """Return what finds near pairs on some GPUs.
+
+    Parameters
+    ----------
+    devices : sequence of CudaDevice
+    at_once : int
+        Pairs between two calls of `progress`.
+    most_found : int
+        Near pairs that there is room for at a time; at least those of a row.
+
+    Raises
+    ------
+    DeviceError
+        A device fails.
+    KernelBuildError
+        The kernel cannot be had.
+    """
+
+    def find(problem: NearProblem, progress: Callable[[int], None]) -> Iterator[Part]:
+        count, width = len(problem.rows.order), len(problem.columns.order)
+        step = max(_ROWS, min(at_once // width, _MOST_GRID * _ROWS) // _ROWS * _ROWS)
+        blocks = [(start, min(start + step, count)) for start in range(0, count, step)]
+        with ExitStack() as stack:
+            room = max(width, most_found)
+            opened = [_OnGpu(one, problem, room) for one in devices[: len(blocks)]]
+            for one in opened:
+                stack.callback(one.close)
+            free: queue.SimpleQueue[_OnGpu] = queue.SimpleQueue()
+            for one in opened:
+                free.put(one)
+
+            def compare(block: tuple[int, int]) -> list[Part]:
+                one = free.get()
+                try:
+                    return list(one.compare(*block))
+                finally:
+                    free.put(one)
+
+            pool = ThreadPoolExecutor(len(opened), "near pairs")
+            stack.callback(pool.shutdown, cancel_futures=True)
+            for block, parts in zip(blocks, pool.map(compare, blocks), strict=True):
+                yield from parts
+                progress(problem.pairs_of(*block))
+
+    return find
+
+
+class _OnGpu:
+    """A problem on a device.
+
+    Parameters
+    ----------
+    device : CudaDevice
+    problem : NearProblem
+        Which `fits`.
+    room : int
+        Near pairs that are found at a time; at least those of a row.
+    """
+
+    def __init__(self, device: Any, problem: NearProblem, room: int) -> None:
+        self._device, self._problem, self._room = device, problem, room
+        self._orders = problem.rows.order, problem.columns.order
+        self._allocations: list[Any] = []
+        self._slot: Slot | None = None
+        self._function = load(device)
+        driver = device.driver
+        try:
+            with device.current():
+                self._arguments = self._upload()
+                self._slot = Slot(driver, grows=False)
+        except driver.Error as error:
+            self.close()
+            raise DeviceError(f"{device.name}: near pairs: {error}") from error
+
+    def close(self) -> None:
+        """Free what is on the device."""
+        with self._device.current():
+            if self._slot is not None:
+                self._slot.close()
+            for one in self._allocations:
+                one.free()
+        self._slot, self._allocations = None, []
+
+    def compare(self, start: int, stop: int) -> Iterator[Part]:
+        """Find the near pairs of some rows; in halves where there is no room for them."""
+        found = self._launch(start, stop)
+        if found is None:
+            middle = (start + stop) // 2
+            yield from self.compare(start, middle)
+            yield from self.compare(middle, stop)
+            return
+        positions = (found["row"], found["column"], found["value"].copy())
+        yield by_input_index(positions, self._orders, one_set=self._problem.one_set)
+
+    def _launch(self, start: int, stop: int) -> npt.NDArray[np.void] | None:
+        """Compare some rows with all columns; None: more pairs are near than there is room for."""
+        slot, driver, room = self._slot, self._device.driver, self._room
+        assert slot is not None
+        arguments = self._arguments.copy()
+        arguments["row_start"], arguments["row_stop"] = start, stop
+        grid = -(-len(self._orders[1]) // _COLUMNS), -(-(stop - start) // _ROWS)
+        try:
+            with self._device.current():
+                at = slot.arrange({"found": room * FOUND.itemsize, "count": 8}, 1 << 62)
+                arguments["found"], arguments["count"] = at["found"], at["count"]
+                slot.upload("zero", np.zeros(1, np.uint64), at["count"])
+                self._function(arguments[()], block=(_COLUMNS, 1, 1), grid=grid, stream=slot.stream)
+                count = slot.download("count", 1, np.uint64, at["count"])
+                slot.wait()
+                if count[0] > room:
+                    return None
+                found = slot.download("found", int(count[0]), FOUND, at["found"])
+                slot.wait()
+                return found
+        except driver.Error as error:
+            raise DeviceError(f"{self._device.name}: kernel {KERNEL} failed: {error}") from error
+
+    def _upload(self) -> npt.NDArray[np.void]:
+        """Put sets and costs on the device."""
+        problem = self._problem
+        arguments = np.zeros((), ARGUMENTS)
+        rows = self._upload_side(problem.rows)
+        arguments["rows"] = rows
+        arguments["columns"] = rows if problem.one_set else self._upload_side(problem.columns)
+        arguments["opposite"] = self._copy(problem.opposite)
+        arguments["gaps"] = self._copy(problem.gaps)
+        arguments["capacity"] = self._room
+        arguments["column_count"] = len(problem.columns.order)
+        arguments["triangular"] = problem.one_set
+        arguments["open"], arguments["limit"] = problem.open, problem.limit
+        arguments["least_gap"] = problem.gaps.min()
+        return arguments
+
+    def _upload_side(self, side: NearSide) -> tuple[int, ...]:
+        arrays = (side.codes, side.starts, side.lengths, side.weights, side.spares)
+        return tuple(self._copy(one) for one in arrays)
+
+    def _copy(self, array: npt.NDArray[Any]) -> int:
+        allocation = self._device.driver.mem_alloc(max(array.nbytes, 16))
+        self._allocations.append(allocation)
+        self._device.driver.memcpy_htod(allocation, np.ascontiguousarray(array))
+        return int(allocation)
