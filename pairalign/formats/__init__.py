@@ -17,6 +17,7 @@ from pairalign.base.choices import (
     REGISTRY,
 )
 from pairalign.base.error_types import FormatError
+from pairalign.base.late_mapping import LateMapping
 from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.names import choose_format, suffixes_of
 from pairalign.formats.output import Output, Path, open_output
@@ -48,13 +49,13 @@ __all__ = [
     "open_writer",
 ]
 
-WRITERS: dict[str, type[Writer]] = {name: one.load_writer() for name, one in REGISTRY.items()}
-"""The formats of `pairalign.base.choices.REGISTRY`."""
+WRITERS: Mapping[str, type[Writer]] = LateMapping(REGISTRY, lambda name: REGISTRY[name].load_writer())
+"""The formats of `pairalign.base.choices.REGISTRY`; a run loads the code of its own."""
 
-FORMATS = {name: WRITERS[name] for name in FORMAT_NAMES}
-NETWORK_FORMATS = {name: WRITERS[name] for name in NETWORK_NAMES}
+FORMATS = LateMapping(FORMAT_NAMES, WRITERS.__getitem__)
+NETWORK_FORMATS = LateMapping(NETWORK_NAMES, WRITERS.__getitem__)
 """Formats of networks, whose nodes may have clusters."""
-OVERLAP_FORMATS = {name: WRITERS[name] for name in OVERLAP_FORMAT_NAMES}
+OVERLAP_FORMATS = LateMapping(OVERLAP_FORMAT_NAMES, WRITERS.__getitem__)
 """Formats of overlaps, which have a strand and a kind."""
 
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.error_types import FormatError
+from pairalign.base.late_mapping import LateMapping
 from pairalign.base.texts import without_endings
 
 Suffixes = Mapping[str, tuple[str, ...]]
@@ -24,7 +25,7 @@ class HasSuffixes(Protocol):
 
 def suffixes_of(writers: Mapping[str, HasSuffixes]) -> Suffixes:
     """Return the ends of file names of some formats."""
-    return {name: writer.suffixes for name, writer in writers.items()}
+    return LateMapping(writers, lambda name: writers[name].suffixes)
 
 
 def format_by_suffix(path: str | os.PathLike[str], suffixes: Suffixes) -> str | None:
