@@ -149,6 +149,9 @@ ORIENTS = ("input", "canonical")
 STRANDS = ("plus", "both")
 """Which strands of DNA are looked at; the first is the default."""
 
+OVERLAP_KINDS = ("", "dovetail", "contained", "contains", "internal")
+"""What the tag ``ov`` and the Python API call each kind; the index is its number."""
+
 WEIGHTS = ("identity", "score", "coverage", "columns", "bits", "evalue", "alignment_score")
 """What an edge of a network may have as its weight; the order is that of its fields."""
 WEIGHTS_OF_STATISTICS = ("bits", "evalue", "alignment_score")

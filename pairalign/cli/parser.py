@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, NoReturn
 
 from pairalign.cli.console import printable
@@ -36,11 +37,16 @@ class Parser(argparse.ArgumentParser):
     ----------
     examples : str or None
         The command whose examples its help ends with, see `pairalign.cli.examples`.
+    keeps_lines : bool
+        Whether its help has the lines of the description as they are.
     """
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings, allow_abbrev=False)
-        self._commands: dict[str, argparse.ArgumentParser] = {}
+        # argparse makes a formatter for each option; looking for the terminal's width loads much.
+        unasked = partial(argparse.HelpFormatter, width=80)
+        super().__init__(**settings, allow_abbrev=False, formatter_class=unasked)  # type: ignore[arg-type]
+        self.keeps_lines = False
+        self._commands: dict[str, Parser] = {}
         self._words: list[str] = []
         self.examples: str | None = None
 
@@ -49,6 +55,13 @@ class Parser(argparse.ArgumentParser):
         added = self.add_subparsers(**settings)
         self._commands = added.choices
         return added
+
+    def finish(self) -> None:
+        """Have help look for the width of the terminal, now that all options are added."""
+        raw = argparse.RawDescriptionHelpFormatter
+        self.formatter_class = raw if self.keeps_lines else argparse.HelpFormatter
+        for one in self._commands.values():
+            one.finish()
 
     def format_help(self) -> str:
         """Return the help, which ends with the examples."""

@@ -11,7 +11,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import FormatError
 from pairalign.cli.console import log, name_output
 from pairalign.formats.names import format_by_suffix, suffixes_of
-from pairalign.jobs.distances.receptor_sets import read_receptor_problem
 from pairalign.jobs.run import inputs
 from pairalign.jobs.run.destination import OutputRequest, output_of
 from pairalign.jobs.run.inputs import problem_request, sequences_request
@@ -120,6 +119,8 @@ def problem_of(asked: Asked, queries: SequenceSet, targets: SequenceSet | None =
 
 def read_receptors(asked: DistanceOptions) -> Problem:
     """Read the receptors of ``IN`` and ``IN2``; see `read_receptor_problem`."""
+    from pairalign.jobs.distances.receptor_sets import read_receptor_problem
+
     wanted = sequences_request(asked, *_files_of(asked))
     return read_receptor_problem(wanted, asked.v_genes)
 

@@ -330,6 +330,7 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
             add_options(subparser, declared)
             run = getattr(module, command.run, None) or later(command.run_module, command.run)
             subparser.set_defaults(run=run, request=declared)
+    parser.finish()
     return parser
 
 

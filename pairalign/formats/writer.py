@@ -15,7 +15,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.fields import TIES, TITLE_CODES, Field, run_along_query
 from pairalign.alignments.tie_counts import TieCounter
 from pairalign.base.arrays import Int32s
-from pairalign.base.choices import WEIGHTS
+from pairalign.base.choices import OVERLAP_KINDS, WEIGHTS
 from pairalign.base.error_types import FormatError
 from pairalign.formats.carriers import Behind, Carrier, NativeCarrier
 from pairalign.formats.name_rules import NameRule
@@ -24,7 +24,6 @@ from pairalign.formats.pair_lines import PairLines
 from pairalign.formats.text import PairText, SetText
 from pairalign.formats.text_queue import TextQueue
 from pairalign.pairs.want import Detail
-from pairalign.reads.overlap_kinds import KIND_NAMES, classify_and_count
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.block_set import whole_of
 from pairalign.sequences.sets import SequenceSet
@@ -245,7 +244,7 @@ class Writer(Abortable):
         self._content = content
         self._threads = threads
         self.shown = 0
-        self.kind_counts = np.zeros(len(KIND_NAMES), np.int64)
+        self.kind_counts = np.zeros(len(OVERLAP_KINDS), np.int64)
 
     def _check_names(self, content: Content) -> None:
         """Raise FormatError for a name that the format cannot hold; a first piece looks at all."""
@@ -422,6 +421,8 @@ class TextWriter(Writer):
     def _text(self, alignments: Alignments) -> PairText:
         overhang, kinds = self._content.max_overhang, None
         if overhang is not None:
+            from pairalign.reads.overlap_kinds import classify_and_count
+
             kinds, counts = classify_and_count(alignments, overhang)
             self.kind_counts += counts
         confidence = self._content.confidence

@@ -17,8 +17,7 @@ from pairalign.reads.overlap_passes import classify_natively
 from pairalign.sequences.sets import SequenceSet
 
 DOVETAIL, CONTAINED, CONTAINS, INTERNAL = 1, 2, 3, 4
-KIND_NAMES = ("", "dovetail", "contained", "contains", "internal")
-"""What the tag ``ov`` and the Python API call each kind; the index is the number above."""
+"""The numbers of `pairalign.base.choices.OVERLAP_KINDS`."""
 
 OVERHANG_SHARE = 0.8
 """Overhangs longer than this share of the overlap make it internal, however short they are."""

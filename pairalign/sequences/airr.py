@@ -6,7 +6,6 @@ conserved residues on both sides of it (C, and F or W).
 
 from __future__ import annotations
 
-import csv
 import io
 import logging
 from collections.abc import Iterable, Iterator, Mapping
@@ -86,6 +85,8 @@ def read_chains(text: bytes, source: str, *, degap: bool = False) -> list[Chain]
     FastaError
         It is no such table; the message names the row.
     """
+    import csv  # most files are no tables
+
     csv.field_size_limit(_MOST_FIELD)
     decoded = io.StringIO(text.decode("utf-8", "replace"), newline="")
     reader = csv.reader(decoded, "excel-tab", strict=True)

@@ -18,7 +18,7 @@ from pairalign.formats import open_overlap_writer
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
 from pairalign.jobs.overlaps.trimming import Trimmed, trim_reads
 from pairalign.jobs.run.stage_counts import Stages
-from pairalign.reads.overlap_kinds import KIND_NAMES
+from pairalign.base.choices import OVERLAP_KINDS
 from pairalign.reads.presets import Preset
 from pairalign.reads.string_graph import Reduction
 from pairalign.sequences.sets import SequenceSet
@@ -57,7 +57,7 @@ class Overlaps(Tabular):
     @property
     def kind(self) -> npt.NDArray[np.str_]:
         """How each pair overlaps: ``dovetail``, ``contained``, ``contains`` or ``internal``."""
-        return np.array(KIND_NAMES)[self.kind_codes]
+        return np.array(OVERLAP_KINDS)[self.kind_codes]
 
     def __getattr__(self, name: str) -> Any:
         """Columns of the alignments: `query`, `target`, `strand`, `score`, `identity`, spans ..."""
@@ -77,7 +77,7 @@ class Overlaps(Tabular):
         signs = {1: "+", -1: "-"}
 
         def cells(one: Alignment, kind: int) -> list[object]:
-            named = [one.query.name, one.target.name, signs[one.strand], KIND_NAMES[kind]]
+            named = [one.query.name, one.target.name, signs[one.strand], OVERLAP_KINDS[kind]]
             return [*named, one.score, f"{100 * one.identity:.1f}%"]
 
         return html_table(self, heads, map(cells, self.alignments, self.kind_codes.tolist()))
@@ -148,7 +148,7 @@ class Overlaps(Tabular):
         import pyarrow as pa
 
         table = self.alignments.to_arrow()
-        kinds = pa.DictionaryArray.from_arrays(pa.array(self.kind_codes), list(KIND_NAMES))
+        kinds = pa.DictionaryArray.from_arrays(pa.array(self.kind_codes), list(OVERLAP_KINDS))
         return table.append_column("kind", kinds)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:

@@ -33,8 +33,6 @@ from pairalign.jobs.run.slabs import (
     slabs_ahead,
     waiting_bytes,
 )
-from pairalign.jobs.run.unordered_results import Consumers, HandingEngine
-from pairalign.jobs.run.work_sample import Asked, WorkSample
 from pairalign.pairs.lists import PairList, sort_pairs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import UNLIMITED, Lengths, Window, WindowGrid
@@ -183,6 +181,8 @@ class AlignmentJob:
         are_skipped = bool(self.pair_thresholds) and self.procedure.is_by_pair
         if not are_skipped or not isinstance(planned, AllPairs) or shard[1] == 1:
             return planned.shard(shard)
+        from pairalign.jobs.run.work_sample import Asked, WorkSample
+
         sample = WorkSample(self.problem, self.window, shard[1])
         density = sample.density(sample.filter(Asked.of(self))) if sample.is_little else None
         return planned.shard(shard, density)
@@ -294,6 +294,8 @@ class AlignmentJob:
             Takes some pairs at a time, each pair once, in any order and from several threads at
             once. What it raises ends the work and is raised here.
         """
+        from pairalign.jobs.run.unordered_results import Consumers, HandingEngine
+
         engines = self._open_engines()
         try:
             with Consumers(use) as users:

@@ -15,7 +15,6 @@ import numpy.typing as npt
 from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import Shard
 from pairalign.jobs.run.blocks import Density, LengthsBetween, Pairs, cut_shard
-from pairalign.jobs.run.seeded_slabs import cut_seeded
 from pairalign.jobs.run.slabs import cut_windows
 from pairalign.pairs.remaining_windows import RestOfGrid, cells_of_all
 from pairalign.pairs.windows import (
@@ -107,6 +106,8 @@ class AllPairs:
         self, index: SeedIndex, result_bytes: tuple[int, float], limit: int, *, first_alone: bool
     ) -> Iterator[Window]:
         """Cut the windows into slabs, see `pairalign.jobs.run.seeded_slabs.cut_seeded`."""
+        from pairalign.jobs.run.seeded_slabs import cut_seeded
+
         asked = self._windows, index, self._lengths, result_bytes, limit
         return cut_seeded(*asked, first_alone=first_alone)
 

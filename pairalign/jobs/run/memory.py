@@ -9,7 +9,6 @@ from pathlib import Path
 
 from pairalign.base.arguments import parse_size
 from pairalign.base.error_types import CapacityError
-from pairalign.trees.distance_matrix import number_of_pairs
 
 _NO_LIMIT = 1 << 60
 _LEAST_DEFAULT = 64 << 20
@@ -92,7 +91,7 @@ def check_memory(count: int, pair_bytes: int, targets: int | None = None) -> Non
 
 
 def _pairs_of(count: int, targets: int | None) -> int:
-    return number_of_pairs(count) if targets is None else count * targets
+    return math.comb(count, 2) if targets is None else count * targets
 
 
 def _too_many_pairs(

@@ -42,7 +42,6 @@ from pairalign.statistics.significance import (
     find_gumbel,
     find_significance,
 )
-from pairalign.statistics.usual import pair_composition
 
 log = logging.getLogger("pairalign")
 
@@ -290,6 +289,8 @@ def find_statistics(
                 raise
             reason = str(error)
     if request.by_composition and (gumbel or find_gumbel(scoring)) is not None:
+        from pairalign.statistics.usual import pair_composition
+
         composition = pair_composition(scoring, *sets, gumbel)
     mask = request.mask if request.is_masked else MASKS[0]
     strands = 1 if request.strand == STRANDS[0] else 2
