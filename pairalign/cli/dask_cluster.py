@@ -12,10 +12,10 @@ import json
 import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from pairalign.base.arguments import Shard
+from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import make, request
 from pairalign.base.error_types import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pairalign.base.declaration import Kind, Option, options_of
-
-if TYPE_CHECKING:
-    from pairalign.cli.parser import Parser
 
 _COMPLETED = {
     "files": {"bash": "_shtab_compgen_files", "zsh": "_files"},
@@ -18,18 +15,17 @@ _COMPLETED = {
 """What shtab asks each shell for: its own functions, and those of `cli.completion_command`."""
 
 
-def add_options(parser: Parser, kind: Any) -> None:
+def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:
     """Give a parser the description and the options of a request.
 
     Parameters
     ----------
-    parser : Parser
+    parser : argparse.ArgumentParser
         Of a subcommand.
     kind : type
         Of the request: one of `pairalign.requests.shared.Asked`.
     """
     parser.description, parser.epilog = kind.DESCRIPTION or None, kind.EPILOG
-    parser.keeps_lines = kind.VERBATIM
     groups: dict[str | None, Any] = {None: parser}
     exclusive: dict[str, Any] = {}
     for one in options_of(kind):

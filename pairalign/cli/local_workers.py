@@ -12,10 +12,10 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import IO
 
 from pairalign.base.arguments import Shard
+from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import DeviceError
 
 _SHOWN_BYTES = 2000

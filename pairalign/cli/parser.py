@@ -44,7 +44,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **settings: Any) -> None:
         # argparse makes a formatter for each option; looking for the terminal's width loads much.
         unasked = partial(argparse.HelpFormatter, width=80)
-        super().__init__(**settings, allow_abbrev=False, formatter_class=unasked)  # type: ignore[arg-type]
+        super().__init__(**settings, allow_abbrev=False, formatter_class=unasked)
         self.keeps_lines = False
         self._commands: dict[str, Parser] = {}
         self._words: list[str] = []

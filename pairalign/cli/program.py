@@ -328,6 +328,7 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
             module = import_module(command.module)
             declared = getattr(module, command.declared)
             add_options(subparser, declared)
+            subparser.keeps_lines = declared.VERBATIM
             run = getattr(module, command.run, None) or later(command.run_module, command.run)
             subparser.set_defaults(run=run, request=declared)
     parser.finish()

@@ -49,7 +49,9 @@ __all__ = [
     "open_writer",
 ]
 
-WRITERS: Mapping[str, type[Writer]] = LateMapping(REGISTRY, lambda name: REGISTRY[name].load_writer())
+WRITERS: Mapping[str, type[Writer]] = LateMapping(
+    REGISTRY, lambda name: REGISTRY[name].load_writer()
+)
 """The formats of `pairalign.base.choices.REGISTRY`; a run loads the code of its own."""
 
 FORMATS = LateMapping(FORMAT_NAMES, WRITERS.__getitem__)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from pairalign.base.dataclass import dataclass
 
 _NAMES = (("query", "qseqid"), ("target", "sseqid"))
 _SCORES = ("score", "raw")

@@ -10,8 +10,10 @@ the bytes that one writer makes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from pairalign.base.dataclass import dataclass
 
 Places = Mapping[int, Any]
 """Of fields that are places True, of structs with such their own."""

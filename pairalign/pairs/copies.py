@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.dataclass import dataclass
 from pairalign.base.native import library
 from pairalign.pairs.windows import Window
 from pairalign.sequences.block_set import BlockSet

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pairalign.base.dataclass import dataclass
 
 # Frequencies of ARNDCQEGHILKMFPSTWYV, and of aligned pairs (Do et al. 2005, as published with
 # ProbCons 1.12, public domain).

@@ -11,10 +11,12 @@ Residues become small integer codes through a table of 256 entries, one per byte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
+
+from pairalign.base.dataclass import dataclass
 
 INVALID = 255
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import SplitError
 from pairalign.clusters.splits.network import Network
 from pairalign.clusters.splits.separators import Counts, Sizes, find_separator

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
+from pairalign.base.dataclass import dataclass
 from pairalign.jobs.overlaps.sample import SampledPairs, chance_pairs, likely_pairs
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align_all import align

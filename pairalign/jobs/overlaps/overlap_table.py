@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignment, Alignments
 from pairalign.alignments.tables import Tabular
-from pairalign.base.choices import MUTUAL
+from pairalign.base.choices import MUTUAL, OVERLAP_KINDS
+from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FormatError
 from pairalign.base.notebooks import html_table
 from pairalign.formats import open_overlap_writer
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads
 from pairalign.jobs.overlaps.trimming import Trimmed, trim_reads
 from pairalign.jobs.run.stage_counts import Stages
-from pairalign.base.choices import OVERLAP_KINDS
 from pairalign.reads.presets import Preset
 from pairalign.reads.string_graph import Reduction
 from pairalign.sequences.sets import SequenceSet

@@ -6,11 +6,12 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any, Protocol
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES
+from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import PartsError
 from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.journal import Commit

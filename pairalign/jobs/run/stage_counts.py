@@ -6,8 +6,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from pairalign.base.dataclass import dataclass
 
 FILTER, SCORE, ALIGN, SUBOPTIMAL = "filter", "score", "align", "suboptimal"
 
