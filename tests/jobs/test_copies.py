@@ -22,6 +22,7 @@ from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter
 from pairalign.jobs.clusters import cluster_work
+from pairalign.jobs.distances import distance
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.stages.copies_engine import CopiesEngine
 from pairalign.pairs.lists import PairList
@@ -63,6 +64,7 @@ def both_ways(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, Any]]
         with monkeypatch.context() as patch:
             patch.setattr(CopiesEngine, "worth_choosing", -1)
             patch.setattr(cluster_work, "group_copies", lambda _: None)
+            patch.setattr(distance, "distinct_run", lambda _: None)
             return once, what(*given, **asked)
 
     return do
@@ -202,6 +204,36 @@ def test_copies_that_are_not_similar_to_each_other_stand_alone() -> None:
     assert sorted(found) == [["a"], ["b"]]
     joined = pairalign.cluster({"a": "N" * 30, "b": "N" * 30}, min_identity=0)
     assert len(list(joined)) == 1
+
+
+@pytest.mark.parametrize("targets", [0, 1, 50])
+@pytest.mark.parametrize("strand", ["plus", "both"])
+@pytest.mark.parametrize("measure", ["identity-unambiguous", "identity-shorter", "score"])
+@pytest.mark.parametrize("mode", MODES)
+def test_distances(both_ways: Any, mode: str, measure: str, strand: str, targets: int) -> None:
+    given: list[Any] = [with_copies(3, count=130)]
+    if targets:
+        given.append(with_copies(4, count=50)[:targets])
+    asked = {"mode": mode, "measure": measure, "strand": strand, "device": "cpu"}
+    once, every = both_ways(pairalign.distance, *given, **asked)
+    values = [one.values if targets else one.condensed for one in (once, every)]
+    np.testing.assert_array_equal(*values)
+
+
+@pytest.mark.parametrize("free", [(), ("query-start",)])
+def test_distances_with_end_gaps(both_ways: Any, free: tuple[str, ...]) -> None:
+    costs = {"end_gap_open": 2, "end_gap_extend": 1}
+    scoring = make_scoring(alphabet="dna", free_ends=free, **costs)
+    once, every = both_ways(
+        pairalign.distance, with_copies(5, count=130), scoring=scoring, device="cpu"
+    )
+    np.testing.assert_array_equal(once.condensed, every.condensed)
+
+
+def test_distances_of_copies_are_measured_once(aligned: list[int]) -> None:
+    given = SequenceSet.from_strings(["ACGT", "ACCT", "AC"] * 8 + ["ACC"])
+    assert len(pairalign.distance(given, device="cpu").condensed) == 25 * 24 // 2
+    assert aligned == [9]  # of four sequences, and three with a copy
 
 
 COMMANDS = [

@@ -25,6 +25,7 @@ from pairalign.base.choices import BY_FILE, ON_DUPLICATE
 from pairalign.base.error_types import DistanceError, UsageError
 from pairalign.base.function_options import takes
 from pairalign.jobs.distances.circular_distances import measure_circular
+from pairalign.jobs.distances.distinct_distances import distinct_run
 from pairalign.jobs.distances.group_membership import BY_FILE_RULES, GroupBy, find_groups
 from pairalign.jobs.distances.measures import (
     Measure,
@@ -351,6 +352,24 @@ def measure_run(
     check_alphabet(measure, sequences)
     check_sets(run.problem)
     check_memory(count, PAIR_BYTES, others)
+    distinct = distinct_run(run)
+    if distinct is None:
+        distances = _fill(run, measure)
+    else:
+        distances = distinct.spread(_fill(distinct.job, measure))
+        run.devices = distinct.job.devices
+    if targets is not None:
+        names = list(sequences.names), list(targets.names)
+        return RectangularDistances(*names, distances.reshape(count, -1), measure.name)
+    if known is not None:
+        _place_known(known, count, distances)
+    return DistanceMatrix(list(sequences.names), distances, measure.name)
+
+
+def _fill(run: AlignmentJob, measure: Measure) -> npt.NDArray[np.float32]:
+    """Carry out a run; return the distances of its pairs, and NaN of those that it leaves out."""
+    count = len(run.queries)
+    others = None if run.targets is None else len(run.targets)
     own_scores = own_scores_of(run.problem)
     distances = np.empty(run.problem.pairs, np.float32)
 
@@ -367,12 +386,7 @@ def measure_run(
     with ThreadPoolExecutor(1) as beside:  # much memory takes a while, as engines do to open
         filled = beside.submit(distances.fill, np.nan)
         run.hand_out(place)
-    if targets is not None:
-        names = list(sequences.names), list(targets.names)
-        return RectangularDistances(*names, distances.reshape(count, -1), measure.name)
-    if known is not None:
-        _place_known(known, count, distances)
-    return DistanceMatrix(list(sequences.names), distances, measure.name)
+    return distances
 
 
 def _place_known(known: DistanceMatrix, count: int, condensed: npt.NDArray[np.float32]) -> None:

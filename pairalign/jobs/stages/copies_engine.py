@@ -93,6 +93,12 @@ def _both_ways(found: Alignments, turned: Mask, strand: int) -> Alignments:
     return replace(concatenate([by_row, by_column]), strand=None)
 
 
+def either_is_query(scoring: Scoring) -> bool:
+    """Whether a pair's alignment is the same, whichever of its sequences is the query."""
+    ends = scoring.end_gaps
+    return ends is None or (ends.is_symmetric and ends.ties == TIES[0])
+
+
 def align_copies_once(
     engines: Sequence[Engine],
     queries: SequenceSet,
@@ -100,9 +106,7 @@ def align_copies_once(
     scoring: Scoring,
 ) -> Sequence[Engine]:
     """Wrap engines in `CopiesEngine` where a set has copies."""
-    ends = scoring.end_gaps
-    is_either_way = ends is None or (ends.is_symmetric and ends.ties == TIES[0])
-    by_side = targets is None and not is_either_way
+    by_side = targets is None and not either_is_query(scoring)
     copies = find_copies(queries, targets, by_side=by_side)
     if copies is None:
         return engines

@@ -1,0 +1,135 @@
+"""Distances of a set with copies: those of distinct sequences, given to all of their copies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.base.arrays import Int32s
+from pairalign.base.dataclass import dataclass
+from pairalign.jobs.distances.receptor_sets import ReceptorProcedure
+from pairalign.jobs.run.align import AlignmentJob
+from pairalign.jobs.run.memory import PAIR_BYTES
+from pairalign.jobs.stages.copies_engine import either_is_query
+from pairalign.pairs.copies import find_copies
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.distance_matrix import first_place, lower_places
+
+Floats = npt.NDArray[np.float32]
+
+_WORTH = 0.5
+"""Share of the sequences up to which a run is made of representatives alone."""
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Sequences of a set that are the same.
+
+    Attributes
+    ----------
+    numbers : ndarray of intp, shape (sequences,)
+        The group of each, by the order of the input.
+    firsts, seconds : ndarray of int32
+        The first sequence of each group; the second one of each that has several.
+    """
+
+    numbers: npt.NDArray[np.intp]
+    firsts: Int32s
+    seconds: Int32s
+
+    @classmethod
+    def of(cls, numbers: Int32s, inputs: Int32s) -> _Groups:
+        """Return the groups of sorted positions with ascending numbers."""
+        by_input = np.empty(len(numbers), np.int32)
+        by_input[inputs] = numbers
+        _, firsts, groups = np.unique(by_input, return_index=True, return_inverse=True)
+        others = np.ones(len(groups), np.bool_)
+        others[firsts] = False
+        later = np.flatnonzero(others)
+        seconds = later[np.unique(groups[later], return_index=True)[1]]
+        return cls(groups.astype(np.intp), firsts.astype(np.int32), seconds.astype(np.int32))
+
+
+@dataclass(frozen=True)
+class DistinctRun:
+    """A run over representatives of all sequences.
+
+    Attributes
+    ----------
+    job : AlignmentJob
+        Of one set, over one of each group and then a second one of those that have several: the
+        distance of copies is one of its results. Of two sets, over one of each group.
+    rows, columns : _Groups
+    """
+
+    job: AlignmentJob
+    rows: _Groups
+    columns: _Groups
+
+    def spread(self, found: Floats) -> Floats:
+        """Return the distances of all pairs, of those that the job has."""
+        if self.job.targets is not None:
+            by_row = found.reshape(len(self.rows.firsts), -1)
+            spread = np.empty((len(self.rows.numbers), len(self.columns.numbers)), np.float32)
+            for number, row in zip(self.rows.numbers, spread, strict=True):
+                np.take(by_row[number], self.columns.numbers, out=row, mode="clip")
+            return spread.ravel()
+        groups, count = self.rows.numbers, len(self.rows.numbers)
+        distances = np.empty(count * (count - 1) // 2, np.float32)
+        members = np.argsort(groups, kind="stable")
+        last, values = -1, found
+        for index in members.tolist():
+            if groups[index] != last:
+                last = int(groups[index])
+                values = self._row(found, last)
+            start = first_place(index, count)
+            place = distances[start : start + count - 1 - index]
+            np.take(values, groups[index + 1 :], out=place, mode="clip")
+        return distances
+
+    def _row(self, found: Floats, group: int) -> Floats:
+        """Return the distances of a group's sequence to one of each group."""
+        groups = self.rows
+        held, distinct = len(groups.firsts) + len(groups.seconds), len(groups.firsts)
+        row, start = np.empty(distinct, np.float32), first_place(group, held)
+        row[:group] = found[lower_places(group, held)]
+        row[group + 1 :] = found[start : start + distinct - 1 - group]
+        second = np.searchsorted(groups.numbers[groups.seconds], group)
+        row[group] = found[min(start + distinct - 1 - group + second, len(found) - 1)]  # if any
+        return row
+
+
+def distinct_run(run: AlignmentJob) -> DistinctRun | None:
+    """Return a run that has all distances of another; None where that is not worth it.
+
+    Parameters
+    ----------
+    run : AlignmentJob
+        Over all pairs of a set, or of two.
+    """
+    is_whole = run.only is None and run.shard is None
+    is_plain = is_whole and not isinstance(run.procedure, ReceptorProcedure)
+    if not is_plain or (run.targets is None and not either_is_query(run.scoring)):
+        return None
+    copies = find_copies(run.queries, run.targets)
+    if copies is None:
+        return None
+    rows = _Groups.of(copies.rows, copies.row_inputs)
+    if run.targets is None:
+        columns, kept = rows, np.concatenate((rows.firsts, rows.seconds))
+        pairs, targets = len(kept) * (len(kept) - 1) // 2, None
+    else:
+        columns, kept = _Groups.of(copies.columns, copies.column_inputs), rows.firsts
+        pairs = len(kept) * len(columns.firsts)
+        targets = _chosen(run.targets, columns.firsts)
+    left = run.memory_bytes - PAIR_BYTES * pairs
+    if pairs > _WORTH**2 * run.problem.pairs or left < run.memory_bytes // 2:
+        return None
+    job = replace(run, queries=_chosen(run.queries, kept), targets=targets, memory_bytes=left)
+    return DistinctRun(job, rows, columns)
+
+
+def _chosen(sequences: SequenceSet, places: Int32s) -> SequenceSet:
+    return sequences if len(places) == len(sequences) else sequences.reordered(places)
