@@ -4,8 +4,8 @@
 // each block, and its rows are computed again when the backward pass comes there. That takes memory of the
 // square root of the rows, keeps it near the processor, and gives the same bits for every block.
 //
-// MIXED: each lane has an x of its own, all of one length, of the bases and N alone: their codes and those of
-// y are brought to a few, so that one table has all emissions.
+// Mixed: each lane has an x of its own, all of one length, of DNA. Where there are the bases and N alone,
+// their codes are brought to a few, so that a table in registers has all emissions.
 //
 // A lane's values do not depend on the others: a y that is shorter than the longest is filled up with a code
 // that emits PADDING, whose cells stay below the row's largest going forward, and are 0 going backward.
@@ -27,12 +27,16 @@
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
-template <class V, int STATES, bool MIXED>
+template <class V, int STATES, Mixed MIXED>
 class Lanes final : public PosteriorLanes {
     using Scalar = typename V::Scalar;
     static constexpr int LANES = V::LANES, GROUP = PosteriorScaling::GROUP;
     static constexpr size_t STATE_VECTORS = STATES + 4, KEPT_VECTORS = STATES + 1;
-    static constexpr uint8_t PADDED = MIXED ? MIXED_BASES : POSTERIOR_CODES - 1;
+    static constexpr uint8_t PADDED = MIXED == Mixed::BASES ? MIXED_BASES
+                                      : MIXED == Mixed::ALL ? MIXED_CODES
+                                                            : POSTERIOR_CODES - 1;
+    static constexpr int STEP = MIXED == Mixed::BASES ? MIXED_STEP : MIXED_CODES + 1;
+    static constexpr bool IS_MIXED = MIXED != Mixed::NOT;
     static constexpr double PADDING = 0x1p-16;
     static constexpr int TABLE = POSTERIOR_CODES * POSTERIOR_CODES;
 
@@ -95,7 +99,7 @@ private:
         threshold_ = V::all(2.0 * batch.threshold * batch.threshold);
         take_memory();
         set_columns(batch);
-        if (MIXED) set_rows(batch);
+        if (IS_MIXED) set_rows(batch);
         const size_t groups = static_cast<size_t>((rows_ - 1) / GROUP + 1);
         hmm_.forward.assign(groups * LANES, 0);
         partition_.forward.assign(groups * LANES, 0);
@@ -107,14 +111,16 @@ private:
                 table[k] = V::all(k % POSTERIOR_CODES == PADDED ? PADDING : emission[k]).get(0);
         };
         const auto set_mixed = [this](Scalar* table, const double* emission) {
-            const auto code = [this](int k) { return k < MIXED_BASES - 1 ? k : unknown_; };
-            for (int k = 0; k < MIXED_BASES * MIXED_STEP; k++) {
-                const int x = k / MIXED_STEP, y = k % MIXED_STEP;
+            const auto code = [this](int k) {
+                return MIXED == Mixed::BASES && k == MIXED_BASES - 1 ? unknown_ : k;
+            };
+            for (int k = 0; k < (STEP - 1) * STEP; k++) {
+                const int x = k / STEP, y = k % STEP;
                 table[k] =
                     V::all(y == PADDED ? PADDING : emission[code(x) * POSTERIOR_CODES + code(y)]).get(0);
             }
         };
-        if (MIXED) {
+        if (IS_MIXED) {
             set_mixed(hmm_table_, model.hmm_emission);
             set_mixed(partition_table_, model.partition_emission);
             return;
@@ -143,25 +149,26 @@ private:
             static_cast<State*>(rows_of(STATE_VECTORS * ((static_cast<size_t>(rows_) + block - 1) / block)));
         found_ = static_cast<uint32_t*>(mask_memory_.need(width * sizeof(uint32_t)));
         codes_ = static_cast<uint8_t*>(code_memory_.need(width * LANES + 64));
-        if (MIXED) shifts_ = static_cast<uint8_t*>(row_memory_.need(static_cast<size_t>(rows_) * LANES + 64));
+        if (IS_MIXED)
+            shifts_ = static_cast<uint8_t*>(row_memory_.need(static_cast<size_t>(rows_) * LANES + 64));
     }
 
     uint8_t mixed(uint8_t code) const {
-        return code == unknown_ ? static_cast<uint8_t>(MIXED_BASES - 1) : code;
+        return MIXED == Mixed::BASES && code == unknown_ ? static_cast<uint8_t>(MIXED_BASES - 1) : code;
     }
     void set_rows(const PosteriorBatch& batch) {
         for (int l = 0; l < LANES; l++)
             for (int32_t i = 0; i < rows_; i++)
-                shifts_[i * LANES + l] =
-                    static_cast<uint8_t>(mixed(batch.row_of[source_[l]][i]) * MIXED_STEP);
+                shifts_[i * LANES + l] = static_cast<uint8_t>(mixed(batch.row_of[source_[l]][i]) * STEP);
     }
 
     // Emissions with the residue of a row; `at`: the codes of a column.
     const Scalar* of_row(const Scalar* table, int32_t i) const {
-        return MIXED ? table : table + row_[i - 1] * POSTERIOR_CODES;
+        return IS_MIXED ? table : table + row_[i - 1] * POSTERIOR_CODES;
     }
     static PAIRALIGN_INLINE V look_up(const Scalar* table, const uint8_t* at, const uint8_t* shifts) {
-        if constexpr (MIXED) return V::lookup(table, at, shifts);
+        if constexpr (MIXED == Mixed::BASES) return V::lookup(table, at, shifts);
+        else if constexpr (IS_MIXED) return V::pick(table, at, shifts);
         else return V::lookup(table, at);
     }
 
@@ -175,7 +182,7 @@ private:
             for (int l = 0; l < LANES; l++) {
                 const bool inside = j >= 1 && j <= lengths_[l];
                 const uint8_t code = inside ? batch.columns[source_[l]][j - 1] : PADDED;
-                codes_[j * LANES + l] = MIXED && inside ? mixed(code) : code;
+                codes_[j * LANES + l] = IS_MIXED && inside ? mixed(code) : code;
                 if (j == lengths_[l]) {
                     column.open.set(l, free);
                     column.extend.set(l, free);
@@ -223,7 +230,7 @@ private:
     template <bool KEEP, bool GROUP_ENDS, bool LAST>
     void forward_row(int32_t i, Kept* keep) {
         const Scalar *const hmm = of_row(hmm_table_, i), *const partition = of_row(partition_table_, i);
-        const uint8_t* const shifts = MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
+        const uint8_t* const shifts = IS_MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
         State* const states = forward_;
         const Column* const columns = lane_columns_;
         const uint8_t* const codes = codes_;
@@ -364,7 +371,7 @@ private:
     template <bool LAST, bool GROUP_ENDS>
     void backward_row(PosteriorBatch& batch, int32_t i, const Kept* kept) {
         const Scalar *const hmm = of_row(hmm_table_, i), *const partition = of_row(partition_table_, i);
-        const uint8_t* const shifts = MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
+        const uint8_t* const shifts = IS_MIXED ? shifts_ + int64_t{i - 1} * LANES : nullptr;
         State* const states = backward_;
         const Column* const columns = lane_columns_;
         const uint8_t* const codes = codes_;
@@ -471,14 +478,15 @@ private:
     Buffer memory_{Pages::LARGE}, code_memory_, mask_memory_, row_memory_;
 };
 
-template <int STATES, bool MIXED = false>
+template <int STATES, Mixed MIXED = Mixed::NOT>
 PosteriorLanes* make_lanes_of(int arithmetic) {
     if (arithmetic == FLOAT32) return new Lanes<Vector<float>, STATES, MIXED>;
     if (arithmetic == FLOAT64) return new Lanes<Vector<double>, STATES, MIXED>;
     return new Lanes<ExtendedLane, STATES, MIXED>;
 }
-inline PosteriorLanes* make_lanes(int arithmetic, int match_states, bool mixed) {
-    if (mixed) return make_lanes_of<1, true>(arithmetic);
+inline PosteriorLanes* make_lanes(int arithmetic, int match_states, Mixed mixed) {
+    if (mixed == Mixed::BASES) return make_lanes_of<1, Mixed::BASES>(arithmetic);
+    if (mixed == Mixed::ALL) return make_lanes_of<1, Mixed::ALL>(arithmetic);
     return match_states == 1 ? make_lanes_of<1>(arithmetic) : make_lanes_of<MOST_MATCH_STATES>(arithmetic);
 }
 

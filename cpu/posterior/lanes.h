@@ -79,6 +79,12 @@ struct Vector {
     static PAIRALIGN_INLINE Vector lookup(const T* table, const uint8_t* codes);
     // The same of codes + shifts.
     static PAIRALIGN_INLINE Vector lookup(const T* table, const uint8_t* codes, const uint8_t* shifts);
+    // The same of a table of up to 256 numbers.
+    static PAIRALIGN_INLINE Vector pick(const T* table, const uint8_t* codes, const uint8_t* shifts) {
+        Vector r;
+        for (int l = 0; l < LANES; l++) r.v[l] = table[static_cast<uint8_t>(codes[l] + shifts[l])];
+        return r;
+    }
 };
 
 template <class T>
@@ -99,11 +105,7 @@ PAIRALIGN_INLINE Vector<T> Vector<T>::lookup(const T* table, const uint8_t* code
 }
 template <class T>
 PAIRALIGN_INLINE Vector<T> Vector<T>::lookup(const T* table, const uint8_t* codes, const uint8_t* shifts) {
-    uint8_t sums[LANES];
-    for (int l = 0; l < LANES; l++) sums[l] = static_cast<uint8_t>(codes[l] + shifts[l]);
-    Vector r;
-    for (int l = 0; l < LANES; l++) r.v[l] = table[sums[l]];
-    return r;
+    return pick(table, codes, shifts);
 }
 
 #if defined(PAIRALIGN_AVX512)
@@ -214,6 +216,10 @@ struct ExtendedLane {
     static PAIRALIGN_INLINE ExtendedLane lookup(const Extended* table, const uint8_t* codes,
                                                 const uint8_t* shifts) {
         return {table[*codes + *shifts]};
+    }
+    static PAIRALIGN_INLINE ExtendedLane pick(const Extended* table, const uint8_t* codes,
+                                              const uint8_t* shifts) {
+        return lookup(table, codes, shifts);
     }
 };
 

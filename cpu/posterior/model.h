@@ -63,7 +63,11 @@ struct PosteriorEntry {
 };
 
 constexpr int MOST_LANES = 16;
+
+// Whether lanes have an x of their own: no; of the bases and N; of any codes of DNA.
+enum class Mixed { NOT, BASES, ALL };
 constexpr int MIXED_BASES = 5, MIXED_STEP = 6;  // four bases and N; and what a lane is filled up with
+constexpr int MIXED_CODES = 15;                 // of DNA
 
 // One x against the y of each lane; or, of parts of DNA, an x of each lane, all of one length.
 struct PosteriorBatch {
@@ -93,7 +97,7 @@ public:
 
 struct PosteriorKernel {
     const char* name;
-    PosteriorLanes* (*make)(int arithmetic, int match_states, bool mixed);
+    PosteriorLanes* (*make)(int arithmetic, int match_states, Mixed mixed);
 };
 
 // Rows of M that are kept at a time, a multiple of GROUP: the others are computed again of the state between

@@ -52,6 +52,9 @@ struct pairalign_posterior_result {
 namespace pairalign {
 namespace {
 
+constexpr uint8_t LAST_BASE = 3;
+constexpr int MIXED_KINDS = 3;
+
 class PosteriorRun {
 public:
     PosteriorRun(const pairalign_posterior_pairs& pairs, const pairalign_posterior_model& model,
@@ -59,6 +62,8 @@ public:
         : pairs_(pairs), model_(model), threshold_(threshold), cancelled_(cancelled), result_(result) {
         result_.entries.resize(static_cast<size_t>(pairs.count));
         result_.arithmetic.assign(static_cast<size_t>(pairs.count), 0);
+        for (int64_t pair = 0; is_mixed() && pair < pairs.count; pair++)
+            has_others_.push_back(has_others(pair));
     }
 
     // False: cancelled.
@@ -78,7 +83,23 @@ private:
     int32_t row_length(int64_t pair) const { return pairs_.lengths[pairs_.rows[pair]]; }
     // What pairs of a batch have in common: x, or its length.
     bool is_mixed() const { return pairs_.unknown >= 0; }
-    int32_t key(int64_t pair) const { return is_mixed() ? row_length(pair) : pairs_.rows[pair]; }
+    int32_t key(int64_t pair) const {
+        if (!is_mixed()) return pairs_.rows[pair];
+        return 2 * row_length(pair) + has_others_[static_cast<size_t>(pair)];
+    }
+    // Whether a pair of parts has other letters than the bases and N.
+    bool has_others(int64_t pair) const {
+        const auto is_other = [this](uint8_t code) { return code > LAST_BASE && code != pairs_.unknown; };
+        const auto has = [&](int32_t sequence) {
+            const uint8_t* const codes = pairs_.codes + pairs_.starts[sequence];
+            return std::any_of(codes, codes + pairs_.lengths[sequence], is_other);
+        };
+        return has(pairs_.rows[pair]) || has(pairs_.columns[pair]);
+    }
+    Mixed kind_of(int64_t pair) const {
+        if (!is_mixed()) return Mixed::NOT;
+        return has_others_[static_cast<size_t>(pair)] ? Mixed::ALL : Mixed::BASES;
+    }
     int32_t column_length(int64_t pair) const { return pairs_.lengths[pairs_.columns[pair]]; }
 
     // Computes some pairs; too_wide_ says of which ones the values were no good.
@@ -88,10 +109,11 @@ private:
             if (key(a) != key(b)) return key(a) < key(b);
             return column_length(a) > column_length(b);
         });
-        const auto make = [&] {
-            return std::unique_ptr<PosteriorLanes>(kernel.make(arithmetic, model_.match_states, is_mixed()));
+        using Lanes = std::unique_ptr<PosteriorLanes>;
+        const auto make = [&](Mixed mixed) {
+            return Lanes(kernel.make(arithmetic, model_.match_states, mixed));
         };
-        const int lanes = make()->lanes();
+        const int lanes = make(Mixed::NOT)->lanes();
         std::vector<std::pair<size_t, int>> batches;  // first pair, and how many
         for (size_t k = 0; k < order.size(); k += static_cast<size_t>(batches.back().second)) {
             int count = 1;
@@ -107,9 +129,13 @@ private:
         std::atomic<bool> no_memory{false};
         const auto work = [&] {
             try {
-                const std::unique_ptr<PosteriorLanes> own = make();
-                for (size_t b; !no_memory && !*cancelled_ && (b = next++) < batches.size();)
-                    run(*own, order.data() + batches[b].first, batches[b].second, arithmetic);
+                Lanes own[MIXED_KINDS];
+                for (size_t b; !no_memory && !*cancelled_ && (b = next++) < batches.size();) {
+                    const Mixed kind = kind_of(order[batches[b].first]);
+                    Lanes& used = own[static_cast<int>(kind)];
+                    if (!used) used = make(kind);
+                    run(*used, order.data() + batches[b].first, batches[b].second, arithmetic);
+                }
             } catch (const std::bad_alloc&) {
                 no_memory = true;
             }
@@ -156,7 +182,8 @@ private:
     const float threshold_;
     const volatile int32_t* cancelled_;
     pairalign_posterior_result& result_;
-    std::vector<uint8_t> too_wide_;  // of each pair
+    std::vector<uint8_t> too_wide_;    // of each pair
+    std::vector<uint8_t> has_others_;  // of each pair of parts
 };
 
 }  // namespace

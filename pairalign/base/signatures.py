@@ -120,14 +120,18 @@ SIGNATURES = {
     "take_fields": "int64 pointer int32 pointer*4 -> none",
     # cpu/pairs/strands.cpp
     "turn_strands": "pointer -> none",
+    # cpu/posterior/cut_parts.cpp
+    "posterior_join": "int64 pointer*7 -> none",
+    "posterior_merge": "pointer*2 int32 pointer*3 -> int64",
+    # cpu/posterior/cuts.cpp
+    "posterior_cuts": "pointer int32 pointer -> pointer",
+    "posterior_take_cuts": "pointer*2 -> none",
     # cpu/posterior/paths.cpp
     "posterior_marks": "pointer*6 int32 pointer -> none",
     "posterior_paths": "pointer*3 -> int32",
     # cpu/posterior/posterior.cpp
     "posterior_bytes": "int32*3 -> int64",
-    "posterior_cuts": "pointer*3 -> int64",
     "posterior_free": "pointer -> none",
-    "posterior_most_cuts": "int32 -> int32",
     "posterior_offsets": "pointer*2 -> none",
     "posterior_take": "pointer*5 -> none",
     "posteriors": "pointer*2 double int32*2 text pointer*2 -> int32",

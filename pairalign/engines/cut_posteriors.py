@@ -1,7 +1,7 @@
 """Posteriors of similar DNA sequences part by part; ``cpu/posterior/cuts.cpp`` cuts the pairs.
 
 Parts are computed on the host, whatever computes the other pairs: the same bytes for every device.
-A pair is computed as a whole where a residue beside a cut is aligned with its counterpart with a
+Parts are merged where a residue beside the cut between them is aligned with its counterpart with a
 posterior below `_SURE`. Else no posterior differs by more than the cuts are unsure.
 """
 
@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.posteriors import ONE, SparsePosteriors, with_pairs
+from pairalign.alignments.posteriors import (
+    ONE,
+    SparsePosteriors,
+    join_posteriors,
+    with_pairs,
+)
+from pairalign.engines.cpu.cpu_posterior import join_parts
 from pairalign.sequences.alphabets import DNA
 
 if TYPE_CHECKING:
@@ -57,16 +63,36 @@ class CutPosteriors:
         long = np.flatnonzero(self._is_long[queries] & self._is_long[targets])
         if not len(long):
             return self._engine.compute(queries, targets)
-        counts = np.zeros(len(queries), np.int64)
+        counts = np.zeros(len(queries), np.int32)
         counts[long], parts = self._host.cut(queries[long], targets[long])
-        pair = np.repeat(np.arange(len(queries)), counts)
-        found = self._host.compute_parts(queries[pair], targets[pair], parts)
-        joined, is_sure = _join(found, parts, pair, queries, targets)
-        whole = np.flatnonzero((counts == 0) | ~is_sure)
+        joined = self._by_parts(queries, targets, counts, parts)
+        whole = np.flatnonzero(np.diff(joined.offsets) == 0)
         if not len(whole):
             return joined
         others = self._engine.compute(queries[whole], targets[whole])
         return with_pairs(joined, whole, others)
+
+    def _by_parts(
+        self,
+        queries: Indices,
+        targets: Indices,
+        counts: Indices,
+        parts: npt.NDArray[np.void],
+    ) -> SparsePosteriors:
+        """Return the posteriors of the pairs that are cut; the others have no entries."""
+        places = np.full(len(parts), -1, np.int64)
+        rounds: list[SparsePosteriors] = []
+        while True:
+            new = np.flatnonzero(places < 0)
+            pair = np.repeat(np.arange(len(queries)), counts)[new]
+            known = sum(map(len, rounds))
+            rounds.append(self._host.compute_parts(queries[pair], targets[pair], parts[new]))
+            places[new] = known + np.arange(len(new))
+            found = rounds[0] if len(rounds) == 1 else join_posteriors(rounds)
+            asked = queries, targets, counts, parts, places, found
+            counts, parts, places = self._host.merge_parts(*asked, _SURE)
+            if (places >= 0).all():
+                return join_parts(queries, targets, counts, parts, places, found)
 
     def cancel(self) -> None:
         """Make a running `compute`, and each to come, raise InterruptedError."""
@@ -76,42 +102,3 @@ class CutPosteriors:
     def close(self) -> None:
         """Free what the engine holds."""
         self._engine.close()
-
-
-def _join(
-    found: SparsePosteriors,
-    parts: npt.NDArray[np.void],
-    pair: npt.NDArray[np.int64],
-    queries: Indices,
-    targets: Indices,
-) -> tuple[SparsePosteriors, npt.NDArray[np.bool_]]:
-    """Join the posteriors of parts; return whether each pair's cuts are sure: others have none."""
-    part = np.repeat(np.arange(len(parts)), np.diff(found.offsets))
-    rows, columns = found.rows + parts["x"][part], found.columns + parts["y"][part]
-    sure = np.zeros((2, len(parts)), bool)
-    firsts, lasts = np.append(True, np.diff(pair) > 0), np.append(np.diff(pair) > 0, True)
-    if len(parts):
-        sure[0], sure[1] = firsts, lasts
-    is_sure_entry = found.values >= _SURE
-    for side, name, beside in ((0, "core", 0), (1, "core_end", 1)):
-        at = is_sure_entry & (rows == (parts[f"x_{name}"] - beside)[part])
-        at &= columns == (parts[f"y_{name}"] - beside)[part]
-        sure[side, part[at]] = True
-    is_sure = np.ones(len(queries), bool)
-    is_sure[pair[~sure.all(axis=0)]] = False
-    inside = (rows >= parts["x_core"][part]) & (rows < parts["x_core_end"][part])
-    inside &= (columns >= parts["y_core"][part]) & (columns < parts["y_core_end"][part])
-    inside &= is_sure[pair[part]]
-    counts = np.bincount(pair[part[inside]], minlength=len(queries))
-    arithmetic = np.zeros(len(queries), np.uint8)
-    np.maximum.at(arithmetic, pair, found.arithmetic)
-    joined = SparsePosteriors(
-        queries,
-        targets,
-        np.concatenate(([0], np.cumsum(counts))),
-        rows[inside],
-        columns[inside],
-        found.values[inside],
-        arithmetic,
-    )
-    return joined, is_sure

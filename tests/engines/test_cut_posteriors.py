@@ -32,6 +32,7 @@ PAIRS = {
     "substitutions and gaps": (GENE, TWIN, True),
     "the same": (GENE, GENE, True),
     "a long insertion": (GENE, TWIN[:400] + _gene(3, 300) + TWIN[400:], True),
+    "few differences": (GENE, GENE[:300] + "A" + GENE[301:600] + GENE[602:], True),
     "an inversion": (GENE, _changed(GENE[:300] + REVERSED + GENE[600:], 4), True),
     "a repeat in one": (GENE, TWIN[:500] + TWIN[300:], True),
     "repeats in both": (_gene(5, 40) * 20, _gene(5, 40) * 24, False),
@@ -106,6 +107,42 @@ def test_a_pair_whose_cuts_are_unsure_is_computed_as_a_whole(monkeypatch):
     pair = np.zeros(1, np.int32), np.ones(1, np.int32)
     found = CutPosteriors(host, host, sequences).compute(*pair)
     assert np.array_equal(found.values, host.compute(*pair).values)
+
+
+LONG = _gene(1, 1500)
+
+
+class _Nothing:
+    """An engine that is not asked."""
+
+    is_gpu, residues_at_once = False, 1
+
+
+@pytest.mark.parametrize(
+    ("other", "sure"),
+    [(_changed(LONG, 2), 65490), (_changed(LONG[:700] + _gene(3, 500) + LONG[700:], 2), 64880)],
+    ids=["more asked", "an insertion"],
+)
+def test_parts_beside_an_unsure_cut_are_merged_and_the_others_stay(other, sure, monkeypatch):
+    sequences = pairalign.SequenceSet.from_strings([LONG, other], alphabet="dna")
+    host = _engine(sequences)
+    pair = np.zeros(1, np.int32), np.ones(1, np.int32)
+    counts, parts = host.cut(*pair)
+    first = host.compute_parts(*(np.repeat(one, counts) for one in pair), parts)
+    merged, left, places = host.merge_parts(
+        *pair, counts, parts, np.arange(len(parts)), first, sure
+    )
+    assert 1 < merged[0] < counts[0]
+    assert 0 < (places < 0).sum() < len(places)
+    assert (left["x_core"][0], left["x_core_end"][-1]) == (0, len(LONG))
+    assert (left["x_core"][1:] >= left["x_core_end"][:-1]).all()
+    monkeypatch.setattr("pairalign.engines.cut_posteriors._SURE", sure)
+    found = CutPosteriors(_Nothing(), host, sequences).compute(
+        *pair
+    )  # nothing is left for an engine
+    shape = len(LONG), len(other)
+    apart = _dense(found, 0, shape) - _dense(host.compute(*pair), 0, shape)
+    assert np.abs(apart).max() < 0.01
 
 
 def test_proteins_are_never_cut():

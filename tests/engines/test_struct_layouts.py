@@ -87,7 +87,7 @@ TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
 SCORES = Source("cuda/papers/score_pairs.cuh")
 SUBOPTIMAL = Source("cpu/suboptimal/suboptimal.h")
 POSTERIOR = Source("cpu/posterior/model.h")
-POSTERIOR_CUTS = Source("cpu/posterior/cuts.cpp")
+POSTERIOR_CUTS = Source("cpu/posterior/cuts.h")
 TIES = Source("cpu/ties/ties.h")
 POSTERIOR_PATHS = Source("cpu/posterior/paths.cpp")
 CUDA_POSTERIOR = Source("cuda/posterior/posterior.cuh")
@@ -140,6 +140,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cpu_posterior.NativeModel, "pairalign_posterior_model", POSTERIOR),
     (cpu_posterior.NativePairs, "pairalign_posterior_pairs", POSTERIOR),
     (cpu_posterior.PART, "pairalign_posterior_cut", POSTERIOR_CUTS),
+    (cpu_posterior.NativeCutEntries, "pairalign_posterior_cut_entries", POSTERIOR_CUTS),
     (tcrdist.NativeRegion, "pairalign_region", TCRDIST),
     (tie_counts.NativeTiePairs, "pairalign_tie_pairs", TIES),
     (tie_counts.NativeTieCosts, "pairalign_tie_costs", TIES),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import c_double, c_int32, c_int64, c_void_p
+from ctypes import byref, c_double, c_int32, c_int64, c_void_p
 from dataclasses import fields
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors, join_posteriors, pairs_at
+from pairalign.alignments.posteriors import ARITHMETICS, SparsePosteriors
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.cpu_engine import READ_AHEAD_BYTES, instruction_set_of
@@ -56,17 +56,26 @@ class NativePairs(ctypes.Structure):
     )
 
 
+class NativeCutEntries(ctypes.Structure):
+    """``pairalign_posterior_cut_entries`` of ``cpu/posterior/cuts.h``."""
+
+    _fields_ = (
+        ("places", c_void_p),
+        ("offsets", c_void_p),
+        ("rows", c_void_p),
+        ("columns", c_void_p),
+        ("values", c_void_p),
+    )
+
+
 PART = np.dtype(
     [
         (name, np.int32)
         for name in ("x", "y", "x_end", "y_end", "x_core", "y_core", "x_core_end", "y_core_end")
     ]
 )
-"""``pairalign_posterior_cut`` of ``cpu/posterior/cuts.cpp``: a part of a pair, from where in both
+"""``pairalign_posterior_cut`` of ``cpu/posterior/cuts.h``: a part of a pair, from where in both
 sequences to where; and which of it counts."""
-
-
-_LAST_BASE = 3  # A, C, G and T
 
 
 class PosteriorEngine:
@@ -119,8 +128,6 @@ class PosteriorEngine:
         self._arithmetic = ARITHMETICS.index(arithmetic)
         self._cancelled = c_int32(0)
         self._unknown = len(sequences.alphabet.letters) - 1
-        is_other = (sequences.codes > _LAST_BASE) & (sequences.codes != self._unknown)
-        self._others = np.concatenate(([0], np.cumsum(is_other)))
 
     def close(self) -> None:
         """Free what it holds: nothing that would not be freed with it."""
@@ -157,18 +164,55 @@ class PosteriorEngine:
         self, queries: npt.NDArray[np.int32], targets: npt.NDArray[np.int32]
     ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.void]]:
         """Return how many parts each pair of DNA may be cut into, 0: none, and all parts."""
-        queries = np.ascontiguousarray(queries, np.int32)
-        targets = np.ascontiguousarray(targets, np.int32)
-        pairs = self._pairs(self._starts, self._lengths, queries, targets, self._unknown)
-        shorter = np.minimum(self._lengths[queries], self._lengths[targets]).tolist()
-        parts = np.empty(sum(map(library.pairalign_posterior_most_cuts, shorter)), PART)
         counts = np.empty(len(queries), np.int32)
-        found = library.pairalign_posterior_cuts(
-            ctypes.byref(pairs), counts.ctypes.data, parts.ctypes.data
-        )
-        if found < 0:
+        pairs = self._pairs(self._starts, self._lengths, queries, targets, self._unknown)
+        found = library.pairalign_posterior_cuts(byref(pairs), self._threads, counts.ctypes.data)
+        if not found:
             raise CapacityError("out of memory for the parts of pairs")
-        return counts, parts[:found]
+        parts = np.empty(int(counts.sum()), PART)
+        library.pairalign_posterior_take_cuts(found, parts.ctypes.data)
+        return counts, parts
+
+    def merge_parts(
+        self,
+        queries: npt.NDArray[np.int32],
+        targets: npt.NDArray[np.int32],
+        counts: npt.NDArray[np.int32],
+        parts: npt.NDArray[np.void],
+        places: npt.NDArray[np.int64],
+        found: SparsePosteriors,
+        sure: int,
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.void], npt.NDArray[np.int64]]:
+        """Merge parts of pairs on both sides of a cut at which a posterior is not sure.
+
+        Parameters
+        ----------
+        queries, targets, counts, parts
+            As `cut` returns them.
+        places : ndarray of int64, shape (parts,)
+            Which of `found` each part is.
+        found : SparsePosteriors
+            Of the parts.
+        sure : int
+            The least posterior of the residues beside a cut, in 65535ths.
+
+        Returns
+        -------
+        counts, parts, places : ndarray
+            0 parts: the pair is to be computed as a whole. Place -1: a part that is new.
+        """
+        counts, parts, places = counts.copy(), parts.copy(), places.copy()
+        pairs = self._pairs(self._starts, self._lengths, queries, targets, self._unknown)
+        entries = _entries_of(places, found)
+        left = library.pairalign_posterior_merge(
+            byref(pairs),
+            byref(entries),
+            sure,
+            counts.ctypes.data,
+            parts.ctypes.data,
+            places.ctypes.data,
+        )
+        return counts, parts[:left], places[:left]
 
     def compute_parts(
         self,
@@ -176,26 +220,14 @@ class PosteriorEngine:
         targets: npt.NDArray[np.int32],
         parts: npt.NDArray[np.void],
     ) -> SparsePosteriors:
-        """Compute the posteriors of parts of pairs of DNA, a query and a target for each part.
-
-        Those of the bases and N alone are computed together, whatever their sequences.
-        """
+        """Compute the posteriors of parts of pairs of DNA, a query and a target for each part."""
         starts = np.concatenate(
             (self._starts[queries] + parts["x"], self._starts[targets] + parts["y"])
         )
         lengths = np.concatenate((parts["x_end"] - parts["x"], parts["y_end"] - parts["y"]))
         rows = np.arange(len(parts), dtype=np.int32)
-        others = self._others[starts + lengths] - self._others[starts]
-        is_plain = (others[: len(parts)] + others[len(parts) :]) == 0
         columns = rows + np.int32(len(rows))
-        if is_plain.all():
-            return self._compute(starts, lengths, rows, columns, self._unknown)
-        plain, other = rows[is_plain], rows[~is_plain]
-        found = self._compute(starts, lengths, plain, columns[plain], self._unknown)
-        more = self._compute(starts, lengths, other, columns[other], -1)
-        joined, places = join_posteriors([found, more]), np.empty(len(rows), np.int64)
-        places[np.concatenate((plain, other))] = rows
-        return pairs_at(joined, places, rows, columns)
+        return self._compute(starts, lengths, rows, columns, self._unknown)
 
     def _compute(
         self,
@@ -210,14 +242,14 @@ class PosteriorEngine:
         pairs = self._pairs(starts, lengths, queries, targets, unknown)
         result = c_void_p()
         status = library.pairalign_posteriors(
-            ctypes.byref(pairs),
-            ctypes.byref(self._model),
+            byref(pairs),
+            byref(self._model),
             self._threshold,
             self._arithmetic,
             self._threads,
             self._set.encode(),
-            ctypes.byref(self._cancelled),
-            ctypes.byref(result),
+            byref(self._cancelled),
+            byref(result),
         )
         if status == NO_MEMORY:
             raise CapacityError("out of memory for the posteriors of pairs; allow fewer threads")
@@ -248,9 +280,41 @@ class PosteriorEngine:
         )
 
 
+def join_parts(
+    queries: npt.NDArray[np.int32],
+    targets: npt.NDArray[np.int32],
+    counts: npt.NDArray[np.int32],
+    parts: npt.NDArray[np.void],
+    places: npt.NDArray[np.int64],
+    found: SparsePosteriors,
+) -> SparsePosteriors:
+    """Return the posteriors of pairs by those of their parts; see `PosteriorEngine.merge_parts`.
+
+    Residues between parts have the mean of the posteriors beside them. A pair without parts has no
+    entries.
+    """
+    entries, totals = _entries_of(places, found), np.empty(len(queries), np.int64)
+    own = len(queries), counts.ctypes.data, parts.ctypes.data, byref(entries), totals.ctypes.data
+    library.pairalign_posterior_join(*own, None, None, None)
+    offsets = np.concatenate(([0], np.cumsum(totals)))
+    rows, columns = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
+    values, arithmetic = np.empty(offsets[-1], np.uint16), np.zeros(len(queries), np.uint8)
+    library.pairalign_posterior_join(
+        *own, rows.ctypes.data, columns.ctypes.data, values.ctypes.data
+    )
+    pair = np.repeat(np.arange(len(queries)), counts)
+    np.maximum.at(arithmetic, pair, found.arithmetic[places])
+    return SparsePosteriors(queries, targets, offsets, rows, columns, values, arithmetic)
+
+
 def thread_bytes(rows: int, columns: int, match_states: int = 1) -> int:
     """Return the bytes that a thread needs for pairs of sequences of such lengths."""
     return int(library.pairalign_posterior_bytes(rows, columns, match_states))
+
+
+def _entries_of(places: npt.NDArray[np.int64], found: SparsePosteriors) -> NativeCutEntries:
+    arrays = (places, found.offsets, found.rows, found.columns, found.values)
+    return NativeCutEntries(*(array.ctypes.data for array in arrays))
 
 
 def _native_model(model: PosteriorModel) -> NativeModel:
