@@ -154,6 +154,14 @@ class MultipleAlignment:
         return np.bincount(self.columns, minlength=self.width)
 
     @property
+    def unlike_occupancy(self) -> npt.NDArray[np.int64]:
+        """How many of them are of sequences of `unlike`, int64 of shape (width,)."""
+        is_unlike = np.zeros(len(self), bool)
+        is_unlike[[index for index, _ in self.unlike]] = True
+        residues = np.repeat(is_unlike, self.sequences.lengths)
+        return np.bincount(self.columns[residues], minlength=self.width)
+
+    @property
     def residue_confidence(self) -> npt.NDArray[np.float64]:
         """Mean posterior of each residue with others in its column; nan where there is none."""
         return _means(self.support, self.compared)

@@ -88,17 +88,23 @@ def _description(sequences: SequenceSet, index: int) -> str:
 
 
 def table_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
-    """TSV: a line a column: its number from 1, how many residues it has, and its confidence.
+    """TSV: a line a column: its number from 1, its residues, its confidence, and its outliers.
 
     The confidence is the mean posterior of the column's pairs of residues, with four decimals;
-    empty for a single residue.
+    empty for a single residue. Outliers: how many residues are of sequences that are like no other;
+    0 for ``--confidence-of``.
     """
     del order
-    yield "column\tresidues\tconfidence\n"
-    columns = zip(alignment.occupancy.tolist(), alignment.column_confidence.tolist(), strict=True)
-    for number, (residues, confidence) in enumerate(columns, 1):
+    yield "column\tresidues\tconfidence\toutliers\n"
+    columns = zip(
+        alignment.occupancy.tolist(),
+        alignment.column_confidence.tolist(),
+        alignment.unlike_occupancy.tolist(),
+        strict=True,
+    )
+    for number, (residues, confidence, outliers) in enumerate(columns, 1):
         shown = "" if np.isnan(confidence) else f"{confidence:.4f}"
-        yield f"{number}\t{residues}\t{shown}\n"
+        yield f"{number}\t{residues}\t{shown}\t{outliers}\n"
 
 
 MSA_LINES: dict[str, Callable[[MultipleAlignment, Sequence[int]], Iterator[str]]] = {

@@ -7,7 +7,7 @@ from html import escape
 from itertools import groupby
 from pathlib import Path
 
-from pairalign.alignments.multiple import MultipleAlignment
+from pairalign.alignments.multiple import MultipleAlignment, describe_unlike
 from pairalign.base.error_types import cut_name
 from pairalign.formats.marks import confidence_marks, residue_marks
 from pairalign.formats.matrix_text import MOST_PADDED
@@ -27,6 +27,7 @@ body { font-family: sans-serif; margin: 1em; background: #fff; color: #000 }
 pre { font: 13px/1.35 monospace }
 pre span, .key span { color: #000 }
 .key span { font-family: monospace; padding: 0 .4em }
+.unlike { text-decoration: underline dotted }
 """
 
 
@@ -34,21 +35,30 @@ def html_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[s
     """Yield a page by itself: blocks of 80 columns, below each the confidence of the columns.
 
     Residues have the colour of their confidence; those that have none, and gaps, have no colour.
+    What is like no other is said, and its name is underlined.
     """
     title = escape(Path(alignment.sequences.source).name)
     yield "<!doctype html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
     yield f"<title>{title}</title>\n<style>{_STYLE}{_rules()}</style>\n</head>\n<body>\n"
     yield f"<h1>{title}</h1>\n<p>{len(alignment)} sequences, {alignment.width} columns</p>\n"
     yield f"<p class='key'>Confidence: {_key()}</p>\n"
+    for name, share in alignment.named_unlike:
+        marked = f"<span class='unlike'>{escape(_shown(name))}</span>"
+        yield f"<p>{marked} {describe_unlike(share)}</p>\n"
     names = [_shown(alignment.sequences.names[index]) for index in order]
+    unlike = {index for index, _ in alignment.unlike}
+    labels = [
+        f"<span class='unlike'>{escape(name)}</span>" if index in unlike else escape(name)
+        for index, name in zip(order, names, strict=True)
+    ]
     margin = max(len("confidence"), *map(len, names)) + 2
     rows = [(alignment.text(index), residue_marks(alignment, index)) for index in order]
     below = confidence_marks(alignment.column_confidence).tobytes().decode()
     for start in range(0, alignment.width, _WIDTH):
         own = slice(start, start + _WIDTH)
         yield "<pre>\n"
-        for name, (row, marks) in zip(names, rows, strict=True):
-            yield f"{escape(name)}{' ' * (margin - len(name))}{_coloured(row[own], marks[own])}\n"
+        for name, label, (row, marks) in zip(names, labels, rows, strict=True):
+            yield f"{label}{' ' * (margin - len(name))}{_coloured(row[own], marks[own])}\n"
         yield f"{'confidence':<{margin}}{_coloured(below[own], below[own])}\n</pre>\n"
     yield "</body>\n</html>\n"
 

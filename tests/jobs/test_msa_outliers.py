@@ -218,6 +218,17 @@ def test_a_sequence_that_is_like_no_other_is_said(tmp_path, capsys):
     (outlier,) = json.loads(capsys.readouterr().err.splitlines()[-1])["outliers"]
     assert outlier["name"] == "u0"
     assert outlier["confident"] < 0.05
+    made = pairalign.msa(texts)
+    made.write(tmp_path / "m.tsv")
+    rows = [line.split("\t") for line in (tmp_path / "m.tsv").read_text().splitlines()]
+    assert rows[0][-1] == "outliers"
+    assert sum(int(row[-1]) for row in rows[1:]) == len(texts["u0"])
+    assert {row[-1] for row in rows[1:]} == {"0", "1"}
+    made.write(tmp_path / "m.html")
+    page = (tmp_path / "m.html").read_text()
+    assert "<p><span class='unlike'>u0</span> is like no other" in page
+    assert page.count("<span class='unlike'>u0</span>  ") > 0
+    assert "<span class='unlike'>r0" not in page
     rest = {name: text for name, text in texts.items() if name != "u0"}
     first = pairalign.msa(rest)
     assert not first.unlike
