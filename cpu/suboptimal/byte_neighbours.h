@@ -3,6 +3,7 @@
 //
 //   from_below(v, below)      lane l of the result is lane l - 1 of v; lane 0 is the last lane of `below`
 //   lose_unless(m, v, loss)   v less `loss`, but not below 0, where the mask is not set
+//   lose(v, loss)             the same in all lanes
 #pragma once
 
 #include "../simd/bytes.h"
@@ -19,6 +20,7 @@ static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) {
 static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
     return {_mm512_mask_subs_epu8(v.v, ~m, v.v, loss.v)};
 }
+static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {_mm512_subs_epu8(v.v, loss.v)}; }
 
 #elif defined(PAIRALIGN_AVX2)
 
@@ -31,6 +33,7 @@ static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) {
 static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
     return {_mm256_subs_epu8(v.v, Bytes::unless(m, loss).v)};
 }
+static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {_mm256_subs_epu8(v.v, loss.v)}; }
 
 #elif defined(PAIRALIGN_SSE41)
 
@@ -41,6 +44,7 @@ static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) { return {_mm_ali
 static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
     return {_mm_subs_epu8(v.v, Bytes::unless(m, loss).v)};
 }
+static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {_mm_subs_epu8(v.v, loss.v)}; }
 
 #elif defined(PAIRALIGN_NEON)
 
@@ -49,6 +53,7 @@ static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) { return {vextq_u
 static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
     return {vqsubq_u8(v.v, Bytes::unless(m, loss).v)};
 }
+static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) { return {vqsubq_u8(v.v, loss.v)}; }
 
 #else
 
@@ -56,9 +61,11 @@ static PAIRALIGN_INLINE void store_any(uint8_t* p, Bytes v) { v.store(p); }
 static PAIRALIGN_INLINE Bytes from_below(Bytes v, Bytes below) {
     return Bytes::each<Bytes>([&](int l) { return l ? v.v[l - 1] : below.v[Bytes::LANES - 1]; });
 }
+static PAIRALIGN_INLINE Bytes lose(Bytes v, Bytes loss) {
+    return Bytes::each<Bytes>([&](int l) { return v.v[l] > loss.v[l] ? v.v[l] - loss.v[l] : 0; });
+}
 static PAIRALIGN_INLINE Bytes lose_unless(Bytes::Mask m, Bytes v, Bytes loss) {
-    const Bytes lost = Bytes::unless(m, loss);
-    return Bytes::each<Bytes>([&](int l) { return v.v[l] > lost.v[l] ? v.v[l] - lost.v[l] : 0; });
+    return lose(v, Bytes::unless(m, loss));
 }
 
 #endif

@@ -1,8 +1,8 @@
-// The most that a local alignment scores on the cells that a given one leaves free, in 8 bits: tiers of rows,
-// whose antidiagonals stay in registers. Included by kernel_ISA.cpp, once for each instruction set.
+// The most that a local alignment scores on the cells that a given one leaves free, or near a diagonal, in 8
+// bits: tiers of rows, whose antidiagonals stay in registers. Included by kernel_ISA.cpp, once for each
+// instruction set.
 //
-// Lanes hold a score more than `zero`, which makes room for what gaps and mismatches cost: E, F and a barred
-// diagonal are never below 0, and never above what a cell has by itself.
+// Lanes hold a score, and 0 for all that is less: no local alignment goes on from there.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,20 @@
 namespace pairalign {
 namespace PAIRALIGN_ISA {
 
+template <int VECTORS>
 class FreeCells {
 public:
-    static constexpr int LANES = Bytes::LANES, VECTORS = LANES == 64 ? 4 : 2, ROWS = VECTORS * LANES;
+    static constexpr int LANES = Bytes::LANES, ROWS = VECTORS * LANES;
 
     explicit FreeCells(const SuboptimalJob& job)
         : job_(job),
           columns_(job.pair->column_count),
-          zero_(larger(job.pair->gap_open + job.pair->gap_extend, job.match - job.mismatch)),
           size_(static_cast<size_t>(columns_) + 2 * PAD),
           memory_(new uint8_t[3 * size_]),
           residues_(memory_.get()),
           h_(residues_ + size_),
           f_(h_ + size_) {
-        for (size_t k = 0; k < size_; ++k) {
-            residues_[k] = SUBOPTIMAL_NO_COLUMN;
-            h_[k] = static_cast<uint8_t>(zero_);
-            f_[k] = static_cast<uint8_t>(zero_ - job.pair->gap_open);
-        }
+        for (size_t k = 0; k < size_; ++k) residues_[k] = SUBOPTIMAL_NO_COLUMN, h_[k] = 0, f_[k] = 0;
         for (int32_t c = 1; c <= columns_; ++c)
             residues_[place(c)] = job.column_codes[static_cast<size_t>(c - 1)];
         for (int k = 0; k < 2 * ROWS; ++k) free_[k] = 0xFF;
@@ -45,9 +41,25 @@ public:
         const SuboptimalCell* const end = used + count;
         for (int32_t row = 0; row < job_.pair->row_count; row += ROWS) {
             if (*const_cast<const volatile int32_t*>(job_.pair->cancelled)) return -1;
-            if (!tier(row, used, end)) return -1;
+            if (!tier(row, 1, columns_, used, end)) return -1;
         }
-        return most_ - zero_;
+        return most_;
+    }
+
+    // On cells no further from the diagonal of a cell than `width` columns, and `around` rows before it and
+    // after it. `enough` where it is at least that, which has 8 bits.
+    int32_t most_near(SuboptimalCell at, int32_t around, int32_t width, int32_t enough) {
+        const int32_t end = smaller(at.row + around, job_.pair->row_count);
+        const SuboptimalCell* none = nullptr;
+        for (int32_t row = larger(0, at.row - around); row < end; row += ROWS) {
+            const int32_t middle = at.column + row - at.row;
+            const int32_t first = larger(1, middle - width), last = smaller(columns_, middle + ROWS + width);
+            if (first > last) continue;
+            if (!tier(row, first, last, none, none) || most_ >= enough) return enough;
+            // Of these columns the last row was not made.
+            for (int32_t k = 1; k < LANES; ++k) h_[place(last + k)] = f_[place(last + k)] = 0;
+        }
+        return most_;
     }
 
 private:
@@ -55,44 +67,41 @@ private:
     static constexpr int32_t GROWTH = 64;  // that scores may have between two looks at them
 
     static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
+    static int32_t smaller(int32_t a, int32_t b) { return a < b ? a : b; }
 
     // Columns stand from the last one to the first.
     size_t place(int32_t column) const { return static_cast<size_t>(PAD + columns_ - column); }
 
-    bool tier(int32_t row, const SuboptimalCell*& used, const SuboptimalCell* used_end) {
+    // Makes the cells of a tier, in its first row from one column to another, in each other row from one
+    // column less on.
+    bool tier(int32_t row, int32_t first, int32_t last, const SuboptimalCell*& used,
+              const SuboptimalCell* used_end) {
         alignas(64) uint8_t codes[ROWS];
         for (int i = 0; i < ROWS; ++i)
             codes[i] = row + i < job_.pair->row_count ? job_.row_codes[static_cast<size_t>(row + i)]
                                                       : static_cast<uint8_t>(SUBOPTIMAL_NO_ROW);
-        const Bytes zero = Bytes::set(zero_), open = Bytes::set(job_.pair->gap_open);
-        const Bytes extend = Bytes::set(job_.pair->gap_extend), match = Bytes::set(job_.match);
-        const Bytes mismatch = Bytes::set(job_.mismatch), barred = Bytes::set(-job_.mismatch);
+        const Bytes open = Bytes::set(job_.pair->gap_open), extend = Bytes::set(job_.pair->gap_extend);
+        const Bytes match = Bytes::set(job_.match), loss = Bytes::set(job_.match - job_.mismatch);
+        const Bytes zero = Bytes::set(0);
         Bytes residue[VECTORS], diagonal[VECTORS], h[VECTORS], e[VECTORS], f[VECTORS], best = zero;
         for (int k = 0; k < VECTORS; ++k) {
             residue[k] = Bytes::load(codes + k * LANES);
-            diagonal[k] = h[k] = zero;
-            e[k] = f[k] = Bytes::sub(zero, open);
+            diagonal[k] = h[k] = e[k] = f[k] = zero;
         }
-        const auto step = [&](int32_t d) __attribute__((always_inline)) {
+        const auto step = [&](int32_t d, const uint8_t* keep) __attribute__((always_inline)) {
             const size_t at = place(d);
-            if (used != used_end && used->row <= row + ROWS && used->row - row - 1 + used->column == d) {
-                const uint8_t* const keep = free_ + ROWS - (used->row - row - 1);
-                for (int k = 0; k < VECTORS; ++k)
-                    diagonal[k] =
-                        Bytes::max(Bytes::bit_and(diagonal[k], Bytes::load_any(keep + k * LANES)), barred);
-                ++used;
-            }
             const Bytes h_above = Bytes::load_any(h_ + at - (LANES - 1)),
                         f_above = Bytes::load_any(f_ + at - (LANES - 1));
             for (int k = VECTORS - 1; k >= 0; --k) {
                 const Bytes h_up = from_below(h[k], k ? h[k - 1] : h_above);
                 const Bytes f_up = from_below(f[k], k ? f[k - 1] : f_above);
                 const auto equal = Bytes::eq(residue[k], Bytes::load_any(residues_ + at + k * LANES));
-                const Bytes aligned = Bytes::add(diagonal[k], Bytes::blend(equal, match, mismatch));
-                h[k] = Bytes::max(Bytes::max(aligned, e[k]), Bytes::max(f_up, zero));
-                const Bytes opened = Bytes::sub(h[k], open);
-                e[k] = Bytes::max(Bytes::sub(e[k], extend), opened);
-                f[k] = Bytes::max(Bytes::sub(f_up, extend), opened);
+                Bytes aligned = lose_unless(equal, Bytes::add(diagonal[k], match), loss);
+                if (keep != nullptr) aligned = Bytes::bit_and(aligned, Bytes::load_any(keep + k * LANES));
+                h[k] = Bytes::max(aligned, Bytes::max(e[k], f_up));
+                const Bytes opened = lose(h[k], open);
+                e[k] = Bytes::max(lose(e[k], extend), opened);
+                f[k] = Bytes::max(lose(f_up, extend), opened);
                 diagonal[k] = h_up;
                 best = Bytes::max(best, h[k]);
             }
@@ -100,11 +109,17 @@ private:
             store_any(h_ + below, h[VECTORS - 1]);
             store_any(f_ + below, f[VECTORS - 1]);
         };
-        const int32_t steps = GROWTH / job_.match;
+        const int32_t steps = GROWTH / job_.match, stop = last + ROWS;
         const Bytes limit = Bytes::set(255 - GROWTH);
-        for (int32_t d = 1; d < columns_ + ROWS;) {
-            const int32_t end = d + steps < columns_ + ROWS ? d + steps : columns_ + ROWS;
-            for (; d < end; ++d) step(d);
+        for (int32_t d = first; d < stop;) {
+            const int32_t end = smaller(d + steps, stop);
+            while (d < end) {
+                int32_t next = end;
+                if (used != used_end && used->row <= row + ROWS)
+                    next = smaller(end, used->row - row - 1 + used->column);
+                for (; d < next; ++d) step(d, nullptr);
+                if (d < end) step(d++, free_ + ROWS - (used->row - row - 1)), ++used;
+            }
             if (Bytes::any(Bytes::ge(best, limit))) return false;
         }
         alignas(64) uint8_t found[LANES];
@@ -114,17 +129,25 @@ private:
     }
 
     const SuboptimalJob& job_;
-    const int32_t columns_, zero_;
+    const int32_t columns_;
     const size_t size_;
     std::unique_ptr<uint8_t[]> memory_;
     uint8_t *residues_, *h_, *f_;  // of the columns; the latter two in the last row of the tier above
     uint8_t free_[2 * ROWS];       // one cell in the middle is not
-    int32_t most_ = zero_;
+    int32_t most_ = 0;
 };
 
 inline int32_t suboptimal_most_free(const SuboptimalJob& job, const SuboptimalCell* used, size_t count) {
     const int32_t most = has_rare_gaps(job) ? RareGaps(job, used, count).most() : -1;
-    return most >= 0 ? most : FreeCells(job).most(used, count);
+    return most >= 0 ? most : FreeCells<Bytes::LANES == 64 ? 4 : 2>(job).most(used, count);
+}
+
+// As many rows for each instruction set, so that all look at the same cells.
+constexpr int NEAR_ROWS = 128;
+
+inline int32_t suboptimal_most_near(const SuboptimalJob& job, SuboptimalCell at, int32_t around,
+                                    int32_t width, int32_t enough) {
+    return FreeCells<NEAR_ROWS / Bytes::LANES>(job).most_near(at, around, width, enough);
 }
 
 }  // namespace PAIRALIGN_ISA

@@ -13,5 +13,6 @@ const SuboptimalKernel suboptimal_avx512 = {"avx512",
                                             avx512::suboptimal_ends,
                                             avx512::suboptimal_tile,
                                             avx512::suboptimal_band,
-                                            avx512::suboptimal_most_free};
+                                            avx512::suboptimal_most_free,
+                                            avx512::suboptimal_most_near};
 }  // namespace pairalign

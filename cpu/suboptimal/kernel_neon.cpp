@@ -13,5 +13,6 @@ const SuboptimalKernel suboptimal_neon = {"neon",
                                           neon::suboptimal_ends,
                                           neon::suboptimal_tile,
                                           neon::suboptimal_band,
-                                          neon::suboptimal_most_free};
+                                          neon::suboptimal_most_free,
+                                          neon::suboptimal_most_near};
 }  // namespace pairalign

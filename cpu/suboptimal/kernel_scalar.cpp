@@ -12,5 +12,6 @@ const SuboptimalKernel suboptimal_scalar = {"scalar",
                                             scalar::suboptimal_ends,
                                             scalar::suboptimal_tile,
                                             scalar::suboptimal_band,
-                                            scalar::suboptimal_most_free};
+                                            scalar::suboptimal_most_free,
+                                            scalar::suboptimal_most_near};
 }  // namespace pairalign

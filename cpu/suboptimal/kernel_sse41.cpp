@@ -13,5 +13,6 @@ const SuboptimalKernel suboptimal_sse41 = {"sse41",
                                            sse41::suboptimal_ends,
                                            sse41::suboptimal_tile,
                                            sse41::suboptimal_band,
-                                           sse41::suboptimal_most_free};
+                                           sse41::suboptimal_most_free,
+                                           sse41::suboptimal_most_near};
 }  // namespace pairalign

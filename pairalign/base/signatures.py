@@ -57,6 +57,10 @@ SIGNATURES = {
     # cpu/suboptimal/suboptimal.h
     "band_alignment": "pointer text pointer*3 int32 -> int32",
     "suboptimal_alignment": "pointer text pointer*2 -> int32",
+    # cpu/suboptimal/seed_pairs.h
+    "close_read_seeds": "pointer -> none",
+    "open_read_seeds": "pointer -> pointer",
+    "seed_pairs": "pointer int32 text pointer -> int32",
     # cpu/suboptimal/screen.cpp
     "suboptimal_screen": "pointer int64 int32 pointer -> int32",
     # cpu/gpu_plan/chosen_pairs.cpp

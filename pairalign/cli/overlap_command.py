@@ -34,7 +34,7 @@ from pairalign.formats import (
 from pairalign.formats.writer import Shown
 from pairalign.jobs.overlaps.overlap import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.overlap_plan import check_costs
-from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy
+from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy, recall_of
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.run.destination import Destination, OutputRequest
 from pairalign.jobs.run.file_checks import check_files
@@ -292,8 +292,11 @@ def _add_stages(lines: Lines, run: OverlapJob) -> None:
     }
     found = run.candidates
     if found is not None and found.seconds:
-        text = f"{len(found.first):,} in {found.seconds:.2f} s"
-        lines.add("candidates", text, candidates=len(found.first))
+        count = len(found.first)
+        text = f"{count:,} in {found.seconds:.2f} s"
+        if found.source == SEEDS:
+            text += f" of {2 * run.alignment.problem.pairs:,}: {recall_of(limits)}"
+        lines.add("candidates", text, candidates=count)
     for name, (title, what) in passing.items():
         stage = stages[name]
         is_said = run.candidates is None if name == SCORE else bool(stage.alignments)

@@ -112,10 +112,11 @@ class OverlapThresholdsOptions(Asked):
     )
     candidates: Any = option(
         help="align only these pairs, on their strands: PAF, as minimap2 -x ava-ont writes it, or "
-        "two names a line; - is stdin; mappy finds them (needs pip install 'pairalign[overlap]')",
+        "two names a line; - is stdin; seeds or mappy find them (the latter needs pip install "
+        "'pairalign[overlap]')",
         about="align these pairs alone, on the strands that are given: PAF, or a list of names, "
-        "see `pairalign.reads.candidates`; or ``mappy``: those that mappy finds",
-        metavar="FILE|mappy",
+        "see `pairalign.reads.candidates`; or those that share seeds: ``seeds``, or ``mappy``",
+        metavar="FILE|seeds|mappy",
         kind=PATH,
     )
 

@@ -39,6 +39,7 @@ from pairalign.engines.cpu import (
     cpu_posterior,
     near_pairs,
     posterior_paths,
+    seed_pairs,
     suboptimal,
     tcrdist,
 )
@@ -85,6 +86,7 @@ PACKED = Source("cuda/packed/tile.cuh", "packed", ("cuda/packed/moves.cuh",))
 RUNS = Source("cuda/packed/runs.cu")
 TILES = Source("cuda/pair_per_thread/tiles.cuh", "pair-per-thread")
 SCORES = Source("cuda/papers/score_pairs.cuh")
+SEED_PAIRS = Source("cpu/suboptimal/seed_pairs.h")
 SUBOPTIMAL = Source("cpu/suboptimal/suboptimal.h")
 POSTERIOR = Source("cpu/posterior/model.h")
 POSTERIOR_CUTS = Source("cpu/posterior/cuts.h")
@@ -133,6 +135,7 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (pruned.PAIR, "PrunedPair", PRUNED),
     (pruned.RESULT, "PrunedResult", PRUNED),
     (pruned.PARAMETERS, "Params", PRUNED),
+    (seed_pairs.NativeSeedReads, "pairalign_seed_reads", SEED_PAIRS),
     (suboptimal.NativePair, "pairalign_suboptimal_pair", SUBOPTIMAL),
     (suboptimal.NativeFound, "pairalign_suboptimal_found", SUBOPTIMAL),
     (near_pairs.NativeCosts, "pairalign_costs", NEAR),

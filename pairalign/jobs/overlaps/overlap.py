@@ -19,7 +19,12 @@ from pairalign.base.function_options import takes
 from pairalign.jobs.overlaps.overlap_plan import plan_overlaps
 from pairalign.jobs.overlaps.overlap_procedure import OverlapProcedure
 from pairalign.jobs.overlaps.overlap_table import Overlaps
-from pairalign.jobs.overlaps.seeded_candidates import MAPPY, import_mappy, seed_candidates
+from pairalign.jobs.overlaps.seeded_candidates import (
+    MAPPY,
+    SEEDS,
+    find_candidates,
+    import_mappy,
+)
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.function_call import Call
@@ -164,14 +169,14 @@ def plan_overlap_job(
     candidates = request.candidates
     if candidates == MAPPY:
         import_mappy()  # what is missing is said before any work
-    elif candidates is not None and not isinstance(candidates, Candidates):
+    elif candidates not in (None, SEEDS) and not isinstance(candidates, Candidates):
         candidates = read_candidates(candidates, reads)
     plan = plan_overlaps(request, reads, threads=threads, memory_bytes=memory_bytes)
     message = plan.scoring.replaced_message(reads)
     if message:
         warn(message)
-    if candidates == MAPPY:
-        candidates = seed_candidates(reads, plan.preset, plan.thresholds.min_overlap, threads)
+    if candidates in (MAPPY, SEEDS):
+        candidates = find_candidates(candidates, reads, plan, threads)
     assert candidates is None or isinstance(candidates, Candidates)
     procedure = OverlapProcedure(plan.thresholds, request.filter, candidates)
     job = align_overlaps(

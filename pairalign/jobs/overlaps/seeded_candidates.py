@@ -1,4 +1,8 @@
-"""Candidates by mappy, minimap2's library: which reads share seeds, and on which strand.
+"""Candidates by seeds, pairalign's own or those of mappy, minimap2's library: pairs and strands.
+
+Own seeds are words of equal residues. Where thresholds force a run of them, each pair that has such
+a run is a candidate, so that no overlap is missed. Elsewhere several seeds must be near a diagonal,
+and an alignment near them must score 0.7 of what an overlap must.
 
 References
 ----------
@@ -8,24 +12,38 @@ H. Li: Minimap2: pairwise alignment for nucleotide sequences. Bioinformatics 34(
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import DeviceError, MissingPackageError, PairListError
+from pairalign.engines.cpu.seed_pairs import pairs_with_seeds
 from pairalign.jobs.overlaps import seed_worker
+from pairalign.jobs.overlaps.overlap_plan import OverlapPlan
+from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.reads.candidates import Candidates
 from pairalign.reads.presets import Preset
+from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
-MAPPY = "mappy"
-"""What ``--candidates`` calls it."""
+MAPPY, SEEDS = "mappy", "seeds"
+"""What ``--candidates`` calls them."""
+
+_WORDS, _RESIDUES_A_WORD = range(8, 13), 256
+"""Lengths of own seeds: the least of which a set has that number of residues for each word."""
+_POINTS, _SCORE = 14, Fraction(7, 10)
+"""What seeds near each other must have, see ``cpu/suboptimal/seed_pairs.cpp``; the share of an
+overlap's least score that an alignment near them must reach. Chosen by the lambda reads."""
+_RECALL = "99% of nanopore reads"
 
 _BAND = 100
 """mappy aligns every hit, which nobody asked for; in narrow bands that takes half as long."""
@@ -41,6 +59,60 @@ _ACCURATE_SEED, _ACCURATE_WINDOW = 19, 10
 """Seeds of accurate reads, not compressed: where A and T are many, reads without their runs of a
 base look alike everywhere."""
 _SHOWN_BYTES = 2000
+
+
+def find_candidates(name: str, reads: SequenceSet, plan: OverlapPlan, threads: int) -> Candidates:
+    """Find pairs of reads that share seeds, by the name that ``--candidates`` has for how.
+
+    Parameters
+    ----------
+    name : {"seeds", "mappy"}
+    reads : SequenceSet
+        Of DNA.
+    plan : OverlapPlan
+        Scoring and thresholds.
+    threads : int
+
+    Returns
+    -------
+    Candidates
+        By first read, second read and strand, whatever the threads.
+
+    Raises
+    ------
+    MissingPackageError
+        mappy is not installed.
+    PairListError
+        No two reads share seeds.
+    CapacityError
+        Out of memory.
+    """
+    if name == MAPPY:
+        return seed_candidates(reads, plan.preset, plan.thresholds.min_overlap, threads)
+    return own_candidates(reads, plan.scoring, plan.thresholds, threads)
+
+
+def own_candidates(
+    reads: SequenceSet, scoring: Scoring, thresholds: OverlapThresholds, threads: int
+) -> Candidates:
+    """Find pairs of reads that share pairalign's own seeds; see `find_candidates`."""
+    started = time.perf_counter()
+    run, score = thresholds.forced_run, thresholds.min_raw_score
+    word = _shortest_rare(reads, _WORDS, _RESIDUES_A_WORD)
+    table = pairs_with_seeds(
+        reads,
+        scoring,
+        word=min(word, run) if run else word,
+        least_seeds=min(_POINTS, run - min(word, run) + 1) if run else _POINTS,
+        least_score=0 if run else math.ceil(_SCORE * score),
+        threads=threads,
+    )
+    return _found_by(SEEDS, reads, table, started)
+
+
+def recall_of(thresholds: OverlapThresholds) -> str:
+    """Say how many of all overlaps own seeds find."""
+    return "no overlap is missed" if thresholds.forced_run else f"a sample, recall {_RECALL}"
 
 
 def import_mappy() -> Any:
@@ -97,10 +169,15 @@ def seed_candidates(
         path = os.path.join(folder, "reads.fa")
         _write_numbered(path, reads)
         table = _run_worker(reads.source, {"path": path, "threads": threads, "options": options})
+    return _found_by(MAPPY, reads, table, started)
+
+
+def _found_by(name: str, reads: SequenceSet, table: Int32s, started: float) -> Candidates:
+    """Return candidates from a table of first read, second read and strand."""
     if not len(table):
-        raise PairListError(f"{reads.source}: mappy finds no two reads that share seeds")
+        raise PairListError(f"{reads.source}: {name} finds no two reads that share seeds")
     strands = table[:, 2].astype(np.int8)
-    return Candidates(table[:, 0], table[:, 1], strands, MAPPY, time.perf_counter() - started)
+    return Candidates(table[:, 0], table[:, 1], strands, name, time.perf_counter() - started)
 
 
 def _seed_options(reads: SequenceSet, preset: Preset, min_overlap: int) -> dict[str, Any]:
@@ -143,13 +220,18 @@ def _run_worker(source: str, request: dict[str, Any]) -> Int32s:
 
 def _short_seed(reads: SequenceSet) -> int:
     """Residues of seeds no more frequent than in large sets: more where A and T are many."""
+    return _shortest_rare(reads, _SHORT_SEEDS, 1 / _WORDS_A_RESIDUE)
+
+
+def _shortest_rare(reads: SequenceSet, sizes: Sequence[int], residues_a_word: float) -> int:
+    """Return the least size of which words are rare, as the residues are distributed."""
     counts = np.bincount(reads.codes, minlength=4)[:4]
     shares = counts / max(1, counts.sum())
     words_a_residue = 1 / max(float((shares**2).sum()), 1e-9)  # as if all residues were as frequent
-    for seed in _SHORT_SEEDS[:-1]:
-        if words_a_residue**seed >= _WORDS_A_RESIDUE * reads.total_residues:
-            return seed
-    return _SHORT_SEEDS[-1]
+    for size in sizes[:-1]:
+        if words_a_residue**size * residues_a_word >= reads.total_residues:
+            return size
+    return sizes[-1]
 
 
 def _write_numbered(path: str, reads: SequenceSet) -> None:
