@@ -40,7 +40,7 @@ MAPPY, SEEDS = "mappy", "seeds"
 
 _WORDS, _RESIDUES_A_WORD = range(8, 13), 256
 """Lengths of own seeds: the least of which a set has that number of residues for each word."""
-_POINTS, _SCORE = 14, Fraction(7, 10)
+_POINTS, _SCORE = 13, Fraction(7, 10)
 """What seeds near each other must have, see ``cpu/suboptimal/seed_pairs.cpp``; the share of an
 overlap's least score that an alignment near them must reach. Chosen by the lambda reads."""
 _RECALL = "99% of nanopore reads"
