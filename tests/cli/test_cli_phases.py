@@ -59,7 +59,7 @@ PHASES = {
         READING,
         "pairalign.cli.overlap_command:plan_overlap_job",
         "pairalign.jobs.overlaps.overlap:read_candidates",
-        "pairalign.jobs.overlaps.overlap:seed_candidates",
+        "pairalign.jobs.overlaps.overlap:find_candidates",
         "pairalign.jobs.overlaps.overlap_procedure:open_filters",
         ALIGNING,
         "pairalign.cli.overlap_command:open_overlap_writer",
@@ -110,7 +110,7 @@ FORMATS = {
 }
 ADDED = {
     "read_candidates": ["--candidates", "pairs.txt"],
-    "seed_candidates": ["--candidates", "mappy"],
+    "find_candidates": ["--candidates", "seeds"],
     "open_filters": ["--filter", "bitwise"],
 }
 
@@ -148,8 +148,6 @@ def test_a_first_signal_ends_a_phase(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, phase: str
 ) -> None:
     assert PATIENCE_SECONDS < 2
-    if phase.endswith("seed_candidates"):
-        pytest.importorskip("mappy")
     monkeypatch.chdir(tmp_path)
     write_inputs()
     Path("out").write_text("before")

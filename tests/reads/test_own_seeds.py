@@ -1,0 +1,118 @@
+"""Candidates by pairalign's own seeds: nothing is missed where runs are forced, else little."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from checks import assert_same
+from overlapping import GENOME, changed, find
+from simulated_reads import simulate
+from strand_problems import other_strand
+
+import pairalign
+from pairalign.cli.main import main
+from pairalign.engines.cpu.cpu_engine import instruction_sets
+from pairalign.engines.cpu.seed_pairs import pairs_with_seeds
+from pairalign.errors import PairListError
+from pairalign.reads.presets import PRESETS
+from pairalign.sequences.sets import SequenceSet
+
+ACCURATE = {"preset": "hifi", "min_overlap": 100, "min_identity": 0.95, "min_score": 60}
+"""A run of 16 bases is forced."""
+
+
+def reads_of(share: float, genome: str = GENOME, mean: int = 500) -> dict[str, str]:
+    rng = np.random.default_rng(3)
+    reads = {}
+    for k in range(40):
+        start = int(rng.integers(0, len(genome) - 120))
+        piece = changed(genome[start : start + int(rng.integers(100, 2 * mean))], share, k)
+        reads[f"r{k}"] = piece if rng.integers(2) else other_strand(piece)
+    return reads
+
+
+def noisy_reads() -> dict[str, str]:
+    codes = np.random.default_rng(8).integers(0, 4, 8000)
+    return simulate(codes, "uneven", coverage=8, mean=1500, seed=2)
+
+
+@pytest.mark.parametrize("options", [{}, {"all_strands": True}, {"mode": "semiglobal"}])
+def test_no_overlap_is_missed_where_runs_are_forced(options: dict[str, object]) -> None:
+    """Words of a tandem repeat are in very many places, and N in none."""
+    unit = GENOME[:50]
+    reads = reads_of(0.01) | {f"t{k}": (30 * unit)[k : 400 + 9 * k] for k in range(12)}
+    reads |= {"n": 300 * "N", "short": "ACGT", "some": GENOME[:150] + "N" + GENOME[151:300]}
+    every = find(reads, **ACCURATE, **options)
+    found = find(reads, **ACCURATE, **options, candidates="seeds")
+    assert_same(found.alignments, every.alignments)
+    assert len(every) > 200
+    assert found.stages["align"].alignments < 2 * len(reads) * len(reads) / 3
+
+
+def test_noisy_reads_lose_few_overlaps() -> None:
+    """Reads of one set with 4 to 20% errors; each overlap found has the bytes that it has."""
+    reads = noisy_reads()
+    options = {"device": "cpu", "max_overlaps": 1, "preset": "ont"}
+    every = pairalign.overlap(reads, **options)
+    found = pairalign.overlap(reads, **options, candidates="seeds")
+    places = [list(zip(one.query, one.target, strict=True)) for one in (every, found)]
+    kept = [k for k, pair in enumerate(places[0]) if pair in set(places[1])]
+    assert_same(found.alignments, every.take(np.array(kept)).alignments)
+    assert len(found) >= 0.99 * len(every) > 100
+    assert found.stages["align"].alignments < len(reads) ** 2 / 4
+
+
+def test_threads_and_instruction_sets_find_the_same() -> None:
+    reads = SequenceSet.from_strings(noisy_reads())
+    tables = [
+        pairs_with_seeds(
+            reads,
+            PRESETS["ont"].scoring("local"),
+            word=8,
+            least_seeds=13,
+            least_score=40,
+            threads=threads,
+            instruction_set=isa,
+        ).tolist()
+        for threads, isa in [(1, None), *((3, one) for one in instruction_sets())]
+    ]
+    assert all(one == tables[0] for one in tables)
+    assert tables[0] == sorted(tables[0], key=lambda row: (row[0], -row[2], row[1]))
+    assert len(tables[0]) > 100
+
+
+def test_a_score_is_needed_near_seeds() -> None:
+    """Reads with a run of 16 in common and nothing else are candidates where no score is asked."""
+    rng = np.random.default_rng(1)
+    first, second = ("".join(rng.choice(list("ACGT"), 900)) for _ in range(2))
+    reads = SequenceSet.from_strings([first, second[:500] + first[400:416] + second[500:]])
+    scoring = PRESETS["ont"].scoring("local")
+    options = {"word": 8, "least_seeds": 11, "threads": 1}
+    assert pairs_with_seeds(reads, scoring, **options, least_score=0).tolist() == [[0, 1, 1]]
+    assert pairs_with_seeds(reads, scoring, **options, least_score=14).tolist() == [[0, 1, 1]]
+    assert pairs_with_seeds(reads, scoring, **options, least_score=60).tolist() == []
+
+
+def test_seeds_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("reads.fa").write_text("".join(f">{n}\n{one}\n" for n, one in noisy_reads().items()))
+    command = ["overlap", "reads.fa", "--preset", "ont", "--candidates", "seeds", "--format", "paf"]
+    assert main([*command, "-o", "one.paf"]) == 0
+    said = capsys.readouterr().err
+    assert re.search(r"^ *candidates  \d+ in \d+\.\d\d s of [\d,]+: a sample, recall", said, re.M)
+    for k in (2, 1):
+        assert main([*command, "-q", "-o", "parts", "--shard", f"{k}/2"]) == 0
+    assert main(["merge", "parts", "-o", "all.paf", "-q"]) == 0
+    assert Path("all.paf").read_bytes() == Path("one.paf").read_bytes()
+    assert Path("one.paf").read_text().count("\n") > 100
+
+
+def test_reads_without_common_seeds() -> None:
+    for reads in ({"a": GENOME[:300], "b": GENOME[900:1200]}, {"a": "ACGT"}, {"a": "A", "b": "N"}):
+        with pytest.raises(PairListError, match="seeds finds no two reads that share seeds"):
+            find(reads, preset="ont", candidates="seeds")
