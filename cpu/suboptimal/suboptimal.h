@@ -167,8 +167,8 @@ struct SuboptimalKernel {
     // The most that an alignment scores which puts together none of the residues of the cells `used`, sorted.
     // -1: more than 8 bits hold, or cancelled.
     int32_t (*most_free)(const SuboptimalJob& job, const SuboptimalCell* used, size_t count);
-    // The most that an alignment scores near the diagonal of a cell, `around` rows before it and after it, and
-    // `width` columns beside it; `enough`, a number of 8 bits less 64, where it is at least that.
+    // The most that an alignment scores near the diagonal of a cell, `around` rows before it and after it,
+    // and `width` columns beside it; `enough`, a number of 8 bits less 64, where it is at least that.
     int32_t (*most_near)(const SuboptimalJob& job, SuboptimalCell at, int32_t around, int32_t width,
                          int32_t enough);
 };
