@@ -66,4 +66,6 @@ def kill_at_each(check: str, command: list[str]) -> int:
 if __name__ == "__main__":
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # no threads: they would not outlive a fork
     import_command()
+    if os.environ.get("FORMAT") == "parquet":
+        importlib.import_module("pyarrow.parquet")  # a second in each fork
     print(kill_at_each(sys.argv[1], sys.argv[2:]))
