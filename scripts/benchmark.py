@@ -32,11 +32,10 @@ from bench import (  # noqa: E402
     report,
     similar,
     statistics,
-    trees,
 )
 
 MODULES = (
-    commands, gpu, similar, statistics, reads, trees, msa, msa_families, msa_large,
+    commands, gpu, similar, statistics, reads, msa, msa_families, msa_large,
     msa_outliers, posterior,
 )  # fmt: skip
 """Each adds a command with `add_command`."""

@@ -86,16 +86,20 @@ def path(axes: Axes, points: Sequence[tuple[float, float]]) -> None:
 def draw_all(
     drawings: Mapping[str, Callable[[], None]], description: str, arguments: list[str] | None
 ) -> None:
-    """Write each drawing as SVG, the same bytes each time: identifiers from a seed, no date."""
+    """Write each drawing as SVG."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("-o", "--output", type=Path, default=FOLDER, help="default: docs/images")
     folder = parser.parse_args(arguments).output
     folder.mkdir(parents=True, exist_ok=True)
-    pyplot.rcParams.update(
-        {"svg.hashsalt": "pairalign", "svg.fonttype": "none", "font.family": "sans-serif"}
-    )
     for name, draw in drawings.items():
         draw()
-        pyplot.tight_layout()
-        pyplot.savefig(folder / f"{name}.svg", metadata={"Date": None})
-        pyplot.close()
+        save(folder / f"{name}.svg")
+
+
+def save(path: Path) -> None:
+    """Write what was drawn as SVG, the same bytes each time: identifiers from a seed, no date."""
+    fonts = {"svg.fonttype": "none", "font.family": "sans-serif"}
+    pyplot.rcParams.update({"svg.hashsalt": "pairalign", **fonts})
+    pyplot.tight_layout()
+    pyplot.savefig(path, metadata={"Date": None})
+    pyplot.close()

@@ -168,14 +168,16 @@ void align_pair(const pairalign_posterior_table& table, const pairalign_path_pai
     pairs.run_counts[pair] = writer.finish(pairs.fields, table.count, pair);
 }
 
-// As HMMER shows posteriors: tenths, rounded half up, and '*'.
-char mark_of(uint32_t value) {
-    const uint32_t tenths = (value * 10 + 32768) / 65535;
-    return tenths >= 10 ? '*' : static_cast<char>('0' + tenths);
+constexpr int MARKS = 10;
+
+// As HMMER: tenths and '*'; `least` has the least value of each mark above '0'.
+char mark_of(uint32_t value, const uint16_t* least) {
+    const int64_t tenths = std::upper_bound(least, least + MARKS, value) - least;
+    return tenths == MARKS ? '*' : static_cast<char>('0' + tenths);
 }
 
 void mark_pair(const pairalign_posterior_table& table, int64_t pair, const uint32_t* runs, int64_t count,
-               int32_t i, int32_t j, char* marks) {
+               int32_t i, int32_t j, const uint16_t* least, char* marks) {
     int64_t k = table.offsets[pair];
     const int64_t end = table.offsets[pair + 1];
     for (int64_t r = 0; r < count; r++) {
@@ -190,7 +192,7 @@ void mark_pair(const pairalign_posterior_table& table, int64_t pair, const uint3
         for (int32_t c = 0; c < length; c++, i++, j++) {
             while (k < end && (table.rows[k] < i || (table.rows[k] == i && table.columns[k] < j))) k++;
             const bool known = k < end && table.rows[k] == i && table.columns[k] == j;
-            *marks++ = mark_of(known ? table.values[k] : 0);
+            *marks++ = mark_of(known ? table.values[k] : 0, least);
         }
     }
 }
@@ -220,13 +222,13 @@ PAIRALIGN_API int32_t pairalign_posterior_paths(const pairalign_posterior_table*
 
 // Writes a mark for each column of alignments: digits and '*' for aligned residues, '.' for gaps. Alignment p
 // has its runs from run_offsets[p] on, begins at query_starts[p], target_starts[p] of its sequences, and has
-// its marks from mark_offsets[p] on.
+// its marks from mark_offsets[p] on; see `mark_of`.
 PAIRALIGN_API void pairalign_posterior_marks(const pairalign_posterior_table* table, const uint32_t* runs,
                                              const int64_t* run_offsets, const int32_t* query_starts,
                                              const int32_t* target_starts, const int64_t* mark_offsets,
-                                             int32_t threads, char* marks) {
+                                             const uint16_t* least, int32_t threads, char* marks) {
     pairalign::on_pairs(table->count, threads, [&](int64_t p) {
         pairalign::mark_pair(*table, p, runs + run_offsets[p], run_offsets[p + 1] - run_offsets[p],
-                             query_starts[p], target_starts[p], marks + mark_offsets[p]);
+                             query_starts[p], target_starts[p], least, marks + mark_offsets[p]);
     });
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.calibration import calibrate
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
 from pairalign.base.above import above
@@ -163,19 +164,23 @@ class MultipleAlignment:
 
     @property
     def residue_confidence(self) -> npt.NDArray[np.float64]:
-        """Mean posterior of each residue with others in its column; nan where there is none."""
-        return _means(self.support, self.compared)
+        """How likely each residue is right with others in its column; nan where there is none."""
+        return self._confidence(slice(None))
 
     def confidence_of(self, index: int) -> npt.NDArray[np.float64]:
         """Return `residue_confidence` of the sequence at an input index."""
-        own = slice(*self.sequences.offsets[index : index + 2].tolist())
-        return _means(self.support[own], self.compared[own])
+        return self._confidence(slice(*self.sequences.offsets[index : index + 2].tolist()))
 
     @property
     def column_confidence(self) -> npt.NDArray[np.float64]:
-        """Mean posterior of pairs of residues of each column; nan where there is none."""
-        sums = np.bincount(self.columns, self.support, minlength=self.width)
+        """Mean of `residue_confidence` of each column; nan where there is none."""
+        known = np.nan_to_num(self.residue_confidence) * self.compared
+        sums = np.bincount(self.columns, known, minlength=self.width)
         return _means(sums, np.bincount(self.columns, self.compared, minlength=self.width))
+
+    def _confidence(self, own: slice) -> npt.NDArray[np.float64]:
+        means = _means(self.support[own], self.compared[own])
+        return calibrate(means, self.sequences.alphabet, len(self))
 
     def to_biopython(self) -> Bio.Align.Alignment:
         """Convert to Biopython's object.

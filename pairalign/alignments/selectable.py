@@ -33,10 +33,10 @@ class Selectable(Tabular):
 
     @property
     def confidence(self) -> list[str]:
-        """How sure each column of each alignment is, computed from posteriors when asked for.
+        """How likely each column of each alignment is right, by posteriors, when asked for.
 
-        A mark for each column: ``0`` for a posterior of less than 0.05, ``1`` up to 0.15, ...,
-        ``*`` from 0.95 on, as HMMER shows them; ``.`` for gaps. ValueError without CIGARs, and
+        A mark for each column: ``0`` for a probability below 0.05, ``1`` up to 0.15, ..., ``*``
+        from 0.95 on, as HMMER shows them; ``.`` for gaps. ValueError without CIGARs, and
         where a query was reverse-complemented.
         """
         marks: list[str] = _above().mark_confidence(self)

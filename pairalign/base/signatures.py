@@ -131,7 +131,7 @@ SIGNATURES = {
     "posterior_cuts": "pointer int32 pointer -> pointer",
     "posterior_take_cuts": "pointer*2 -> none",
     # cpu/posterior/paths.cpp
-    "posterior_marks": "pointer*6 int32 pointer -> none",
+    "posterior_marks": "pointer*7 int32 pointer -> none",
     "posterior_paths": "pointer*3 -> int32",
     # cpu/posterior/posterior.cpp
     "posterior_bytes": "int32*3 -> int64",

@@ -90,9 +90,9 @@ def _description(sequences: SequenceSet, index: int) -> str:
 def table_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[str]:
     """TSV: a line a column: its number from 1, its residues, its confidence, and its outliers.
 
-    The confidence is the mean posterior of the column's pairs of residues, with four decimals;
-    empty for a single residue. Outliers: how many residues are of sequences that are like no other;
-    0 for ``--confidence-of``.
+    The confidence is how likely pairs of its residues are right, with four decimals; empty for a
+    single residue. Outliers: how many residues are of sequences that are like no other; 0 for
+    ``--confidence-of``.
     """
     del order
     yield "column\tresidues\tconfidence\toutliers\n"

@@ -2,7 +2,8 @@
 
 Families are in two halves: those of even number in the order of their names are for tuning, those
 of odd number for judging; nothing may be chosen by the second half. Where the data have qscore's
-tables, as published for other programs, these are lines as well.
+tables, as published for other programs, these are lines as well. "PROGRAM, our tree" aligns along
+ours.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ from typing import Any
 import numpy as np
 
 from bench.msa_score import Score, published, read_alignment, score
+from pairalign.jobs.distances.distance import distance
+from pairalign.jobs.distances.guide_tree import tree as make_tree
+from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.set_reading import read_fasta
 
 HALVES = {"tuning": slice(0, None, 2), "judging": slice(1, None, 2), "all": slice(None)}
 
@@ -36,6 +41,7 @@ COMMANDS = {
     ALL_AT_ONCE: OURS,
     "linsi": "mafft --localpair --maxiterate 1000 --quiet --thread 1 {fasta}",
     "mafft": "mafft --auto --quiet --thread 1 {fasta}",
+    "fftns": "mafft --quiet --thread 1 {fasta}",
     "muscle": "muscle -align {fasta} -output {out} -threads 1",
     "super5": "muscle -super5 {fasta} -output {out} -threads 1",
     "muscle3": "muscle3 -quiet -in {fasta} -out {out}",
@@ -45,6 +51,16 @@ COMMANDS = {
     "t_coffee": "t_coffee -seq {fasta} -output fasta_aln -outfile {out} -n_core 1 -quiet",
     "famsa": "famsa -t 1 {fasta} {out}",
     "pyfamsa": f"{sys.executable} {Path(__file__).with_name('pyfamsa_align.py')} {{fasta}} {{out}}",
+}
+OUR_TREE = ", our tree"
+ALONG = {
+    "clustalo": "--guidetree-in {newick}",
+    "fftns": "--treein {mafft}",
+    "famsa": "-gt import {newick}",
+    "muscle3": "-usetree_nowarn {newick}",
+}
+COMMANDS |= {
+    name + OUR_TREE: COMMANDS[name].replace(" ", f" {option} ", 1) for name, option in ALONG.items()
 }
 NEEDS = {"pyfamsa": "pyfamsa"}
 """Programs that are packages of Python."""
@@ -76,7 +92,8 @@ def add_command(commands: Any) -> None:
     parser.add_argument("--families", default="", help="only those whose names begin so: BB11")
     parser.add_argument("--half", choices=HALVES, default="tuning", help="(tuning)")
     parser.add_argument("--most", type=int, help="only the first N")
-    parser.add_argument("--programs", nargs="*", default=list(COMMANDS), choices=list(COMMANDS))
+    usual = [name for name in COMMANDS if name.removesuffix(OUR_TREE) not in ALONG]
+    parser.add_argument("--programs", nargs="*", default=usual, choices=list(COMMANDS))
     parser.add_argument("--json", type=Path, help="write the scores of all families here as well")
     parser.set_defaults(run=run_msa)
 
@@ -140,7 +157,20 @@ def align_all(program: str, data: Path, names: list[str]) -> Result:
 def _run(program: str, files: list[Path], out: Path, folder: str) -> float:
     """Align a family, or several at once; return the CPU seconds."""
     paths = [str(path.resolve()) for path in files]
-    command = [part.format(fasta=paths[0], out=out) for part in COMMANDS[program].split()]
+    named = {
+        "fasta": paths[0],
+        "out": out,
+        **{one: f"{folder}/{one}" for one in ("newick", "mafft")},
+    }
+    if program.endswith(OUR_TREE):
+        tree = make_tree(
+            distance(
+                read_fasta(files[0], alphabet=PROTEIN), measure="score", device="cpu", threads=1
+            )
+        )
+        Path(named["newick"]).write_text(tree.newick())
+        Path(named["mafft"]).write_text(tree.mafft())
+    command = [part.format(**named) for part in COMMANDS[program].split()]
     command += paths if program == ALL_AT_ONCE else []
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -154,7 +184,8 @@ def _run(program: str, files: list[Path], out: Path, folder: str) -> float:
 def table(results: dict[str, Result], names: list[str]) -> list[str]:
     """Make the table: means, and what pairalign is better by, with standard errors."""
     lines = [
-        f"{len(names)} families; Q and TC in per cent; pairalign less the other +- standard error",
+        f"{len(names)} families; Q and TC in per cent; pairalign less the other (our tree less its "
+        "own) +- standard error",
         "| program | Q | TC | dQ | dTC | CPU s |",
         "|---|---|---|---|---|---|",
     ]
@@ -162,9 +193,11 @@ def table(results: dict[str, Result], names: list[str]) -> list[str]:
     for program, result in results.items():
         q, tc = (_values(result, names, what) for what in ("pairs", "columns"))
         apart = ["", ""]
-        if ours is not None and program != "pairalign":
+        along = results.get(program.removesuffix(OUR_TREE)) if program.endswith(OUR_TREE) else None
+        if along is not None or (ours is not None and program != "pairalign"):
+            other, sign = (along, 1) if along is not None else (ours, -1)
             apart = [
-                _difference(_values(ours, names, what) - values)
+                _difference(sign * (values - _values(other, names, what)))
                 for what, values in (("pairs", q), ("columns", tc))
             ]
         lines.append(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from posterior_reference import posteriors as defined
 
 import pairalign
+from pairalign.alignments.calibration import calibrate
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.scoring.posterior_models import posterior_model
@@ -120,7 +121,7 @@ def test_files_are_legal_and_have_the_scores_of_their_columns(tmp_path: Path) ->
     assert main(["verify", str(paf), str(fasta), "-o", "-"]) == 0
 
 
-def test_marks_are_posteriors_of_the_columns() -> None:
+def test_marks_are_calibrated_posteriors_of_the_columns() -> None:
     sequences = family(3, [25, 30, 28])
     model = posterior_model(sequences.alphabet)
     for mode in ("global", "semiglobal", "local"):
@@ -136,8 +137,11 @@ def test_marks_are_posteriors_of_the_columns() -> None:
             assert marks.count(".") == alignment.gap_residues
             shown = marks.replace(".", "")
             for mark, cell in zip(shown, aligned_cells(alignment), strict=True):
-                expected = "0123456789*"[int(table[cell] * 10 + 0.5)] if table[cell] > 0.01 else "0"
-                assert mark == expected or abs(table[cell] * 10 % 1 - 0.5) < 1e-3
+                known = table[cell] if table[cell] > 0.01 else 0
+                (sure,) = calibrate(np.array([min(known, 1)]), sequences.alphabet, 2)
+                assert (
+                    mark == "0123456789*"[int(sure * 10 + 0.5)] or abs(sure * 10 % 1 - 0.5) < 1e-3
+                )
 
 
 def test_thresholds_are_for_the_alignment() -> None:

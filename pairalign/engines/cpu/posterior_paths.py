@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.calibration import least_posteriors
 from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
@@ -142,8 +143,9 @@ def mark_columns(
     Returns
     -------
     marks : ndarray of uint8, shape (columns of all,)
-        As HMMER's PP: ``0`` for less than 0.05, ``1`` up to 0.15, ..., ``*`` from 0.95 on; ``.``
-        for gaps.
+        As HMMER's PP, of how likely residues are right
+        (`pairalign.alignments.calibration.least_posteriors`): ``0`` for less than 0.05, ``1`` up to
+        0.15, ..., ``*`` from 0.95 on; ``.`` for gaps.
     offsets : ndarray of int64, shape (n + 1,)
         Where those of each alignment begin.
     """
@@ -153,12 +155,14 @@ def mark_columns(
     marks = np.empty(int(offsets[-1]), np.uint8)
     runs = np.ascontiguousarray(alignments.cigar)
     starts = alignments.field("query_start"), alignments.field("target_start")
+    least = least_posteriors(alignments.queries.alphabet)
     library.pairalign_posterior_marks(
         ctypes.byref(_table(posteriors)),
         runs.ctypes.data,
         alignments.cigar_offsets.ctypes.data,
         *(one.ctypes.data for one in starts),
         offsets.ctypes.data,
+        least.ctypes.data,
         threads,
         marks.ctypes.data,
     )

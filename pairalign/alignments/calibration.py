@@ -1,0 +1,74 @@
+"""How likely aligned residues are right, by the mean of their posteriors.
+
+A posterior is too low, the more so the more sequences an alignment is made of: what the others say
+of two residues is not in the posterior of their pair. The weights are estimated from reference
+alignments (`pairalign.alignments.calibration_weights`). What is right there, with x the mean of the
+posteriors and n sequences, has the log odds a + b log x - c log(1 - x) - d / n. The curve rises.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.calibration_weights import WEIGHTS
+from pairalign.alignments.posteriors import ONE
+from pairalign.sequences.alphabets import Alphabet
+
+STEPS = 256
+"""Between those the curve is straight: the same bytes on every machine."""
+
+MARKS = 10
+"""Marks of confidence above ``0``, see `pairalign.formats.marks`."""
+
+Floats = npt.NDArray[np.float64]
+
+
+def calibrate(means: Floats, alphabet: Alphabet, sequences: int) -> Floats:
+    """Return how likely residues are right.
+
+    Parameters
+    ----------
+    means : ndarray of float64
+        Of each, the mean of its posteriors with others; nan: there is none, and stays.
+    alphabet : Alphabet
+    sequences : int
+        How many the alignment has.
+
+    Returns
+    -------
+    ndarray of float64
+    """
+    curve = _curve(alphabet.name, sequences)
+    places = np.nan_to_num(means) * STEPS
+    left = np.minimum(places.astype(np.int64), STEPS - 1)
+    found = curve[left] + (places - left) * (curve[left + 1] - curve[left])
+    return np.where(np.isnan(means), np.nan, found)
+
+
+def least_posteriors(alphabet: Alphabet) -> npt.NDArray[np.uint16]:
+    """Return the least posterior in an alignment of two sequences that has each mark above ``0``.
+
+    Returns
+    -------
+    ndarray of uint16, shape (MARKS,)
+        In 65535ths.
+    """
+    confidence = calibrate(np.arange(ONE + 1) / ONE, alphabet, 2)
+    tenths = np.floor(confidence * MARKS + 0.5)
+    return np.searchsorted(tenths, np.arange(1, MARKS + 1)).astype(np.uint16)
+
+
+@lru_cache(maxsize=64)
+def _curve(alphabet: str, sequences: int) -> Floats:
+    """Return the curve at all steps; at both ends that of half a step before them."""
+    start, low, high, few = WEIGHTS[alphabet]
+    found = []
+    for step in range(STEPS + 1):
+        mean = min(max(step, 0.5), STEPS - 0.5) / STEPS
+        odds = start + low * math.log(mean) - high * math.log(1 - mean) - few / sequences
+        found.append(round(1 / (1 + math.exp(-odds)), 6))
+    return np.array(found)
