@@ -137,13 +137,14 @@ def reliability(confidence: Array, right: Array) -> tuple[float, float, Array]:
 
 
 def draw(curves: dict[str, Array]) -> None:
-    """Draw what is right by confidence, a line a set."""
+    """Draw what is right by confidence, a line a set: bins of 200 residues or more."""
     from drawing import FOLDER, INK, pyplot, save
 
     _, axes = pyplot.subplots(figsize=(4.4, 4))
     axes.plot((0, 1), (0, 1), color=INK, linewidth=0.6)
     for name, bins in curves.items():
-        axes.plot(bins[:, 0], bins[:, 1], marker=".", linewidth=0.8, label=name)
+        x, y, _ = bins[bins[:, 2] >= 200].T
+        axes.plot(x, y, marker=".", linewidth=2 if name == "all" else 0.8, label=name)
     axes.set(xlabel="confidence", ylabel="right", xlim=(0, 1), ylim=(0, 1))
     axes.legend(fontsize=7)
     save(FOLDER / "confidence.svg")
@@ -168,13 +169,14 @@ def main() -> None:
     families = aligned(options, "judging")
     print("| set | families | residues | at 0.9 | columns | at 0.9 |\n|---|---|---|---|---|---|")
     curves = {}
-    for name in dict.fromkeys(f.name for f in families):
-        own = [f for f in families if f.name == name]
+    for name in (*dict.fromkeys(f.name for f in families), "all"):
+        own = [f for f in families if name in (f.name, "all")]
         residues = np.concatenate([(f.confidence, f.right) for f in own], axis=1)
         found = [reliability(*residues), reliability(*np.concatenate([f.columns for f in own], 1))]
         cells = [f"{error:.3f} | {near:.2f}" for error, near, _ in found]
         print(f"| {name} | {len(own)} | {' | '.join(cells)} |")
-        curves[name] = found[0][2]
+        if not name.endswith("pairs"):
+            curves[name] = found[0][2]
     if options.draw:
         draw(curves)
 
