@@ -34,10 +34,8 @@ from bench import (  # noqa: E402
     statistics,
 )
 
-MODULES = (
-    commands, gpu, similar, statistics, reads, msa, msa_families, msa_large,
-    msa_outliers, posterior,
-)  # fmt: skip
+MODULES = (commands, gpu, similar, statistics, reads, msa, msa_families, msa_large, msa_outliers,
+           posterior)  # fmt: skip
 """Each adds a command with `add_command`."""
 
 

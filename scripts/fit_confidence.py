@@ -61,13 +61,10 @@ def tasks(folders: list[Path], half: str) -> Iterator[Task]:
             found.setdefault(known[0] if known else folder.name, []).append(path)
         for name, paths in found.items():
             for path in paths[HALVES[half]]:
-                if (
-                    sum(map(len, read_alignment(folder / "in" / path.name).values()))
-                    > MOST_RESIDUES
-                ):
-                    continue
-                yield name, folder / "in" / path.name, path
-                yield f"{name}, pairs", path, path
+                given = folder / "in" / path.name
+                if sum(map(len, read_alignment(given).values())) <= MOST_RESIDUES:
+                    yield name, given, path
+                    yield f"{name}, pairs", path, path
 
 
 def measured(task: Task) -> list[Family]:
@@ -79,7 +76,7 @@ def measured(task: Task) -> list[Family]:
         return list(_compared(name, given, rows))
     order = np.random.default_rng(len(given)).permutation(sorted(given))
     pairs = [order[k : k + 2] for k in range(0, min(len(order) - 1, 2 * PAIRS), 2)]
-    own = [{one: given[one] for one in pair} for pair in pairs]
+    own = ({one: given[one] for one in pair} for pair in pairs)
     return [f for one in own if all(one.values()) for f in _compared(name, one, rows)]
 
 

@@ -8,7 +8,6 @@ ours.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import os
@@ -50,7 +49,6 @@ COMMANDS = {
     "kalign": "kalign -i {fasta} -o {out} -n 1",
     "t_coffee": "t_coffee -seq {fasta} -output fasta_aln -outfile {out} -n_core 1 -quiet",
     "famsa": "famsa -t 1 {fasta} {out}",
-    "pyfamsa": f"{sys.executable} {Path(__file__).with_name('pyfamsa_align.py')} {{fasta}} {{out}}",
 }
 OUR_TREE = ", our tree"
 ALONG = {
@@ -62,9 +60,6 @@ ALONG = {
 COMMANDS |= {
     name + OUR_TREE: COMMANDS[name].replace(" ", f" {option} ", 1) for name, option in ALONG.items()
 }
-NEEDS = {"pyfamsa": "pyfamsa"}
-"""Programs that are packages of Python."""
-
 
 PUBLISHED_MEANS = {
     ("bali3", "BB11"): (70.3, 48.5),
@@ -133,9 +128,6 @@ def run_msa(options: Namespace) -> None:
 
 def is_there(program: str) -> bool:
     """Tell whether a program can be run."""
-    package = NEEDS.get(program)
-    if package is not None:
-        return importlib.util.find_spec(package) is not None
     return shutil.which(COMMANDS[program].split()[0]) is not None
 
 

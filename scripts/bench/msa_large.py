@@ -18,7 +18,7 @@ import numpy as np
 from bench.msa import COMMANDS, HALVES, align_all, is_there, table
 from bench.msa_families import simulate, write_around, write_family
 
-PROGRAMS = ["pairalign", "pyfamsa", "mafft", "clustalo", "super5"]
+PROGRAMS = ["pairalign", "famsa", "mafft", "clustalo", "super5"]
 SIZES = {100: 20, 1000: 5, 10000: 1}
 SCORED = 1000
 """Members that are in the reference of a simulated family; a table of all would fill the memory."""

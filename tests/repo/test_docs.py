@@ -96,8 +96,8 @@ def test_numbers_of_the_msa_tutorial_are_those_of_its_alignment() -> None:
     for said in (
         f"{found.width} columns, of which {full.sum()} have a residue of at least 50 sequences.",
         f"In those the mean confidence is {sure.mean():.2f}.",
-        f"The most certain one is column {best}, at {sure.max():.3f},",
-        f"In {(sure < 0.5).sum()} of the {full.sum()} columns the confidence is below 0.5.",
+        f"The most certain one is column {best}, at {sure.max():.4f},",
+        f"In {(sure < 0.8).sum()} of the {full.sum()} columns the confidence is below 0.8.",
     ):
         assert said in words
 
