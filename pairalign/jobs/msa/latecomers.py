@@ -9,14 +9,16 @@ found by scores with free end gaps, in whole numbers:
 2. The family has the length that the most residues speak for, but no number of sequences for more
    than ten, or one in 64, do. What has less than half of it is short.
 3. Short ones are fragments if two that have a long relative in common are often not related to each
-   other. Domains that are alone in some sequences and a part of others mostly are; they stay.
+   other. Domains that are alone in some sequences and a part of others mostly are; they stay, and
+   what is much shorter is looked at apart.
 4. Where there are fragments, all that has less than two thirds is one; else many short outliers
    are.
 
-All others are aligned first. Outliers among up to 100 of them stay, for these are aligned by all
-pairs (up to 50 with rounds, see the shares of `pairalign.jobs.msa.progressive`), but where without
-them there are rounds; among more than 1,000 they cost more than they spoil. An outlier that turns
-out to be aligned with confidence is none (`pairalign.jobs.msa.one_family`).
+All others are aligned first. Up to 50 sequences are one tree, which the latecomers are the last of
+(`pairalign.jobs.msa.progressive`). Outliers among up to 100 others stay, for these are aligned by
+all pairs, but where without them there are rounds; among more than 1,000 they cost more than they
+spoil. An outlier that turns out to be aligned with confidence is none
+(`pairalign.jobs.msa.one_family`).
 """
 
 from __future__ import annotations
@@ -35,6 +37,9 @@ from pairalign.trees.tree_joining import ordered_tree
 
 _MOST_ALIKE = (5, 8)
 """How often fragments that have a long relative in common are related to each other, at most."""
+
+_PARTS = ((1, 2), (1, 3), (2, 9), (4, 27))
+"""Of the usual length: what is shorter may be fragments, where longer domains are none."""
 
 _LEAST_PAIRS = 20
 _LEAST_SHORT = 6
@@ -115,10 +120,8 @@ def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomer
     lengths = sequences.lengths.astype(np.int64)
     length = _usual_length(lengths[~lonely])
     short, long = 2 * lengths < length, 2 * lengths > 3 * length
-    added = np.zeros(count, bool)
-    if _are_fragments(related, columns, short):
-        added = 3 * lengths < 2 * length
-    elif int((lonely & short).sum()) >= _LEAST_SHORT:
+    added = _fragments(related, columns, lengths, length)
+    if not added.any() and int((lonely & short).sum()) >= _LEAST_SHORT:
         added = lonely & short
     is_fragment = added.copy()
     first = count - int(added.sum())
@@ -180,6 +183,15 @@ def _usual_length(lengths: Indices) -> int:
     return int(longest[(longest * speakers).argmax()])
 
 
+def _fragments(related: Flags, columns: Indices, lengths: Indices, length: int) -> Flags:
+    """Return which sequences are fragments, by a length that most residues speak for."""
+    for times, of in _PARTS:
+        short = of * lengths < times * length
+        if _are_fragments(related, columns, short):
+            return 3 * lengths < 2 * length if of == 2 else short
+    return np.zeros(len(lengths), bool)
+
+
 def _are_fragments(related: Flags, columns: Indices, short: Flags) -> bool:
     """Whether short sequences are of different parts of the long ones.
 
@@ -197,7 +209,7 @@ def _are_fragments(related: Flags, columns: Indices, short: Flags) -> bool:
 
 
 def graft_latecomers(tree: GuideTree, sequences: SequenceSet, order: Indices) -> GuideTree:
-    """Return the tree of all sequences: latecomers join at the root, one after the other.
+    """Return the tree of all sequences: latecomers join at the root, the longest first.
 
     Parameters
     ----------
@@ -214,7 +226,7 @@ def graft_latecomers(tree: GuideTree, sequences: SequenceSet, order: Indices) ->
     links[:, :2] = node[links[:, :2].astype(np.int64)]
     height, root = float(links[-1, 2]), count + first - 2
     late = order[first:]
-    late = late[np.argsort(sequences.canonical_order().argsort()[late])][::-1]
+    late = late[np.argsort(sequences.canonical_order().argsort()[late])]
     tops = root + np.arange(len(late))
     more = [tops, late, np.full(len(late), height), first + 1 + np.arange(len(late))]
     linkage = np.vstack((links, np.column_stack(more)))

@@ -11,6 +11,8 @@ from pairalign.alignments.posteriors import ONE
 from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.engines.cpu.cpu_msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.jobs.distances.guide_tree import build_tree
+from pairalign.jobs.msa.grouping import Indices, subset
+from pairalign.jobs.msa.latecomers import LEAST_FIRST, graft_latecomers
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.topology import Topology
@@ -27,6 +29,13 @@ UNRELATED = 0.2
 """The share of right columns that is expected of sequences that have nothing in common."""
 _LEAST_RELATED = 0.005
 
+_UNLIKE = 0.33
+"""What is like no other by its score belongs to a family if it has more right columns than this
+with those that are, in the mean; 1 in 20 outliers has."""
+
+_LATE = 0.3
+"""How much of the mean of others a fragment of their length would count in joins."""
+
 NEAR = 3
 """How many sequences count in full for another in rounds of consistency, at least."""
 
@@ -38,6 +47,8 @@ def align_graph(
     rounds: int,
     refinements: int,
     tree: GuideTree | None = None,
+    last: Indices | None = None,
+    doubtful: Indices | None = None,
 ) -> tuple[GuideTree, npt.NDArray[np.int32], int]:
     """Align sequences by the posteriors of all their pairs.
 
@@ -53,6 +64,11 @@ def align_graph(
         How often the alignment of distant sequences is cut in two and joined anew.
     tree : GuideTree, optional
         What to join along; default: UPGMA of distances by expected accuracy.
+    last : ndarray of int64, optional
+        Fragments. They decide nothing of the others: without a tree they are joined to the
+        alignment of these, and of residues that they have no counterpart of they say little.
+    doubtful : ndarray of int64, optional
+        So are those of these that have too few right columns with the others.
 
     Returns
     -------
@@ -61,33 +77,92 @@ def align_graph(
     width : int
     """
     accuracies, shorter = graph.accuracies(), _shorter(sequences)
+    is_last = _are_last(accuracies / shorter, len(sequences), last, doubtful)
     if tree is None:
-        tree = _tree(_distances(accuracies, shorter, sequences), sequences)
-    if fsum(accuracies) >= REFINED_BELOW * int(shorter.sum()):
+        tree = _tree_in_turn(_distances(accuracies, shorter, sequences), sequences, is_last)
+    one, other = np.triu_indices(len(sequences), 1)
+    decide = ~(is_last[one] | is_last[other])
+    if fsum(accuracies[decide]) >= REFINED_BELOW * int(shorter[decide].sum()):
         refinements = 0
-    weights = tree_weights(tree)
-    shares = _shares(accuracies / shorter, len(sequences))
+    covered = np.where(is_last, _coverage(sequences), 1)
+    weights = tree_weights(tree, _late(sequences, is_last))
+    shares = _shares(accuracies / shorter, covered)
     for _ in range(rounds):
         graph.relax(weights, shares, POSTERIOR_THRESHOLD)
     return tree, *graph.align(tree.children, weights, refinements)
 
 
-def _shares(condensed: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.uint16]:
+def _are_last(
+    condensed: npt.NDArray[np.float64],
+    count: int,
+    last: Indices | None,
+    doubtful: Indices | None,
+) -> npt.NDArray[np.bool_]:
+    """Return which sequences are last: of those in doubt none, if too few would be left."""
+    is_last = np.zeros(count, bool)
+    is_last[[] if last is None else last] = True
+    asked = np.zeros(count, bool)
+    asked[[] if doubtful is None else doubtful] = True
+    first = np.flatnonzero(~(is_last | asked))
+    if len(first) < LEAST_FIRST:
+        return is_last
+    table = _square(condensed, count)
+    for index in np.flatnonzero(asked).tolist():
+        is_last[index] |= fsum(table[index, first]) < _UNLIKE * len(first)
+    return is_last
+
+
+def _late(sequences: SequenceSet, is_last: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+    """Return how much last sequences count in joins: by their part of the others' lengths."""
+    lengths = np.sort(sequences.lengths[~is_last])
+    usual = int(lengths[len(lengths) // 2])
+    return np.where(is_last, _LATE * np.minimum(sequences.lengths / usual, 1), 0)
+
+
+def _coverage(sequences: SequenceSet) -> npt.NDArray[np.float64]:
+    """Return how much of each sequence (row) each other one may have a counterpart of."""
+    lengths = sequences.lengths.astype(np.float64)
+    return np.minimum(np.sqrt(lengths / lengths[:, np.newaxis]), 1)
+
+
+def _shares(
+    condensed: npt.NDArray[np.float64], covered: npt.NDArray[np.float64]
+) -> npt.NDArray[np.uint16]:
     """Return how much each sequence counts for each (row) in rounds, in 65535ths.
 
     All that are as near to it as its third nearest count alike. The others count less, by the
     shares of right columns: what is related to nothing has a long branch in the tree, and would
-    count most.
+    count most. Fragments count by what they cover.
     """
-    table = np.zeros((count, count))
-    first, second = np.triu_indices(count, 1)
-    table[first, second] = table[second, first] = condensed
-    related = np.maximum(table - UNRELATED, _LEAST_RELATED)
+    count = len(covered)
+    table = _square(condensed, count)
+    related = np.maximum(table - UNRELATED, _LEAST_RELATED) * covered
     near = -np.sort(-related, axis=1)[:, min(NEAR, count - 1) - 1]
     shares: npt.NDArray[np.uint16] = np.rint(
         ONE * np.minimum(related / near[:, np.newaxis], 1)
     ).astype(np.uint16)
     return shares
+
+
+def _square(condensed: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
+    table = np.zeros((count, count))
+    first, second = np.triu_indices(count, 1)
+    table[first, second] = table[second, first] = condensed
+    return table
+
+
+def _tree_in_turn(
+    distances: DistanceMatrix, sequences: SequenceSet, is_last: npt.NDArray[np.bool_]
+) -> GuideTree:
+    """Return UPGMA of all sequences, or of the first, which the last ones join in turn."""
+    if not is_last.any():
+        return _tree(distances, sequences)
+    first, last = np.flatnonzero(~is_last), np.flatnonzero(is_last)
+    some = subset(sequences, first)
+    one, other = np.triu_indices(len(sequences), 1)
+    own = distances.condensed[~(is_last[one] | is_last[other])]
+    tree = _tree(DistanceMatrix(list(some.names), own), some)
+    return graft_latecomers(tree, sequences, np.concatenate((first, last)))
 
 
 def _tree(distances: DistanceMatrix, sequences: SequenceSet) -> GuideTree:
@@ -116,12 +191,16 @@ def _distances(
     return DistanceMatrix(list(sequences.names), distances)
 
 
-def tree_weights(tree: Topology) -> npt.NDArray[np.int32]:
+def tree_weights(
+    tree: Topology, late: npt.NDArray[np.float64] | None = None
+) -> npt.NDArray[np.int32]:
     """Return how much each sequence counts: each branch's length shared by those below it.
 
     Parameters
     ----------
     tree : Topology
+    late : ndarray of float64, shape (n,), optional
+        How much a sequence counts, of the mean of those with 0, whose weights are without others.
 
     Returns
     -------
@@ -129,18 +208,20 @@ def tree_weights(tree: Topology) -> npt.NDArray[np.int32]:
         1 or more; about `MOST_WEIGHT` in all, and no more.
     """
     count = len(tree)
-    below = np.ones(tree.root + 1)
+    late = np.zeros(count) if late is None else late
+    is_first = late == 0
+    below = np.concatenate((is_first, np.zeros(tree.root + 1 - count)))
     for merge, children in enumerate(tree.children):
         below[count + merge] = below[children].sum()
     shares = np.zeros(tree.root + 1)
     for merge in range(count - 2, -1, -1):
         for child, length in zip(tree.children[merge], tree.lengths[merge], strict=True):
-            shares[child] = shares[count + merge] + length / below[child]
+            shares[child] = shares[count + merge] + length / max(below[child], 1)
     shares = shares[:count]
-    if not shares.sum() > 0:
-        shares = np.ones(count)
+    mean = shares[is_first].mean()
     # A copy of another sequence counts little, not nothing.
-    shares = np.maximum(shares / shares.mean(), 0.01)
+    shares = np.maximum(shares / mean, 0.01) if mean > 0 else np.ones(count)
+    shares = np.where(is_first, shares, late)
     weights: npt.NDArray[np.int32] = np.maximum(
         np.floor(shares / shares.sum() * (MOST_WEIGHT - count)), 1
     ).astype(np.int32)
