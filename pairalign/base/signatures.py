@@ -172,6 +172,8 @@ SIGNATURES = {
     "repeat_probabilities": "int64 pointer*2 int32 pointer int32 double*3 pointer -> none",
     # cpu/statistics/segments.cpp
     "low_complexity": "int64 pointer*2 int32 double*2 int32 pointer -> none",
+    # cpu/text/numbers.cpp
+    "format_numbers": "pointer int64 int32*2 pointer -> none",
     # cpu/text/runs.cpp
     "gather_runs": "int64 pointer*4 -> none",
     "offsets_of_runs": "int64 pointer*3 -> none",

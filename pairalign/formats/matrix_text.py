@@ -7,7 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.native import library
+
 DECIMALS = 6
+"""As in ``cpu/text/numbers.cpp``."""
 
 MOST_PADDED = 255
 """Characters to which names are padded at most: one that is longer would make each line so long."""
@@ -16,6 +19,9 @@ MOST_PADDED = 255
 def padded_width(names: Iterable[str]) -> int:
     """Return to how many characters names are padded, so that what follows them is in line."""
     return min(max(map(len, names)), MOST_PADDED)
+
+
+_format_numbers = library.pairalign_format_numbers
 
 
 class RowText:
@@ -38,21 +44,8 @@ class RowText:
 
     def format(self, values: npt.NDArray[np.floating]) -> bytes:
         """Write one row: ``0.123456`` each, padded to the width of the largest number."""
-        rest = np.rint(values.astype(np.float64) * 10**DECIMALS).astype(np.uint64)
-        text = np.empty((len(values), self.width), np.uint8)
-        text[:, 0] = self._separator
-        for column in range(self.width - 1, 0, -1):
-            if column == self._whole + 1:
-                text[:, column] = ord(".")
-                continue
-            rest, digit = np.divmod(rest, 10)
-            text[:, column] = digit + ord("0")
-        if self._whole > 1:
-            self._drop_leading_zeros(text)
+        numbers = np.ascontiguousarray(values, np.float64)
+        text = np.empty((len(numbers), self.width), np.uint8)
+        given = numbers.ctypes.data, len(numbers), self._separator, self._whole
+        _format_numbers(*given, text.ctypes.data)
         return text.tobytes()
-
-    def _drop_leading_zeros(self, text: npt.NDArray[np.uint8]) -> None:
-        leading = np.ones(len(text), bool)
-        for column in range(1, self._whole):
-            leading &= text[:, column] == ord("0")
-            text[leading, column] = ord(" ")
