@@ -50,6 +50,7 @@ from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.msa_copies import FamilyCopies, find_family_copies
 from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
+from pairalign.jobs.msa.word_distances import family_distances
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
@@ -127,7 +128,7 @@ def _align_distinct(
     sequences: SequenceSet, tree: GuideTree | None, computed: Computed
 ) -> tuple[_Aligned, Indices]:
     """Return the alignment, and which sequences are of usual length and have relatives."""
-    scores = ScoreDistances(sequences, computed.threads, computed.memory_bytes)
+    scores = family_distances(sequences, computed.threads, computed.memory_bytes)
     late = _latecomers(sequences, scores, tree)
     if len(late.added) and len(sequences) > MOST_IN_GROUP:
         return _align_in_turn(sequences, scores, late, computed), late.usual
@@ -242,7 +243,7 @@ def _join_latecomers(
     order = np.concatenate((np.setdiff1d(np.arange(len(sequences)), late.added), late.added))
     count = len(sequences) - len(late.added)
     first, both = subset(sequences, order[:count]), subset(sequences, order)
-    scores = ScoreDistances(first, computed.threads, computed.memory_bytes)
+    scores = family_distances(first, computed.threads, computed.memory_bytes)
     aligned = _align_at_once(first, None, scores, late.among(order[:count]), computed)
     joined = join_new(
         both,
@@ -354,7 +355,7 @@ def _content(sequences: SequenceSet) -> tuple[list[str], list[int], bytes]:
 def _match_states(sequences: SequenceSet, usual: Indices | None, computed: Computed) -> int:
     """Return how many match states `msa` takes for confidence; usual: those that are, if known."""
     if usual is None and len(sequences) <= MOST_OF_ALL_PAIRS:
-        scores = ScoreDistances(sequences, computed.threads, computed.memory_bytes)
+        scores = family_distances(sequences, computed.threads, computed.memory_bytes)
         usual = find_latecomers(sequences, scores).usual
     return match_states_of(sequences, usual)
 
