@@ -78,7 +78,7 @@ def test_what_is_related_by_words():
 
 def test_a_large_family_by_words_is_aligned_as_it_has_come_about(monkeypatch):
     monkeypatch.setattr(word_distances, "_LEAST_CELLS", 10**6)
-    sequences = _family(110, 420, 0.05)
+    sequences = _family(102, 410, 0.04)
     asked = []
     between = WordDistances.of_pairs
     monkeypatch.setattr(

@@ -1,7 +1,8 @@
 """Groups of similar sequences of a large family, and the tree that joins them.
 
 A distance is 1 minus the score of the alignment with free end gaps by the lower score of the two
-sequences with themselves, in 65536ths. Up to `MOST_IN_TREE` sequences UPGMA makes a tree of all
+sequences with themselves, in 65536ths; of similar long DNA it comes from common words
+(`pairalign.jobs.msa.word_distances`). Up to `MOST_IN_TREE` sequences UPGMA makes a tree of all
 distances. Larger families are embedded as by mBed (Blackshields et al. 2010): the coordinates of a
 sequence are its distances to about log2(n)^2 of all lengths. Parts that keep relatives together
 (`pairalign.jobs.msa.relatives`) have a tree each, from which the groups are. Groups of different

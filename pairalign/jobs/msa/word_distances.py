@@ -33,7 +33,7 @@ _WORD, _LONG_WORD, _LONG = 8, 12, 4000
 """Bases of a word; of sequences that are longer than that in the mean."""
 
 _TIMES, _MORE = 2, 10
-"""Two are related if they have so many times the words of chance in common, and more."""
+"""Two are related if they have this multiple of the words of chance in common, and this more."""
 
 _ONE = 1 << 16
 
@@ -70,7 +70,7 @@ class WordDistances(ScoreDistances):
     def are_similar(self) -> bool:
         """Whether most pairs with seeds are similar enough for words to say how far apart."""
         distances = self.to_seeds()
-        similar = np.count_nonzero(distances <= int(_SIMILAR * _ONE))
+        similar = int(np.count_nonzero(distances <= int(_SIMILAR * _ONE)))
         return similar >= _LEAST_SIMILAR * distances.size
 
     def above_chance(
@@ -101,7 +101,7 @@ class WordDistances(ScoreDistances):
     def _chance(
         self, one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """Return how many words are common by chance to sequences with so many."""
+        """Return how many words are common by chance; given how many two sequences have."""
         chance: npt.NDArray[np.int64] = (one * other * self._by_chance).astype(np.int64)
         return chance
 
@@ -114,8 +114,8 @@ class WordDistances(ScoreDistances):
         least = np.minimum(one, other)
         chance = np.minimum(self._chance(one, other), least)
         share = (common - chance) / np.maximum(least - chance, 1)
-        same = np.searchsorted(self._shares, np.clip(share, 0, 1))
-        return (_ONE - same).astype(np.int64)
+        distances: Distances = _ONE - np.searchsorted(self._shares, np.clip(share, 0, 1))
+        return distances
 
 
 def _same_base(sequences: SequenceSet) -> npt.NDArray[np.float64]:
