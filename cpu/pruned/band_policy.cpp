@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "anchors.h"
 #include "costs.h"
 
 namespace pairalign {
@@ -58,7 +59,7 @@ BandLimits choose_limits(const Scheme& scheme, const PruningOptions& options, co
 }
 
 bool find_bound(const PruningOptions& options, double limit, const PrunedKernel& kernel, PrunedPair& pair,
-                int64_t& beam_cells, Progress& progress) {
+                int64_t score, int64_t& beam_cells, Progress& progress) {
     const double matrix = matrix_of(pair);
     const bool forced = options.use == Pruning::FORCED;
     const int64_t most = pair.most, diagonal = each_diagonal(pair);
@@ -66,7 +67,8 @@ bool find_bound(const PruningOptions& options, double limit, const PrunedKernel&
     const int64_t widest = static_cast<int64_t>(limit * pair.columns * static_cast<double>(diagonal));
     const double most_beams =
         options.use == Pruning::AUTO && pair.columns > LANES_IN_CACHE ? MOST_BEAMS_IN_MEMORY * matrix : 1e300;
-    bool found = false;
+    bool found = score != NO_SCORE;
+    if (found) pair.bound = score;
     int overflown = 0;
     double beams = 0;
     progress = Progress::TOO_MANY;
@@ -74,7 +76,8 @@ bool find_bound(const PruningOptions& options, double limit, const PrunedKernel&
     const bool free = has_free_ends(pair);
     // What mismatches and gaps cost does not depend on the mode.
     const int64_t first = FIRST_BEAM * (diagonal + (free ? 2 * pair.scheme->gap_extend : 0));
-    for (int64_t width = first;; width *= BEAM_GROWTH) {
+    const bool is_near = found && most - pair.bound <= WORTH_A_BEAM * BEAM_GROWTH * first;
+    for (int64_t width = first; !is_near; width *= BEAM_GROWTH) {
         if (free)  // alignments begin near the first diagonal, or where blocks do
             pair.free_until = static_cast<int32_t>(
                 std::min<int64_t>(int64_t{pair.rows} + pair.columns,

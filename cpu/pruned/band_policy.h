@@ -32,10 +32,11 @@ double widest_in_lanes(const PruningOptions& options);
 BandLimits choose_limits(const Scheme& scheme, const PruningOptions& options, const PrunedKernel& kernel,
                          const PrunedPair& pair, double in_full, bool trace);
 
-// Sets pair.bound to the score of some alignment, found by beams, whose cells are added to `beam_cells`.
+// Sets pair.bound to the score of some alignment: `score`, if it is one, or a better one that beams find,
+// whose cells are added to `beam_cells`.
 // False: there is none that is worth going on with, and `progress` says why.
 bool find_bound(const PruningOptions& options, double widest, const PrunedKernel& kernel, PrunedPair& pair,
-                int64_t& beam_cells, Progress& progress);
+                int64_t score, int64_t& beam_cells, Progress& progress);
 
 // The band for pair.bound, and what it is expected to cost.
 PlannedBand plan_band(const Scheme& scheme, const PruningOptions& options, const BandLimits& limits,

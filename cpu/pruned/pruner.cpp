@@ -31,6 +31,9 @@ namespace {
 // is one of many pairs at a time.
 constexpr int32_t SHORT = 5000, FEW_WORDS = 2, FEW_MOVED_WORDS = 3, WORDS_OF_WAVES = 12,
                   MORE_WORDS_OF_WAVES = 22;
+// A row sequence that is longer by such a part loses so much for that alone that wavefronts take a score
+// first.
+constexpr int32_t LONGER = 200;
 
 // Sums of scores and worths stay far within 32 bits.
 bool fits(const Scheme& s, int32_t rows, int32_t columns) {
@@ -96,6 +99,7 @@ Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     const bool to_lanes = in_lanes && is_short && options_.use != Pruning::FORCED;
     const int32_t words_of_waves = to_lanes ? MORE_WORDS_OF_WAVES : WORDS_OF_WAVES;
     int32_t words = WordsInPlace::WORDS;
+    int64_t score = NO_SCORE;
     if (options_.use == Pruning::AUTO && is_short) {
         words =
             words_in_place(row, rows, column, columns, FEW_WORDS, words_of_waves, WordsInPlace::NEAR, true);
@@ -107,7 +111,9 @@ Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
         (options_.use != Pruning::FORCED && !has_many_scores(scheme_) && words >= words_of_waves)) {
         const bool forced = options_.use == Pruning::WAVEFRONTS;
         const WavesUse use = forced ? WavesUse::FORCED : to_lanes ? WavesUse::OR_LANES : WavesUse::OR_ALONE;
-        const Progress progress = waves_.align(row, rows, column, columns, trace, use, path, counts_.cells);
+        if (rows - columns > rows / LONGER) score = find_score(row, rows, column, columns);
+        const Progress progress =
+            waves_.align(row, rows, column, columns, score, trace, use, path, counts_.cells);
         counts_.lost += progress == Progress::LOST;
         counts_.by_wavefronts += progress == Progress::DONE;
         counts_.done += progress == Progress::DONE;
@@ -115,23 +121,31 @@ Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
         if (forced || progress == Progress::CANCELLED) return Attempt::IN_FULL;
     }
     if (to_lanes) return Attempt::IN_LANES;
-    return align_alone(row, rows, column, columns, in_full, trace, path);
+    if (score == NO_SCORE) score = find_score(row, rows, column, columns);
+    return align_by_band(row, rows, column, columns, score, in_full, nullptr, trace, path);
+}
+
+int64_t Pruner::find_score(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns) {
+    if (scheme_.mode != GLOBAL || has_many_scores(scheme_)) return NO_SCORE;
+    return anchors_.find_score(scheme_, row, rows, column, columns);
 }
 
 Attempt Pruner::align_alone(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                             double in_full, bool trace, Path& path) {
     if (options_.use == Pruning::LANES) return Attempt::IN_FULL;
-    return align_by_band(row, rows, column, columns, in_full, nullptr, trace, path);
+    const int64_t score = find_score(row, rows, column, columns);
+    return align_by_band(row, rows, column, columns, score, in_full, nullptr, trace, path);
 }
 
 Attempt Pruner::fill(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
                      const PlannedBand& planned, bool trace, Path& path) {
-    return align_by_band(row, rows, column, columns, 0, &planned, trace, path);
+    return align_by_band(row, rows, column, columns, NO_SCORE, 0, &planned, trace, path);
 }
 
 // `planned`: null: finds out what is to be filled, and does so where that is clear.
 Attempt Pruner::align_by_band(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
-                              double in_full, const PlannedBand* planned, bool trace, Path& path) {
+                              int64_t score, double in_full, const PlannedBand* planned, bool trace,
+                              Path& path) {
     const bool is_auto = options_.use == Pruning::AUTO, many_scores = has_many_scores(scheme_);
     if (is_auto && many_scores && !planned &&
         words_in_place(row, rows, column, columns) < WordsInPlace::SIMILAR)
@@ -157,7 +171,8 @@ Attempt Pruner::align_by_band(const uint8_t* row, int32_t rows, const uint8_t* c
         if (!planned && limits.widest <= 0) return Attempt::IN_FULL;
         memory_.lay_out(*kernel, pair, row, column);
         memory_.add_up(pair, differ ? of_cheap : usual, row, column);
-        if (planned || find_bound(options_, limits.widest, *kernel, pair, counts_.beam_cells, progress)) {
+        if (planned ||
+            find_bound(options_, limits.widest, *kernel, pair, score, counts_.beam_cells, progress)) {
             if (differ && !usual.bonus) memory_.add_up(pair, usual, row, column);
             planned_ = planned ? *planned : plan_band(scheme_, options_, limits, *kernel, pair, trace);
             if (!planned && is_auto && !many_scores) return Attempt::BOUNDED;

@@ -9,6 +9,7 @@
 
 #include "../core/batch.h"
 #include "../core/pruning.h"
+#include "anchors.h"
 #include "band_filler.h"
 #include "band_policy.h"
 #include "pair_memory.h"
@@ -55,7 +56,9 @@ public:
 
 private:
     Attempt align_by_band(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns,
-                          double in_full, const PlannedBand* planned, bool trace, Path& path);
+                          int64_t score, double in_full, const PlannedBand* planned, bool trace, Path& path);
+    // See Anchors; NO_SCORE where their score is not asked for.
+    int64_t find_score(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns);
 
     const Scheme& scheme_;
     const PrunedKernels* kernels_;
@@ -63,6 +66,7 @@ private:
     PlannedBand planned_{};
     bool looks_similar_ = true;  // the pair that is tried, of modes with free ends
     const std::atomic<bool>* cancelled_;
+    Anchors anchors_;
     PairMemory memory_;
     BandFiller filler_;
     Waves waves_;

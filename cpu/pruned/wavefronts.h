@@ -183,6 +183,18 @@ struct Wavefronts {
         return go_on(p, side, w, of(table, cost - 1));
     }
 
+    struct Diagonals {
+        int32_t low, high;
+    };
+
+    // Those that an alignment of cost `most` can have at a cost: a diagonal is `extend` away from the next.
+    static Diagonals within(const WavePair& p, int32_t cost, int32_t most) {
+        const int32_t end = p.row_count - p.column_count, left = larger(most - cost, 0) / p.extend + 1,
+                      spread = cost < p.open + p.extend ? 0 : (cost - p.open) / p.extend;
+        return {larger(larger(-spread, -p.column_count), end - left),
+                smaller(smaller(spread, p.row_count), end + left)};
+    }
+
     // ---------------------------------------------------------------- saved fronts
 
     // The first of the fronts that were saved, of costs saved_costs[number] - depth + 1 and so on.
@@ -226,7 +238,11 @@ struct Wavefronts {
             clear(p, w, low, high);
             if (number >= 0) copy(p, saved_fronts(p, side, number)[q], w);
         }
-        for (int32_t c = begin + 1; c <= cost; c++) fill_front(p, side, p.box, c, low, high);
+        for (int32_t c = begin + 1; c <= cost; c++) {
+            const Diagonals d = within(p, c, p.cost);
+            const int32_t first = smaller(larger(low, d.low), high);
+            fill_front(p, side, p.box, c, first, larger(first, smaller(high, d.high)));
+        }
         return true;
     }
 
@@ -239,12 +255,9 @@ struct Wavefronts {
 
     // Fills the next front of a side. False: there is no room to save it.
     static bool grow(WavePair& p, WaveSide& side) {
-        const int32_t cost = ++side.cost, end = p.row_count - p.column_count;
-        const int32_t spread = cost < p.open + p.extend ? 0 : (cost - p.open) / p.extend;
-        const int32_t left = larger(p.most - cost, 0) / p.extend + 1;
-        const int32_t low = larger(larger(-spread, -p.column_count), end - left),
-                      high = smaller(smaller(spread, p.row_count), end + left);
-        side.farthest = larger(side.farthest, fill_front(p, side, side.ring, cost, low, high));
+        const int32_t cost = ++side.cost;
+        const Diagonals d = within(p, cost, p.most);
+        side.farthest = larger(side.farthest, fill_front(p, side, side.ring, cost, d.low, d.high));
         if (cost < side.save_at) return true;
         side.save_at = cost + save_after(p, cost);
         return save(p, side, side.ring, cost, -p.column_count, p.row_count);
@@ -314,10 +327,6 @@ struct Wavefronts {
     }
 
     // ---------------------------------------------------------------- beyond the meeting
-
-    struct Diagonals {
-        int32_t low, high;
-    };
 
     // The diagonals that an alignment of the pair's cost can have in the last fronts up to `cost`. `others`:
     // the other side's up to other_cost(p, p.cost, cost).

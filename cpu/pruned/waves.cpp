@@ -5,6 +5,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "anchors.h"
+
 namespace pairalign {
 namespace {
 
@@ -135,8 +137,17 @@ int64_t Waves::most_cost(int64_t antidiagonals, double share) const {
     return static_cast<int64_t>((b + std::sqrt(b * b + 4 * c)) / 2);
 }
 
-Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
-                      WavesUse use, Path& path, int64_t& cells) {
+// The same of a cost that is known, `unavoidable` of it for the lengths: fronts are as wide as what is left
+// asks for.
+bool Waves::pays(int64_t cost, int64_t unavoidable, int64_t antidiagonals, double share) const {
+    const double all = static_cast<double>(cost), rest = static_cast<double>(cost - unavoidable),
+                 entries = rest * (all - rest / 2) / costs_.extend,
+                 vectors = BAND_MARGIN + all / (2.0 * costs_.extend * lanes_);
+    return entries * WAVE_ENTRY <= share * static_cast<double>(antidiagonals) * BAND_VECTOR * vectors;
+}
+
+Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, int64_t score,
+                      bool trace, WavesUse use, Path& path, int64_t& cells) {
     const bool forced = use == WavesUse::FORCED;
     const double share = use == WavesUse::OR_LANES ? SHARE_OF_LANES : SHARE;
     const uint32_t row_residues = kernel_.residues_of(row, rows),
@@ -149,18 +160,25 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
                   worst = 2 * int64_t{c.open} + antidiagonals * c.extend;
     const int32_t padding = std::max(c.mismatch, c.open + c.extend) / c.extend + 2 + 2 * LANES_AT_ONCE;
     const Layout layout(c, padding, antidiagonals);
+    const int64_t unavoidable = int64_t{c.extend} * std::abs(rows - columns) + (rows == columns ? 0 : c.open);
     int64_t most = std::min(worst, forced ? worst : most_cost(antidiagonals, share));
+    const bool known = score != NO_SCORE;
+    if (known) {
+        const int64_t cost = (c.match * antidiagonals - 2 * score) / c.divisor;
+        if (!forced && !pays(cost, unavoidable, antidiagonals, share)) return Progress::TOO_MANY;
+        // Where fronts meet, their costs may come to more by a step of an alignment and a gap's opening.
+        most = std::min(worst, cost + layout.depth + c.open);
+    }
     const int64_t room = static_cast<int64_t>(room_ / sizeof(int32_t));
     while (most > 0 && layout.room_for(most) > room) most -= most / 8 + 1;
     if (layout.room_for(most) > room) return Progress::TOO_MANY;
-    const int64_t unavoidable = int64_t{c.extend} * std::abs(rows - columns);
-    if (unavoidable + (rows == columns ? 0 : c.open) > most) return Progress::TOO_MANY;
+    if (unavoidable > most) return Progress::TOO_MANY;
 
     uint8_t *const a = residue_room(row_, rows, 0xfe), *const b = residue_room(column_, columns, 0xff);
     const int32_t row_others = kernel_.mark(row, rows, c.others, 0x20, a),
                   column_others = kernel_.mark(column, columns, c.others, 0x40, b);
     // Residues that match nothing cost a mismatch each; few are opposite one another.
-    if (!forced && int64_t{c.mismatch} * (int64_t{row_others} + column_others) > most)
+    if (!forced && !known && int64_t{c.mismatch} * (int64_t{row_others} + column_others) > most)
         return Progress::TOO_MANY;
 
     WavePair pair{};
@@ -170,7 +188,7 @@ Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
     pair.open = c.open;
     pair.extend = c.extend;
     pair.most = static_cast<int32_t>(most);
-    pair.gives_up = !forced;
+    pair.gives_up = !forced && !known;
     pair.padding = padding;
     for (int32_t k = 0; k < 16; k++) pair.counting[k] = k;
     pair.cancelled = cancelled_;

@@ -23,8 +23,9 @@ public:
 
     // DONE: `path` is set as Pruner::align sets it. Else the pair is to be aligned otherwise: it would cost
     // too much. `cells`: entries of fronts that were filled.
-    Progress align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, bool trace,
-                   WavesUse use, Path& path, int64_t& cells);
+    // `score`: one that some alignment has, or NO_SCORE (anchors.h).
+    Progress align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, int64_t score,
+                   bool trace, WavesUse use, Path& path, int64_t& cells);
 
 private:
     // Costs of residues that score `match` when equal, some of them, and `mismatch` in all other cases.
@@ -37,6 +38,7 @@ private:
     };
     void choose_costs(uint32_t row_residues, uint32_t column_residues);
     int64_t most_cost(int64_t antidiagonals, double share) const;
+    bool pays(int64_t cost, int64_t unavoidable, int64_t antidiagonals, double share) const;
     struct Layout;
     void lay_out(const Layout& layout, WavePair& pair);
 
