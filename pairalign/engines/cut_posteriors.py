@@ -49,12 +49,19 @@ class CutPosteriors:
     host : PosteriorEngine
         For parts.
     sequences : SequenceSet
+    memory_bytes : int, optional
+        What the threads of the host may use for parts.
     """
 
     def __init__(
-        self, engine: PosteriorComputer, host: PosteriorEngine, sequences: SequenceSet
+        self,
+        engine: PosteriorComputer,
+        host: PosteriorEngine,
+        sequences: SequenceSet,
+        memory_bytes: int | None = None,
     ) -> None:
         self._engine, self._host = engine, host
+        self._memory_bytes = memory_bytes
         self._is_long = sequences.lengths >= LEAST_LENGTH
         self.is_gpu, self.residues_at_once = engine.is_gpu, engine.residues_at_once
 
@@ -86,7 +93,8 @@ class CutPosteriors:
             new = np.flatnonzero(places < 0)
             pair = np.repeat(np.arange(len(queries)), counts)[new]
             known = sum(map(len, rounds))
-            rounds.append(self._host.compute_parts(queries[pair], targets[pair], parts[new]))
+            asked_parts = queries[pair], targets[pair], parts[new]
+            rounds.append(self._host.compute_parts(*asked_parts, self._memory_bytes))
             places[new] = known + np.arange(len(new))
             found = rounds[0] if len(rounds) == 1 else join_posteriors(rounds)
             asked = queries, targets, counts, parts, places, found

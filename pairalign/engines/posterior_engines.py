@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import SparsePosteriors, part_of
 from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.base.error_types import DeviceError, KernelBuildError
-from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
+from pairalign.engines.cpu.cpu_posterior import PosteriorEngine, thread_bytes
 from pairalign.engines.cut_posteriors import CutPosteriors, is_ever_cut
 from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.posterior_computer import PosteriorComputer
@@ -65,6 +65,7 @@ def open_posterior_engine(
     cells: int,
     calls: int = 1,
     match_states: int = 1,
+    part_threads: int | None = None,
 ) -> PosteriorComputer:
     """Open the engine of a device specification.
 
@@ -87,6 +88,9 @@ def open_posterior_engine(
         Calls of `compute` at the same time, each of which is for `threads`.
     match_states : int
         Of the pair HMM of proteins; see `posterior_model`.
+    part_threads : int, optional
+        Of the CPU for parts of pairs, within the memory that `threads` take for whole pairs.
+        Default: `threads`.
 
     Raises
     ------
@@ -98,8 +102,10 @@ def open_posterior_engine(
     engine = _open(device, sequences, threshold, threads, memory_bytes, cells, calls, match_states)
     if match_states == 1 and is_ever_cut(sequences):
         model = posterior_model(sequences.alphabet, match_states=match_states)
-        host = PosteriorEngine(sequences, model, threshold=threshold, threads=threads)
-        engine = CutPosteriors(engine, host, sequences)
+        more = max(threads, part_threads or 0)
+        host = PosteriorEngine(sequences, model, threshold=threshold, threads=more)
+        longest = np.sort(sequences.lengths)[-2:].tolist()
+        engine = CutPosteriors(engine, host, sequences, threads * thread_bytes(*longest))
     return with_copies_once(engine, sequences)
 
 

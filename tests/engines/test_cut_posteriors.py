@@ -145,5 +145,23 @@ def test_parts_beside_an_unsure_cut_are_merged_and_the_others_stay(other, sure, 
     assert np.abs(apart).max() < 0.01
 
 
+def test_threads_for_parts_are_those_that_the_memory_of_whole_pairs_lets_fit(monkeypatch):
+    """One thread fits for whole pairs: parts need far less, so more compute them."""
+    sequences = pairalign.SequenceSet.from_strings([LONG, _changed(LONG, 2)], alphabet="dna")
+    taken = []
+    compute = PosteriorEngine._compute
+    monkeypatch.setattr(
+        PosteriorEngine, "_compute", lambda *given: taken.append(given[-1]) or compute(*given)
+    )
+    how = {"threads": 1, "memory_bytes": 1 << 30, "cells": 1, "part_threads": 3}
+    engine = open_posterior_engine("cpu", sequences, **how)
+    found = engine.compute(np.zeros(1, np.int32), np.ones(1, np.int32))
+    assert taken == [3]
+    host = _engine(sequences, threads=3)
+    alone = CutPosteriors(host, host, sequences, 1).compute(found.queries, found.targets)
+    assert taken == [3, 1]
+    assert np.array_equal(alone.values, found.values)
+
+
 def test_proteins_are_never_cut():
     assert not is_ever_cut(pairalign.SequenceSet.from_strings(["MKVLW" * 100] * 2))

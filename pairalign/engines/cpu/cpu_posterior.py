@@ -219,15 +219,23 @@ class PosteriorEngine:
         queries: npt.NDArray[np.int32],
         targets: npt.NDArray[np.int32],
         parts: npt.NDArray[np.void],
+        memory_bytes: int | None = None,
     ) -> SparsePosteriors:
-        """Compute the posteriors of parts of pairs of DNA, a query and a target for each part."""
+        """Compute the posteriors of parts of pairs of DNA, a query and a target for each part.
+
+        As many threads take part as the largest part lets fit `memory_bytes`, one at least.
+        """
         starts = np.concatenate(
             (self._starts[queries] + parts["x"], self._starts[targets] + parts["y"])
         )
         lengths = np.concatenate((parts["x_end"] - parts["x"], parts["y_end"] - parts["y"]))
         rows = np.arange(len(parts), dtype=np.int32)
         columns = rows + np.int32(len(rows))
-        return self._compute(starts, lengths, rows, columns, self._unknown)
+        threads = self._threads
+        if memory_bytes is not None and len(parts):
+            each = thread_bytes(int(lengths[rows].max()), int(lengths[columns].max()))
+            threads = max(1, min(threads, memory_bytes // each))
+        return self._compute(starts, lengths, rows, columns, self._unknown, threads)
 
     def _compute(
         self,
@@ -236,6 +244,7 @@ class PosteriorEngine:
         queries: npt.NDArray[np.int32],
         targets: npt.NDArray[np.int32],
         unknown: int,
+        threads: int | None = None,
     ) -> SparsePosteriors:
         queries = np.ascontiguousarray(queries, np.int32)
         targets = np.ascontiguousarray(targets, np.int32)
@@ -246,7 +255,7 @@ class PosteriorEngine:
             byref(self._model),
             self._threshold,
             self._arithmetic,
-            self._threads,
+            threads or self._threads,
             self._set.encode(),
             byref(self._cancelled),
             byref(result),

@@ -129,9 +129,8 @@ class PosteriorJob:
             _ENTRIES_A_RESIDUE * max(1, POSTERIOR_THRESHOLD / threshold) ** _MORE_ENTRIES
         )
         self._piece_residues = max(1, int(PIECE_RESIDUES * _ENTRIES_A_RESIDUE / self._entries))
-        self._threads, self._left = self._divide_memory(
-            usable_cores() if threads is None else threads
-        )
+        self._part_threads = usable_cores() if threads is None else threads
+        self._threads, self._left = self._divide_memory(self._part_threads)
 
     @property
     def pairs(self) -> int:
@@ -202,6 +201,7 @@ class PosteriorJob:
             cells=self.cells,
             calls=CALLS,
             match_states=self._match_states,
+            part_threads=self._part_threads,
         )
 
     def _most_at_once(self, engine: PosteriorComputer) -> int:
