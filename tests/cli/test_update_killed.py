@@ -44,8 +44,18 @@ def check(ended: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("into", ["file", "folder"])
-@pytest.mark.parametrize("format", ["tsv", "parquet", "npz", "tsv of hits"])
+@pytest.mark.parametrize(
+    ("format", "into"),
+    [
+        ("tsv", "file"),
+        ("tsv", "folder"),
+        ("parquet", "file"),
+        ("parquet", "folder"),
+        ("npz", "file"),
+        ("npz", "folder"),
+        ("tsv of hits", "file"),
+    ],
+)
 def test_killed_at_every_step(
     format: str, into: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
