@@ -21,8 +21,9 @@ class FreeCells {
 public:
     static constexpr int LANES = Bytes::LANES, ROWS = VECTORS * LANES;
 
-    explicit FreeCells(const SuboptimalJob& job)
+    explicit FreeCells(const SuboptimalJob& job, const SuboptimalBorder* border = nullptr)
         : job_(job),
+          border_(border),
           columns_(job.pair->column_count),
           size_(static_cast<size_t>(columns_) + 2 * PAD),
           memory_(new uint8_t[3 * size_]),
@@ -111,14 +112,22 @@ private:
         };
         const int32_t steps = GROWTH / job_.match, stop = last + ROWS;
         const Bytes limit = Bytes::set(255 - GROWTH);
+        const int32_t record = has_border(row) ? border_->corner.column : stop;
+        const int32_t record_end = record == stop ? stop : record + border_->size + ROWS;
         for (int32_t d = first; d < stop;) {
             const int32_t end = smaller(d + steps, stop);
             while (d < end) {
                 int32_t next = end;
                 if (used != used_end && used->row <= row + ROWS)
                     next = smaller(end, used->row - row - 1 + used->column);
-                for (; d < next; ++d) step(d, nullptr);
-                if (d < end) step(d++, free_ + ROWS - (used->row - row - 1)), ++used;
+                for (; d < next; ++d) {
+                    step(d, nullptr);
+                    if (d >= record && d < record_end) note(row, d, h);
+                }
+                if (d == end) continue;
+                step(d, free_ + ROWS - (used->row - row - 1)), ++used;
+                if (d >= record && d < record_end) note(row, d, h);
+                ++d;
             }
             if (Bytes::any(Bytes::ge(best, limit))) return false;
         }
@@ -128,7 +137,25 @@ private:
         return true;
     }
 
+    bool has_border(int32_t row) const {
+        return border_ != nullptr && border_->corner.row <= row + ROWS &&
+               border_->corner.row + border_->size > row + 1;
+    }
+    // Writes scores of an antidiagonal that are on the border.
+    void note(int32_t row, int32_t d, const Bytes* h) {
+        alignas(64) uint8_t scores[ROWS];
+        for (int k = 0; k < VECTORS; ++k) h[k].store(scores + k * LANES);
+        const SuboptimalCell corner = border_->corner;
+        const int32_t in_row = corner.row - row - 1, in_column = d - corner.column;
+        const int32_t across = d - in_row - corner.column, down = row + 1 + in_column - corner.row;
+        if (in_row >= 0 && in_row < ROWS && across >= 0 && across < border_->size)
+            border_->row[across] = scores[in_row];
+        if (in_column >= 0 && in_column < ROWS && down >= 0 && down < border_->size)
+            border_->column[down] = scores[in_column];
+    }
+
     const SuboptimalJob& job_;
+    const SuboptimalBorder* const border_;
     const int32_t columns_;
     const size_t size_;
     std::unique_ptr<uint8_t[]> memory_;
@@ -137,9 +164,10 @@ private:
     int32_t most_ = 0;
 };
 
-inline int32_t suboptimal_most_free(const SuboptimalJob& job, const SuboptimalCell* used, size_t count) {
+inline int32_t suboptimal_most_free(const SuboptimalJob& job, const SuboptimalCell* used, size_t count,
+                                    const SuboptimalBorder* border) {
     const int32_t most = has_rare_gaps(job) ? RareGaps(job, used, count).most() : -1;
-    return most >= 0 ? most : FreeCells<Bytes::LANES == 64 ? 4 : 2>(job).most(used, count);
+    return most >= 0 ? most : FreeCells<Bytes::LANES == 64 ? 4 : 2>(job, border).most(used, count);
 }
 
 // As many rows for each instruction set, so that all look at the same cells.

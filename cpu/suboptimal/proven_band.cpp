@@ -10,12 +10,13 @@
 //
 //   Before the first shared step, at (i, j), P has scored T at most. So these steps are known, and a part of
 //   R around them, its head, has room above them and left of them. Where Q begins outside the head it comes
-//   into it with a score of T at most. What that becomes on the way to each of these steps is computed, cell
-//   by cell: if it is always less than what P has scored there, no best alignment begins outside. Where Q
-//   leaves R first, at a cell with H(c) within R, it has scored H(c) at most, and has H(c) + T at most where
-//   it meets P again, or ends; P has scored no more than that there. So if H(c) + T is less than what P has
-//   scored at each of its later steps, to the right of c and below it, and less than P's score, for all cells
-//   c on the border of R, no best alignment leaves R.
+//   into it with a score of T at most, and no more than free cells score on the head's border. What that
+//   becomes on the way to each of these steps is computed, cell by cell: if it is always less than what P has
+//   scored there, no best alignment begins outside. Where Q leaves R first, at a cell with H(c) within R, it
+//   has scored H(c) at most, and has H(c) + T at most where it meets P again, or ends; P has scored no more
+//   than that there. So if H(c) + T is less than what P has scored at each of its later steps, to the right
+//   of c and below it, and less than P's score, for all cells c on the border of R, no best alignment leaves
+//   R.
 //
 // Then all best alignments are in R, all their cells have in R the values that they have in the matrix, and
 // the one that is taken in R is the one that is taken in the matrix. Gaps that go on at c or where Q meets P
@@ -37,12 +38,16 @@
 namespace pairalign {
 namespace {
 
-constexpr int ROUNDS = 4;            // attempts with a band
+constexpr int ROUNDS = 6;            // attempts with a band
+constexpr int32_t NOISY = 10;        // matches for each other residue, of less noisy sequences
+constexpr int32_t BEYOND = 2048;     // residues before and after a noisy alignment that may belong to it
+constexpr int32_t USUAL_FREE = 96;   // that free cells score at most, mostly
 constexpr int32_t FIRST_WIDTH = 64;  // columns on each side
 constexpr int32_t FIRST_HEAD = 192;  // residues after which an alignment has scored more than chance, mostly
 constexpr int32_t FIRST_ROOM = 160;  // residues before and after the anchors, where it begins and ends
 constexpr size_t EACH = 8;           // steps of an alignment, of which a band follows one
-constexpr int32_t HEAD_ROOM = 32;    // residues between the head's border and P, and as many as T
+constexpr int32_t HEAD_ROOM = 96;    // residues between the head's border and P
+constexpr int32_t BORDER = 768;      // residues of the head's border whose scores are kept
 constexpr double WIDEST = 0.3;       // of the matrix
 
 // Two columns for each strip, and the memory to fill what is between them.
@@ -70,6 +75,8 @@ public:
         width_ = std::max(width_, most_free / 2 + FIRST_WIDTH);
         head_ = {head.row + FIRST_HEAD, head.column + FIRST_HEAD};
     }
+    // How many residues before the anchors and after them belong to it besides, near the diagonal.
+    void look_beyond(int32_t residues) { beyond_ = residues; }
     // The residues before the head.
     SuboptimalCell before_head() const {
         const Anchor first = anchors_.front();
@@ -84,11 +91,12 @@ public:
         low_.clear(), high_.clear(), flags_at_.clear(), last_at_.clear();
         size_t flags = 0, last = 0;
         const SuboptimalCell before = before_head();
-        const int32_t end = std::min(rows_, anchors_.back().row + room_around_);
-        first_row_ = before.row / BAND_STRIP * BAND_STRIP;
+        const int32_t end = std::min(rows_, anchors_.back().row + room_around_ + beyond_);
+        first_row_ = std::max(0, before.row - beyond_) / BAND_STRIP * BAND_STRIP;
         for (int32_t row = first_row_; row < end; row += BAND_STRIP) {
             int32_t low = column_at(row) - width_, high = column_at(row + BAND_STRIP) + width_;
-            if (row < head_.row) low = before.column + 1, high = std::max(high, head_.column);
+            if (row + BAND_STRIP > before.row && row < head_.row)
+                low = before.column + 1, high = std::max(high, head_.column);
             if (low > columns_) break;
             low = std::max(low, low_.empty() ? 1 : low_.back());
             high = std::min(std::max(high, low), columns_);
@@ -163,7 +171,7 @@ private:
     const SuboptimalJob& job_;
     const int32_t rows_, columns_;
     std::vector<Anchor> anchors_;
-    int32_t width_ = FIRST_WIDTH, room_around_ = FIRST_ROOM, first_row_ = 0;
+    int32_t width_ = FIRST_WIDTH, room_around_ = FIRST_ROOM, beyond_ = 0, first_row_ = 0;
     SuboptimalCell head_{};  // all cells from before_head() to it are in the band
     std::vector<int32_t> low_, high_;
     std::vector<size_t> flags_at_, last_at_;
@@ -241,23 +249,26 @@ bool leaves_nothing(const ProvenBand& band, const Steps& steps, int32_t most_fre
     });
 }
 
-// Whether an alignment that comes into a part of the matrix with a score of T scores less at each of P's
-// steps there than P does, before it.
+// Whether an alignment that comes into a part of the matrix, with what its border scores on free cells or T
+// where that is not known, scores less at each of P's steps there than P does, before it.
 class Beginnings {
 public:
-    Beginnings(const SuboptimalJob& job, const Steps& steps, SuboptimalCell before, SuboptimalCell last)
-        : job_(job), steps_(steps), before_(before), last_(last) {}
+    Beginnings(const SuboptimalJob& job, const Steps& steps, const SuboptimalBorder& border,
+               SuboptimalCell last)
+        : job_(job), steps_(steps), border_(border), before_(border.corner), last_(last) {}
 
     bool are_worse(int32_t most_free) {
         const pairalign_suboptimal_pair& pair = *job_.pair;
         const size_t width = static_cast<size_t>(last_.column - before_.column) + 1;
-        // Of column before_.column + k: cells of the matrix's border are within, and do not count.
-        const int32_t above = before_.row > 0 ? most_free : NOTHING;
-        const int32_t left = before_.column > 0 ? most_free : NOTHING;
-        h_.assign(width, above), f_.assign(width, above);
-        h_[0] = std::min(above, left);
+        // Cells of the matrix's border are within, and do not count.
+        h_.assign(width, NOTHING);
+        for (size_t k = 0; k < width && before_.row > 0; ++k) h_[k] = known(border_.row, k, most_free);
+        f_ = h_;
+        if (before_.column <= 0) h_[0] = NOTHING;
         for (int32_t row = before_.row + 1; row <= last_.row; ++row) {
             if (!is_worse_before(row)) return false;
+            const size_t down = static_cast<size_t>(row - before_.row);
+            const int32_t left = before_.column > 0 ? known(border_.column, down, most_free) : NOTHING;
             int32_t diagonal = h_[0], e = left;
             h_[0] = left;
             const uint8_t code = job_.row_codes[static_cast<size_t>(row - 1)];
@@ -277,6 +288,9 @@ public:
 private:
     static constexpr int32_t NOTHING = -(1 << 29);
 
+    int32_t known(const uint8_t* scores, size_t k, int32_t most_free) const {
+        return k < static_cast<size_t>(border_.size) ? std::min<int32_t>(scores[k], most_free) : most_free;
+    }
     bool is_worse_before(int32_t row) {
         const std::vector<SuboptimalCell>& cells = steps_.cells();
         for (; next_ < cells.size() && cells[next_].row <= row; ++next_)
@@ -289,20 +303,37 @@ private:
 
     const SuboptimalJob& job_;
     const Steps& steps_;
+    const SuboptimalBorder& border_;
     const SuboptimalCell before_, last_;
     std::vector<int32_t> h_, f_;
     size_t next_ = 0;
 };
 
-bool begins_within(const SuboptimalJob& job, const ProvenBand& band, const Steps& steps, SuboptimalCell last,
+// What is known of the border of P's head: all scores may be T at first.
+class Border {
+public:
+    Border(const ProvenBand& band, const Steps& steps) : row_(BORDER, 255), column_(BORDER, 255) {
+        const SuboptimalCell first = steps.cells().front(), most = band.before_head();
+        is_free_ = first.row > most.row && first.column > most.column;
+        border_ = {
+            {std::max(most.row, first.row - HEAD_ROOM), std::max(most.column, first.column - HEAD_ROOM)},
+            BORDER,
+            row_.data(),
+            column_.data()};
+    }
+    const SuboptimalBorder& get() const { return border_; }
+    bool has_room() const { return is_free_; }
+
+private:
+    std::vector<uint8_t> row_, column_;
+    SuboptimalBorder border_;
+    bool is_free_;
+};
+
+bool begins_within(const SuboptimalJob& job, const Border& border, const Steps& steps, SuboptimalCell last,
                    int32_t most_free) {
     if (last.row == 0) return true;  // of tests, with less than no score
-    const SuboptimalCell first = steps.cells().front(), most = band.before_head();
-    if (first.row <= most.row || first.column <= most.column) return false;
-    const int32_t room = HEAD_ROOM + std::max(0, most_free);
-    const SuboptimalCell before{std::max(most.row, first.row - room),
-                                std::max(most.column, first.column - room)};
-    return Beginnings(job, steps, before, last).are_worse(most_free);
+    return border.has_room() && Beginnings(job, steps, border.get(), last).are_worse(most_free);
 }
 
 bool is_same(const pairalign_suboptimal_found& a, const pairalign_suboptimal_found& b,
@@ -313,11 +344,16 @@ bool is_same(const pairalign_suboptimal_found& a, const pairalign_suboptimal_fou
 
 // Whether it is known that no alignment scores enough to be of use.
 bool is_useless(const SuboptimalJob& job, const SuboptimalKernel& kernel) {
-    const int32_t most = kernel.most_free(job, nullptr, 0);
+    const int32_t most = kernel.most_free(job, nullptr, 0, nullptr);
     return most >= 0 && most < job.pair->least;
 }
 
-constexpr int32_t TO_FILL = 0, ALIGNED = 1, USELESS = 2;  // what the C ABI returns
+constexpr int32_t TO_FILL = 0, ALIGNED = 1, USELESS = 2, UNPROVEN = 3;  // what the C ABI returns
+
+// Whether a narrow band may have missed a part of an alignment.
+bool is_noisy(const pairalign_suboptimal_found& found) {
+    return found.mismatches + found.gap_residues > found.matches / NOISY;
+}
 
 // `lowered`: for tests, is taken from what free cells score, so that nothing is proven.
 int32_t align_in_band(const SuboptimalJob& job, const SuboptimalKernel& kernel,
@@ -327,31 +363,40 @@ int32_t align_in_band(const SuboptimalJob& job, const SuboptimalKernel& kernel,
     ProvenBand band(job, std::move(anchors));
     pairalign_suboptimal_found known{};
     std::vector<uint32_t> known_runs;
+    std::unique_ptr<Border> border;  // once the rest is known
+    bool noisy = false;
     for (int round = 0; round < ROUNDS; ++round) {
         SuboptimalEnd end;
-        if (!band.lay()) return TO_FILL;
+        if (!band.lay()) return border ? UNPROVEN : TO_FILL;
         if (!band.fill(kernel, end)) return SUBOPTIMAL_CANCELLED;
         if (round == 0 && end.score < job.pair->least && is_useless(job, kernel)) return USELESS;
         if (end.score == 0) return TO_FILL;
         trace(band, job, end, found, runs);
         const Steps steps(job, found, runs);
         if (!steps.is_whole()) return TO_FILL;
-        if (round == 0 || !is_same(found, known, known_runs, runs)) {
-            rest = kernel.most_free(job, steps.cells().data(), steps.cells().size());
+        noisy = round == 0 ? is_noisy(found) : noisy;
+        if (noisy && round < 2) {  // the whole of it is found before anything is proven
+            band.follow(steps.cells(), steps.last_below(USUAL_FREE), USUAL_FREE);
+            band.look_beyond(round == 0 ? BEYOND : 0);
+            continue;
+        }
+        if (!border || !border->has_room() || !is_same(found, known, known_runs, runs)) {
+            border.reset(new Border(band, steps));
+            rest = kernel.most_free(job, steps.cells().data(), steps.cells().size(), &border->get());
             if (rest < 0) return TO_FILL;
             rest -= lowered;
             known = found;
             known_runs.assign(runs, runs + found.run_count);
         }
-        if (rest >= found.score) return TO_FILL;
+        if (rest >= found.score) return UNPROVEN;
         const SuboptimalCell head = steps.last_below(rest);
-        if (band.has_head(head) && begins_within(job, band, steps, head, rest) &&
+        if (band.has_head(head) && begins_within(job, *border, steps, head, rest) &&
             leaves_nothing(band, steps, rest))
             return ALIGNED;
         band.follow(steps.cells(), head, rest);
         if (round > 0) band.widen();
     }
-    return TO_FILL;
+    return UNPROVEN;
 }
 
 }  // namespace

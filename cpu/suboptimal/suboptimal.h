@@ -48,8 +48,9 @@ PAIRALIGN_API int32_t pairalign_suboptimal_alignment(const pairalign_suboptimal_
 
 // Aligns where that can be proven to be the best alignment without filling the matrix: see proven_band.cpp.
 // Returns 1 with the alignment, whatever it scores; 2 where none scores `pair->least`, and that was faster
-// to tell; 0 where the matrix has to be filled; or what the first function returns below it. `rest`: no
-// suboptimal alignment scores more. `lowered` is for tests: it makes the proof unsound.
+// to tell; 3 where the matrix has to be filled to know that what was found is the best; 0 where nothing was
+// found; or what the first function returns below it. `rest`: no other alignment scores more. `lowered` is
+// for tests: it makes the proof unsound.
 PAIRALIGN_API int32_t pairalign_band_alignment(const pairalign_suboptimal_pair* pair,
                                                const char* instruction_set, pairalign_suboptimal_found* found,
                                                uint32_t* runs, int32_t* rest, int32_t lowered);
@@ -136,6 +137,13 @@ struct SuboptimalCell {
     int32_t row, column;  // from 1 on
 };
 
+// Scores of alignments on free cells that end in the row and in the column of a cell, from that cell on.
+struct SuboptimalBorder {
+    SuboptimalCell corner;
+    int32_t size;
+    uint8_t *row, *column;  // [size]
+};
+
 constexpr int32_t BAND_STRIP = 128;  // rows of a strip of a band
 
 // A part of the matrix, see band_strips.h. Neither side of its strips ever goes back.
@@ -166,7 +174,9 @@ struct SuboptimalKernel {
     bool (*band)(const SuboptimalJob& job, const SuboptimalBand& band, SuboptimalEnd& end);
     // The most that an alignment scores which puts together none of the residues of the cells `used`, sorted.
     // -1: more than 8 bits hold, or cancelled.
-    int32_t (*most_free)(const SuboptimalJob& job, const SuboptimalCell* used, size_t count);
+    // Scores on a border are written if there is one and the kernel knows them.
+    int32_t (*most_free)(const SuboptimalJob& job, const SuboptimalCell* used, size_t count,
+                         const SuboptimalBorder* border);
     // The most that an alignment scores near the diagonal of a cell, `around` rows before it and after it,
     // and `width` columns beside it; `enough`, a number of 8 bits less 64, where it is at least that.
     int32_t (*most_near)(const SuboptimalJob& job, SuboptimalCell at, int32_t around, int32_t width,

@@ -196,3 +196,20 @@ def test_without_proof_other_alignments_come_out() -> None:
     check(reads, "ont", instruction_sets()[0])
     found, expected, _ = compared(reads, "ont", instruction_sets()[0], lowered=1 << 20)
     assert (found.raw_score < expected.raw_score).any()
+
+
+def test_a_guess_that_is_right_says_what_other_alignments_score() -> None:
+    """Where nothing is proven; where an engine finds another alignment, nothing is known."""
+    genome = random_residues(4000, 4)
+    reads = SequenceSet.from_strings([changed(genome[k:][:2500], 0.1, k) for k in (0, 600, 1200)])
+    scoring, window = scoring_of("ont"), Window(0, 0, 3, 0, 3, True)
+    mask = np.ones(3, np.bool_)
+    aligner = SuboptimalAligner(reads, reads, scoring, 1)
+    proven, guessed = aligner.best_of(window, mask), aligner.best_of(window, mask, lowered=-5000)
+    assert proven.done.all()
+    assert guessed.guesses.tolist() == [0, 1, 2]
+    places = np.arange(3)
+    rest = guessed.rest_of(proven.found, places, -1)
+    assert rest.tolist() == [5000 + one for one in proven.rest]
+    others = proven.found.take(places[[1, 1, 2]])
+    assert guessed.rest_of(others, places, -1).tolist() == [-1, *rest[1:]]

@@ -69,7 +69,7 @@ _band = library.pairalign_band_alignment
 _screen = library.pairalign_suboptimal_screen
 
 _NO_MEMORY, _CANCELLED = -1, -2
-_FOUND, _USELESS = 1, 2
+_FOUND, _USELESS, _UNPROVEN = 1, 2, 3
 
 _LEAST_IN_BANDS = 500
 """Residues: of less, as many pairs as there are lanes are filled as quickly."""
@@ -89,12 +89,42 @@ class BestOf:
         Pairs that have no alignment of use. All others are left to an engine.
     rest : ndarray of int32
         No suboptimal alignment of each pair that is found scores more.
+    guessed : Alignments
+        Of pairs whose best alignment this probably is.
+    guesses : ndarray of int64, shape (guessed,)
+        Their numbers in the mask of the pairs that were asked for.
+    guessed_rest : ndarray of int32
+        No suboptimal alignment scores more, if it is.
     """
 
     found: Alignments
     done: npt.NDArray[np.bool_]
     useless: npt.NDArray[np.bool_]
     rest: npt.NDArray[np.int32]
+    guessed: Alignments
+    guesses: npt.NDArray[np.int64]
+    guessed_rest: npt.NDArray[np.int32]
+
+    def rest_of(
+        self, found: Alignments, places: npt.NDArray[np.int64], unknown: int
+    ) -> npt.NDArray[np.int32]:
+        """Return what suboptimal alignments score at most of pairs that an engine has aligned.
+
+        Parameters
+        ----------
+        found : Alignments
+            With CIGARs.
+        places : ndarray of int64
+            Their numbers in the mask of the pairs that were asked for.
+        unknown : int
+            What stands for pairs of which that is not known.
+        """
+        rest = np.full(len(found), unknown, np.int32)
+        at = np.searchsorted(places, self.guesses)
+        for k, place in enumerate(at.tolist()):
+            if _is_same(self.guessed, k, found, place):
+                rest[place] = self.guessed_rest[k]
+        return rest
 
 
 class SuboptimalAligner:
@@ -175,7 +205,7 @@ class SuboptimalAligner:
         pairs["least"] = least
         rest = np.zeros(len(tried), np.int32)
 
-        def best(number: int) -> tuple[NativeFound, Runs] | int:
+        def best(number: int) -> tuple[int, NativeFound, Runs]:
             left = rest.ctypes.data + 4 * number
             one = ctypes.cast(left, POINTER(c_int32))
             return self._called(pairs, number, _band, one, lowered)
@@ -183,20 +213,25 @@ class SuboptimalAligner:
         with ThreadPoolExecutor(self._threads) as pool:
             results = list(pool.map(best, range(len(tried))))
         del held
-        gathered = self._gather(
-            bare,
-            np.array([k for k, one in enumerate(results) if isinstance(one, tuple)], np.int64),
-            [one for one in results if isinstance(one, tuple)],
-            window,
-        )
         asked = np.flatnonzero(pair_mask)[tried]
+        outcome = np.array([status for status, *_ in results], np.int8)
         status = np.zeros(len(pair_mask), np.int8)
-        status[asked] = [one if isinstance(one, int) else _FOUND for one in results]
+        status[asked] = outcome
+
+        def gathered(which: int) -> tuple[Alignments, npt.NDArray[np.int64]]:
+            numbers = np.flatnonzero(outcome == which)
+            alignments = self._gather(bare, numbers, [results[k][1:] for k in numbers], window)
+            return to_original_strands(alignments, window), numbers
+
+        (found, proven), (guessed, unproven) = gathered(_FOUND), gathered(_UNPROVEN)
         return BestOf(
-            found=to_original_strands(gathered, window),
+            found=found,
             done=status == _FOUND,
             useless=status == _USELESS,
-            rest=rest[status[asked] == _FOUND],
+            rest=rest[proven],
+            guessed=guessed,
+            guesses=asked[unproven],
+            guessed_rest=rest[unproven],
         )
 
     def next_of(
@@ -233,7 +268,7 @@ class SuboptimalAligner:
         with ThreadPoolExecutor(self._threads) as pool:
             results = dict(zip(by_size, pool.map(partial(self._next, pairs), by_size), strict=True))
         del held
-        found = {k: one for k in sorted(results) if isinstance(one := results[k], tuple)}
+        found = {k: results[k][1:] for k in sorted(results) if results[k][0] == _FOUND}
         numbers = np.array(list(found), np.int64)
         return to_original_strands(
             self._gather(known[0], numbers, list(found.values()), window), window
@@ -302,13 +337,13 @@ class SuboptimalAligner:
         _check(_screen(pairs.ctypes.data, len(pairs), self._threads, may.ctypes.data))
         return np.flatnonzero(may)
 
-    def _next(self, pairs: npt.NDArray[np.void], number: int) -> tuple[NativeFound, Runs] | int:
+    def _next(self, pairs: npt.NDArray[np.void], number: int) -> tuple[int, NativeFound, Runs]:
         return self._called(pairs, number, _align)
 
     def _called(
         self, pairs: npt.NDArray[np.void], number: int, function: Any, *more: Any
-    ) -> tuple[NativeFound, Runs] | int:
-        """Call a function of the native code for a pair; return what it found, or its status."""
+    ) -> tuple[int, NativeFound, Runs]:
+        """Call a function of the native code for a pair; return its status and what it found."""
         if self._cancelled[0]:
             raise InterruptedError("cancelled")
         pair = pairs[number]
@@ -317,7 +352,7 @@ class SuboptimalAligner:
         address = pairs.ctypes.data + number * pairs.itemsize
         status = function(address, self._isa, ctypes.byref(found), out.ctypes.data, *more)
         _check(status)
-        return (found, out[: found.run_count].copy()) if status == _FOUND else int(status)
+        return int(status), found, out[: found.run_count].copy()
 
     def _gather(
         self,
@@ -352,6 +387,18 @@ class SuboptimalAligner:
             strand=None if first.strand is None else np.full(len(found), window.strand, np.int8),
             **fields,
         )
+
+
+def _is_same(first: Alignments, k: int, second: Alignments, place: int) -> bool:
+    """Whether two alignments of a pair are the same."""
+    names = ("raw_score", "query_start", "target_start")
+    if any(getattr(first, name)[k] != getattr(second, name)[place] for name in names):
+        return False
+    cigars = (
+        one.field("cigar")[slice(*one.field("cigar_offsets")[at : at + 2])]
+        for one, at in ((first, k), (second, place))
+    )
+    return np.array_equal(*cigars)
 
 
 def _used_of(known: Alignments, is_row: npt.NDArray[np.bool_]) -> tuple[Any, ...]:

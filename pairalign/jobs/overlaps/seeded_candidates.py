@@ -38,11 +38,15 @@ from pairalign.sequences.sets import SequenceSet
 MAPPY, SEEDS = "mappy", "seeds"
 """What ``--candidates`` calls them."""
 
-_WORDS, _RESIDUES_A_WORD = range(8, 13), 256
-"""Lengths of own seeds: the least of which a set has that number of residues for each word."""
-_POINTS, _SCORE = 13, Fraction(7, 10)
-"""What seeds near each other must have, see ``cpu/suboptimal/seed_pairs.cpp``; the share of an
-overlap's least score that an alignment near them must reach. Chosen by the lambda reads."""
+_RESIDUES_A_WORD = 256
+"""Own seeds have as many bases as leaves no more residues of the set for each word."""
+_FORCED_WORDS, _WORDS, _POINTS = range(11, 13), range(8, 13), 13
+"""Their lengths where runs are forced, and where they are not; what seeds near each other must
+have, see ``cpu/suboptimal/seed_pairs.cpp``. Chosen by the lambda reads, like the rest."""
+_NOISY, _NOISY_WORDS, _NOISY_POINTS = Fraction(6, 10), range(7, 12), 22
+"""Least identity below which more words are looked at, and what is taken then."""
+_SCORE = Fraction(7, 10)
+"""Share of an overlap's least score that an alignment near seeds must reach."""
 _RECALL = "99.5% on nanopore reads of phage lambda"
 
 _BAND = 100
@@ -97,17 +101,23 @@ def own_candidates(
 ) -> Candidates:
     """Find pairs of reads that share pairalign's own seeds; see `find_candidates`."""
     started = time.perf_counter()
-    run, score = thresholds.forced_run, thresholds.min_raw_score
-    word = _shortest_rare(reads, _WORDS, _RESIDUES_A_WORD)
+    word, points, score = _own_seeds(reads, thresholds)
     table = pairs_with_seeds(
-        reads,
-        scoring,
-        word=min(word, run) if run else word,
-        least_seeds=min(_POINTS, run - min(word, run) + 1) if run else _POINTS,
-        least_score=0 if run else math.ceil(_SCORE * score),
-        threads=threads,
+        reads, scoring, word=word, least_seeds=points, least_score=score, threads=threads
     )
     return _found_by(SEEDS, reads, table, started)
+
+
+def _own_seeds(reads: SequenceSet, thresholds: OverlapThresholds) -> tuple[int, int, int]:
+    """Choose residues of a seed, points that are needed, and the score near them, 0: any."""
+    run = thresholds.forced_run
+    if run:
+        word = min(run, _shortest_rare(reads, _FORCED_WORDS, _RESIDUES_A_WORD))
+        return word, run - word + 1, 0
+    is_noisy = thresholds.min_identity < _NOISY
+    words, points = (_NOISY_WORDS, _NOISY_POINTS) if is_noisy else (_WORDS, _POINTS)
+    score = math.ceil(_SCORE * thresholds.min_raw_score)
+    return _shortest_rare(reads, words, _RESIDUES_A_WORD), points, score
 
 
 def recall_of(thresholds: OverlapThresholds) -> str:

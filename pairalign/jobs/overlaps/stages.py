@@ -286,7 +286,10 @@ class StagedEngine(WrappedEngine):
         if left.any() or not parts:
             parts.append(self._align_masked(window, detail, left))
             places.append(np.flatnonzero(left))
-            rests.append(np.full(len(parts[-1]), UNKNOWN_REST, np.int32))
+            if parts[:-1]:
+                rests.append(best.rest_of(parts[-1], places[-1], UNKNOWN_REST))
+            else:
+                rests.append(np.full(len(parts[-1]), UNKNOWN_REST, np.int32))
         place = np.concatenate(places)
         order = np.argsort(place, kind="stable")
         return concatenate(parts).take(order), place[order], np.concatenate(rests)[order]
