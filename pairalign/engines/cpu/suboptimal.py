@@ -394,11 +394,11 @@ def _is_same(first: Alignments, k: int, second: Alignments, place: int) -> bool:
     names = ("raw_score", "query_start", "target_start")
     if any(getattr(first, name)[k] != getattr(second, name)[place] for name in names):
         return False
-    cigars = (
-        one.field("cigar")[slice(*one.field("cigar_offsets")[at : at + 2])]
-        for one, at in ((first, k), (second, place))
+    one, two = (
+        alignments.field("cigar")[slice(*alignments.field("cigar_offsets")[at : at + 2])]
+        for alignments, at in ((first, k), (second, place))
     )
-    return np.array_equal(*cigars)
+    return bool(np.array_equal(one, two))
 
 
 def _used_of(known: Alignments, is_row: npt.NDArray[np.bool_]) -> tuple[Any, ...]:
