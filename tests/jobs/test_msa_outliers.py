@@ -203,6 +203,22 @@ def test_domains_alone_stay_among_the_others():
     assert {both.names[index] for index in late.added} == {f"u{k}" for k in range(8)}
 
 
+def test_fragments_are_found_beside_domains_that_are_longer():
+    relatives = _relatives(30, 300, 0.3, 26)
+    whole = {name: relatives[name] for name in list(relatives)[:6]}
+    domains = {f"d{index}": text[90:210] for index, (text, _) in enumerate(relatives.values())}
+    draw = random.Random(27)
+    starts = [draw.randrange(90, 170) for _ in range(20)]
+    texts = [text for text, _ in list(relatives.values())[6:26]]
+    fragments = {
+        f"f{index}": text[start : start + 36]
+        for index, (text, start) in enumerate(zip(texts, starts, strict=True))
+    }
+    both = _among(whole, domains | fragments, 28)
+    late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
+    assert {both.names[index] for index in late.added} == set(fragments)
+
+
 def test_a_sequence_that_is_like_no_other_is_said(tmp_path, capsys):
     relatives = _relatives(8, 90, 0.4, 12)
     path = tmp_path / "in.fa"

@@ -14,10 +14,9 @@ found by scores with free end gaps, in whole numbers:
 4. Where there are fragments, all that has less than two thirds is one; else many short outliers
    are.
 
-All others are aligned first. Up to 50 sequences are one tree, which the latecomers are the last of
-(`pairalign.jobs.msa.progressive`). Outliers among up to 100 others stay, for these are aligned by
-all pairs, but where without them there are rounds; among more than 1,000 they cost more than they
-spoil. An outlier that turns out to be aligned with confidence is none
+All others are aligned first. Outliers among up to 100 of them are the last in their tree
+(`pairalign.jobs.msa.progressive`), but where without them there are rounds; among more than 1,000
+they cost more than they spoil. An outlier that turns out to be aligned with confidence is none
 (`pairalign.jobs.msa.one_family`).
 """
 

@@ -1,8 +1,7 @@
 """The multiple alignment of a family, from posteriors of pairs, and how sure any alignment is.
 
 Fragments and outliers (`pairalign.jobs.msa.latecomers`) are joined to the alignment of the others
-(`pairalign.jobs.msa.joining`); in families of up to 50 they are the last in the tree, and count for
-little. Up to 100 sequences:
+(`pairalign.jobs.msa.joining`). Up to 100 sequences:
 
 1. Posteriors of all pairs (`pairalign.jobs.posterior`).
 2. Distances: 1 minus the expected number of right columns of a pair's best alignment, by the
@@ -130,7 +129,7 @@ def _align_distinct(
     """Return the alignment, and which sequences are of usual length and have relatives."""
     scores = family_distances(sequences, computed.threads, computed.memory_bytes)
     late = _latecomers(sequences, scores, tree)
-    if len(late.added) and len(sequences) > MOST_IN_GROUP:
+    if len(late.added):
         return _align_in_turn(sequences, scores, late, computed), late.usual
     return _align_at_once(sequences, tree, scores, late, computed), late.usual
 
@@ -154,10 +153,9 @@ def _align_with_copies(copies: FamilyCopies, computed: Computed) -> _Aligned:
 def _latecomers(
     sequences: SequenceSet, scores: ScoreDistances, tree: GuideTree | None
 ) -> Latecomers:
-    """Find fragments and outliers; in groups along a tree that is given none is added later."""
+    """Find fragments and outliers; along a tree that is given none is added later."""
     late = find_latecomers(sequences, scores)
-    is_small = len(sequences) <= MOST_IN_GROUP
-    return late if tree is None or is_small else late.without(late.added)
+    return late if tree is None else late.without(late.added)
 
 
 def _align_with(
@@ -207,8 +205,7 @@ def _align_at_once(
         rounds, refinements = (ROUNDS, REFINEMENTS) if len(sequences) <= MOST_IN_GROUP else (0, 0)
         with closing(PosteriorGraph(sequences.lengths, posteriors, computed.threads)) as graph:
             how: dict[str, Any] = {"rounds": rounds, "refinements": refinements}
-            how |= {"last": late.added, "doubtful": late.lonely}
-            made = align_graph(graph, sequences, tree=tree, **how)
+            made = align_graph(graph, sequences, tree=tree, doubtful=late.lonely, **how)
     else:
         made = align_large(sequences, tree=tree, scores=scores, **used)
     unlike = find_unlike(sequences, made[1], late.lonely, posteriors, scores, **used)

@@ -34,7 +34,7 @@ _UNLIKE = 0.33
 with those that are, in the mean; 1 in 20 outliers has."""
 
 _LATE = 0.3
-"""How much of the mean of others a fragment of their length would count in joins."""
+"""How much an outlier counts, of the mean of the others."""
 
 NEAR = 3
 """How many sequences count in full for another in rounds of consistency, at least."""
@@ -47,7 +47,6 @@ def align_graph(
     rounds: int,
     refinements: int,
     tree: GuideTree | None = None,
-    last: Indices | None = None,
     doubtful: Indices | None = None,
 ) -> tuple[GuideTree, npt.NDArray[np.int32], int]:
     """Align sequences by the posteriors of all their pairs.
@@ -64,11 +63,10 @@ def align_graph(
         How often the alignment of distant sequences is cut in two and joined anew.
     tree : GuideTree, optional
         What to join along; default: UPGMA of distances by expected accuracy.
-    last : ndarray of int64, optional
-        Fragments. They decide nothing of the others: without a tree they are joined to the
-        alignment of these, and of residues that they have no counterpart of they say little.
     doubtful : ndarray of int64, optional
-        So are those of these that have too few right columns with the others.
+        What is like no other by its scores. Those of them that have few right columns with the
+        others are outliers: they decide nothing of the others, count for little, and are the last
+        in a tree that is not given.
 
     Returns
     -------
@@ -77,66 +75,44 @@ def align_graph(
     width : int
     """
     accuracies, shorter = graph.accuracies(), _shorter(sequences)
-    is_last = _are_last(accuracies / shorter, len(sequences), last, doubtful)
+    is_last = _are_outliers(accuracies / shorter, len(sequences), doubtful)
     if tree is None:
         tree = _tree_in_turn(_distances(accuracies, shorter, sequences), sequences, is_last)
     one, other = np.triu_indices(len(sequences), 1)
     decide = ~(is_last[one] | is_last[other])
     if fsum(accuracies[decide]) >= REFINED_BELOW * int(shorter[decide].sum()):
         refinements = 0
-    covered = np.where(is_last, _coverage(sequences), 1)
-    weights = tree_weights(tree, _late(sequences, is_last))
-    shares = _shares(accuracies / shorter, covered)
+    weights = tree_weights(tree, np.where(is_last, _LATE, 0))
+    shares = _shares(accuracies / shorter, len(sequences))
     for _ in range(rounds):
         graph.relax(weights, shares, POSTERIOR_THRESHOLD)
     return tree, *graph.align(tree.children, weights, refinements)
 
 
-def _are_last(
-    condensed: npt.NDArray[np.float64],
-    count: int,
-    last: Indices | None,
-    doubtful: Indices | None,
+def _are_outliers(
+    condensed: npt.NDArray[np.float64], count: int, doubtful: Indices | None
 ) -> npt.NDArray[np.bool_]:
-    """Return which sequences are last: of those in doubt none, if too few would be left."""
+    """Return which of those in doubt are outliers; none, if few are beyond doubt."""
     is_last = np.zeros(count, bool)
-    is_last[[] if last is None else last] = True
-    asked = np.zeros(count, bool)
-    asked[[] if doubtful is None else doubtful] = True
-    first = np.flatnonzero(~(is_last | asked))
+    asked = np.zeros(0, np.int64) if doubtful is None else doubtful
+    first = np.setdiff1d(np.arange(count), asked)
     if len(first) < LEAST_FIRST:
         return is_last
     table = _square(condensed, count)
-    for index in np.flatnonzero(asked).tolist():
-        is_last[index] |= fsum(table[index, first]) < _UNLIKE * len(first)
+    for index in asked.tolist():
+        is_last[index] = fsum(table[index, first]) < _UNLIKE * len(first)
     return is_last
 
 
-def _late(sequences: SequenceSet, is_last: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-    """Return how much last sequences count in joins: by their part of the others' lengths."""
-    lengths = np.sort(sequences.lengths[~is_last])
-    usual = int(lengths[len(lengths) // 2])
-    return np.where(is_last, _LATE * np.minimum(sequences.lengths / usual, 1), 0)
-
-
-def _coverage(sequences: SequenceSet) -> npt.NDArray[np.float64]:
-    """Return how much of each sequence (row) each other one may have a counterpart of."""
-    lengths = sequences.lengths.astype(np.float64)
-    return np.minimum(np.sqrt(lengths / lengths[:, np.newaxis]), 1)
-
-
-def _shares(
-    condensed: npt.NDArray[np.float64], covered: npt.NDArray[np.float64]
-) -> npt.NDArray[np.uint16]:
+def _shares(condensed: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.uint16]:
     """Return how much each sequence counts for each (row) in rounds, in 65535ths.
 
     All that are as near to it as its third nearest count alike. The others count less, by the
     shares of right columns: what is related to nothing has a long branch in the tree, and would
-    count most. Fragments count by what they cover.
+    count most.
     """
-    count = len(covered)
     table = _square(condensed, count)
-    related = np.maximum(table - UNRELATED, _LEAST_RELATED) * covered
+    related = np.maximum(table - UNRELATED, _LEAST_RELATED)
     near = -np.sort(-related, axis=1)[:, min(NEAR, count - 1) - 1]
     shares: npt.NDArray[np.uint16] = np.rint(
         ONE * np.minimum(related / near[:, np.newaxis], 1)
