@@ -334,7 +334,9 @@ struct ByteKernels {
         if (!batch.own) return align(batch);
         if (batch.own->classes) return ByteKernels<V, Scores::CLASSES>::align(batch);
         if constexpr (V::LOOKUP)
-            if (batch.own->few.count) return ByteKernels<V, Scores::FEW_ROWS>::align(batch);
+            if (const FewRows& few = batch.own->few; few.count)
+                return few.count <= few.of_table ? ByteKernels<V, Scores::ONE_TABLE>::align(batch)
+                                                 : ByteKernels<V, Scores::TWO_TABLES>::align(batch);
         ByteKernels<V, Scores::LINES>::align(batch);
     }
 

@@ -4,8 +4,8 @@
 // CLASSES: where scores depend on the residues' classes alone, as those of DNA mostly do, a class of a row
 // and one of a column differ (by XOR) in a number below 16, and a table of 16 scores says the rest.
 //
-// FEW_ROWS: where the lanes have few sequences, a lookup finds the scores of two of them, for which the
-// columns' residues say which of the two it is: those of the second are CODES more.
+// ONE_TABLE, TWO_TABLES: where the lanes have few sequences, a lookup finds the scores of two or three of
+// them (FewRows), for which the columns' residues say which it is: those of the second have higher numbers.
 //
 // LINES: a tier needs one score of each lane side by side. Of each lane they are taken in a line along its
 // columns, by a lookup of the columns' residues, or, where that takes more than one instruction, from a
@@ -79,21 +79,26 @@ private:
             turn_residues(true, own_.classes->row);
             return;
         }
-        uint8_t as_they_are[CODES], unambiguous[CODES];
+        uint8_t numbers[CODES], unambiguous[CODES];
         for (int a = 0; a < CODES; a++) {
-            as_they_are[a] = static_cast<uint8_t>(a);
-            unambiguous[a] = a < own_.unambiguous ? static_cast<uint8_t>(a) : 255;
+            numbers[a] = number(a);
+            unambiguous[a] = a < own_.unambiguous ? numbers[a] : 255;
         }
         turn_residues(true, unambiguous);
-        turn_residues(false, as_they_are);
+        turn_residues(false, numbers);
         make_tables();
         if (own_.few.count) {
             for (int l = 0; l < LANES; l++)
-                memory_[layout_.others + static_cast<size_t>(l)] = own_.few.of[lane(l)] > 1 ? 255 : 0;
+                memory_[layout_.others + static_cast<size_t>(l)] =
+                    own_.few.of[lane(l)] < own_.few.of_table ? 0 : 255;
             return;
         }
         if (!V::LOOKUP) make_profiles();
         make_offsets();
+    }
+
+    uint8_t number(int code) const {
+        return static_cast<uint8_t>(own_.few.count ? own_.few.number(code) : code);
     }
 
     // Lanes that are not used have what the last one has.
@@ -101,16 +106,19 @@ private:
 
     // Residues as `map` has them, a sequence after the other and then side by side.
     void turn_residues(bool rows, const uint8_t* map) {
-        alignas(64) uint8_t tables[2][TABLE_BYTES];
-        for (size_t k = 0; k < TABLE_BYTES; k++) {
-            tables[0][k] = tables[1][k] = map[k % CODES];
-            if (map[k % CODES] < CODES) tables[1][k] += CODES;
-        }
+        const FewRows& few = own_.few;
+        const int of_table = few.count ? few.of_table : 1;
+        alignas(64) uint8_t tables[3][TABLE_BYTES];
+        for (int s = 0; s < of_table; s++)
+            for (size_t k = 0; k < TABLE_BYTES; k++) {
+                const uint8_t code = map[k % CODES];
+                tables[s][k] = static_cast<uint8_t>(s && code < CODES ? code + s * few.numbers() : code);
+            }
         const size_t stride = layout_.line_stride;
         uint8_t* const lines = memory_ + layout_.lines;
         for (int l = 0; l < LANES; l++) {
             const int from = lane(l);
-            const uint8_t* const table = tables[own_.few.count ? own_.few.of[from] % 2 : 0];
+            const uint8_t* const table = tables[few.count ? few.of[from] % of_table : 0];
             const uint8_t* codes = rows ? own_.codes[from] : group_.codes[from];
             const size_t length = static_cast<size_t>(rows ? own_.lengths[from] : group_.lengths[from]);
             uint8_t* const line = lines + static_cast<size_t>(l) * stride;
@@ -133,9 +141,10 @@ private:
         const int32_t raise = scheme_.mode == LOCAL ? 0 : byte_raise(scheme_);
         uint8_t* const tables = memory_ + layout_.tables;
         for (int a = 0; a < CODES; a++)
-            for (int b = 0; b < CODES; b++)
-                tables[a * TABLE_BYTES + b] = tables[a * TABLE_BYTES + CODES + b] =
-                    static_cast<uint8_t>(scheme_.matrix[a][b] + raise);
+            for (int b = 0; b < CODES; b++) {
+                uint8_t* const to = tables + a * TABLE_BYTES + number(b);
+                to[0] = to[CODES] = static_cast<uint8_t>(scheme_.matrix[a][b] + raise);
+            }
     }
 
     bool has_row_residue(int a) const { return own_.row_codes >> a & 1; }

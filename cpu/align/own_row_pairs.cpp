@@ -69,7 +69,7 @@ bool OwnRowPairs::may_align() const {
 // A row with fewer pairs than this leaves so many lanes idle that batches with own rows are faster.
 int OwnRowPairs::least_lanes() const {
     if (engine_.own_rows == ALWAYS) return std::numeric_limits<int>::max();
-    const OwnScores best = takes_few_rows() ? OwnScores::FEW_ROWS : usual();
+    const OwnScores best = takes_few_rows() ? OwnScores::ONE_TABLE : usual();
     return static_cast<int>(static_cast<double>(lanes_) / own_rows_factor(best));
 }
 
@@ -177,10 +177,12 @@ void OwnRowPairs::cut_few_rows() {
 size_t OwnRowPairs::few_rows_end(size_t begin) const {
     const size_t most = std::min(pairs_.size(), begin + lanes_);
     size_t end = begin + 1;
+    uint32_t codes = codes_of(result_, pairs_[begin]);
     for (int rows = 1; end < most; end++) {
         const PairPosition &pair = pairs_[end], &before = pairs_[end - 1];
         rows += pair.row != before.row || pair.flipped != before.flipped;
-        if (rows > FewRows::MOST) break;
+        codes |= codes_of(result_, pair);
+        if (rows > FewRows::TABLES * FewRows::most_of_table(codes)) break;
     }
     return end;
 }
@@ -195,7 +197,7 @@ bool OwnRowPairs::are_better_than_lines(size_t begin, size_t end) const {
         most_rows = std::max(most_rows, rows(pairs_[k]));
         most_columns = std::max(most_columns, columns(pairs_[k]));
     }
-    return double{1} * most_rows * most_columns * own_rows_factor(OwnScores::FEW_ROWS) <
+    return double{1} * most_rows * most_columns * own_rows_factor(OwnScores::TWO_TABLES) <
            cells / static_cast<double>(lanes_) * own_rows_factor(OwnScores::LINES);
 }
 
@@ -210,7 +212,9 @@ void OwnRowPairs::add_batch(size_t begin, size_t end) {
     const size_t bytes = how.bytes + kernel.own_bytes(own, group.columns);
     const bool fits =
         bytes <= engine_.share() && (!floors_ || engine_.may_use_floors(own.rows, group.columns));
-    const OwnScores scores = own.few.count ? OwnScores::FEW_ROWS : usual();
+    const OwnScores scores = own.few.count == 0                  ? usual()
+                             : own.few.count <= own.few.of_table ? OwnScores::ONE_TABLE
+                                                                 : OwnScores::TWO_TABLES;
     if (fits && pays(pairs, count, how.cost * own_rows_factor(scores)))
         batches_.push_back({begin, count, how});
     else left_[floors_].insert(left_[floors_].end(), pairs, pairs + count);
@@ -229,7 +233,7 @@ bool OwnRowPairs::pays(const PairPosition* pairs, int count, double cost) const 
 
 void OwnRowPairs::describe(const PairPosition* pairs, int count, Group& group, OwnRows& own) const {
     set_lanes(result_, pairs, count, has_classes_ ? &classes_ : nullptr, group, own);
-    if (takes_few_rows()) find_few_rows(pairs, count, own.few);
+    if (takes_few_rows()) find_few_rows(result_, pairs, count, own.few);
 }
 
 void OwnRowPairs::Worker::skip(const PairPosition* pairs, int count) {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "../core/byte_batch.h"
@@ -16,7 +17,7 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 // How a fill finds scores.
-enum class Scores { ONE_ROW, CLASSES, FEW_ROWS, LINES };
+enum class Scores { ONE_ROW, CLASSES, ONE_TABLE, TWO_TABLES, LINES };
 
 // Twice the moves of paths that come by the diagonal, where the mask says whether residues are equal and
 // unambiguous: bits of a cell's code.
@@ -55,33 +56,37 @@ private:
     const uint8_t* const rows_;
 };
 
-// A table has the scores of two residues, those of the first half of the sequences and of the second.
-template <class V, int ROWS>
-class RowScores<V, Scores::FEW_ROWS, ROWS> {
+// Tables that have the scores of the residues of some sequences each, one after another.
+template <class V, int TABLES, int ROWS>
+class TableScores {
 public:
     using Column = typename V::Index;
-    PAIRALIGN_INLINE RowScores(const ByteWork<V>& w, int32_t row)
+    PAIRALIGN_INLINE TableScores(const ByteWork<V>& w, int32_t row)
         : others_(V::eq(V::load(w.own_group + w.own.others), V::set(255))),
           rows_(w.own_rows + static_cast<size_t>(row) * V::LANES) {
         const OwnRows& own = *w.batch.own;
         const uint8_t* const tables = w.own_group + w.own.tables;
-        for (int k = 0; k < ROWS; k++) {
-            V of[FewRows::MOST];
-            for (int s = 0; s < FewRows::MOST; s++) {
-                const int lane = own.few.first_lanes[s];
-                const int code = row + k < own.lengths[lane] ? own.codes[lane][row + k] : PAD;
-                of[s] = V::load(tables + static_cast<size_t>(code) * OwnLayout::TABLE_BYTES);
-            }
-            V::join(of[0], of[1]).store(tables_[k][0]);
-            V::join(of[2], of[3]).store(tables_[k][1]);
-        }
+        const int of_table = own.few.of_table, numbers = own.few.numbers();
+        uint8_t* to = tables_;
+        for (int k = 0; k < ROWS; k++)
+            for (int t = 0; t < TABLES; t++, to += V::LANES)
+                for (int s = t * of_table, at = 0; s < own.few.count && s < (t + 1) * of_table;
+                     s++, at += numbers) {
+                    const int lane = own.few.first_lanes[s];
+                    const int code = row + k < own.lengths[lane] ? own.codes[lane][row + k] : PAD;
+                    // The next one is written over what is too much.
+                    memcpy(to + at, tables + static_cast<size_t>(code) * OwnLayout::TABLE_BYTES, CODES);
+                }
     }
     PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop) { return stop; }
     PAIRALIGN_INLINE int32_t reach(int32_t, int32_t stop, const int32_t*) { return stop; }
     static PAIRALIGN_INLINE Column column(V residues) { return V::index(residues); }
     template <int K>
     PAIRALIGN_INLINE V of(Column column, int32_t) const {
-        return V::lookup_where(others_, tables_[K][1], column, V::lookup(tables_[K][0], column));
+        const uint8_t* const table = tables_ + K * TABLES * V::LANES;
+        const V scores = V::lookup(table, column);
+        if constexpr (TABLES == 1) return scores;
+        else return V::lookup_where(others_, table + V::LANES, column, scores);
     }
     template <int K>
     PAIRALIGN_INLINE V move(V residues) const {
@@ -89,9 +94,21 @@ public:
     }
 
 private:
-    const typename V::Mask others_;  // lanes whose sequence is the third or fourth
+    const typename V::Mask others_;  // lanes whose sequence is in the second table
     const uint8_t* const rows_;
-    alignas(64) uint8_t tables_[ROWS][2][V::LANES];
+    alignas(64) uint8_t tables_[ROWS * TABLES * V::LANES + CODES];  // of each row
+};
+
+template <class V, int ROWS>
+class RowScores<V, Scores::ONE_TABLE, ROWS> : public TableScores<V, 1, ROWS> {
+public:
+    using TableScores<V, 1, ROWS>::TableScores;
+};
+
+template <class V, int ROWS>
+class RowScores<V, Scores::TWO_TABLES, ROWS> : public TableScores<V, 2, ROWS> {
+public:
+    using TableScores<V, 2, ROWS>::TableScores;
 };
 
 template <class V, int ROWS>

@@ -29,12 +29,28 @@ struct ResidueClasses {
     }
 };
 
-// The sequences of which the lanes of a batch have one each, where these are few.
+// The sequences of which the lanes of a batch have one each, where these are few. A table has the scores of
+// some of them: of three where the residues of the batch are few, else of two.
 struct FewRows {
-    static constexpr int MOST = 4;
+    static constexpr int TABLES = 2, MOST = TABLES * 3, MOST_RESIDUES = 2 * CODES / 3;
     int count;              // 0: there are more
+    int of_table;           // sequences of a table
+    uint32_t codes;         // bit set: residues have their numbers in it
     int first_lanes[MOST];  // a lane that has it
     uint8_t of[MAX_LANES];  // its number
+
+    static int most_of_table(uint32_t codes) {
+        return __builtin_popcount(codes | 1u << PAD) <= MOST_RESIDUES ? 3 : 2;
+    }
+    void set_codes(uint32_t used) {
+        of_table = most_of_table(used);
+        codes = of_table == 3 ? used | 1u << PAD : ~0u;
+    }
+    // Must be inlined, see bounded_product.
+    inline __attribute__((always_inline)) int number(int code) const {
+        return __builtin_popcount(codes & ((1u << code) - 1));
+    }
+    inline __attribute__((always_inline)) int numbers() const { return 2 * CODES / of_table; }
 };
 
 // Row sequences of a batch in which every lane has its own, as Group has the columns.

@@ -37,17 +37,27 @@ void set_lanes(const pairalign_result& result, const Pair* pairs, int count, con
     own.few.count = 0;
 }
 
+// The residues of a pair, a bit set.
+template <class Pair>
+uint32_t codes_of(const pairalign_result& result, const Pair& pair) {
+    return result.rows_of(pair.flipped).residues[static_cast<size_t>(pair.row)] |
+           result.columns_of(pair.flipped).residues[static_cast<size_t>(pair.column)];
+}
+
 // Numbers the row sequences of pairs, if they are few.
 template <class Pair>
-void find_few_rows(const Pair* pairs, int count, FewRows& few) {
+void find_few_rows(const pairalign_result& result, const Pair* pairs, int count, FewRows& few) {
     few = {};
+    uint32_t codes = 0;
+    for (int l = 0; l < count; l++) codes |= codes_of(result, pairs[l]);
+    few.set_codes(codes);
     const auto same_row = [pairs](int l, int m) {
         return pairs[l].flipped == pairs[m].flipped && pairs[l].row == pairs[m].row;
     };
     for (int l = 0; l < count; l++) {
         int s = 0;
         while (s < few.count && !same_row(l, few.first_lanes[s])) s++;
-        if (s == FewRows::MOST) {
+        if (s == FewRows::TABLES * few.of_table) {
             few.count = 0;
             return;
         }

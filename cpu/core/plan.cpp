@@ -63,7 +63,9 @@ double own_rows_factor(OwnScores scores) {
     switch (scores) {
         case OwnScores::CLASSES:
             return 1.25;
-        case OwnScores::FEW_ROWS:
+        case OwnScores::ONE_TABLE:
+            return 1.1;
+        case OwnScores::TWO_TABLES:
             return 1.2;
         default:
             return 2.4;

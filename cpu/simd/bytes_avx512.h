@@ -150,9 +150,6 @@ struct BytesOf {
         asm("vpcompressb %1, %0%{%2%}%{z%}" : "=v"(r.v) : "v"(a.v), "Yk"(m));
         return r;
     }
-    static PAIRALIGN_INLINE BytesOf join(BytesOf a, BytesOf b) {
-        return {_mm512_inserti64x4(a.v, _mm512_castsi512_si256(b.v), 1)};
-    }
 };
 
 using Bytes = BytesOf<false>;

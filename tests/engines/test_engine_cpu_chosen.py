@@ -154,10 +154,11 @@ def test_of_these_few_pass(mode: str) -> None:
             assert_chosen(problem, 0.5, 7, Want(Detail.CIGAR, minimum), long_pairs="never")
 
 
+@pytest.mark.parametrize("ambiguous", ["", "X"])
 @pytest.mark.parametrize("mode", MODES)
-def test_a_few_rows_share_lanes(mode: str) -> None:
+def test_a_few_rows_share_lanes(mode: str, ambiguous: str) -> None:
     """Proteins near the diagonal and at a set's end, some alike, with residues that equal none."""
-    family = genes(25, 160, 17, "ACDEFGHIKLMNPQRSTVWYX", 0.3)
+    family = genes(25, 160, 17, "ACDEFGHIKLMNPQRSTVWY" + ambiguous, 0.3)
     first, second = (*proteins(50, 150, seed=18), *family), (*proteins(30, 130, seed=19), *family)
     scoring = blosum_like(mode)
     for problem in (Problem(first, None, scoring), Problem(first, second, scoring)):
