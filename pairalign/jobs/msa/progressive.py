@@ -29,9 +29,9 @@ UNRELATED = 0.2
 """The share of right columns that is expected of sequences that have nothing in common."""
 _LEAST_RELATED = 0.005
 
-_UNLIKE = 0.33
+_UNLIKE = 0.3
 """What is like no other by its score belongs to a family if it has more right columns than this
-with those that are, in the mean; 1 in 20 outliers has."""
+with those that are, in the mean; 3 in 10 outliers have."""
 
 _LATE = 0.3
 """How much an outlier counts, of the mean of the others."""
