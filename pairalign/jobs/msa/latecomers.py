@@ -14,10 +14,10 @@ found by scores with free end gaps, in whole numbers:
 4. Where there are fragments, all that has less than two thirds is one; else many short outliers
    are.
 
-All others are aligned first. Outliers among up to 100 of them are the last in their tree
-(`pairalign.jobs.msa.progressive`), but where without them there are rounds; among more than 1,000
-they cost more than they spoil. An outlier that turns out to be aligned with confidence is none
-(`pairalign.jobs.msa.one_family`).
+All others are aligned first. Outliers among up to 100 of them stay, for these are aligned by all
+pairs (up to 50 with rounds, see the shares of `pairalign.jobs.msa.progressive`), but where without
+them there are rounds; among more than 1,000 they cost more than they spoil. An outlier that turns
+out to be aligned with confidence is none (`pairalign.jobs.msa.one_family`).
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def _are_fragments(related: Flags, columns: Indices, short: Flags) -> bool:
 
 
 def graft_latecomers(tree: GuideTree, sequences: SequenceSet, order: Indices) -> GuideTree:
-    """Return the tree of all sequences: latecomers join at the root, the longest first.
+    """Return the tree of all sequences: latecomers join at the root, one after the other.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def graft_latecomers(tree: GuideTree, sequences: SequenceSet, order: Indices) ->
     links[:, :2] = node[links[:, :2].astype(np.int64)]
     height, root = float(links[-1, 2]), count + first - 2
     late = order[first:]
-    late = late[np.argsort(sequences.canonical_order().argsort()[late])]
+    late = late[np.argsort(sequences.canonical_order().argsort()[late])][::-1]
     tops = root + np.arange(len(late))
     more = [tops, late, np.full(len(late), height), first + 1 + np.arange(len(late))]
     linkage = np.vstack((links, np.column_stack(more)))

@@ -199,16 +199,15 @@ def _align_at_once(
     computed: Computed,
 ) -> _Aligned:
     """Align a family, in groups if it is large."""
-    used, posteriors = vars(computed), None
+    how, posteriors = vars(computed), None
     if _by_all_pairs(sequences):
-        posteriors = _posteriors(sequences, match_states_of(sequences, late.usual), **used)
+        posteriors = _posteriors(sequences, match_states_of(sequences, late.usual), **how)
         rounds, refinements = (ROUNDS, REFINEMENTS) if len(sequences) <= MOST_IN_GROUP else (0, 0)
         with closing(PosteriorGraph(sequences.lengths, posteriors, computed.threads)) as graph:
-            how: dict[str, Any] = {"rounds": rounds, "refinements": refinements}
-            made = align_graph(graph, sequences, tree=tree, doubtful=late.lonely, **how)
+            made = align_graph(graph, sequences, rounds=rounds, refinements=refinements, tree=tree)
     else:
-        made = align_large(sequences, tree=tree, scores=scores, **used)
-    unlike = find_unlike(sequences, made[1], late.lonely, posteriors, scores, **used)
+        made = align_large(sequences, tree=tree, scores=scores, **how)
+    unlike = find_unlike(sequences, made[1], late.lonely, posteriors, scores, **how)
     return _Aligned(*made, unlike, posteriors)
 
 
