@@ -25,6 +25,8 @@ constexpr int64_t FIRST_BEAM = 20, BEAM_GROWTH = 4;
 // be at most such a part of the band's.
 constexpr int64_t WORTH_A_BEAM = 8;
 constexpr double MOST_OF_BAND = 1.0 / 3;
+// No beam is tried where the band for a known score is narrower than the widest one by this factor.
+constexpr int64_t NARROW = 6;
 // Diagonals that windows are wider than the band, about.
 constexpr int64_t WINDOW_MARGIN = 64;
 constexpr int64_t NO_LIMIT = int64_t{1} << 34;  // more than any pair loses; times its steps it fits 64 bits
@@ -67,8 +69,7 @@ bool find_bound(const PruningOptions& options, double limit, const PrunedKernel&
     const int64_t widest = static_cast<int64_t>(limit * pair.columns * static_cast<double>(diagonal));
     const double most_beams =
         options.use == Pruning::AUTO && pair.columns > LANES_IN_CACHE ? MOST_BEAMS_IN_MEMORY * matrix : 1e300;
-    bool found = score != NO_SCORE;
-    if (found) pair.bound = score;
+    bool found = false;
     int overflown = 0;
     double beams = 0;
     progress = Progress::TOO_MANY;
@@ -76,7 +77,8 @@ bool find_bound(const PruningOptions& options, double limit, const PrunedKernel&
     const bool free = has_free_ends(pair);
     // What mismatches and gaps cost does not depend on the mode.
     const int64_t first = FIRST_BEAM * (diagonal + (free ? 2 * pair.scheme->gap_extend : 0));
-    const bool is_near = found && most - pair.bound <= WORTH_A_BEAM * BEAM_GROWTH * first;
+    const int64_t near = std::min(WORTH_A_BEAM * BEAM_GROWTH * first, widest / NARROW);
+    const bool is_near = score != NO_SCORE && most - score <= near;
     for (int64_t width = first; !is_near; width *= BEAM_GROWTH) {
         if (free)  // alignments begin near the first diagonal, or where blocks do
             pair.free_until = static_cast<int32_t>(
@@ -107,6 +109,10 @@ bool find_bound(const PruningOptions& options, double limit, const PrunedKernel&
         const auto next = static_cast<double>(BEAM_GROWTH * pair.cells);
         if (found && next > MOST_OF_BAND * matrix * triangle_of(pair)) break;
         if (beams + next > most_beams) break;
+    }
+    if (score != NO_SCORE && (!found || score > pair.bound)) {
+        pair.bound = score;
+        found = true;
     }
     if (!found || (free && pair.bound <= 0)) return false;
     progress = Progress::TOO_MANY;
