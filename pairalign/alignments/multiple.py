@@ -157,14 +157,14 @@ class MultipleAlignment:
     @property
     def unlike_occupancy(self) -> npt.NDArray[np.int64]:
         """How many of them are of sequences of `unlike`, int64 of shape (width,)."""
-        is_unlike = np.zeros(len(self), bool)
-        is_unlike[[index for index, _ in self.unlike]] = True
-        residues = np.repeat(is_unlike, self.sequences.lengths)
-        return np.bincount(self.columns[residues], minlength=self.width)
+        return np.bincount(self.columns[self._are_of_unlike()], minlength=self.width)
 
     @property
     def residue_confidence(self) -> npt.NDArray[np.float64]:
-        """How likely each residue is right with others in its column; nan where there is none."""
+        """How likely each residue is right with others in its column; nan where there is none.
+
+        That holds for related sequences. Residues of `unlike` have the mean of their posteriors.
+        """
         return self._confidence(slice(None))
 
     def confidence_of(self, index: int) -> npt.NDArray[np.float64]:
@@ -180,7 +180,14 @@ class MultipleAlignment:
 
     def _confidence(self, own: slice) -> npt.NDArray[np.float64]:
         means = _means(self.support[own], self.compared[own])
-        return calibrate(means, self.sequences.alphabet, len(self))
+        calibrated = calibrate(means, self.sequences.alphabet, len(self))
+        return np.where(self._are_of_unlike()[own], means, calibrated)
+
+    def _are_of_unlike(self) -> npt.NDArray[np.bool_]:
+        """Return which residues are of sequences of `unlike`."""
+        is_unlike = np.zeros(len(self), bool)
+        is_unlike[[index for index, _ in self.unlike]] = True
+        return np.repeat(is_unlike, self.sequences.lengths)
 
     def to_biopython(self) -> Bio.Align.Alignment:
         """Convert to Biopython's object.

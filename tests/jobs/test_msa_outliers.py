@@ -235,6 +235,11 @@ def test_a_sequence_that_is_like_no_other_is_said(tmp_path, capsys):
     assert outlier["name"] == "u0"
     assert outlier["confident"] < 0.05
     made = pairalign.msa(texts)
+    index = made.sequences.names.index("u0")
+    own = slice(*made.sequences.offsets[index : index + 2].tolist())
+    means = made.support[own] / np.maximum(made.compared[own], 1)
+    assert np.nanmax(np.abs(made.confidence_of(index) - means)) < 1e-12  # it has no relatives
+    assert np.nanmean(made.confidence_of(index)) < 0.3 < np.nanmean(made.confidence_of(0))
     made.write(tmp_path / "m.tsv")
     rows = [line.split("\t") for line in (tmp_path / "m.tsv").read_text().splitlines()]
     assert rows[0][-1] == "outliers"
