@@ -60,7 +60,10 @@ def _gpus(problem: NearProblem, indices: tuple[int, ...] | None, worth: bool) ->
             for device in devices:
                 cuda_near.load(device)
             return cuda_near.find_on_gpus(devices)
-        log.info("pairs are compared on cores: they are too long, or gaps cost nothing")
+        level = logging.INFO if indices is None else logging.WARNING
+        log.log(
+            level, "pairs are compared on cores: GPUs take up to %d residues", cuda_near.LONGEST
+        )
     except (DeviceError, KernelBuildError) as error:
         if indices is not None:
             raise

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.base.error_types import FormatError
 from pairalign.base.native import library
 
 DECIMALS = 6
@@ -33,10 +34,17 @@ class RowText:
         Of all numbers to come: it decides the width.
     separator : bytes
         One byte.
+
+    Raises
+    ------
+    FormatError
+        The largest has no text of this kind: it is 9e12 or more.
     """
 
     def __init__(self, largest: float, separator: bytes) -> None:
         assert len(separator) == 1
+        if not largest * 10**DECIMALS < 2**63:
+            raise FormatError(f"{largest:g} is too large for text with {DECIMALS} decimals")
         self._separator = separator[0]
         whole = max(1, len(str(int(largest + 1))))
         self._whole = whole

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pairalign.errors import FormatError
 from pairalign.formats.matrix_text import RowText
 
 
@@ -22,3 +23,9 @@ def test_numbers_have_six_decimals_and_one_width(largest: float, dtype: type) ->
     assert found == "".join("\t" + one.rjust(text.width - 1) for one in expected)
     assert text.format(values[::3]) == text.format(values[::3].copy())
     assert text.format(values[:0]) == b""
+
+
+@pytest.mark.parametrize("largest", [2.0**63 / 10**6, 1e30, float("inf")])
+def test_numbers_that_text_cannot_hold_are_refused(largest: float) -> None:
+    with pytest.raises(FormatError, match="is too large for text with 6 decimals"):
+        RowText(largest, b" ")

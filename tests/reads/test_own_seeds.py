@@ -104,7 +104,9 @@ def test_seeds_on_the_command_line(
     command = ["overlap", "reads.fa", "--preset", "ont", "--candidates", "seeds", "--format", "paf"]
     assert main([*command, "-o", "one.paf"]) == 0
     said = capsys.readouterr().err
-    assert re.search(r"^ *candidates  \d+ in \d+\.\d\d s of [\d,]+: a sample, recall", said, re.M)
+    assert re.search(
+        r"^ *candidates  \d+ in \d+\.\d\d s of [\d,]+: a sample, measured recall", said, re.M
+    )
     for k in (2, 1):
         assert main([*command, "-q", "-o", "parts", "--shard", f"{k}/2"]) == 0
     assert main(["merge", "parts", "-o", "all.paf", "-q"]) == 0
