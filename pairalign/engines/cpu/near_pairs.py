@@ -457,7 +457,7 @@ def gather_pairs(
         if memory_bytes is not None and pairs * PAIR_BYTES > memory_bytes:
             raise CapacityError(
                 f"{pairs:,} pairs within the limit, and perhaps more, take {PAIR_BYTES} bytes "
-                f"each, above {spelled('memory_bytes', flag='--memory')} of {memory_bytes:,}: "
+                f"each, above {spelled('memory')} of {memory_bytes:,}: "
                 "raise it, or lower the limit"
             )
     return _sort_pairs(kept, count)
