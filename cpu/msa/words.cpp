@@ -7,6 +7,7 @@
 
 #include "../export.h"
 #include "../threads.h"
+#include "../words.h"
 
 extern "C" {
 
@@ -22,18 +23,12 @@ struct pairalign_msa_words {
 namespace pairalign {
 namespace {
 
-constexpr uint8_t LAST_BASE = 3;
+constexpr int BASES = 4;  // other codes have no word
 
-std::vector<uint32_t> distinct_words(const uint8_t* codes, int64_t length, int32_t bases) {
+std::vector<uint32_t> distinct_words(const uint8_t* codes, int32_t length, int32_t bases) {
     std::vector<uint32_t> found;
-    const uint32_t mask = (uint32_t{1} << 2 * bases) - 1;
-    uint32_t word = 0;
-    int32_t known = 0;
-    for (int64_t i = 0; i < length; i++) {
-        known = codes[i] > LAST_BASE ? 0 : known + 1;
-        word = (word << 2 | (codes[i] & 3u)) & mask;
-        if (known >= bases) found.push_back(word);
-    }
+    for_each_word(codes, length, bases, 2, BASES,
+                  [&](uint64_t word, int32_t) { found.push_back(static_cast<uint32_t>(word)); });
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;

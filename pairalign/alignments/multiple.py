@@ -165,11 +165,15 @@ class MultipleAlignment:
 
         That holds for related sequences. Residues of `unlike` have the mean of their posteriors.
         """
-        return self._confidence(slice(None))
+        means = _means(self.support, self.compared)
+        return np.where(self._are_of_unlike(), means, self._calibrate(means))
 
     def confidence_of(self, index: int) -> npt.NDArray[np.float64]:
         """Return `residue_confidence` of the sequence at an input index."""
-        return self._confidence(slice(*self.sequences.offsets[index : index + 2].tolist()))
+        own = slice(*self.sequences.offsets[index : index + 2].tolist())
+        means = _means(self.support[own], self.compared[own])
+        is_unlike = any(index == one.sequence for one in self.unlike)
+        return means if is_unlike else self._calibrate(means)
 
     @property
     def column_confidence(self) -> npt.NDArray[np.float64]:
@@ -178,10 +182,8 @@ class MultipleAlignment:
         sums = np.bincount(self.columns, known, minlength=self.width)
         return _means(sums, np.bincount(self.columns, self.compared, minlength=self.width))
 
-    def _confidence(self, own: slice) -> npt.NDArray[np.float64]:
-        means = _means(self.support[own], self.compared[own])
-        calibrated = calibrate(means, self.sequences.alphabet, len(self))
-        return np.where(self._are_of_unlike()[own], means, calibrated)
+    def _calibrate(self, means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return calibrate(means, self.sequences.alphabet, len(self))
 
     def _are_of_unlike(self) -> npt.NDArray[np.bool_]:
         """Return which residues are of sequences of `unlike`."""

@@ -21,7 +21,7 @@ def with_copies_once(engine: PosteriorComputer, sequences: SequenceSet) -> Poste
     copies = find_copies(sequences, None)
     if copies is None:
         return engine
-    return _CopiesOnce(engine, copies.of_inputs())
+    return _CopiesOnce(engine, copies.of_inputs()[0])
 
 
 class _CopiesOnce:

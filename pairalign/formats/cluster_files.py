@@ -42,7 +42,7 @@ def write_clusters(
     format : {"tsv", "uc", "clstr", "fasta", "otutab", "biom", "biom2"}, optional
         Default: by the end of the file's name.
     sizein : bool
-        Count each sequence as often as ``;size=`` of its header says, in ``uc`` and of `sizeout`.
+        Count each sequence ``;size=`` times, as its header says, in ``uc`` and of `sizeout`.
     sizeout : bool
         Write ``;size=`` in the headers of ``fasta``.
     threads : int

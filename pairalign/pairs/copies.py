@@ -48,11 +48,9 @@ class Copies:
     column_inputs: Int32s
     by_side: bool = False
 
-    def of_inputs(self) -> Int64s:
-        """Return a number for each sequence of the first set: the same for the same codes."""
-        numbers = np.empty(len(self.rows), np.int64)
-        numbers[self.row_inputs] = self.rows
-        return numbers
+    def of_inputs(self) -> tuple[Int64s, Int64s]:
+        """Return a number for each sequence of either set: the same for the same codes."""
+        return _by_input(self.rows, self.row_inputs), _by_input(self.columns, self.column_inputs)
 
     def blocks_of(self, window: Window) -> Blocks | None:
         """Return the groups of a window's rows and columns; None where they are too many."""
@@ -219,6 +217,12 @@ def _sorted(sequences: SequenceSet) -> Sorted:
 
 def _has_equal(numbers: Int32s) -> bool:
     return bool((numbers[1:] == numbers[:-1]).any())
+
+
+def _by_input(numbers: Int32s, inputs: Int32s) -> Int64s:
+    found = np.empty(len(numbers), np.int64)
+    found[inputs] = numbers
+    return found
 
 
 def _grouped(numbers: Int32s) -> tuple[Int32s, int]:

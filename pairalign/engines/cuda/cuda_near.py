@@ -92,12 +92,12 @@ def find_on_gpus(
         blocks = [(start, min(start + step, count)) for start in range(0, count, step)]
         with ExitStack() as stack:
             room = max(width, most_found)
-            opened = [_OnGpu(one, problem, room) for one in devices[: len(blocks)]]
-            for one in opened:
-                stack.callback(one.close)
+            used = devices[: len(blocks)]
             free: queue.SimpleQueue[_OnGpu] = queue.SimpleQueue()
-            for one in opened:
-                free.put(one)
+            for device in used:
+                opened = _OnGpu(device, problem, room)
+                stack.callback(opened.close)
+                free.put(opened)
 
             def compare(block: tuple[int, int]) -> list[Part]:
                 one = free.get()
@@ -106,7 +106,7 @@ def find_on_gpus(
                 finally:
                     free.put(one)
 
-            pool = ThreadPoolExecutor(len(opened), "near pairs")
+            pool = ThreadPoolExecutor(len(used), "near pairs")
             stack.callback(pool.shutdown, cancel_futures=True)
             for block, parts in zip(blocks, pool.map(compare, blocks), strict=True):
                 yield from parts

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arrays import Int32s
+from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.dataclass import dataclass
 from pairalign.jobs.distances.receptor_sets import ReceptorProcedure
 from pairalign.jobs.run.align import AlignmentJob
@@ -40,11 +40,9 @@ class _Groups:
     seconds: Int32s
 
     @classmethod
-    def of(cls, numbers: Int32s, inputs: Int32s) -> _Groups:
-        """Return the groups of sorted positions with ascending numbers."""
-        by_input = np.empty(len(numbers), np.int32)
-        by_input[inputs] = numbers
-        _, firsts, groups = np.unique(by_input, return_index=True, return_inverse=True)
+    def of(cls, numbers: Int64s) -> _Groups:
+        """Return the groups of sequences with the same number, ascending."""
+        _, firsts, groups = np.unique(numbers, return_index=True, return_inverse=True)
         others = np.ones(len(groups), np.bool_)
         others[firsts] = False
         later = np.flatnonzero(others)
@@ -116,12 +114,13 @@ def distinct_run(run: AlignmentJob) -> DistinctRun | None:
     copies = find_copies(run.queries, run.targets)
     if copies is None:
         return None
-    rows = _Groups.of(copies.rows, copies.row_inputs)
+    numbers = copies.of_inputs()
+    rows = _Groups.of(numbers[0])
     if run.targets is None:
         columns, kept = rows, np.concatenate((rows.firsts, rows.seconds))
         pairs, targets = len(kept) * (len(kept) - 1) // 2, None
     else:
-        columns, kept = _Groups.of(copies.columns, copies.column_inputs), rows.firsts
+        columns, kept = _Groups.of(numbers[1]), rows.firsts
         pairs = len(kept) * len(columns.firsts)
         targets = _chosen(run.targets, columns.firsts)
     left = run.memory_bytes - PAIR_BYTES * pairs

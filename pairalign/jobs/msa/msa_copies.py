@@ -63,7 +63,7 @@ def find_family_copies(sequences: SequenceSet) -> FamilyCopies | None:
     found = find_copies(sequences, None)
     if found is None:
         return None
-    return FamilyCopies(sequences, *first_of_each(found.of_inputs()))
+    return FamilyCopies(sequences, *first_of_each(found.of_inputs()[0]))
 
 
 def _ladder(names: list[str]) -> GuideTree:

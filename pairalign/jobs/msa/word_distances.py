@@ -2,8 +2,8 @@
 
 Scores of all pairs of long sequences take longer than all else. Of similar ones, the share of
 common words tells how many bases have changed: if a base is the same with probability p, a word of
-k bases is with p^k. A distance is 1 - p in 65536ths. Words that are common by chance, as often as
-the bases of the family let them be, do not count.
+k bases is with p^k. A distance is 1 - p in 65536ths. Words that are common by chance, given the
+bases of the family, do not count.
 
 All is whole numbers or single operations of IEEE 754: the same on every machine.
 """

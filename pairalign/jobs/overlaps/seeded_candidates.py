@@ -148,12 +148,11 @@ def import_mappy() -> Any:
 def seed_candidates(
     reads: SequenceSet, preset: Preset, min_overlap: int, threads: int
 ) -> Candidates:
-    """Find pairs of reads that share seeds.
+    """Find pairs of reads that share seeds of mappy; see `find_candidates`.
 
     Parameters
     ----------
     reads : SequenceSet
-        Of DNA.
     preset : Preset
         minimap2's ``ava-ont``: of ``hifi`` with seeds of 19 bases; of others, in sets of up to 4
         million bases, with seeds of 10 to 12 and more of them.
@@ -161,18 +160,6 @@ def seed_candidates(
         Residues: chains of less than a fifth as many, or three seeds (``hifi``: 100), are no
         candidates.
     threads : int
-
-    Returns
-    -------
-    Candidates
-        By first read, second read and strand, whatever the threads.
-
-    Raises
-    ------
-    MissingPackageError
-        mappy is not installed.
-    PairListError
-        No two reads share seeds.
     """
     import_mappy()
     started = time.perf_counter()

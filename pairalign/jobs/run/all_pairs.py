@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 Windows = WindowGrid | RestOfGrid | Sequence[Window]
-"""All windows, or some: iterated over as often as one likes."""
+"""All windows, or some: iterated over any number of times."""
 
 _PLACE_BYTES = 16
 """What a pair takes that does not count: a place in masks, and in what is made of these."""

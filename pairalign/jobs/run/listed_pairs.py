@@ -1,7 +1,7 @@
 """The pairs of a list, as slabs of windows for engines: which are aligned in each.
 
-A slab is as small a rectangle as holds its pairs, and holds so many that their results fit some
-memory. `ListedEngine` wraps an engine and is one itself.
+A slab is as small a rectangle as holds its pairs, whose results fit some memory. `ListedEngine`
+wraps an engine and is one itself.
 """
 
 from __future__ import annotations
