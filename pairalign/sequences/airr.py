@@ -21,11 +21,12 @@ from pairalign.sequences.sequence_records import Origin, Records, join_records
 
 log = logging.getLogger("pairalign")
 
-NAME, JUNCTION = "sequence_id", "junction_aa"
+NAME, JUNCTION, PRODUCTIVE = "sequence_id", "junction_aa", "productive"
 LOOP_COLUMNS = {"cdr1": "cdr1_aa", "cdr2": "cdr2_aa", "cdr2.5": "cdr2.5_aa"}
-_KNOWN = {JUNCTION, "junction", "rearrangement_id", "v_call", "productive"}
+_KNOWN = {JUNCTION, "junction", "rearrangement_id", "v_call", PRODUCTIVE}
 _GENES = ("j_call", "v_call")
 _COUNTS = ("umi_count", "duplicate_count", "consensus_count")
+_NOT_PRODUCTIVE = {"f", "false", "0"}
 _MOST_FIELD = 1 << 24
 
 
@@ -70,7 +71,9 @@ def _titles(text: bytes) -> list[str]:
 
 
 def read_chains(text: bytes, source: str, *, degap: bool = False) -> list[Chain]:
-    """Read all rows of a table.
+    """Read the rows of a table, less those whose ``productive`` is false: how many is logged.
+
+    Such a junction has a stop codon or is out of frame, so it is of no receptor.
 
     Parameters
     ----------
@@ -94,7 +97,7 @@ def read_chains(text: bytes, source: str, *, degap: bool = False) -> list[Chain]
         titles = [one.strip() for one in next(reader)]
         _check_titles(titles, source)
         rows = enumerate((row for row in reader if row), 1)
-        return list(_chains(titles, rows, source, degap=degap))
+        return _productive(titles, rows, source, degap=degap)
     except csv.Error as error:
         raise FastaError(f"{source}: line {reader.line_num}: {error}") from error
 
@@ -104,7 +107,7 @@ def chains_of_table(table: Any, source: str = "the table") -> list[Chain]:
     titles = [str(one) for one in getattr(table, "column_names", table.columns)]
     _check_titles(titles, source)
     rows = zip(*([field_of(one) for one in table[title]] for title in titles), strict=True)
-    return list(_chains(titles, enumerate(rows, 1), source))
+    return _productive(titles, enumerate(rows, 1), source)
 
 
 def _check_titles(titles: list[str], source: str) -> None:
@@ -116,15 +119,35 @@ def _check_titles(titles: list[str], source: str) -> None:
             raise FastaError(f"{source}: AIRR rearrangements without a column '{needed}'")
 
 
-def _chains(
+def _productive(
     titles: list[str],
     rows: Iterable[tuple[int, Iterable[str]]],
     source: str,
     *,
     degap: bool = False,
+) -> list[Chain]:
+    numbered = [(number, list(row)) for number, row in rows]
+    column = titles.index(PRODUCTIVE) if PRODUCTIVE in titles else None
+    kept = [
+        (number, row)
+        for number, row in numbered
+        if column is None
+        or "".join(row[column : column + 1]).strip().lower() not in _NOT_PRODUCTIVE
+    ]
+    if len(kept) < len(numbered):
+        left = f"{len(numbered) - len(kept):,}"
+        log.info("%s: %s rearrangements that are not productive left out", source, left)
+    return list(_chains(titles, kept, source, degap=degap))
+
+
+def _chains(
+    titles: list[str],
+    rows: Iterable[tuple[int, list[str]]],
+    source: str,
+    *,
+    degap: bool = False,
 ) -> Iterator[Chain]:
-    for number, row in rows:
-        values = list(row)
+    for number, values in rows:
         if len(values) != len(titles):
             raise FastaError(
                 f"{source}: record {number} has {len(values)} fields, expected {len(titles)}"

@@ -352,6 +352,24 @@ def test_tables_are_read_as_programs_write_them(change: Callable[[str], str]) ->
     assert np.array_equal(*distances)
 
 
+@pytest.mark.parametrize("said", ["F", "false", "FALSE"])
+def test_rearrangements_that_are_not_productive_are_left_out(
+    said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "pairalign")
+    text = (
+        "sequence_id\tproductive\tlocus\tjunction_aa\n"
+        f"a\tT\tTRB\tCASSF\nb\t{said}\tTRB\tCA*S_F\nc\t{said}\tTRB\t\nd\t\tTRB\tCASF\n"
+    )
+    Path("airr.tsv").write_text(text)
+    assert pairalign.read_fasta("airr.tsv", locus="TRB").names == ["a", "d"]
+    assert "airr.tsv: 2 rearrangements that are not productive left out" in caplog.messages
+    assert read_receptors(["airr.tsv"], ("TRB",)).names == ["a", "d"]
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.read_csv("airr.tsv", sep="\t")
+    assert pairalign.distance(frame, measure="tcrdist").names == ["a", "d"]
+
+
 def test_what_tcrdist_is_not_of() -> None:
     dna = SequenceSet.from_strings(["ACGT", "ACG"])
     for wrong, kind in (
