@@ -64,6 +64,7 @@ from pairalign.jobs.run.inputs import check_scoring, rules_of, scoring_request
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceOptions, DistanceRequest
 from pairalign.requests.tree_request import TreeOptions
+from pairalign.sequences.airr import is_airr_file
 from pairalign.sequences.set_reading import read_set
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
@@ -285,8 +286,8 @@ def _source_of(asked: TreeOptions) -> str:
     """Return what IN is: sequences, parts of distances, or a format of distances."""
     if os.path.isdir(asked.input):
         return PARTS
-    if asked.locus is not None:  # an AIRR table, not one of distances
-        return asked.source or SEQUENCES
+    if asked.source is None and (asked.locus is not None or is_airr_file(asked.input)):
+        return SEQUENCES
     return asked.source or format_by_suffix(asked.input, DISTANCE_SUFFIXES) or SEQUENCES
 
 

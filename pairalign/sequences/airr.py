@@ -6,8 +6,10 @@ conserved residues on both sides of it (C, and F or W).
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -61,6 +63,15 @@ def is_airr(text: bytes) -> bool:
     """Whether a text is AIRR Rearrangement, by the names of its columns."""
     titles = set(_titles(text))
     return NAME in titles and bool(titles & _KNOWN)
+
+
+def is_airr_file(path: str) -> bool:
+    """Whether a file on disk, not compressed, is such a table; False where it cannot be read."""
+    if not os.path.isfile(path):  # what a pipe has can be read once
+        return False
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return is_airr(file.readline(_MOST_FIELD))
+    return False
 
 
 def _titles(text: bytes) -> list[str]:

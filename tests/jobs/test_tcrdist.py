@@ -430,7 +430,9 @@ def test_a_cell_has_the_chain_that_has_residues() -> None:
         assert [one.residues for one in read(text, "TRA", "TRB")] == ["CAVFCASTF", "CAWFCASSTF"]
 
 
-def test_a_tree_of_a_locus_is_of_an_airr_table() -> None:
+def test_a_tree_is_of_an_airr_table() -> None:
     Path("airr.tsv").write_text(CELLS)
     assert main(["tree", "airr.tsv", "--locus", "TRB", "-o", "x.nwk", "-q"]) == 0
     assert set(re.findall(r"b\d", Path("x.nwk").read_text())) == {"b1", "b2", "b4"}
+    assert main(["tree", "airr.tsv", "--on-empty", "skip", "-o", "x.nwk", "-q"]) == 0
+    assert set(re.findall(r"[ab]\d", Path("x.nwk").read_text())) > {"b1", "b2", "b4"}
