@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, metadata
 
 _UNKNOWN = "0+unknown"
 
@@ -10,12 +10,13 @@ _UNKNOWN = "0+unknown"
 def _installed() -> str:
     """Look the version up; a source tree that was not installed has none.
 
-    Nor have metadata that a build beside the package is just writing: None, or a KeyError.
+    Nor have metadata that a build beside the package is just writing.
     """
     try:
-        return version("pairalign") or _UNKNOWN
-    except (PackageNotFoundError, KeyError):
+        found = metadata("pairalign")
+    except PackageNotFoundError:
         return _UNKNOWN
+    return found.get("Version", _UNKNOWN)
 
 
 __version__ = _installed()

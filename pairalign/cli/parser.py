@@ -107,7 +107,8 @@ class Parser(argparse.ArgumentParser):
             theirs = [word for word in maybe if word in known]
             if theirs:
                 self.error(f"{_UNKNOWN}{' '.join(theirs)}")
-        return super().parse_known_args(self._words, namespace)
+        found, unknown = super().parse_known_args(self._words, namespace)
+        return found, [_as_typed(one, maybe) for one in unknown]
 
     def error(self, message: str) -> NoReturn:
         """Say in one line what is wrong with a command line, and exit."""
@@ -144,6 +145,13 @@ class Parser(argparse.ArgumentParser):
             if is_option and word not in known and not new_names([word], known):
                 said.append(name_here(word, known) or did_you_mean(word, known))
         return "".join(said)
+
+
+def _as_typed(unknown: str, maybe: list[str]) -> str:
+    """Return the word whose end is not known: Python 3.12 and later take -q from -quick."""
+    if unknown in maybe:
+        return unknown
+    return next((word for word in maybe if word.endswith(unknown.removeprefix("-"))), unknown)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
