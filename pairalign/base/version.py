@@ -16,7 +16,7 @@ def _installed() -> str:
         found = metadata("pairalign")
     except PackageNotFoundError:
         return _UNKNOWN
-    return found.get("Version", _UNKNOWN)
+    return found["Version"] if "Version" in found else _UNKNOWN  # noqa: SIM401 (typed without get)
 
 
 __version__ = _installed()
