@@ -87,8 +87,8 @@ std::vector<int64_t> numbers_of(const uint8_t* mask, int64_t pairs) {
     return numbers;
 }
 
-// Chooses of the pairs that have scores those that reach a minimum.
-void choose_passing(pairalign_result& result, int32_t minimum) {
+// Chooses of the pairs that have scores those that reach a minimum, and returns their mask.
+std::vector<uint8_t> choose_passing(pairalign_result& result, int32_t minimum) {
     std::vector<int64_t> passing;
     std::vector<int32_t> scores;
     for (size_t k = 0; k < result.scores.size(); k++) {
@@ -96,11 +96,12 @@ void choose_passing(pairalign_result& result, int32_t minimum) {
         passing.push_back(result.is_whole ? static_cast<int64_t>(k) : result.numbers[k]);
         scores.push_back(result.scores[k]);
     }
-    result.mask.assign(static_cast<size_t>(result.row_offsets.back()), 0);
-    for (const int64_t p : passing) result.mask[static_cast<size_t>(p)] = 1;
+    std::vector<uint8_t> mask(static_cast<size_t>(result.row_offsets.back()), 0);
+    for (const int64_t p : passing) mask[static_cast<size_t>(p)] = 1;
     result.scores = std::move(scores);
     result.numbers = std::move(passing);
     result.is_whole = false;
+    return mask;
 }
 
 // Pairs of a sample are pruned one by one, and if some of them paid, so are other pairs for which that is the
@@ -138,13 +139,11 @@ void align_window(pairalign_engine& engine, pairalign_result& result, const pair
     if (want.pair_mask) {
         result.is_whole = false;
         result.numbers = numbers_of(want.pair_mask, pairs);
-        result.mask.assign(want.pair_mask, want.pair_mask + pairs);
     }
     const bool trace = want.detail != SCORE;
-    auto run = [&](bool traced) {
+    auto run = [&](bool traced, const uint8_t* wanted) {
         result.scores.resize(static_cast<size_t>(result.count()));
         if (traced) result.traced.resize(static_cast<size_t>(result.count()));
-        const uint8_t* wanted = result.is_whole ? nullptr : result.mask.data();
         PrunedWindow pruned(engine, result, traced, wanted);
         Spare<OwnBatch> spare;
         prune(engine, result, traced, pruned, spare);
@@ -171,11 +170,14 @@ void align_window(pairalign_engine& engine, pairalign_result& result, const pair
         chosen.give_back(tasks);
         run_rows();
     };
+    std::vector<uint8_t> passing;
+    const uint8_t* wanted = want.pair_mask;
     if (want.has_minimum) {
-        run(false);
-        choose_passing(result, want.minimum);
+        run(false, wanted);
+        passing = choose_passing(result, want.minimum);
+        wanted = passing.data();
     }
-    if ((trace || !want.has_minimum) && !engine.cancelled) run(trace);
+    if ((trace || !want.has_minimum) && !engine.cancelled) run(trace, wanted);
     for (const Traced& traced : result.traced) result.run_count += traced.run_count;
 }
 

@@ -123,7 +123,6 @@ struct pairalign_result {
     std::vector<int64_t> row_offsets;
     bool is_whole = true;          // all pairs; else those of `numbers`
     std::vector<int64_t> numbers;  // of the pairs chosen, in the window, ascending
-    std::vector<uint8_t> mask;     // [pairs] unless whole: 1 for those
     std::vector<int32_t> scores;   // of all pairs or of those chosen, as what follows
     std::vector<pairalign::Traced> traced;
     std::vector<std::unique_ptr<pairalign::Arena>> arenas;

@@ -12,11 +12,20 @@
 #include <cstdint>
 
 #include "../export.h"
+#include "../set_bytes.h"
 
 namespace {
 
 int32_t first_column(int32_t row, int32_t column_start, int32_t column_stop, bool triangular) {
     return triangular ? std::min(std::max(column_start, row + 1), column_stop) : column_start;
+}
+
+// Calls use(k) for those of `count` pairs of a row that its part of a mask names; null: for all.
+template <class Use>
+void for_each_pair(const uint8_t* row_mask, int32_t count, const Use& use) {
+    if (row_mask) pairalign::for_each_set(row_mask, count, use);
+    else
+        for (int32_t k = 0; k < count; k++) use(k);
 }
 
 }  // namespace
@@ -37,17 +46,18 @@ PAIRALIGN_API int64_t pairalign_choose_copies(int32_t row_start, int32_t row_sto
         // Without a mask the first row of a group has a pair of each block that has any.
         const bool is_known =
             !pair_mask && !sides && row > row_start && row_groups[row - row_start - 1] == group;
-        for (int32_t column = first; !is_known && column < column_stop; column++) {
-            const int64_t pair = at + column - first;
+        const auto choose = [&](int32_t k) {
+            const int32_t column = first + k;
             const bool turned =
                 triangular && column_inputs[column - column_start] < row_inputs[row - row_start];
             const int32_t place = column_groups[column - column_start];
             int32_t& block = blocks[sides ? 2 * place + turned : place];
-            if (block == 0 || (pair_mask && !pair_mask[pair])) continue;
+            if (block == 0) return;
             block = 0;
-            chosen[pair] = 1;
+            chosen[at + k] = 1;
             found++;
-        }
+        };
+        if (!is_known) for_each_pair(pair_mask ? pair_mask + at : nullptr, column_stop - first, choose);
         at += column_stop - first;
     }
     return found;
@@ -68,17 +78,18 @@ PAIRALIGN_API int64_t pairalign_spread_copies(int32_t row_start, int32_t row_sto
         const int32_t own = row_inputs[row - row_start];
         const int32_t first = first_column(row, column_start, column_stop, triangular != 0);
         const int32_t* blocks = table + row_groups[row - row_start] * groups * (sides ? 2 : 1);
-        for (int32_t column = first; column < column_stop; column++) {
+        for_each_pair(pair_mask ? pair_mask + at : nullptr, column_stop - first, [&](int32_t k) {
+            const int32_t column = first + k;
             const int32_t other = column_inputs[column - column_start];
             const bool turned = triangular && other < own;
             const int32_t place = column_groups[column - column_start];
             const int32_t number = blocks[sides ? 2 * place + turned : place];
-            if (number < 0 || (pair_mask && !pair_mask[at + column - first])) continue;
+            if (number < 0) return;
             numbers[written] = number + (turned ? reversed : 0);
             query[written] = turned ? other : own;
             target[written] = turned ? own : other;
             written++;
-        }
+        });
         at += column_stop - first;
     }
     return written;

@@ -91,6 +91,28 @@ def test_pairs_of_copies_are_aligned_once(aligned: list[int]) -> None:
     assert aligned == [6]  # of three sequences, and each with a copy
 
 
+@pytest.mark.parametrize("asked", [{}, {"max_hits": 3}, {"min_score": 40}, {"mode": "local"}])
+@pytest.mark.parametrize("two_sets", [False, True])
+def test_pairs_of_a_list_are_aligned_once(
+    both_ways: Any, aligned: list[int], two_sets: bool, asked: dict[str, Any]
+) -> None:
+    """The list names few pairs of its rectangle: most rows have long gaps in it."""
+    sets = [with_copies(1, count=400), *([with_copies(2, count=300)] if two_sets else [])]
+    lengths = len(sets[0]), len(sets[-1])
+    numbers = np.random.default_rng(3).permutation(lengths[0] * lengths[1])[:4000]
+    listed = np.stack(np.divmod(numbers, lengths[1]), axis=1)
+    if not two_sets:
+        ordered = np.sort(listed[listed[:, 0] != listed[:, 1]])
+        listed = np.unique(ordered, axis=0)
+    once, every = both_ways(pairalign.align, *sets, **{**EVERY, "pairs": listed, **asked})
+    assert_equal(once, every)
+    contents = [[one.codes_of(k).tobytes() for k in range(len(one))] for one in sets]
+    found = {(contents[0][i], contents[-1][j]) for i, j in listed.tolist()}
+    distinct = found if two_sets else {tuple(sorted(pair)) for pair in found}
+    assert aligned[0] <= len(distinct) < len(listed) // 4
+    assert aligned[0] == len(distinct) or asked
+
+
 def test_sets_without_copies_are_aligned_as_ever(aligned: list[int]) -> None:
     pairalign.align(["ACGT", "ACCT", "AC"], **EVERY)
     assert aligned == [3]
@@ -244,6 +266,8 @@ COMMANDS = [
     ("overlap", "reads.fa", "--min-overlap", "40", "-o", "out.paf"),
     ("msa", "reads.fa", "-o", "out.fa"),
     ("align", "reads.fq", "-o", "out.sam"),
+    ("overlap", "reads.fa", "--candidates", "pairs.tsv", "--min-overlap", "40", "-o", "out.paf"),
+    ("align", "reads.fa", "--pairs", "pairs.tsv", "--max-hits", "2", "-o", "out.blast6"),
     ("align", "reads.fa", "--hsps", "2", "--mode", "local", "-o", "out.paf"),
 ]
 
@@ -261,6 +285,9 @@ def test_commands(
     qualities = ["".join(map(chr, rng.integers(40, 70, len(one)))) for one in reads]
     lines = zip(range(99), reads, qualities, strict=False)
     Path("reads.fq").write_text("".join(f"@r{k}\n{one}\n+\n{two}\n" for k, one, two in lines))
+
+    listed = np.argwhere(np.triu(rng.random((20, 20)) < 0.8, 1))
+    Path("pairs.tsv").write_text("".join(f"r{j}\tr{i}\n" for i, j in listed))
 
     def written() -> bytes:
         Path(command[-1]).unlink(missing_ok=True)
