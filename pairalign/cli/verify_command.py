@@ -27,6 +27,8 @@ from pairalign.statistics.statements import describe_scoring
 _MOST_MESSAGES = 10
 _TABLE = (".tsv", ".tab", ".txt")
 
+_OTHER_COSTS = ", by their scores alone: give the matrix and costs that they were made with"
+
 
 class IllegalRecordsError(PairalignError):
     """Some records are illegal; what they are has been said."""
@@ -54,7 +56,13 @@ def run_verify(asked: VerifyOptions) -> None:
         )
     if job.totals.illegal:
         records = f"{job.totals.illegal:,} of {job.totals.records:,} records"
-        raise IllegalRecordsError(f"{job.reader.source}: {records} are illegal")
+        hint = _OTHER_COSTS if _all_scores_differ(job.totals) else ""
+        raise IllegalRecordsError(f"{job.reader.source}: {records} are illegal{hint}")
+
+
+def _all_scores_differ(totals: Totals) -> bool:
+    """Whether nothing but the scores is wrong, and that of nearly every record."""
+    return set(totals.faults) == {"score"} and 10 * totals.illegal > 9 * totals.scored
 
 
 def _write(asked: VerifyOptions, job: VerifyJob) -> None:

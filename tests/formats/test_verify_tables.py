@@ -292,3 +292,14 @@ def test_columns_of_no_known_name_are_named(pair, capfd):
     (pair / "x.tsv").write_text(f"{chr(9).join(TABLE)}\tscor\t\n{RECORD}\t99\tx\n")
     assert main(["verify", "x.tsv", "s.fa", "-o", "t.tsv"]) == 0
     assert "columns of no known name, not looked at: 'scor', ''" in capfd.readouterr().err
+
+
+def test_scores_of_other_costs_are_told(pair, capfd):
+    head = "\t".join(TABLE) + "\n"
+    (pair / "x.tsv").write_text(head + 2 * (with_column("score", "1") + "\n"))
+    assert main(["verify", "x.tsv", "s.fa", "-o", "t.tsv", "-q"]) == 1
+    told = "2 of 2 records are illegal, by their scores alone: give the matrix and costs"
+    assert told in capfd.readouterr().err
+    (pair / "x.tsv").write_text(head + RECORD + "\n" + with_column("score", "1") + "\n")
+    assert main(["verify", "x.tsv", "s.fa", "-o", "t.tsv", "-q"]) == 1
+    assert "1 of 2 records are illegal\n" in capfd.readouterr().err
