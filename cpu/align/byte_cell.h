@@ -15,7 +15,7 @@
 //
 //     Z = max(D, A, B),   U = Y - V,   V = Y - U,   A = max(A, Y) - V,   B = max(B, Y) - U
 //
-// are nine operations, of which four wait for each other from a row to the next.
+// are nine operations, of which four wait for each other from a row to the next; byte_levels.h has six.
 //
 // Bounds. A path to (i,j), cut where it first leaves the last row or column before it, or a gap less, reaches
 // (i-1,j-1): so H'(i,j) - H'(i-1,j-1) is at most the highest S + 2*extend, and Z at most that and 2*o.

@@ -14,6 +14,7 @@
 #include "lane_bands.h"
 #include "byte_ends.h"
 #include "byte_floors.h"
+#include "byte_levels.h"
 #include "byte_runs.h"
 #include "byte_traceback.h"
 #include "own_group.h"
@@ -196,9 +197,12 @@ struct ByteKernels {
         constexpr int MOST = END == End::BEST_SCORE ? V::LOCAL_ROWS : V::ROWS,
                       ROWS = KEPT == Kept::CODES && MOST > 4 ? 4 : MOST;  // registers are few
         int32_t row = begin;
-        for (; row + ROWS <= end; row += ROWS, in = out) {
-            fill_tier<END, KEPT, ROWS>(w, row, in, out);
+        // Levels leave the border that they read as it is, for differences to be tried.
+        for (int32_t tiers = (end - row) / ROWS; tiers > 0; row += ROWS) {
+            uint8_t* const to = --tiers % 2 && w.levels ? w.spare_border() : out;
+            fill_tier<END, KEPT, ROWS>(w, row, in, to);
             if (*w.batch.cancelled) return;
+            in = to;
         }
         if (ROWS > 4 && end - row >= 4) {
             fill_tier<END, KEPT, 4>(w, row, in, out);
@@ -228,6 +232,16 @@ struct ByteKernels {
     static void fill_tier(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
         if constexpr (OWN_ROWS && END == End::LAST_COLUMN)
             if (some_lane_ends(w, row, ROWS)) return tier<END, KEPT, true, ROWS>(w, row, in, out);
+        if constexpr (END != End::BEST_SCORE && KEPT != Kept::CODES && ROWS == V::ROWS) {
+            if (w.levels && in != out) {
+                w.levels = ByteLevels<V>::template tier<RowScores<V, SCORES, ROWS>, KEPT == Kept::BORDERS,
+                                                        END == End::LAST_COLUMN, ROWS>(
+                    w, row, in, out,
+                    [&](const V(&u)[ROWS], std::ptrdiff_t end)
+                        __attribute__((always_inline)) { keep_last_column<ROWS>(w, u, row, end); });
+                if (w.levels) return;
+            }
+        }
         tier<END, KEPT, false, ROWS>(w, row, in, out);
     }
 
@@ -301,6 +315,7 @@ struct ByteKernels {
             batch.work,
             lanes,
             lanes + CODES * TABLE_BYTES};
+        w.levels = ByteLevels<V>::fit(w.scheme);
         w.find_edges();
         if constexpr (OWN_ROWS) find_own(w, lanes);
         else find_profile(w);

@@ -20,6 +20,8 @@ struct ByteWork {
     const uint8_t* profile = nullptr;
     int32_t profile_of[CODES] = {};
 
+    bool levels = false;  // whether tiers are tried as in byte_levels.h
+
     // Of batches with own rows: classes or residues of the rows; see OwnLayout.
     OwnLayout own = {};
     uint8_t* own_group = nullptr;
@@ -44,6 +46,8 @@ struct ByteWork {
         if (band) return memory + layout.borders + band[tile_row].border;
         return memory + layout.borders + static_cast<size_t>(tile_row) * layout.border_bytes;
     }
+    // One more, of no row.
+    PAIRALIGN_INLINE uint8_t* spare_border() const { return memory + layout.spare; }
     // U and A, or H and e, of row `row` (from 1) in column tile_column * layout.tile_columns, for tile_column
     // > 0; then the floor they are above, if they are.
     PAIRALIGN_INLINE uint8_t* left(int32_t tile_column, int32_t row) const {

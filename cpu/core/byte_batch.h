@@ -165,8 +165,9 @@ struct LaneBand {
 struct ByteLayout {
     size_t lanes, border_bytes;
     size_t left_bytes, best_bytes, floors_bytes;  // of a row; of a tile; of a border
-    size_t borders, lefts, best, last_column, last_row, window, tile, floors, window_floors, peak;  // offsets
-    size_t bytes;                                                                                   // of all
+    size_t borders, spare, lefts, best, last_column, last_row, window, tile, floors, window_floors,
+        peak;      // offsets
+    size_t bytes;  // of all
     int32_t tile_columns;
     int32_t window_columns;  // at most that many are filled again
 
@@ -187,7 +188,8 @@ struct ByteLayout {
         const size_t height = trace ? static_cast<size_t>(tiles && side < rows ? side : rows) : 0;
         const size_t width = trace ? static_cast<size_t>(window_columns) : 0;
         borders = 0;
-        lefts = bounded_product(down + 1, border_bytes, 1);
+        spare = bounded_product(down + 1, border_bytes, 1);
+        lefts = spare + (mode == LOCAL ? 0 : border_bytes);
         best = lefts + bounded_product(across, static_cast<size_t>(rows), left_bytes);
         last_column = best + (tiles ? bounded_product(down, across + 1, best_bytes) : best_bytes);
         last_row = last_column + (static_cast<size_t>(rows) + 1) * lanes;

@@ -186,6 +186,27 @@ def test_scores_at_the_limits_of_lanes(limit: int, highest: int, mode: str, name
             assert scores[k, k] == limit - 2 + k
 
 
+@pytest.mark.parametrize(("gap_open", "gap_extend"), [(11, 1), (7, 2), (4, 4)])
+@pytest.mark.parametrize("mode", ["global", "semiglobal", "end-gaps"])
+def test_scores_that_rise_by_what_8_bits_hold_just_or_not(
+    mode: str, gap_open: int, gap_extend: int
+) -> None:
+    """Between few columns: from almost nothing to twice as much, in some lanes and tiers."""
+    rng = np.random.default_rng(gap_open)
+    matrix = match_matrix(DNA, 1, -4)
+    matrix[0, 0] = 11
+    ends = [(0, 0), (2, 1), (3, 1), (0, 0)] if mode == "end-gaps" else []
+    scoring = make_scoring(DNA, mode, gap_open, gap_extend, matrix, ends)
+    one = rng.choice(list("ACGT"), 150)
+    sequences = []
+    for share in np.linspace(0, 1, 40):
+        residues = np.where(rng.random(len(one)) < share, "A", one)
+        sequences.append("".join(residues[rng.integers(40) : rng.integers(90, 150)]))
+    problem = Problem(tuple(sequences), None, scoring)
+    for detail in (Detail.SCORE, Detail.CIGAR):
+        assert_lanes_agree(problem, detail, instruction_sets())
+
+
 @pytest.mark.parametrize(
     ("highest", "gap_open", "gap_extend"),
     [(55, 68, 4), (56, 68, 4), (54, 69, 4), (126, 1, 0), (127, 1, 0), (62, 64, 1), (47, 40, 40)],
