@@ -18,12 +18,13 @@ from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, LOCAL_CLUSTER
 from pairalign.base.declaration import Kind
 
 _LEAST = -(1 << 60)
+_MOST = 2**31 - 2  # whose successor fits 32 bits
 _DEVICE = re.compile(r"auto|cpu|(cuda|opencl)(:\d+(,\d+)*)?")
 
 
 def _parse_whole(text: str) -> int:
     number = int(text)
-    if not 0 <= number < 2**31 - 1:
+    if not 0 <= number <= _MOST:
         raise ValueError
     return number
 
@@ -84,7 +85,7 @@ PATH = Kind(_parse_path, "the name of a file", completes="files")
 LOCUS = Kind(parse_locus, "a locus, such as TRB, or two, such as TRA,TRB")
 MATRIX = Kind(str, "the name of a matrix or of a file", completes="matrices")
 POSITIVE = Kind(_parse_positive, "a whole number of at least 1", least=1)
-WHOLE = Kind(_parse_whole, "a whole number of 0 or more", least=0)
+WHOLE = Kind(_parse_whole, f"a whole number from 0 to {_MOST:,}", least=0)
 COUNT = Kind(_parse_count, "a whole number of at least 0", least=0)
 SEED = Kind(int, "a whole number", least=_LEAST)
 SEED_OF_CHANCE = Kind(_parse_count, "a whole number, 0 or more", least=0)

@@ -189,6 +189,7 @@ def distance(
     max_length_ratio: float | str | Fraction | None = None,
     v_genes: GivenGenes | None = None,
     scoring: AnyScoring | None = None,
+    mode: str | None = None,
     progress: Progress = False,
     **options: Unpack[ScoredArguments],
 ) -> SparseDistances: ...

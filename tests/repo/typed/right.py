@@ -44,6 +44,8 @@ def of_distances() -> None:
     block.write("a.npz")
     groups: pairalign.GroupDistances = pairalign.distance(["a.faa", "b.faa"], group_by="file")
     near: pairalign.SparseDistances = pairalign.distance(READS, sparse=True, max_edits=3)
+    near = pairalign.distance(READS, sparse=True, max_drop=9, mode="global", device="cpu")
+    near = pairalign.distance(READS, READS, sparse=True, max_edits=3, device="cuda:0", threads=2)
     tree: pairalign.GuideTree = pairalign.tree(matrix, method="mixed")
     square: npt.NDArray[np.floating] = matrix.square()
     matrix.write("a.phy")
