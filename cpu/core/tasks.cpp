@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <numeric>
+#include <utility>
 
 #include "../set_bytes.h"
 #include "plan.h"
@@ -121,23 +123,31 @@ std::vector<Task> passing_tasks(const pairalign_engine& engine, const pairalign_
                   passing.begin() + static_cast<std::ptrdiff_t>(std::min(passing.size(), c + lanes))}});
         passing.clear();
     };
-    auto add_pair = [&](int32_t row, int32_t column, int32_t lane) {
-        if (wanted[static_cast<size_t>(result.pair(row, column))]) passing.push_back(lane);
-    };
+    std::vector<std::pair<int32_t, int32_t>> flipped;  // column and row, row by row
     for (int32_t r = w.row_start; r < w.row_stop; r++) {
         const int32_t first = result.first_column(r);
         if (first >= w.column_stop) continue;
         const uint8_t* own = wanted + result.pair(r, first);
         for_each_set(own, w.column_stop - first, [&](int32_t k) {
-            if (!engine.is_flipped(r, first + k)) passing.push_back(first + k);
+            if (engine.is_flipped(r, first + k)) flipped.emplace_back(first + k, r);
+            else passing.push_back(first + k);
         });
         add_row(false, r);
     }
-    if (!engine.second) return tasks;
+    if (flipped.empty()) return tasks;
+    std::vector<size_t> ends(static_cast<size_t>(w.column_stop - w.column_start) + 1, 0);
+    const auto column_of = [&](const auto& pair) { return static_cast<size_t>(pair.first - w.column_start); };
+    for (const auto& pair : flipped) ends[column_of(pair) + 1]++;
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    std::vector<int32_t> rows(flipped.size());
+    for (const auto& pair : flipped) rows[ends[column_of(pair)]++] = pair.second;
+    auto row = rows.begin();
     for (int32_t c = w.column_start; c < w.column_stop; c++) {
-        for (int32_t r = w.row_start; r < w.row_stop; r++)
-            if (engine.is_flipped(r, c)) add_pair(r, c, r);
+        const auto end =
+            rows.begin() + static_cast<std::ptrdiff_t>(ends[static_cast<size_t>(c - w.column_start)]);
+        passing.assign(row, end);
         add_row(true, c);
+        row = end;
     }
     return tasks;
 }
