@@ -67,6 +67,14 @@ PAIRALIGN_INLINE Lanes all_lanes(uint64_t value) {
     return made;
 }
 
+PAIRALIGN_INLINE Part load_part(const uint64_t* from) {
+    Part made;
+    std::memcpy(&made, from, sizeof made);
+    return made;
+}
+
+PAIRALIGN_INLINE void store_part(uint64_t* to, const Part& part) { std::memcpy(to, &part, sizeof part); }
+
 PAIRALIGN_INLINE Lanes load(const uint64_t* from) {
     Lanes made;
     std::memcpy(&made, from, sizeof made);
@@ -76,28 +84,47 @@ PAIRALIGN_INLINE Lanes load(const uint64_t* from) {
 PAIRALIGN_INLINE void store(uint64_t* to, const Lanes& lanes) { std::memcpy(to, &lanes, sizeof lanes); }
 
 // Whether a lane's highest bit is 0: of differences, whether they are at least 0.
-PAIRALIGN_INLINE bool is_any_positive(const Lanes& lanes) {
-    Part all = lanes.parts[0];
-#pragma GCC unroll 4
-    for (int k = 1; k < PARTS; k++) all &= lanes.parts[k];
-    uint64_t least = all[0];
-    for (int k = 1; k < 8 / PARTS; k++) least &= all[k];
+PAIRALIGN_INLINE bool is_any_positive(const Part& lanes) {
+    uint64_t least = lanes[0];
+    for (int k = 1; k < 8 / PARTS; k++) least &= lanes[k];
     return !(least >> 63);
 }
 
-// How many bits of each lane are set.
-PAIRALIGN_INLINE Lanes count_bits(const Lanes& lanes) {
-    Lanes bits = lanes - ((lanes >> 1) & 0x5555555555555555);
+// The larger one in each lane, as signed numbers that are less than 2^62 apart.
+PAIRALIGN_INLINE Lanes larger(const Lanes& a, const Lanes& b) {
+    const Lanes more = a - b;
+    return b + (more & ((more >> 63) - 1));
+}
+
+// The largest lane, as a signed number.
+PAIRALIGN_INLINE int64_t largest_lane(const Lanes& lanes) {
+    int64_t numbers[8], most;
+    std::memcpy(numbers, &lanes, sizeof numbers);
+    most = numbers[0];
+    for (int k = 1; k < 8; k++) most = numbers[k] > most ? numbers[k] : most;
+    return most;
+}
+
+// How many bits of each lane are set, of the lower half and of the upper one: in the lowest bytes of these.
+template <class L>
+PAIRALIGN_INLINE L count_in_halves(const L& lanes) {
+    L bits = lanes - ((lanes >> 1) & 0x5555555555555555);
     bits = (bits & 0x3333333333333333) + ((bits >> 2) & 0x3333333333333333);
     bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0f;
     bits = bits + (bits >> 8);
-    bits = bits + (bits >> 16);
+    return (bits + (bits >> 16)) & 0x3f0000003f;
+}
+
+// How many bits of each lane are set.
+template <class L>
+PAIRALIGN_INLINE L count_bits(const L& lanes) {
+    const L bits = count_in_halves(lanes);
     return (bits + (bits >> 32)) & 0x7f;
 }
 
 // How many bits of each lane's lowest eight are set.
-PAIRALIGN_INLINE Lanes count_low_bits(const Lanes& lanes) {
-    Lanes bits = lanes & 0xff;
+PAIRALIGN_INLINE Part count_low_bits(const Part& lanes) {
+    Part bits = lanes & 0xff;
     bits = bits - ((bits >> 1) & 0x55);
     bits = (bits & 0x33) + ((bits >> 2) & 0x33);
     return (bits + (bits >> 4)) & 0xf;

@@ -3,14 +3,10 @@
 // ctypes declarations are in pairalign/engines/cpu/cpu_pair_filter.py.
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <new>
-#include <random>
-#include <thread>
 #include <vector>
 
 #include "../core/sets.h"
@@ -24,35 +20,12 @@ namespace {
 
 using namespace pairalign;
 
-constexpr int SAMPLED_PAIRS = 400, SAMPLED_RESIDUES = 300000;
-constexpr size_t NEARLY_PERCENT = 95;
-constexpr int LEAST_DROPPED_PERCENT = 5;  // of the sample, for q-grams to be looked at at all
-
 void add_best(FilteredSet& set, const int32_t* best_of_residue) {
     for (int32_t s = 0; s < set.given.count; s++) {
         int64_t best = 0;
         for (int32_t k = 0; k < set.length(s); k++) best += best_of_residue[set.codes(s)[k]];
         set.best.push_back(best);
     }
-}
-
-void add_grams(FilteredSet& set, const pairalign_filter& filter) {
-    set.grams.resize(static_cast<size_t>(set.given.count));
-    int64_t words = 0;
-    for (int32_t s = 0; s < set.given.count; s++) {
-        set.grams[static_cast<size_t>(s)] = {words, words_for(set.length(s), filter.density), 0};
-        words += set.grams[static_cast<size_t>(s)].words;
-    }
-    set.bits.resize(static_cast<size_t>(words));
-    constexpr int32_t PART = 64;
-    on_threads((set.given.count + PART - 1) / PART, filter.threads, [&](int32_t part) {
-        std::vector<uint64_t> grams;
-        for (int32_t s = part * PART; s < std::min(set.given.count, (part + 1) * PART); s++) {
-            read_grams(set.codes(s), set.length(s), filter.q, filter.unambiguous, grams);
-            GramSet& one = set.grams[static_cast<size_t>(s)];
-            write_bits(grams, set.bits.data() + one.start, one);
-        }
-    });
 }
 
 void find_copies(FilteredSet& set) {
@@ -68,137 +41,6 @@ void find_copies(FilteredSet& set) {
     if (has_any) set.are_copies = std::move(found);
 }
 
-// How many of the following rows have the length of a row; 64 where these are fewer.
-int32_t span_of_like(const pairalign_filter& filter, int32_t row) {
-    const int32_t* const lengths = filter.rows.given.lengths;
-    const int32_t* const end = lengths + filter.rows.given.count;
-    const auto* const next = std::upper_bound(lengths + row, end, lengths[row], std::greater<>());
-    return std::max<int32_t>(64, static_cast<int32_t>(next - (lengths + row)) - 1);
-}
-
-}  // namespace
-
-std::vector<std::pair<int32_t, int32_t>> pairalign::draw_pairs(const pairalign_filter& filter) {
-    std::mt19937 random(1);
-    std::vector<std::pair<int32_t, int32_t>> drawn;
-    const auto rows = static_cast<uint32_t>(filter.rows.given.count);
-    const auto columns = static_cast<uint32_t>(filter.columns().given.count);
-    int64_t residues = 0;
-    for (int tries = 0; tries < 50 * SAMPLED_PAIRS; tries++) {
-        if (drawn.size() >= SAMPLED_PAIRS || residues >= SAMPLED_RESIDUES) break;
-        auto row = static_cast<int32_t>(random() % rows);
-        // Half of them of like lengths, or none might be left; of equal ones any, as neighbours are alike.
-        auto column = static_cast<int32_t>(random() % columns);
-        if (tries % 2 == 1 && !filter.other) column = row + 1 + column % span_of_like(filter, row);
-        if (column >= static_cast<int32_t>(columns) || (!filter.other && row == column)) continue;
-        if (!filter.other && row > column) std::swap(row, column);
-        if (!filter.bounds(row, column, filter.row_is_query(row, column), 0).is_possible ||
-            !filter.can_score(row, column))
-            continue;
-        drawn.emplace_back(row, column);
-        residues += filter.rows.length(row) + filter.columns().length(column);
-    }
-    return drawn;
-}
-
-namespace {
-
-// A pair of the sample and its q-grams, sorted.
-struct Sampled {
-    int64_t least;  // q-grams that it must share
-    int32_t lengths[2];
-    std::vector<uint64_t> grams[2];
-
-    // The most q-grams that the two can share, as sets of bits of a density tell.
-    int64_t count_by_bits(int density) const {
-        GramSet sets[2];
-        std::vector<uint64_t> bits[2];
-        for (int side = 0; side < 2; side++) {
-            sets[side] = {0, words_for(lengths[side], density), 0};
-            bits[side].resize(static_cast<size_t>(sets[side].words));
-            write_bits(grams[side], bits[side].data(), sets[side]);
-        }
-        return lost_of(sets[0], sets[1]) +
-               count_common_bits(bits[0].data(), sets[0].words, bits[1].data(), sets[1].words);
-    }
-};
-
-// A drawn pair, and its suffixes as soon as they are needed.
-struct Drawn {
-    int32_t row, column;
-    std::vector<uint64_t> suffixes[2];
-};
-
-std::vector<Sampled> sample_grams(const pairalign_filter& filter, std::vector<Drawn>& drawn, int q) {
-    std::vector<Sampled> sampled;
-    for (auto& [row, column, suffixes] : drawn) {
-        const int64_t least = filter.bounds(row, column, filter.row_is_query(row, column), q).grams;
-        if (least == 0) continue;
-        const FilteredSet &a = filter.rows, &b = filter.columns();
-        sampled.push_back({least, {a.length(row), b.length(column)}, {}});
-        if (suffixes[0].empty() && suffixes[1].empty()) {
-            suffixes[0] = sorted_suffixes(a.codes(row), a.length(row), filter.unambiguous);
-            suffixes[1] = sorted_suffixes(b.codes(column), b.length(column), filter.unambiguous);
-        }
-        for (int side = 0; side < 2; side++) take_grams(suffixes[side], q, sampled.back().grams[side]);
-    }
-    return sampled;
-}
-
-// Chooses the length of q-grams that drops most of a sample of pairs, or none where none drops much; and
-// so many bits that they drop nearly as many.
-void choose_grams(pairalign_filter& filter) {
-    std::vector<Drawn> drawn;
-    for (const auto& [row, column] : draw_pairs(filter)) drawn.push_back({row, column, {}});
-    size_t most = drawn.size() * LEAST_DROPPED_PERCENT / 100;
-    std::vector<Sampled> best;
-    for (int q = 1; q <= MOST_GRAM; q++) {
-        std::vector<Sampled> sampled = sample_grams(filter, drawn, q);
-        size_t dropped = 0;
-        for (const Sampled& one : sampled) dropped += count_common(one.grams[0], one.grams[1]) < one.least;
-        if (dropped <= most) continue;
-        most = dropped;
-        filter.q = q;
-        best = std::move(sampled);
-    }
-    for (; filter.density < MOST_DENSITY; filter.density *= 2) {
-        size_t dropped = 0;
-        for (const Sampled& one : best) dropped += one.count_by_bits(filter.density) < one.least;
-        if (100 * dropped >= NEARLY_PERCENT * most) break;
-    }
-}
-
-// Looks at subsequences if they drop enough of a sample that q-grams leave.
-void choose_subsequences_too(pairalign_filter& filter) {
-    auto masks = std::make_unique<MatchMasks>(filter.columns().given, filter.unambiguous, filter.threads);
-    SubsequenceLooker looker(*masks, *filter.kernel);
-    size_t dropped = 0, left = 0;
-    for (const auto& [row, column] : draw_pairs(filter)) {
-        const Bounds bounds = filter.bounds(row, column, filter.row_is_query(row, column), filter.q);
-        if (bounds.matches == 0) return;
-        const FilteredSet &a = filter.rows, &b = filter.columns();
-        if (bounds.grams > 0) {
-            const GramSet& own = a.grams[static_cast<size_t>(row)];
-            const GramSet& other = b.grams[static_cast<size_t>(column)];
-            if (lost_of(own, other) + count_common_bits(a.bits.data() + own.start, own.words,
-                                                        b.bits.data() + other.start, other.words) <
-                bounds.grams)
-                continue;
-        }
-        uint8_t mask = 1;
-        looker.look({a.codes(row), a.length(row), filter.unambiguous}, column, column + 1, &mask,
-                    [&](int32_t) { return static_cast<int32_t>(bounds.matches); });
-        left++;
-        dropped += mask == 0;
-    }
-    if (100 * dropped < LEAST_DROPPED_PERCENT * left) return;
-    if (filter.other) {
-        filter.other_masks = std::move(masks);
-        masks = std::make_unique<MatchMasks>(filter.rows.given, filter.unambiguous, filter.threads);
-    }
-    filter.row_masks = std::move(masks);
-}
-
 // The matches that pairs must have; sequences of equal lengths come one after the other.
 struct Needed {
     const pairalign_filter& filter;
@@ -209,7 +51,7 @@ struct Needed {
 
     int32_t of(int32_t row, int32_t column) {
         const int32_t a = filter.rows.length(row), b = filter.columns().length(column);
-        const bool row_first = filter.row_is_query(row, column);
+        const bool row_first = filter.is_row_first(row, column);
         if (a != row_length || b != column_length || row_first != order) {
             row_length = a;
             column_length = b;
@@ -267,7 +109,7 @@ struct RowFilter {
             was_possible = was_sharing = false;
             if (demand.row_groups && demand.row_groups[row] == demand.column_groups[column]) return;
             counts.wanted++;
-            const bool row_first = filter.row_is_query(row, column);
+            const bool row_first = filter.is_row_first(row, column);
             if (others.length(column) != known_length || row_first != known_order) {
                 known_length = others.length(column);
                 known_order = row_first;
@@ -286,6 +128,27 @@ struct RowFilter {
             for (int32_t k = 0; k < stop - first; k++) look_at(k);
     }
 
+    // Takes those out of what `look` has left of a row that share too few residues; returns how many are
+    // left.
+    int64_t look_at_residues(int32_t row, int32_t first, int32_t stop, uint8_t* mask) const {
+        constexpr int32_t BLOCK = ResidueCounts::BLOCK;
+        uint16_t own[ResidueCounts::MOST_CODES], bounds[BLOCK];
+        ResidueCounts::count(filter.rows.codes(row), filter.rows.length(row), filter.unambiguous, own);
+        Needed needed{filter, demand.best};
+        int32_t known = -1;  // the block whose bounds these are
+        int64_t left = 0;
+        for_each_set(mask, stop - first, [&](int32_t k) {
+            const int32_t column = first + k;
+            if (column / BLOCK != known) {
+                known = column / BLOCK;
+                filter.residues->bound(*filter.kernel, own, known, bounds);
+            }
+            mask[k] = bounds[column % BLOCK] >= needed.of(row, column);
+            left += mask[k];
+        });
+        return left;
+    }
+
     // Takes those out of what `look` has left of a row whose longest common subsequence is too short.
     void look_at_subsequences(int32_t row, int32_t first, int32_t stop, uint8_t* mask,
                               SubsequenceLooker& looker) const {
@@ -302,7 +165,7 @@ struct RowFilter {
             mask[k] = 1;
             counts.left++;
             if (is_copy(first, k)) return;
-            const bool row_first = filter.row_is_query(row, first + k);
+            const bool row_first = filter.is_row_first(row, first + k);
             counts.least_score =
                 std::min(counts.least_score, filter.bounds(row, first + k, row_first, 0).score);
         });
@@ -362,7 +225,7 @@ void look_at_group(const pairalign_filter& filter, const WindowRows& rows, int32
 }  // namespace
 
 // The instruction set is that of the kernel of common subsequences; null: these are not looked at. Nor are
-// q-grams where `grams` is 0.
+// q-grams where `grams` is 0; of 2 they are where cores save time by them.
 // `second` is null for one set against itself; the sets and what they point to stay valid. Null where there
 // is no memory.
 PAIRALIGN_API pairalign_filter* pairalign_open_filter(const pairalign_set* first, const pairalign_set* second,
@@ -385,14 +248,9 @@ PAIRALIGN_API pairalign_filter* pairalign_open_filter(const pairalign_set* first
             add_best(filter->rows, scores->best_of_row);
             if (second) add_best(*filter->other, scores->best_of_column);
         }
-        if (grams) choose_grams(*filter);
         find_copies(second ? *filter->other : filter->rows);
-        if (filter->q > 0) {
-            add_grams(filter->rows, *filter);
-            if (second) add_grams(*filter->other, *filter);
-        }
         if (instruction_set) filter->kernel = choose_subsequences(instruction_set);
-        if (filter->kernel) choose_subsequences_too(*filter);
+        choose_steps(*filter, static_cast<GramUse>(grams));
         return filter.release();
     } catch (const std::bad_alloc&) {
         return nullptr;
@@ -434,13 +292,19 @@ PAIRALIGN_API int32_t pairalign_filter_window(const pairalign_filter* filter, co
                     look.look(row, rows.first(row), window->column_stop, rows.of(row), sum);
                 else std::fill(rows.of(row), rows.of(row) + (window->column_stop - rows.first(row)), 0);
             }
-            const int64_t left = sum.sharing - sharing_before;
+            int64_t left = sum.sharing - sharing_before;
+            if (filter->residues && left > 0) {
+                left = 0;
+                for (int32_t row = start; row < stop; row++)
+                    left += look.look_at_residues(row, rows.first(row), window->column_stop, rows.of(row));
+            }
             if (filter->row_masks && left > 0) {
-                SubsequenceLooker by_rows(*filter->row_masks, *filter->kernel);
+                const int32_t straying = share_of_straying(filter->thresholds);
+                SubsequenceLooker by_rows(*filter->row_masks, *filter->kernel, straying);
                 const bool are_many = left > pairs / LANES;
                 for (int32_t group = start / LANES; are_many && group * LANES < stop; group++)
                     look_at_group(*filter, rows, group, start, stop, wanted.best, by_rows);
-                SubsequenceLooker by_columns(filter->column_masks(), *filter->kernel);
+                SubsequenceLooker by_columns(filter->column_masks(), *filter->kernel, straying);
                 for (int32_t row = start; row < stop; row++)
                     look.look_at_subsequences(row, rows.first(row), window->column_stop, rows.of(row),
                                               by_columns);

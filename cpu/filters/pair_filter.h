@@ -54,6 +54,7 @@ struct pairalign_filter {
     int density = pairalign::LEAST_DENSITY;
     const pairalign::SubsequenceKernel* kernel = nullptr;
     std::unique_ptr<pairalign::MatchMasks> row_masks, other_masks;  // null: subsequences are not looked at
+    std::unique_ptr<pairalign::ResidueCounts> residues;  // of the columns; null: they are not looked at
 
     const pairalign::FilteredSet& columns() const { return other ? *other : rows; }
 
@@ -61,6 +62,10 @@ struct pairalign_filter {
 
     bool row_is_query(int32_t row, int32_t column) const {
         return other || rows.given.inputs[row] < rows.given.inputs[column];
+    }
+    // Whether a pair is looked at as one whose row is the query: any is, where that makes no difference.
+    bool is_row_first(int32_t row, int32_t column) const {
+        return !is_one_way() || row_is_query(row, column);
     }
     // Whether it matters which sequence of a pair is the query.
     bool is_one_way() const {
@@ -98,5 +103,11 @@ namespace pairalign {
 
 // Pairs that lengths do not rule out, drawn at random; always the same ones. Of one set the row comes first.
 std::vector<std::pair<int32_t, int32_t>> draw_pairs(const pairalign_filter& filter);
+
+// Whether q-grams are looked at: where they drop pairs, or only where cores are faster with them.
+enum class GramUse { NONE = 0, ANY = 1, WHERE_FASTER = 2 };
+
+// Chooses what is looked at, and makes what that takes.
+void choose_steps(pairalign_filter& filter, GramUse grams);
 
 }  // namespace pairalign

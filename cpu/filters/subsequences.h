@@ -17,6 +17,16 @@
 // nothing that is found is longer than the longest: P + T - 2K + 1 residues of the pattern are looked at for
 // each of the text, which is few where K is nearly P, as of identity `shorter`.
 //
+// Straying. Where all columns count (`columns` in mode global, and `full`), an alignment of M matches, X
+// mismatches and G residues in gaps, or aligned with nothing, has P + T = 2M + 2X + G and M >= p (M + X + G)
+// = p (P + T + G) / 2. Where its path leaves the diagonals i - j between 0 and D = P - T by d, G is at least
+// |D| + 2d. So M >= K + p d with K = p max(P, T), and M <= min(P, T) - d: hence d <= (min(P, T) - K) / (1 +
+// p). With p = 0 that is the window above.
+//
+// Giving up. A path that has used i residues of the pattern when it has used j of the text has at most L(i,
+// j), the longest common subsequence of both, and min(P - i, T - j) matches more. Where that is less than K +
+// p d for each i of the window, nothing that passes is left.
+//
 // H. Hyyro: Bit-parallel LCS-length computation revisited. AWOCA 2004.
 #pragma once
 
@@ -27,12 +37,17 @@
 #include <vector>
 
 #include "../align/engine.h"
+#include "thresholds.h"
 
 namespace pairalign {
 
 constexpr int LANES = 8;
 constexpr int BITS_OF_WORD = 63;
 constexpr int32_t NEVER_NEEDED = INT32_MAX;  // of a lane that is not looked at
+
+// The bit of a word that has no residue is 1 in all masks: so the carry that a sum leaves there is gone after
+// the next one.
+constexpr uint64_t FREE_BIT = uint64_t{1} << BITS_OF_WORD;
 
 // Bits of eight sequences: masks[unambiguous][words][LANES]. A bit is 1 where the sequence has the residue.
 struct MaskGroup {
@@ -45,12 +60,68 @@ struct Text {
     int32_t length, unambiguous;  // codes from `unambiguous` on match nothing
 };
 
-// memory: words * LANES of room. unmatched: the most residues that a pattern which is looked at may have
-// without a match.
+// Which share of a residue that a path strays is a match more that it needs, in 1024ths, rounded down.
+int32_t share_of_straying(const pairalign_thresholds& thresholds);
+
+// What eight patterns need of a text, and where the paths are that have it.
+struct NeededMatches {
+    int32_t straying = 0;  // share_of_straying
+    int32_t least[LANES];  // NEVER_NEEDED for those that are not looked at
+    // Of those that are: the most residues of a pattern that a path may be ahead of the text, or behind;
+    // diagonals where it does not stray; and how long the longest is.
+    int32_t ahead = 0, behind = 0, lowest = 0, highest = 0, longest = 0;
+
+    explicit NeededMatches(int32_t share) : straying(share) { std::fill_n(least, LANES, NEVER_NEEDED); }
+
+    // A lane, its pattern's length and that of the text; `matches` is at most the shorter one.
+    void set(int lane, int32_t matches, int32_t pattern, int32_t text) {
+        least[lane] = matches;
+        if (matches == NEVER_NEEDED) return;
+        const int32_t more = pattern - text;
+        const auto most =
+            static_cast<int32_t>(1024 * int64_t{std::min(pattern, text) - matches} / (1024 + straying));
+        highest = std::max(highest, more);
+        lowest = std::min(lowest, more);
+        ahead = std::max(ahead, std::max(0, more) + most);
+        behind = std::max(behind, std::max(0, -more) + most);
+        longest = std::max(longest, pattern);
+    }
+};
+
+// count_common writes how long the common subsequences are, as far as paths are not elsewhere; 0 where no
+// lane can have what it needs. memory: words * LANES of room. Returns how many words it has looked at.
+// bound_by_residues writes how many residues `own` shares with each of ResidueCounts::BLOCK sequences, in any
+// order.
 struct SubsequenceKernel {
     const char* name;
-    void (*count_common)(const MaskGroup& group, const Text& text, const int32_t* needed, int32_t unmatched,
-                         int32_t* common, uint64_t* memory);
+    int64_t (*count_common)(const MaskGroup& group, const Text& text, const NeededMatches& needed,
+                            int32_t* common, uint64_t* memory);
+    void (*bound_by_residues)(const uint16_t* counts, size_t stride, const uint16_t* own, int32_t codes,
+                              uint16_t* bounds);
+};
+
+// How often each sequence of a set has each residue: a common subsequence has at most the smaller number.
+class ResidueCounts {
+public:
+    static constexpr int32_t BLOCK = 32, MOST_CODES = 32;
+
+    ResidueCounts(const pairalign_set& set, int32_t unambiguous);
+
+    // Whether there is room for the numbers; else nothing is known.
+    static bool fit(const pairalign_set& set);
+
+    // The most residues that a sequence shares with those of block `number`.
+    void bound(const SubsequenceKernel& kernel, const uint16_t* own, int32_t number, uint16_t* bounds) const {
+        kernel.bound_by_residues(counts_.data() + size_t{BLOCK} * static_cast<size_t>(number), stride_, own,
+                                 unambiguous_, bounds);
+    }
+    // Counts the residues of one sequence.
+    static void count(const uint8_t* codes, int32_t length, int32_t unambiguous, uint16_t* own);
+
+private:
+    int32_t unambiguous_;
+    size_t stride_;
+    std::vector<uint16_t> counts_;  // [unambiguous][stride]
 };
 
 // The kernel of an instruction set; the best there is if the name is null or empty. Null: there is none.
@@ -84,18 +155,21 @@ constexpr uint8_t LOOKED_AT = 2;
 // Looks at pairs of texts with sequences of a set, eight at a time.
 class SubsequenceLooker {
 public:
-    SubsequenceLooker(const MatchMasks& masks, const SubsequenceKernel& kernel)
-        : masks_(masks), kernel_(kernel) {}
+    SubsequenceLooker(const MatchMasks& masks, const SubsequenceKernel& kernel, int32_t straying)
+        : masks_(masks), kernel_(kernel), straying_(straying) {}
+
+    // Words that have been looked at, of all lanes.
+    int64_t words() const { return words_; }
 
     // Looks at a text with all sequences of a group. least[LANES]: the matches that they must have,
     // NEVER_NEEDED for those that are not looked at. Calls tell(lane, has as many) for each of the others.
     template <class Tell>
     void look_at_group(int32_t group, const Text& text, const int32_t* least, const Tell& tell) {
-        int32_t unmatched = 0;
+        NeededMatches needed(straying_);
         for (int lane = 0; lane < LANES; lane++)
             if (least[lane] != NEVER_NEEDED)
-                unmatched = std::max(unmatched, masks_.length(group * LANES + lane) - least[lane]);
-        run(masks_.group(group), text, least, unmatched, tell);
+                needed.set(lane, least[lane], masks_.length(group * LANES + lane), text.length);
+        run(masks_.group(group), text, needed, tell);
     }
 
     // Of the sequences first <= position < stop that mask[position - first] names, needed says how many
@@ -117,13 +191,12 @@ public:
 
 private:
     template <class Tell>
-    void run(const MaskGroup& group, const Text& text, const int32_t* least, int32_t unmatched,
-             const Tell& tell) {
+    void run(const MaskGroup& group, const Text& text, const NeededMatches& needed, const Tell& tell) {
         int32_t common[LANES];
         state_.resize(static_cast<size_t>(group.words) * LANES + LANES);
-        kernel_.count_common(group, text, least, unmatched, common, aligned(state_));
+        words_ += kernel_.count_common(group, text, needed, common, aligned(state_));
         for (int lane = 0; lane < LANES; lane++)
-            if (least[lane] != NEVER_NEEDED) tell(lane, common[lane] >= least[lane]);
+            if (needed.least[lane] != NEVER_NEEDED) tell(lane, common[lane] >= needed.least[lane]);
     }
     void run_waiting(const Text& text, int32_t first, uint8_t* mask);
     static uint64_t* aligned(std::vector<uint64_t>& memory) {
@@ -133,9 +206,11 @@ private:
 
     const MatchMasks& masks_;
     const SubsequenceKernel& kernel_;
+    int32_t straying_;
     std::vector<uint64_t> state_, gathered_;
     int32_t positions_[LANES], least_[LANES];
     int waiting_ = 0;
+    int64_t words_ = 0;
 };
 
 }  // namespace pairalign

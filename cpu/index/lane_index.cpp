@@ -61,8 +61,10 @@ private:
         if (groups_.empty() || groups_.back().count == LANES) {
             const int32_t words = std::max(1, (set.length(row) + BITS_OF_WORD - 1) / BITS_OF_WORD);
             groups_.push_back({masks_.size(), words, 0, {}});
-            masks_.resize(masks_.size() +
-                          static_cast<size_t>(words) * static_cast<size_t>(filter_.unambiguous));
+            Word none;
+            std::fill_n(none.lanes, LANES, FREE_BIT);
+            masks_.resize(
+                masks_.size() + static_cast<size_t>(words) * static_cast<size_t>(filter_.unambiguous), none);
         }
         Group& group = groups_.back();
         const int lane = group.count;
@@ -86,7 +88,11 @@ private:
 class LaneFinder {
 public:
     LaneFinder(const LaneIndex& index, const pairalign_best_rows& best, int32_t least_row)
-        : index_(index), filter_(index.filter_), best_(best), least_row_(least_row) {}
+        : index_(index),
+          filter_(index.filter_),
+          best_(best),
+          least_row_(least_row),
+          straying_(share_of_straying(index.filter_.thresholds)) {}
 
     int64_t looked_at() const { return looked_at_; }
 
@@ -99,21 +105,21 @@ public:
         for (const Group& group : index_.groups_) {
             if (group.rows[0] >= column) break;
             if (group.rows[group.count - 1] < least_row_) continue;
-            int32_t unmatched = 0, wanted = 0;
-            for (int lane = 0; lane < LANES; lane++) {
-                least_[lane] = lane < group.count ? least_matches_of(group.rows[lane]) : NEVER_NEEDED;
-                if (least_[lane] == NEVER_NEEDED) continue;
-                wanted++;
-                unmatched = std::max(unmatched, set.length(group.rows[lane]) - least_[lane]);
+            int32_t wanted = 0;
+            NeededMatches needed(straying_);
+            for (int lane = 0; lane < group.count; lane++) {
+                needed.set(lane, least_matches_of(group.rows[lane]), set.length(group.rows[lane]),
+                           text.length);
+                wanted += needed.least[lane] != NEVER_NEEDED;
             }
             if (wanted == 0) continue;
             looked_at_ += wanted;
             int32_t common[LANES];
             memory_.resize(static_cast<size_t>(group.words));
-            index_.kernel_.count_common({index_.masks_[group.start].lanes, group.words}, text, least_,
-                                        unmatched, common, memory_.data()->lanes);
+            index_.kernel_.count_common({index_.masks_[group.start].lanes, group.words}, text, needed, common,
+                                        memory_.data()->lanes);
             for (int lane = 0; lane < group.count; lane++)
-                if (least_[lane] != NEVER_NEEDED && common[lane] >= least_[lane])
+                if (needed.least[lane] != NEVER_NEEDED && common[lane] >= needed.least[lane])
                     candidates.push_back(bound(group.rows[lane], common[lane]));
         }
         sort_candidates(candidates.begin() + begin, candidates.end());
@@ -172,10 +178,9 @@ private:
     const LaneIndex& index_;
     const pairalign_filter& filter_;
     const pairalign_best_rows& best_;
-    int32_t least_row_, column_ = 0;
+    int32_t least_row_, straying_, column_ = 0;
     int32_t known_length_ = -1, least_before_ = 0, least_after_ = 0;  // of rows of that length
     bool known_order_ = false;
-    int32_t least_[LANES];
     std::vector<Word> memory_;
     int64_t looked_at_ = 0;
 };

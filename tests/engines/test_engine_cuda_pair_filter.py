@@ -46,13 +46,15 @@ def patience() -> Iterator[None]:
     cuda_filter.PATIENCE = before
 
 
-def assert_same(found: PairsLeft, expected: PairsLeft) -> None:
-    np.testing.assert_array_equal(found.mask, expected.mask)
-    counts = [
-        (one.looked_at, one.possible, one.sharing, one.left, one.min_raw_score)
-        for one in (found, expected)
-    ]
+def assert_same(found: PairsLeft, expected: PairsLeft, *, may_be_more: bool = False) -> None:
+    """The same is left; where subsequences may not stray on cores, more may be on GPUs."""
+    counts = [(one.looked_at, one.possible, one.sharing) for one in (found, expected)]
     assert counts[0] == counts[1]
+    if may_be_more:
+        assert found.mask[expected.mask].all()
+        return
+    np.testing.assert_array_equal(found.mask, expected.mask)
+    assert (found.left, found.min_raw_score) == (expected.left, expected.min_raw_score)
 
 
 def compile_kernels(device: Any) -> None:
@@ -78,7 +80,8 @@ def check(
     chosen = []
     for window in plan_windows(len(sets[0]), None if sets[1] is None else len(sets[1]), side):
         chosen.append(host.choose(window))
-        assert_same(on_device.choose(window), chosen[-1])
+        more = host.has_subsequences and wanted.identity_of in ("columns", "full")
+        assert_same(on_device.choose(window), chosen[-1], may_be_more=more)
     on_device.close()
     engine.close()
     return chosen
@@ -292,13 +295,16 @@ def test_a_job_counts_what_it_counts_on_the_cpu(
     assert found == expected
     assert len(found[0]) > 0
     assert counted.pairs > counted.common
-    for name in ("pairs", "possible", "sharing", "common", "passing", "gram"):
+    names = ["pairs", "possible", "passing"]
+    if "min_identity" not in thresholds:  # else cores may leave out q-grams
+        names += ["sharing", "common", "gram"]
+    for name in names:
         assert getattr(steps, name) == getattr(counted, name)
     if device.name == "cuda:0" and hasattr(device.driver, "memory"):
         launches = launches_of(device)[before:]
         assert KERNEL in launches
         assert (SUBSEQUENCES_KERNEL in launches) == ("identity_of" in thresholds)
-        assert (counted.common < counted.sharing) == ("identity_of" in thresholds)
+        assert (steps.common < steps.sharing) == ("identity_of" in thresholds)
 
 
 def test_a_least_score_alone_is_not_worth_a_filter_on_a_gpu_for_small_sets(device: Any) -> None:

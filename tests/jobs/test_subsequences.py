@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -11,7 +12,7 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relatives import change, relatives
+from relatives import LETTERS, change, relatives
 
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines.cpu.cpu_engine import instruction_sets
@@ -115,6 +116,57 @@ def test_in_a_window(isa: str, seed: int, length: int, share: Fraction, whole: s
     possible = PairFilter(*taken, threads=1, grams=False).choose(window).mask
     wanted = possible & np.array(expected(given, None, window, share, whole), bool)
     assert found.mask.tolist() == wanted.tolist()
+
+
+def can_pass(one: Codes, other: Codes, unambiguous: int, share: Fraction) -> bool:
+    """Whether any alignment has that share of matches among all its columns."""
+    part, whole = share.numerator, share.denominator
+    gaps = part * np.arange(len(other) + 1)
+    row = -gaps  # whole times the matches, less part times the columns
+    for code in one:
+        steps = np.where((other == code) & (code < unambiguous), whole - part, -part)
+        best = np.concatenate(([row[0] - part], np.maximum(row[:-1] + steps, row[1:] - part)))
+        row = np.maximum.accumulate(best + gaps) - gaps
+    return bool(row[-1] >= 0)
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+@settings(max_examples=examples(12), deadline=None)
+@given(
+    alphabet=st.sampled_from(["dna", "protein"]),
+    seed=st.integers(0, 1 << 30),
+    length=st.sampled_from([20, 64, 130, 300]),
+    share=st.sampled_from([*map(Fraction, ("0.45", "0.5", "2/3", "0.8", "0.9"))]),
+    whole=st.sampled_from(["columns", "full"]),
+)
+def test_where_all_columns_count(
+    isa: str, alphabet: str, seed: int, length: int, share: Fraction, whole: str
+) -> None:
+    """Paths that stray have more columns: what may pass all the same is left."""
+    rng = np.random.default_rng(seed)
+    letters = LETTERS[alphabet]
+    origin = "".join(rng.choice(list(letters), length))
+    made = [
+        change(rng, letters, origin, (1 - float(share)) * rng.uniform(0.3, 1)) for _ in range(9)
+    ]
+    cuts = rng.integers(0, 1 + length // 6, 9)
+    made += [one[cut:] + origin[: 2 * cut] for cut, one in zip(cuts, made, strict=True)]
+    made += ["".join(rng.choice(list(letters), length)) for _ in range(9)]
+    given = SequenceSet.from_strings([one or "A" for one in made], alphabet=alphabet)
+    window = Window(0, 0, len(given), 0, len(given), True)
+    taken = given, None, make_scoring(alphabet), PairThresholds(share, whole), None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PAIRALIGN_ISA", isa)
+        looking = PairFilter(*taken, threads=1, subsequences=True, on_cores=True)
+    left = looking.choose(window).mask.tolist()
+    codes = [given.codes_of(int(index)) for index in given.order]
+    unambiguous = given.alphabet.unambiguous
+    pairs = itertools.combinations(codes, 2)
+    passing = [can_pass(*pair, unambiguous, share) for pair in pairs]
+    assert all(is_left for is_left, passes in zip(left, passing, strict=True) if passes)
+    if looking.has_subsequences:
+        common = expected(given, None, window, share, "longer")
+        assert all(has for has, is_left in zip(common, left, strict=True) if is_left)
 
 
 def test_unrelated_proteins_are_not_aligned() -> None:

@@ -175,6 +175,8 @@ class PairFilter:
         or of how many residues the seeds are.
     grams : bool
         Whether q-grams are looked at.
+    on_cores : bool
+        Whether no GPU looks at pairs: then q-grams only where these save time beside subsequences.
 
     Attributes
     ----------
@@ -203,6 +205,7 @@ class PairFilter:
         subsequences: bool = False,
         seeds: bool | int = False,
         grams: bool = True,
+        on_cores: bool = False,
     ) -> None:
         self._sets = (queries, queries if targets is None else targets)
         self._first = SharedSet(queries)
@@ -225,7 +228,7 @@ class PairFilter:
             if self.index is None:
                 self.close()
         if self.index is None:
-            self._open(*taken, grams, kernel, threads)
+            self._open(*taken, grams + (grams and on_cores), kernel, threads)
         self.gram: int = library.pairalign_filter_gram(self._handle)
 
     def _open(self, *taken: Any) -> None:

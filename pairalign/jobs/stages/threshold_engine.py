@@ -291,6 +291,7 @@ def open_filter(
         min_raw_score=min_raw_score,
         threads=threads,
         subsequences=not on_gpu or (on_devices and not both_strands),
+        on_cores=not on_gpu,
     )
     if not both_strands:
         seeds = are_all and not on_gpu and may_have_seeds(sets, thresholds)
