@@ -192,6 +192,42 @@ def pairs_at(
     )
 
 
+def with_sides_changed(
+    posteriors: SparsePosteriors, is_changed: npt.NDArray[np.bool_]
+) -> SparsePosteriors:
+    """Return the posteriors of pairs some of which have their target as query, and the reverse.
+
+    Parameters
+    ----------
+    posteriors : SparsePosteriors
+    is_changed : ndarray of bool, shape (pairs,)
+        Which pairs.
+
+    Returns
+    -------
+    SparsePosteriors
+    """
+    pairs = posteriors.pairs
+    entries = np.flatnonzero(is_changed[pairs])
+    rows, columns = posteriors.columns[entries], posteriors.rows[entries]
+    order = np.lexsort((columns, rows, pairs[entries]))
+
+    def changed(all_of: npt.NDArray[Any], own: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        made: npt.NDArray[Any] = all_of.copy()
+        made[entries] = own[order]
+        return made
+
+    return SparsePosteriors(
+        np.where(is_changed, posteriors.targets, posteriors.queries),
+        np.where(is_changed, posteriors.queries, posteriors.targets),
+        posteriors.offsets,
+        changed(posteriors.rows, rows),
+        changed(posteriors.columns, columns),
+        changed(posteriors.values, posteriors.values[entries]),
+        posteriors.arithmetic,
+    )
+
+
 def with_pairs(
     posteriors: SparsePosteriors, places: npt.NDArray[np.int64], others: SparsePosteriors
 ) -> SparsePosteriors:

@@ -20,6 +20,7 @@ from pairalign.engines.cut_posteriors import CutPosteriors, is_ever_cut
 from pairalign.engines.device.specification import parse_indices
 from pairalign.engines.posterior_computer import PosteriorComputer
 from pairalign.engines.posterior_copies import with_copies_once
+from pairalign.engines.turned_posteriors import with_long_turned
 from pairalign.scoring.posterior_models import posterior_model
 
 if TYPE_CHECKING:
@@ -99,9 +100,10 @@ def open_posterior_engine(
     KernelBuildError
         A GPU was asked for by name and its kernels cannot be compiled.
     """
-    engine = _open(device, sequences, threshold, threads, memory_bytes, cells, calls, match_states)
+    model = posterior_model(sequences.alphabet, match_states=match_states)
+    engine = _open(device, sequences, model, threshold, threads, memory_bytes, cells, calls)
+    engine = with_long_turned(engine, sequences, model)
     if match_states == 1 and is_ever_cut(sequences):
-        model = posterior_model(sequences.alphabet, match_states=match_states)
         more = max(threads, part_threads or 0)
         host = PosteriorEngine(sequences, model, threshold=threshold, threads=more)
         longest = np.sort(sequences.lengths)[-2:].tolist()
@@ -112,15 +114,14 @@ def open_posterior_engine(
 def _open(
     device: str,
     sequences: SequenceSet,
+    model: PosteriorModel,
     threshold: float,
     threads: int,
     memory_bytes: int,
     cells: int,
     calls: int,
-    match_states: int,
 ) -> PosteriorComputer:
     check_device(device)
-    model = posterior_model(sequences.alphabet, match_states=match_states)
     indices = parse_indices(device, "cuda")
     if indices is not None or (device == "auto" and cells >= WORTH_A_GPU):
         try:
