@@ -31,6 +31,7 @@
 #include <cstring>
 
 #include "../core/traceback.h"
+#include "equal_residues.h"
 #include "neighbours.h"
 #include "pair.h"
 
@@ -38,7 +39,7 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 struct Wavefronts {
-    static constexpr int32_t NONE = -(1 << 30);
+    static constexpr int32_t NONE = -(1 << 30), AT_ONCE = 256;
     enum State { M, E, F };
 
     static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
@@ -75,13 +76,18 @@ struct Wavefronts {
 
     // ---------------------------------------------------------------- a front
 
-    static void lay_out(const WavePair& p, WaveFront& w, int32_t low, int32_t high) {
+    // A vector of them at least.
+    static PAIRALIGN_INLINE void set_none(int32_t* rows, size_t count) {
+        const Wide none = Wide::set(NONE);
+        for (size_t k = 0; k + Wide::LANES < count; k += Wide::LANES) store_any(rows + k, none);
+        store_any(rows + count - Wide::LANES, none);
+    }
+
+    static PAIRALIGN_INLINE void lay_out(const WavePair& p, WaveFront& w, int32_t low, int32_t high) {
         w.low = low;
         w.high = high;
-        for (int state = M; state <= F; state++) {
-            int32_t* const reached = rows_of(p, w, state);
-            for (int32_t k = 1; k <= p.padding; k++) reached[low - k] = NONE;
-        }
+        const size_t padding = static_cast<size_t>(p.padding);
+        for (int state = M; state <= F; state++) set_none(rows_of(p, w, state) + low - p.padding, padding);
     }
 
     // What another front has of a front's diagonals.
@@ -90,8 +96,9 @@ struct Wavefronts {
             const int32_t* const source = rows_of(p, from, state);
             int32_t* const target = rows_of(p, to, state);
             const int32_t low = larger(from.low, to.low), high = smaller(from.high, to.high);
-            for (int32_t k = to.low - p.padding; k <= to.high + p.padding; k++)
-                target[k] = k < low || k > high ? NONE : source[k];
+            set_none(target + to.low - p.padding, width_of(p, to));
+            if (low <= high)
+                std::memcpy(target + low, source + low, sizeof(int32_t) * size_t(high - low + 1));
         }
     }
 
@@ -99,11 +106,13 @@ struct Wavefronts {
     static void clear(const WavePair& p, WaveFront& w, int32_t low, int32_t high) {
         w.low = low;
         w.high = high;
-        for (size_t k = 0; k < 3 * width_of(p, w); k++) w.rows[k] = NONE;
+        set_none(w.rows, 3 * width_of(p, w));
     }
 
-    // The front of a cost before it goes on over equal residues.
-    static __attribute__((noinline)) void step(const WavePair& p, const WaveTable& table, int32_t cost) {
+    // The front of a cost; where GOES_ON_AT_ONCE, up to residues that differ, and the result is the
+    // antidiagonal that is reached by them, at least.
+    static __attribute__((noinline)) int32_t step(const WavePair& p, const WaveSide& side,
+                                                  const WaveTable& table, int32_t cost) {
         const WaveFront& w = of(table, cost);
         const auto before = [&](int32_t by, State state) -> const int32_t* {
             return rows_of(p, of(table, cost - by), state);
@@ -113,22 +122,26 @@ struct Wavefronts {
         const int32_t *const mx = before(p.mismatch, M), *const mo = before(p.open + p.extend, M);
         const int32_t *const ee = before(p.extend, E), *const fe = before(p.extend, F);
         const Wide one = Wide::set(1), rows = Wide::set(p.row_count);
-        Wide beyond_columns = Wide::add(load_any<Wide>(p.counting), Wide::set(p.column_count + w.low));
+        Wide diagonals = Wide::add(load_any<Wide>(p.counting), Wide::set(w.low)), farthest = Wide::set(0);
+        const Wide columns = Wide::set(p.column_count);
         const auto within = [](Wide reached, Wide end) __attribute__((always_inline)) {
             return Wide::blend(Wide::gt(reached, end), end, reached);
         };
         for (int32_t k = w.low; k <= w.high; k += Wide::LANES) {
-            const Wide end = within(beyond_columns, rows);
-            beyond_columns = Wide::add(beyond_columns, Wide::set(Wide::LANES));
+            const Wide end = within(Wide::add(diagonals, columns), rows);
             const auto at = [&](const int32_t* from)
                                 __attribute__((always_inline)) { return load_any<Wide>(from + k); };
             const Wide in_e = Wide::max(at(e1), within(Wide::max(at(ee + 1), at(mo + 1)), end));
             const Wide in_f =
                 Wide::max(at(f1), within(Wide::add(Wide::max(at(fe - 1), at(mo - 1)), one), end));
-            const Wide diagonal = Wide::max(at(m1), within(Wide::add(at(mx), one), end));
+            const Wide was = at(m1), diagonal = Wide::max(was, within(Wide::add(at(mx), one), end));
             store_any(e + k, in_e);
             store_any(f + k, in_f);
-            store_any(m + k, Wide::max(diagonal, Wide::max(in_e, in_f)));
+            Wide reached = Wide::max(diagonal, Wide::max(in_e, in_f));
+            if (GOES_ON_AT_ONCE)
+                reached = go_on_at_once(reached, was, diagonals, w.high, side.row, side.column, farthest);
+            store_any(m + k, reached);
+            diagonals = Wide::add(diagonals, Wide::set(Wide::LANES));
         }
         const Wide none = Wide::set(NONE);
         for (int32_t k = 1; k <= p.padding - Wide::LANES; k += Wide::LANES) {
@@ -136,19 +149,16 @@ struct Wavefronts {
             store_any(e + w.high + k, none);
             store_any(f + w.high + k, none);
         }
-    }
-
-    static PAIRALIGN_INLINE uint64_t eight(const uint8_t* at) {
-        uint64_t residues;
-        std::memcpy(&residues, at, 8);
-        return residues;
+        int32_t reached[Wide::LANES], most = 0;
+        store_any(reached, farthest);
+        for (int32_t one_of : reached) most = larger(most, one_of);
+        return most;
     }
 
     // Goes on over equal residues, where the front of one less, `before`, has not gone as far; returns the
     // antidiagonal that is reached by them, at least.
     static __attribute__((noinline)) int32_t go_on(const WavePair& p, const WaveSide& side,
                                                    const WaveFront& w, const WaveFront& before) {
-        constexpr int32_t AT_ONCE = 256;
         int32_t moved[AT_ONCE];
         int32_t *const m = rows_of(p, w, M), *const was = rows_of(p, before, M);
         int32_t farthest = 0;
@@ -162,10 +172,7 @@ struct Wavefronts {
             for (int32_t q = 0; q < count; q++) {
                 const int32_t k = moved[q], i = m[k];
                 if (i < 0) continue;
-                const uint8_t *a = side.row + i, *b = side.column + (i - k);
-                uint64_t difference;
-                while ((difference = eight(a) ^ eight(b)) == 0) a += 8, b += 8;
-                m[k] = static_cast<int32_t>(a - side.row) + (__builtin_ctzll(difference) >> 3);
+                m[k] = i + equal_after(side.row + i, side.column + (i - k));
                 farthest = larger(farthest, 2 * m[k] - k);
             }
         }
@@ -178,9 +185,9 @@ struct Wavefronts {
         WaveFront& w = of(table, cost);
         lay_out(p, w, low, high);
         p.cells += high - low + 1;
-        step(p, table, cost);
+        const int32_t farthest = step(p, side, table, cost);
         if (cost == 0) rows_of(p, w, M)[0] = 0;
-        return go_on(p, side, w, of(table, cost - 1));
+        return GOES_ON_AT_ONCE && cost > 0 ? farthest : go_on(p, side, w, of(table, cost - 1));
     }
 
     struct Diagonals {
@@ -278,8 +285,12 @@ struct Wavefronts {
         const int32_t low = larger(w.low, end - other.high), high = smaller(w.high, end - other.low);
         for (int state = in_gap ? E : M; state <= (in_gap ? F : M); state++) {
             const int32_t *const reached = rows_of(p, w, state), *const from_end = rows_of(p, other, state);
-            for (int32_t k = low; k <= high; k++)
-                if (reached[k] + from_end[end - k] >= p.row_count) return true;
+            for (int32_t k = low; k <= high; k += AT_ONCE) {  // few branches: vectors
+                const int32_t last = smaller(high, k + AT_ONCE - 1);
+                int32_t most = INT32_MIN;
+                for (int32_t q = k; q <= last; q++) most = larger(most, reached[q] + from_end[end - q]);
+                if (most >= p.row_count) return true;
+            }
         }
         return false;
     }
@@ -384,7 +395,7 @@ struct Wavefronts {
         const uint8_t *a = p.sides[0].row + i - 8, *b = p.sides[0].column + j - 8;
         uint64_t difference;
         int32_t count = 0;
-        for (; (difference = eight(a) ^ eight(b)) == 0; count += 8) a -= 8, b -= 8;
+        for (; (difference = eight_residues(a) ^ eight_residues(b)) == 0; count += 8) a -= 8, b -= 8;
         return count + (__builtin_clzll(difference) >> 3);
     }
 
