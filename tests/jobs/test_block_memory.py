@@ -41,8 +41,8 @@ COMMANDS = {
     **{name: ("align", "--format", name, "--min-identity", "0.5") for name in HEADERS},
     "distance": ("distance",),
 }
-KINDS = ("align", "posteriors", "evalues", "thresholds", "sam", "gexf", "distance")
-"""Commands of which each keeps other things in memory."""
+KINDS = ("align", "posteriors", "evalues", "sam", "gexf", "distance")
+"""Commands of which each keeps other things in memory; "sam" and "gexf" have thresholds."""
 WINDOW = 16
 
 

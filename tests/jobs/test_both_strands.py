@@ -59,7 +59,7 @@ def expected_of(problem: Problem, window: int = 1 << 20) -> Alignments:
 
 
 @pytest.mark.slow
-@settings(max_examples=examples(40))
+@settings(max_examples=examples(24))
 @given(problem=problems)
 def test_the_better_strand(problem: Problem) -> None:
     if problem.scoring.end_gaps is not None:

@@ -64,7 +64,7 @@ def kill_and_resume(chance: random.Random, command: list[str], output: str, kill
     return done
 
 
-KILLS = int(os.environ.get("PAIRALIGN_KILLS", "4"))
+KILLS = int(os.environ.get("PAIRALIGN_KILLS", "3"))
 """In each format."""
 
 

@@ -223,9 +223,14 @@ def expected_hits(significance, most):
     counts = [len(one) for one in significance.lengths]
     query, target = (x.ravel() for x in np.meshgrid(*map(np.arange, counts)))
     of_pair = np.zeros(len(query))
-    for score in range(1000, 0, -1):
+
+    def evalues_of(score):
         scores = np.full(len(query), float(score))
-        values = np.exp(significance.log_evalues_of(scores, query, target))
+        return np.exp(significance.log_evalues_of(scores, query, target))
+
+    all_pass = next(k for k in range(1000, 0, -50) if evalues_of(k - 50).max() > most)
+    for score in range(all_pass, 0, -1):
+        values = evalues_of(score)
         if values.min() > most:
             break
         of_pair = np.where(values <= most, values, of_pair)
