@@ -19,7 +19,7 @@ for python in ${PYTHONS:-}; do
   cmp "$folder/$python.paf" "$expected"
 done
 mkdir "$folder/project"
-cp -r tests examples scripts docs pyproject.toml README.md "$folder/project"
+tar -c --exclude=__pycache__ tests examples scripts docs pyproject.toml README.md | tar -x -C "$folder/project"
 # What a shell has everywhere, and nothing else.
 mkdir "$folder/bin"
 for program in bash cat cut sh; do ln -s "$(command -v "$program")" "$folder/bin/"; done
