@@ -139,11 +139,25 @@ def test_a_few_long_sequences_do_not_make_fragments_of_the_others():
     texts = {name: text for name, (text, _) in relatives.items()} | _fragments(relatives, 60, 15)
     for k in range(3):
         texts[names[k]] += "".join(random.Random(k).choices(AMINO_ACIDS, k=170))
-    texts["f60"] = texts[names[5]][:58]  # more than half
     both = pairalign.SequenceSet.from_strings(texts)
     late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
-    assert {both.names[index] for index in late.added} == {f"f{k}" for k in range(61)}
+    assert {both.names[index] for index in late.added} == {f"f{k}" for k in range(60)}
     assert {both.names[index] for index in late.usual} == set(names[3:])
+
+
+@pytest.mark.parametrize("are_fragments", [False, True])
+def test_what_has_more_than_half_is_a_fragment_if_it_looks_like_one(are_fragments):
+    """Members that lack a domain are none, though there are fragments beside them."""
+    relatives = _relatives(30, 160, 0.3, 35)
+    texts = {name: text for name, (text, _) in relatives.items()}
+    others = _fragments(dict(list(relatives.items())[:12]), 60, 36)
+    for k, name in enumerate(list(texts)[12:]):
+        start = (len(texts[name]) - 85) * (k % 2) * are_fragments
+        texts[name] = texts[name][start : start + 85]
+    both = pairalign.SequenceSet.from_strings(texts | others)
+    late = find_latecomers(both, ScoreDistances(both, 1, 1 << 28))
+    expected = set(others) | (set(list(texts)[12:]) if are_fragments else set())
+    assert {both.names[index] for index in late.added} == expected
 
 
 def test_the_lengths_of_fragments_and_outliers_do_not_choose_the_model():
@@ -174,6 +188,27 @@ def test_what_is_like_no_other_is_said_wherever_it_is_aligned(relatives, fragmen
     if not fragments:
         along = pairalign.msa(both, tree_in=made.tree, confidence=False)
         assert along.unlike == made.unlike
+
+
+@pytest.mark.parametrize(("relatives", "fragments"), [(9, 0), (12, 60)])
+@pytest.mark.parametrize("changed", [0, 0.1])
+def test_copies_of_an_outlier_do_not_hide_it(relatives, fragments, changed):
+    family = _relatives(relatives, 90, 0.4, 30)
+    others = _fragments(family, fragments, 31) | _unrelated(1, 32, (80, 100))
+    draw = random.Random(33)
+    for name in ("u1", "u2"):
+        letters = (draw.choice("ACDEF") if draw.random() < changed else c for c in others["u0"])
+        others[name] = "".join(letters)
+    made = pairalign.msa(_among(family, others, 34), confidence=False)
+    assert {name for name, _ in made.named_unlike if name[0] != "f"} == {"u0", "u1", "u2"}
+
+
+def test_copies_of_a_whole_family_are_not_outliers():
+    unrelated = _unrelated(4, 37)
+    made = pairalign.msa(unrelated | {f"r{k}": unrelated["u0"] for k in range(9)})
+    said = {name for name, _ in made.named_unlike}
+    assert said
+    assert said <= {"u1", "u2", "u3"}
 
 
 def test_the_order_of_the_input_changes_nothing():

@@ -11,8 +11,8 @@ found by scores with free end gaps, in whole numbers:
 3. Short ones are fragments if two that have a long relative in common are often not related to each
    other. Domains that are alone in some sequences and a part of others mostly are; they stay, and
    what is much shorter is looked at apart.
-4. Where there are fragments, all that has less than two thirds is one; else many short outliers
-   are.
+4. Where there are fragments, all that is short is one, and what has less than two thirds if that
+   shows the same; else many short outliers are.
 
 All others are aligned first. Outliers among up to 100 of them stay, for these are aligned by all
 pairs (up to 50 with rounds, see the shares of `pairalign.jobs.msa.progressive`), but where without
@@ -50,6 +50,9 @@ _SPEAKERS = (10, 64)
 LEAST_FIRST = 3
 """Sequences that others are added to, at least."""
 
+MOST_APART = 3
+"""How many times as large the largest group of relatives is as those that are apart, at least."""
+
 _COMPARED = 200
 """Scores for each sequence that looking for relatives of a few may take."""
 
@@ -67,6 +70,8 @@ class Latecomers:
         Input indices, ascending; none in a family without fragments and outliers.
     lonely : ndarray of int64
         Those that are related to nothing by their scores.
+    apart : ndarray of int64
+        Those that are related to a few others, and these to no more: copies of an outlier, say.
     doubtful : ndarray of int64
         Of the added ones those that are no fragments: relatives may be among them that are too far
         for scores.
@@ -76,8 +81,14 @@ class Latecomers:
 
     added: Indices
     lonely: Indices
+    apart: Indices
     doubtful: Indices
     usual: Indices
+
+    @property
+    def strange(self) -> Indices:
+        """Those that may be like no other, ascending."""
+        return np.union1d(self.lonely, self.apart)
 
     def without(self, indices: Indices) -> Latecomers:
         """Return latecomers without some, none of which is in doubt any more."""
@@ -86,9 +97,11 @@ class Latecomers:
 
     def among(self, indices: Indices) -> Latecomers:
         """Return what is known of some sequences that are aligned without the others."""
-        found = [np.flatnonzero(np.isin(indices, one)) for one in (self.lonely, self.usual)]
+        lonely, apart, usual = (
+            np.flatnonzero(np.isin(indices, one)) for one in (self.lonely, self.apart, self.usual)
+        )
         nothing = np.zeros(0, np.int64)
-        return Latecomers(nothing, found[0], nothing, found[1])
+        return Latecomers(nothing, lonely, apart, nothing, usual)
 
     def compared_with(self, first: SequenceSet) -> Indices:
         """Return which of the others the added ones may be compared with: of large families some.
@@ -131,7 +144,8 @@ def find_latecomers(sequences: SequenceSet, scores: ScoreDistances) -> Latecomer
         added[:] = False
     doubtful = added & ~is_fragment
     usual = ~(added | lonely | short | long)
-    return Latecomers(*map(np.flatnonzero, (added, lonely, doubtful, usual)))
+    apart = _apart(related) if len(columns) == count else np.zeros(count, bool)
+    return Latecomers(*map(np.flatnonzero, (added, lonely, apart, doubtful, usual)))
 
 
 def _relatives(sequences: SequenceSet, scores: ScoreDistances) -> tuple[Flags, Indices, Flags]:
@@ -155,6 +169,21 @@ def _relatives(sequences: SequenceSet, scores: ScoreDistances) -> tuple[Flags, I
         found = scores.above_chance(scores.between(left, others), left, others)
         lonely[left] = _none(found)
     return related, seeds, lonely
+
+
+def _apart(related: Flags) -> Flags:
+    """Return which sequences are in a small group of relatives that has no other relatives."""
+    count = len(related)
+    group = np.arange(count)
+    while True:
+        joined = np.minimum(group, np.where(related, group, count).min(axis=1))
+        if np.array_equal(joined, group):
+            break
+        group = joined[joined]
+    sizes = np.bincount(group, minlength=count)
+    own = sizes[group]
+    apart: Flags = (own > 1) & (MOST_APART * own <= sizes.max())
+    return apart
 
 
 def _none(related: Flags) -> Flags:
@@ -186,22 +215,31 @@ def _fragments(related: Flags, columns: Indices, lengths: Indices, length: int) 
     """Return which sequences are fragments, by a length that most residues speak for."""
     for times, of in _PARTS:
         short = of * lengths < times * length
-        if _are_fragments(related, columns, short):
-            return 3 * lengths < 2 * length if of == 2 else short
+        if _are_fragments(related, columns, short, ~short):
+            if of == 2:
+                short |= _longer_fragments(related, columns, lengths, length)
+            return short
     return np.zeros(len(lengths), bool)
 
 
-def _are_fragments(related: Flags, columns: Indices, short: Flags) -> bool:
+def _longer_fragments(related: Flags, columns: Indices, lengths: Indices, length: int) -> Flags:
+    """Return which of those that have a half to two thirds of a length are fragments."""
+    short, long = 3 * lengths < 2 * length, 3 * lengths >= 2 * length
+    between = short & (2 * lengths >= length)
+    return between & _are_fragments(related, columns, between, long)
+
+
+def _are_fragments(related: Flags, columns: Indices, short: Flags, long: Flags) -> bool:
     """Whether short sequences are of different parts of the long ones.
 
     Each long relative that two have in common counts. The sums are exact: float32 holds whole
     numbers up to the number of columns.
     """
-    of_short, of_long = columns[short[columns]], ~short[columns]
+    of_short, of_long = columns[short[columns]], long[columns]
     to_long = related[:, of_long].astype(np.float32)
     common = (to_long[short] @ to_long[of_short].T).astype(np.int64)
     common[np.flatnonzero(short)[:, np.newaxis] == of_short] = 0
-    alike = int(common[related[short][:, ~of_long]].sum())
+    alike = int(common[related[short][:, short[columns]]].sum())
     times, of = _MOST_ALIKE
     enough = np.count_nonzero(common) >= _LEAST_PAIRS
     return bool(enough and of * alike < times * int(common.sum()))

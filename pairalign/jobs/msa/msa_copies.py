@@ -12,6 +12,7 @@ from pairalign.base.dataclass import dataclass
 from pairalign.base.distinct import first_of_each
 from pairalign.jobs.msa.grouping import Grouping, Indices, Join, subset
 from pairalign.jobs.msa.large import graft, residues_of
+from pairalign.jobs.msa.latecomers import MOST_APART
 from pairalign.pairs.copies import find_copies
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
@@ -52,10 +53,11 @@ class FamilyCopies:
         return graft(self.sequences, Grouping(groups, trees, own))
 
     def unlike(self, distinct: Sequence[Unlike]) -> tuple[Unlike, ...]:
-        """Return what is like no other: a sequence that has a copy is like that."""
-        counts = np.bincount(self.places)
-        alone = [one for one in distinct if counts[one.sequence] == 1]
-        return tuple(Unlike(int(self.firsts[index]), share) for index, share in alone)
+        """Return what is like no other but its copies, unless these are many."""
+        counts, most = np.bincount(self.places), len(self.places) // (1 + MOST_APART)
+        shares = {k: share for k, share in distinct if counts[k] <= max(most, 1)}
+        places = enumerate(self.places.tolist())
+        return tuple(Unlike(index, shares[place]) for index, place in places if place in shares)
 
 
 def find_family_copies(sequences: SequenceSet) -> FamilyCopies | None:

@@ -207,7 +207,7 @@ def _align_at_once(
             made = align_graph(graph, sequences, rounds=rounds, refinements=refinements, tree=tree)
     else:
         made = align_large(sequences, tree=tree, scores=scores, **how)
-    unlike = find_unlike(sequences, made[1], late.lonely, posteriors, scores, **how)
+    unlike = find_unlike(sequences, made[1], late.strange, posteriors, scores, **how)
     return _Aligned(*made, unlike, posteriors)
 
 
@@ -250,9 +250,9 @@ def _join_latecomers(
     )
     columns = np.empty(sequences.total_residues, np.int32)
     columns[residues_of(sequences, order)] = joined.columns
-    is_lonely = np.isin(late.added, late.lonely)
+    is_strange = np.isin(late.added, late.strange)
     unlike = [Unlike(int(order[index]), share) for index, share in aligned.unlike]
-    unlike += unlike_of(sequences, late.added[is_lonely], joined.confident[is_lonely])
+    unlike += unlike_of(sequences, late.added[is_strange], joined.confident[is_strange])
     tree = graft_latecomers(aligned.tree, sequences, order)
     made = _Aligned(tree, columns, joined.width, tuple(sorted(unlike)), None)
     return made, joined.confident

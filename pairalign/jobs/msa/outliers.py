@@ -1,5 +1,7 @@
 """Which sequences of an alignment are like no other: related to none by scores, nor by posteriors.
 
+Near copies of such a sequence do not make it one that is like others.
+
 Where there are no posteriors of all pairs, each is compared with the nearest of the seeds
 (`pairalign.jobs.msa.grouping.ScoreDistances.seeds`).
 """
@@ -27,7 +29,7 @@ _COMPARED = (2, 8)
 def find_unlike(
     sequences: SequenceSet,
     columns: npt.NDArray[np.int32],
-    lonely: Indices,
+    strange: Indices,
     posteriors: SparsePosteriors | None,
     scores: ScoreDistances,
     **computed: Any,
@@ -39,8 +41,8 @@ def find_unlike(
     sequences : SequenceSet
     columns : ndarray of int32, shape (total_residues,)
         Of their alignment.
-    lonely : ndarray of int64
-        Those that are related to nothing by scores.
+    strange : ndarray of int64
+        Those that are related to nothing, or to a few of these alone, by scores.
     posteriors : SparsePosteriors or None
         Of all pairs, if they are known.
     scores : ScoreDistances
@@ -53,41 +55,41 @@ def find_unlike(
     tuple of Unlike
         Of those that have relatives nothing is said.
     """
-    if not len(lonely):
+    if not len(strange):
         return ()
     support = Support(sequences.offsets, columns)
     if posteriors is not None:
-        support.add(pairs_where(posteriors, _counts(posteriors, lonely, len(sequences))))
+        support.add(pairs_where(posteriors, _counts(posteriors, strange, len(sequences))))
     else:
-        for piece in PosteriorJob(sequences, pairs=_near(scores, lonely), **computed):
+        for piece in PosteriorJob(sequences, pairs=_near(scores, strange), **computed):
             support.add(piece)
     sure = np.concatenate(([0], np.cumsum(are_sure(support.sums, support.compared))))
-    confident = sure[sequences.offsets[lonely + 1]] - sure[sequences.offsets[lonely]]
-    return unlike_of(sequences, lonely, confident)
+    confident = sure[sequences.offsets[strange + 1]] - sure[sequences.offsets[strange]]
+    return unlike_of(sequences, strange, confident)
 
 
-def _counts(posteriors: SparsePosteriors, lonely: Indices, count: int) -> npt.NDArray[np.bool_]:
+def _counts(posteriors: SparsePosteriors, strange: Indices, count: int) -> npt.NDArray[np.bool_]:
     """Return which pairs count: those with the others, if there are some."""
-    is_lonely = np.zeros(count, bool)
-    is_lonely[lonely] = True
-    one, other = is_lonely[posteriors.queries], is_lonely[posteriors.targets]
-    few = count - len(lonely) < LEAST_FIRST
+    is_strange = np.zeros(count, bool)
+    is_strange[strange] = True
+    one, other = is_strange[posteriors.queries], is_strange[posteriors.targets]
+    few = count - len(strange) < LEAST_FIRST
     counts: npt.NDArray[np.bool_] = one | other if few else one ^ other
     return counts
 
 
 def _near(
-    scores: ScoreDistances, lonely: Indices
+    scores: ScoreDistances, strange: Indices
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Return pairs of each with seeds that are near, in ascending order, the lower one first."""
     distances, seeds = scores.to_seeds(), scores.seeds()
     least, most = _COMPARED
-    taken = min(max(len(distances) // len(lonely), least), most)
-    own = distances[lonely]
-    own[:, np.isin(seeds, lonely)] += 1 << 32
-    own[lonely[:, np.newaxis] == seeds] = np.iinfo(np.int64).max
+    taken = min(max(len(distances) // len(strange), least), most)
+    own = distances[strange]
+    own[:, np.isin(seeds, strange)] += 1 << 32
+    own[strange[:, np.newaxis] == seeds] = np.iinfo(np.int64).max
     near = seeds[np.argsort(own, axis=1, kind="stable")[:, :taken]]
-    one = np.repeat(lonely, near.shape[1])
+    one = np.repeat(strange, near.shape[1])
     pairs = np.sort(np.stack((one, near.ravel())), axis=0)
     pairs = np.unique(pairs[:, pairs[0] < pairs[1]], axis=1).astype(np.int32)
     return np.ascontiguousarray(pairs[0]), np.ascontiguousarray(pairs[1])
