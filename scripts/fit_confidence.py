@@ -98,10 +98,11 @@ def _compared(name: str, given: dict[str, str], rows: dict[str, str]) -> Iterato
     same, others, columns = (counts[which] - 1)[known], others[known], made.columns[known]
     ours = np.unique(columns)
     right = np.bincount(columns, same)[ours] / np.bincount(columns, others)[ours]
+    means = np.array((made.support, made.against))[:, known] / made.compared[known]
     yield Family(
         name, len(given), made.sequences.alphabet.name,
-        (made.support / np.maximum(made.compared, 1))[known], made.residue_confidence[known],
-        same / others, np.array((made.column_confidence[ours], right)),
+        calibration.placed(*means), made.residue_confidence[known], same / others,
+        np.array((made.column_confidence[ours], right)),
     )  # fmt: skip
 
 

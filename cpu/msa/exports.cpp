@@ -67,25 +67,37 @@ PAIRALIGN_API int32_t pairalign_msa_align(const pairalign_msa* msa, const int64_
     return NO_MEMORY;
 }
 
-// Adds, of each residue, its posteriors with the residue of the other sequence of a pair that is in its
-// column, and counts such residues. `starts` has where the residues of each sequence begin.
-PAIRALIGN_API void pairalign_msa_support(const int64_t* starts, const int32_t* columns,
-                                         const int32_t* queries, const int32_t* targets,
-                                         const int64_t* offsets, int64_t pairs, const int32_t* rows,
-                                         const int32_t* others, const uint16_t* values, uint64_t* sums,
-                                         int32_t* compared) {
+// Adds, of each residue and the residue of the other sequence of a pair that is in its column: their
+// posterior; the largest posterior that it has with another of that sequence; 1. `starts` has where the
+// residues of each sequence begin.
+PAIRALIGN_API int32_t pairalign_msa_support(const int64_t* starts, const int32_t* columns,
+                                            const int32_t* queries, const int32_t* targets,
+                                            const int64_t* offsets, int64_t pairs, const int32_t* rows,
+                                            const int32_t* others, const uint16_t* values, uint64_t* sums,
+                                            uint64_t* against, int32_t* compared) try {
+    std::vector<uint16_t> of_query, of_target;
     for (int64_t pair = 0; pair < pairs; pair++) {
         const int64_t query = starts[queries[pair]], target = starts[targets[pair]];
+        const int64_t query_end = starts[queries[pair] + 1], target_end = starts[targets[pair] + 1];
+        of_query.assign(static_cast<size_t>(query_end - query), 0);
+        of_target.assign(static_cast<size_t>(target_end - target), 0);
         for (int64_t k = offsets[pair]; k < offsets[pair + 1]; k++) {
             const int64_t g = query + rows[k], h = target + others[k];
-            if (columns[g] != columns[h]) continue;
-            sums[g] += values[k];
-            sums[h] += values[k];
+            if (columns[g] == columns[h]) {
+                sums[g] += values[k];
+                sums[h] += values[k];
+                continue;
+            }
+            uint16_t& one = of_query[static_cast<size_t>(rows[k])];
+            uint16_t& other = of_target[static_cast<size_t>(others[k])];
+            one = std::max(one, values[k]);
+            other = std::max(other, values[k]);
         }
         int64_t g = query, h = target;
-        const int64_t query_end = starts[queries[pair] + 1], target_end = starts[targets[pair] + 1];
         while (g < query_end && h < target_end) {
             if (columns[g] == columns[h]) {
+                against[g] += of_query[static_cast<size_t>(g - query)];
+                against[h] += of_target[static_cast<size_t>(h - target)];
                 compared[g]++;
                 compared[h]++;
             }
@@ -94,6 +106,9 @@ PAIRALIGN_API void pairalign_msa_support(const int64_t* starts, const int32_t* c
             h += other <= column;
         }
     }
+    return DONE;
+} catch (const std::bad_alloc&) {
+    return NO_MEMORY;
 }
 
 PAIRALIGN_API void pairalign_msa_close(pairalign_msa* msa) { delete msa; }

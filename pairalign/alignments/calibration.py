@@ -4,6 +4,9 @@ A posterior is too low, the more so the more sequences an alignment is made of: 
 of two residues is not in the posterior of their pair. The weights are estimated from reference
 alignments (`pairalign.alignments.calibration_weights`). What is right there, with x the mean of the
 posteriors and n sequences, has the log odds a + b log x - c log(1 - x) - d / n. The curve rises.
+
+That is of residues that are where their posteriors are. Of a residue that has more with others than
+with those in its column, in an alignment that is given, x is less (`placed`).
 """
 
 from __future__ import annotations
@@ -47,6 +50,26 @@ def calibrate(means: Floats, alphabet: Alphabet, sequences: int) -> Floats:
     left = np.minimum(places.astype(np.int64), STEPS - 1)
     found = curve[left] + (places - left) * (curve[left + 1] - curve[left])
     return np.where(np.isnan(means), np.nan, found)
+
+
+def placed(means: Floats, others: Floats) -> Floats:
+    """Return means of posteriors, those of residues that belong elsewhere by how much they do.
+
+    Parameters
+    ----------
+    means : ndarray of float64
+        As for `calibrate`.
+    others : ndarray of float64
+        Means of the largest posteriors with residues elsewhere.
+
+    Returns
+    -------
+    ndarray of float64
+        x, times x / y where y is more.
+    """
+    found: Floats = means.copy()
+    np.divide(means * means, others, out=found, where=others > means)
+    return found
 
 
 def least_posteriors(alphabet: Alphabet) -> npt.NDArray[np.uint16]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.calibration import calibrate
+from pairalign.alignments.calibration import calibrate, placed
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
 from pairalign.base.above import above
@@ -80,6 +80,8 @@ class MultipleAlignment:
         Of each residue the sum of its posteriors with others in its column.
     compared : ndarray of int32, shape (total_residues,)
         How many others in its column that is of: all of them, or those of sampled sequences.
+    against : ndarray of float64, shape (total_residues,)
+        Of each residue the sum of its largest posteriors with other residues of these sequences.
     tree : GuideTree or None
         What the sequences were joined along; None for a single one.
     unlike : tuple of Unlike
@@ -93,6 +95,7 @@ class MultipleAlignment:
     width: int
     support: npt.NDArray[np.float64]
     compared: npt.NDArray[np.int32]
+    against: npt.NDArray[np.float64]
     tree: GuideTree | None
     unlike: tuple[Unlike, ...] = ()
     homologs: Homologs | None = None
@@ -165,15 +168,14 @@ class MultipleAlignment:
 
         That holds for related sequences. Residues of `unlike` have the mean of their posteriors.
         """
-        means = _means(self.support, self.compared)
-        return np.where(self._are_of_unlike(), means, self._calibrate(means))
+        means, calibrated = self._means_of(slice(None))
+        return np.where(self._are_of_unlike(), means, calibrated)
 
     def confidence_of(self, index: int) -> npt.NDArray[np.float64]:
         """Return `residue_confidence` of the sequence at an input index."""
         own = slice(*self.sequences.offsets[index : index + 2].tolist())
-        means = _means(self.support[own], self.compared[own])
-        is_unlike = any(index == one.sequence for one in self.unlike)
-        return means if is_unlike else self._calibrate(means)
+        means, calibrated = self._means_of(own)
+        return means if any(index == one.sequence for one in self.unlike) else calibrated
 
     @property
     def column_confidence(self) -> npt.NDArray[np.float64]:
@@ -182,8 +184,11 @@ class MultipleAlignment:
         sums = np.bincount(self.columns, known, minlength=self.width)
         return _means(sums, np.bincount(self.columns, self.compared, minlength=self.width))
 
-    def _calibrate(self, means: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        return calibrate(means, self.sequences.alphabet, len(self))
+    def _means_of(self, own: slice) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return means of posteriors of some residues, and how likely they are right."""
+        compared = self.compared[own]
+        means, others = _means(self.support[own], compared), _means(self.against[own], compared)
+        return means, calibrate(placed(means, others), self.sequences.alphabet, len(self))
 
     def _are_of_unlike(self) -> npt.NDArray[np.bool_]:
         """Return which residues are of sequences of `unlike`."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import pairalign
-from pairalign.alignments.calibration import WEIGHTS, calibrate, least_posteriors
+from pairalign.alignments.calibration import WEIGHTS, calibrate, least_posteriors, placed
 from pairalign.sequences.alphabets import ALPHABETS, DNA, PROTEIN
 
 
@@ -45,6 +46,28 @@ def test_marks_of_pairs_begin_where_confidence_rounds_up(alphabet: object) -> No
         assert below < (mark - 0.5) / 10 <= at
 
 
+def test_what_has_more_elsewhere_counts_less() -> None:
+    means, others = np.array([0.2, 0.2, 0.6, 0.0, np.nan]), np.array([0.8, 0.1, 0.0, 0.5, np.nan])
+    assert placed(means, others) == pytest.approx([0.05, 0.2, 0.6, 0.0, np.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize(("rows", "most"), [(1, 0.1), (3, 0.45)])
+def test_rows_that_are_shifted_are_not_trusted(rows: int, most: float) -> None:
+    """Three of nine are right with each other: two in eight."""
+    draw = np.random.default_rng(5)
+    root = draw.choice(list("ACDEFGHIKLMNPQRSTVWY"), 80)
+    texts = ["".join(np.where(draw.random(80) < 0.4, draw.permutation(root), root))
+             for _ in range(9)]  # fmt: skip
+    made = pairalign.msa(pairalign.SequenceSet.from_strings(texts))
+    columns = made.columns.copy()
+    columns[: made.sequences.offsets[rows]] += 3
+    shifted = replace(made, columns=columns, width=made.width + 3)
+    found = pairalign.msa(made.sequences, confidence_of=shifted)
+    assert np.nanmean(made.confidence_of(0)) > 0.8
+    assert np.nanmean(found.confidence_of(0)) < most
+    assert np.nanmean(found.confidence_of(8)) > 0.5
+
+
 FAMILY = ["MKVLAAGIVGHWERT", "MKVLSGIVGHWKRT", "MRVLAAGLVGHYERT", "MKILAGIVGHWDRT"]
 GENES = ["ACGTTGCAACGGTTAACCGT", "ACGTTGCACGGTTAACCGT", "ACGATGCAACGCTTAACCGT"]
 
@@ -53,8 +76,9 @@ GENES = ["ACGTTGCAACGGTTAACCGT", "ACGTTGCACGGTTAACCGT", "ACGATGCAACGCTTAACCGT"]
 def test_alignments_have_calibrated_confidence(strings: list[str]) -> None:
     made = pairalign.msa(pairalign.SequenceSet.from_strings(strings))
     alphabet = made.sequences.alphabet.name
-    expected = [defined(min(s / n, 0.998), alphabet, len(strings)) if n else np.nan
-                for s, n in zip(made.support, made.compared, strict=True)]  # fmt: skip
+    facts = zip(made.support, made.against, made.compared, strict=True)
+    means = [s / n * min(s / max(a, 1e-9), 1) if n else np.nan for s, a, n in facts]
+    expected = [defined(min(x, 0.998), alphabet, len(strings)) for x in means]
     assert made.residue_confidence == pytest.approx(expected, abs=4e-3, nan_ok=True)
     for index in range(len(made)):
         own = slice(*made.sequences.offsets[index : index + 2])

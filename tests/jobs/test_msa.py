@@ -167,20 +167,23 @@ def test_support_is_the_sum_of_posteriors_in_a_residues_column(chosen):
     columns = np.concatenate(
         [np.arange(len(one)) + index % 2 for index, one in enumerate(sequences)]
     )
-    nothing = np.zeros(len(columns)), np.zeros(len(columns), np.int32)
+    nothing = np.zeros(len(columns)), np.zeros(len(columns), np.int32), np.zeros(len(columns))
     given = pairalign.MultipleAlignment(sequences, columns.astype(np.int32), 40, *nothing, None)
     result = pairalign.msa(
         sequences, confidence_of=given, partners=None if chosen is None else 2, seed=3
     )
     pairs = itertools.combinations(range(7), 2) if chosen is None else zip(*chosen, strict=True)
-    sums, counts = np.zeros(len(columns)), np.zeros(len(columns))
+    sums, counts, against = (np.zeros(len(columns)) for _ in range(3))
     for x, y in pairs:
         for i, j in itertools.product(range(len(sequences[x])), range(len(sequences[y]))):
             g, h = sequences.offsets[x] + i, sequences.offsets[y] + j
             if columns[g] == columns[h]:
                 sums[[g, h]] += dense[x, y][i, j] / ONE
                 counts[[g, h]] += 1
+                against[g] += np.delete(dense[x, y][i], j).max() / ONE
+                against[h] += np.delete(dense[x, y][:, j], i).max() / ONE
     assert np.allclose(result.support, sums)
+    assert np.allclose(result.against, against)
     assert np.array_equal(result.compared, counts)
     assert counts.any()
 

@@ -89,7 +89,7 @@ TWO = pairalign.SequenceSet.from_strings({"a": "MKV", "b": "MV"}, alphabet="prot
 
 
 def alignment_of(columns: list[Any]) -> pairalign.MultipleAlignment:
-    nothing = np.zeros(5), np.zeros(5, np.int32)
+    nothing = np.zeros(5), np.zeros(5, np.int32), np.zeros(5)
     return pairalign.MultipleAlignment(TWO, np.array(columns), 3, *nothing, None)
 
 

@@ -139,6 +139,8 @@ class Support:
     ----------
     sums : ndarray of uint64, shape (residues,)
         Of each residue its posteriors with residues in its column, in 65535ths.
+    against : ndarray of uint64, shape (residues,)
+        Of each residue and these sequences, its largest posteriors with residues elsewhere.
     compared : ndarray of int32, shape (residues,)
         How many residues in its column there were in the pairs.
     """
@@ -148,11 +150,12 @@ class Support:
         self._offsets = np.ascontiguousarray(offsets, np.int64)
         self._columns = np.ascontiguousarray(columns, np.int32)
         self.sums = np.zeros(len(columns), np.uint64)
+        self.against = np.zeros(len(columns), np.uint64)
         self.compared = np.zeros(len(columns), np.int32)
 
     def add(self, posteriors: SparsePosteriors) -> None:
         """Count pairs."""
-        library.pairalign_msa_support(
+        if library.pairalign_msa_support(
             self._offsets.ctypes.data,
             self._columns.ctypes.data,
             posteriors.queries.ctypes.data,
@@ -163,8 +166,10 @@ class Support:
             posteriors.columns.ctypes.data,
             posteriors.values.ctypes.data,
             self.sums.ctypes.data,
+            self.against.ctypes.data,
             self.compared.ctypes.data,
-        )
+        ):
+            raise _out_of_memory()
 
 
 def join_columns(

@@ -11,6 +11,7 @@ import numpy as np
 from pairalign.alignments.multiple import MultipleAlignment, unlike_of
 from pairalign.base.error_types import AlignmentFileError
 from pairalign.engines.posterior_engines import check_device
+from pairalign.jobs.msa.confidence import Confidence
 from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.one_family import AnyAlignment, Computed, columns_in, score_alignment
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
@@ -46,8 +47,8 @@ def read_addition(
         old, new = read_sets(replace(request, sequences=os.fspath(to), rules=rules))
     assert new is not None
     columns, width = columns_in(to, old)
-    nothing = np.zeros(old.total_residues), np.zeros(old.total_residues, np.int32)
-    return MultipleAlignment(old, columns, width, *nothing, None), new
+    unknown = Confidence.unknown(old.total_residues)
+    return MultipleAlignment(old, columns, width, *unknown, None), new
 
 
 def add_sequences(

@@ -8,6 +8,7 @@ drawn by chance, so that all are compared with equally many.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +27,18 @@ MOST_ALL = 200
 PARTNERS = 20
 """Of each sequence of more than that."""
 
-Confidence = tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]
-"""`support` and `compared` of a `MultipleAlignment`."""
+
+class Confidence(NamedTuple):
+    """What posteriors say of the residues of a `MultipleAlignment`: its fields of these names."""
+
+    support: npt.NDArray[np.float64]
+    compared: npt.NDArray[np.int32]
+    against: npt.NDArray[np.float64]
+
+    @classmethod
+    def unknown(cls, residues: int) -> Confidence:
+        """Return that residues are compared with none."""
+        return cls(np.zeros(residues), np.zeros(residues, np.int32), np.zeros(residues))
 
 
 def confidence_by(
@@ -45,13 +56,12 @@ def confidence_by(
 
     Returns
     -------
-    support : ndarray of float64, shape (total_residues,)
-    compared : ndarray of int32, shape (total_residues,)
+    Confidence
     """
     support = Support(sequences.offsets, columns)
     for piece in posteriors:
         support.add(piece)
-    return support.sums / ONE, support.compared
+    return Confidence(support.sums / ONE, support.compared, support.against / ONE)
 
 
 def find_confidence(
@@ -84,8 +94,7 @@ def find_confidence(
 
     Returns
     -------
-    support : ndarray of float64, shape (total_residues,)
-    compared : ndarray of int32, shape (total_residues,)
+    Confidence
     """
     if partners is None:
         partners = len(sequences) if len(sequences) <= MOST_ALL else PARTNERS

@@ -40,7 +40,7 @@ from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_msa import PosteriorGraph
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.step_results import KeptResults
-from pairalign.jobs.msa.confidence import confidence_by, find_confidence
+from pairalign.jobs.msa.confidence import Confidence, confidence_by, find_confidence
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, Indices, ScoreDistances, subset
 from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.large import align_large, residues_of
@@ -106,7 +106,7 @@ def align_family(
         return _align_with(sequences, homologs, keep_homologs, computed, **drawn)
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
-        known = _nothing(sequences)
+        known = Confidence.unknown(sequences.total_residues)
         return MultipleAlignment(sequences, columns, len(columns), *known, None, (), homologs)
     copies = find_family_copies(sequences) if tree is None else None
     if copies is None:
@@ -364,10 +364,10 @@ def _known(
     confidence: bool,
     partners: int | None,
     seed: int,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+) -> Confidence:
     """Return the confidence of residues where it is asked for; `usual` as for `_match_states`."""
     if not confidence or len(sequences) == 1:
-        return _nothing(sequences)
+        return Confidence.unknown(sequences.total_residues)
     return find_confidence(
         sequences,
         columns,
@@ -376,12 +376,6 @@ def _known(
         seed=seed,
         **vars(computed),
     )
-
-
-def _nothing(sequences: SequenceSet) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]:
-    """Return the confidence of residues that are compared with none."""
-    count = sequences.total_residues
-    return np.zeros(count), np.zeros(count, np.int32)
 
 
 def _posteriors(
