@@ -19,19 +19,19 @@ constexpr size_t LARGE_PAGE = size_t{1} << 21;
 
 inline size_t up_to_multiple(size_t bytes, size_t of) { return (bytes + of - 1) / of * of; }
 
-// So many bytes in large pages, which the system has to clear and to enter into its tables less often. Null
-// where there are no more. `bytes`: a multiple of LARGE_PAGE.
-inline void* allocate_large_pages(size_t bytes) {
-    void* memory = std::aligned_alloc(LARGE_PAGE, bytes);
+// So many bytes in large pages, from `small` on, which the system has to clear and to enter into its tables
+// less often. Null where there are no more. Both are multiples of LARGE_PAGE.
+inline void* allocate_large_pages(size_t bytes, size_t small = 0) {
+    char* const memory = static_cast<char*>(std::aligned_alloc(LARGE_PAGE, bytes));
 #ifdef MADV_HUGEPAGE
-    if (memory) madvise(memory, bytes, MADV_HUGEPAGE);  // refused: slower, no more
+    if (memory) madvise(memory + small, bytes - small, MADV_HUGEPAGE);  // refused: slower, no more
 #endif
     return memory;
 }
 
 // Memory that grows to what was asked for and is aligned to 64 bytes. LARGE: much of it is in large pages, of
-// which the last is in use as a whole.
-enum class Pages { ANY, LARGE };
+// which the last is in use as a whole. LARGE_LATER: all but the begin, which may be all that is used.
+enum class Pages { ANY, LARGE, LARGE_LATER };
 class Buffer {
 public:
     ~Buffer() { std::free(data_); }
@@ -41,9 +41,10 @@ public:
     void* need(size_t bytes) {
         if (bytes > size_) {
             release();
-            const bool large = pages_ == Pages::LARGE && bytes >= LARGE_PAGE / 2;
+            const bool large = pages_ != Pages::ANY && bytes >= LARGE_PAGE / 2;
             bytes = up_to_multiple(bytes, large ? LARGE_PAGE : 4096);
-            data_ = large ? allocate_large_pages(bytes) : std::aligned_alloc(64, bytes);
+            data_ = large ? allocate_large_pages(bytes, pages_ == Pages::LARGE ? 0 : LARGE_PAGE)
+                          : std::aligned_alloc(64, bytes);
             if (!data_) throw std::bad_alloc();
             size_ = bytes;
         }

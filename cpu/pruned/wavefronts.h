@@ -233,10 +233,11 @@ struct Wavefronts {
                          int32_t high) {
         low = larger(low, -p.column_count);
         high = smaller(high, p.row_count);
+        // Before the box there is room for what is saved of it.
         const size_t front = 3 * static_cast<size_t>(high - low + 1 + 2 * p.padding),
                      size = front * static_cast<size_t>(p.box.mask + 1);
-        if (p.used + size > p.room) return false;
-        p.box_at = p.room - size;
+        p.box_at = p.used + front * static_cast<size_t>(p.depth);
+        if (p.box_at + size > p.room) return false;
         for (int32_t c = 0; c <= p.box.mask; c++)
             p.box.fronts[c].rows = p.memory + p.box_at + static_cast<size_t>(c) * front;
         const int32_t begin = number < 0 ? -1 : side.saved_costs[number];

@@ -33,7 +33,14 @@ uint8_t* residue_room(Buffer& buffer, int32_t length, uint8_t beyond) {
 const uint8_t* reversed(Buffer& buffer, const uint8_t* residues, int32_t length) {
     const size_t bytes = static_cast<size_t>(length) + 2 * WAVE_PADDING;
     uint8_t* const room = static_cast<uint8_t*>(buffer.need(bytes));
-    std::reverse_copy(residues - WAVE_PADDING, residues - WAVE_PADDING + bytes, room);
+    const uint8_t *from = residues - WAVE_PADDING, *const end = from + bytes;
+    uint8_t* to = room + bytes;
+    for (uint64_t eight; end - from >= 8; from += 8) {
+        std::memcpy(&eight, from, 8);
+        eight = __builtin_bswap64(eight);
+        std::memcpy(to -= 8, &eight, 8);
+    }
+    while (from < end) *--to = *from++;
     return room + WAVE_PADDING;
 }
 
@@ -67,7 +74,8 @@ struct Waves::Layout {
         const int64_t halves = 2 * (half(cost) / save_every() + 1 + OFTEN),
                       beyond = rows_of_front(save_every() / extend + WIDE_BOX);
         return 2 * ring * rows_of_slot(cost) + halves * depth * rows_of_front(half(cost) / extend / 2) +
-               saves(cost) * depth * beyond + box * rows_of_front(2 * (save_every() / extend) + WIDE_BOX);
+               saves(cost) * depth * beyond +
+               (box + depth) * rows_of_front(2 * (save_every() / extend) + WIDE_BOX);
     }
 };
 

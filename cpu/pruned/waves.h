@@ -48,7 +48,8 @@ private:
     const size_t room_;
     const std::atomic<bool>* cancelled_;
     Costs costs_{};
-    Buffer row_, column_, row_from_end_, column_from_end_, fronts_, costs_saved_, reached_{Pages::LARGE};
+    Buffer row_, column_, row_from_end_, column_from_end_, fronts_, costs_saved_,
+        reached_{Pages::LARGE_LATER};
 };
 
 }  // namespace pairalign
