@@ -350,8 +350,9 @@ struct ByteKernels {
         if (batch.own->classes) return ByteKernels<V, Scores::CLASSES>::align(batch);
         if constexpr (V::LOOKUP)
             if (const FewRows& few = batch.own->few; few.count)
-                return few.count <= few.of_table ? ByteKernels<V, Scores::ONE_TABLE>::align(batch)
-                                                 : ByteKernels<V, Scores::TWO_TABLES>::align(batch);
+                return few.tables() == 1   ? ByteKernels<V, Scores::ONE_TABLE>::align(batch)
+                       : few.tables() == 2 ? ByteKernels<V, Scores::TWO_TABLES>::align(batch)
+                                           : ByteKernels<V, Scores::FOUR_TABLES>::align(batch);
         ByteKernels<V, Scores::LINES>::align(batch);
     }
 

@@ -4,8 +4,9 @@
 // CLASSES: where scores depend on the residues' classes alone, as those of DNA mostly do, a class of a row
 // and one of a column differ (by XOR) in a number below 16, and a table of 16 scores says the rest.
 //
-// ONE_TABLE, TWO_TABLES: where the lanes have few sequences, a lookup finds the scores of two or three of
-// them (FewRows), for which the columns' residues say which it is: those of the second have higher numbers.
+// ONE_TABLE, TWO_TABLES, FOUR_TABLES: where the lanes have few sequences, a lookup finds the scores of two or
+// three of them (FewRows), for which the columns' residues say which it is: those of the second have higher
+// numbers.
 //
 // LINES: a tier needs one score of each lane side by side. Of each lane they are taken in a line along its
 // columns, by a lookup of the columns' residues, or, where that takes more than one instruction, from a
@@ -90,7 +91,7 @@ private:
         if (own_.few.count) {
             for (int l = 0; l < LANES; l++)
                 memory_[layout_.others + static_cast<size_t>(l)] =
-                    own_.few.of[lane(l)] < own_.few.of_table ? 0 : 255;
+                    static_cast<uint8_t>(own_.few.of[lane(l)] / own_.few.of_table);
             return;
         }
         if (!V::LOOKUP) make_profiles();

@@ -197,7 +197,9 @@ bool OwnRowPairs::are_better_than_lines(size_t begin, size_t end) const {
         most_rows = std::max(most_rows, rows(pairs_[k]));
         most_columns = std::max(most_columns, columns(pairs_[k]));
     }
-    return double{1} * most_rows * most_columns * own_rows_factor(OwnScores::TWO_TABLES) <
+    FewRows few;
+    find_few_rows(result_, pairs_.data() + begin, static_cast<int>(end - begin), few);
+    return double{1} * most_rows * most_columns * own_rows_factor(scores_of(few)) <
            cells / static_cast<double>(lanes_) * own_rows_factor(OwnScores::LINES);
 }
 
@@ -212,9 +214,7 @@ void OwnRowPairs::add_batch(size_t begin, size_t end) {
     const size_t bytes = how.bytes + kernel.own_bytes(own, group.columns);
     const bool fits =
         bytes <= engine_.share() && (!floors_ || engine_.may_use_floors(own.rows, group.columns));
-    const OwnScores scores = own.few.count == 0                  ? usual()
-                             : own.few.count <= own.few.of_table ? OwnScores::ONE_TABLE
-                                                                 : OwnScores::TWO_TABLES;
+    const OwnScores scores = own.few.count ? scores_of(own.few) : usual();
     if (fits && pays(pairs, count, how.cost * own_rows_factor(scores)))
         batches_.push_back({begin, count, how});
     else left_[floors_].insert(left_[floors_].end(), pairs, pairs + count);

@@ -17,7 +17,7 @@ namespace pairalign {
 namespace PAIRALIGN_ISA {
 
 // How a fill finds scores.
-enum class Scores { ONE_ROW, CLASSES, ONE_TABLE, TWO_TABLES, LINES };
+enum class Scores { ONE_ROW, CLASSES, ONE_TABLE, TWO_TABLES, FOUR_TABLES, LINES };
 
 // Twice the moves of paths that come by the diagonal, where the mask says whether residues are equal and
 // unambiguous: bits of a cell's code.
@@ -62,8 +62,9 @@ class TableScores {
 public:
     using Column = typename V::Index;
     PAIRALIGN_INLINE TableScores(const ByteWork<V>& w, int32_t row)
-        : others_(V::eq(V::load(w.own_group + w.own.others), V::set(255))),
-          rows_(w.own_rows + static_cast<size_t>(row) * V::LANES) {
+        : rows_(w.own_rows + static_cast<size_t>(row) * V::LANES) {
+        const V table_of = V::load(w.own_group + w.own.others);
+        for (int t = 1; t < TABLES; t++) have_[t] = V::eq(table_of, V::set(t));
         const OwnRows& own = *w.batch.own;
         const uint8_t* const tables = w.own_group + w.own.tables;
         const int of_table = own.few.of_table, numbers = own.few.numbers();
@@ -84,9 +85,13 @@ public:
     template <int K>
     PAIRALIGN_INLINE V of(Column column, int32_t) const {
         const uint8_t* const table = tables_ + K * TABLES * V::LANES;
-        const V scores = V::lookup(table, column);
-        if constexpr (TABLES == 1) return scores;
-        else return V::lookup_where(others_, table + V::LANES, column, scores);
+        V scores = V::lookup(table, column);
+        if constexpr (TABLES > 1)
+            unrolled<1, TABLES>([&](auto which) __attribute__((always_inline)) {
+                constexpr int t = decltype(which)::value;
+                scores = V::lookup_where(have_[t], table + t * V::LANES, column, scores);
+            });
+        return scores;
     }
     template <int K>
     PAIRALIGN_INLINE V move(V residues) const {
@@ -94,7 +99,7 @@ public:
     }
 
 private:
-    const typename V::Mask others_;  // lanes whose sequence is in the second table
+    typename V::Mask have_[TABLES];  // lanes whose sequence is in a table, but for the first one
     const uint8_t* const rows_;
     alignas(64) uint8_t tables_[ROWS * TABLES * V::LANES + CODES];  // of each row
 };
@@ -109,6 +114,12 @@ template <class V, int ROWS>
 class RowScores<V, Scores::TWO_TABLES, ROWS> : public TableScores<V, 2, ROWS> {
 public:
     using TableScores<V, 2, ROWS>::TableScores;
+};
+
+template <class V, int ROWS>
+class RowScores<V, Scores::FOUR_TABLES, ROWS> : public TableScores<V, 4, ROWS> {
+public:
+    using TableScores<V, 4, ROWS>::TableScores;
 };
 
 template <class V, int ROWS>

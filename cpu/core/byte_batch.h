@@ -32,7 +32,7 @@ struct ResidueClasses {
 // The sequences of which the lanes of a batch have one each, where these are few. A table has the scores of
 // some of them: of three where the residues of the batch are few, else of two.
 struct FewRows {
-    static constexpr int TABLES = 2, MOST = TABLES * 3, MOST_RESIDUES = 2 * CODES / 3;
+    static constexpr int TABLES = 4, MOST = TABLES * 3, MOST_RESIDUES = 2 * CODES / 3;
     int count;              // 0: there are more
     int of_table;           // sequences of a table
     uint32_t codes;         // bit set: residues have their numbers in it
@@ -51,6 +51,7 @@ struct FewRows {
         return __builtin_popcount(codes & ((1u << code) - 1));
     }
     inline __attribute__((always_inline)) int numbers() const { return 2 * CODES / of_table; }
+    inline __attribute__((always_inline)) int tables() const { return (count + of_table - 1) / of_table; }
 };
 
 // Row sequences of a batch in which every lane has its own, as Group has the columns.

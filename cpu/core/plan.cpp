@@ -58,6 +58,12 @@ bool classes_of(const Scheme& scheme, int unambiguous, uint32_t codes, ResidueCl
     return true;
 }
 
+OwnScores scores_of(const FewRows& few) {
+    return few.tables() == 1   ? OwnScores::ONE_TABLE
+           : few.tables() == 2 ? OwnScores::TWO_TABLES
+                               : OwnScores::FOUR_TABLES;
+}
+
 double own_rows_factor(OwnScores scores) {
     // Measured: 257 columns, in either detail.
     switch (scores) {
@@ -67,6 +73,8 @@ double own_rows_factor(OwnScores scores) {
             return 1.1;
         case OwnScores::TWO_TABLES:
             return 1.2;
+        case OwnScores::FOUR_TABLES:
+            return 1.4;
         default:
             return 2.4;
     }

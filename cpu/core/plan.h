@@ -47,7 +47,8 @@ BytePlan plan_bytes(const ByteKernel& kernel, Mode mode, int32_t rows, int32_t c
 BytePlan plan_floors(const ByteKernel& kernel, int32_t rows, int32_t columns, bool trace, size_t budget);
 
 // By what factor a batch costs more when lanes have row sequences of their own, for each way to find scores.
-enum class OwnScores { CLASSES, ONE_TABLE, TWO_TABLES, LINES };
+enum class OwnScores { CLASSES, ONE_TABLE, TWO_TABLES, FOUR_TABLES, LINES };
+OwnScores scores_of(const FewRows& few);
 double own_rows_factor(OwnScores scores);
 
 // How one pair is filled by the kernel for long pairs: of the tiles that fit, the one that costs least.
