@@ -80,11 +80,77 @@ struct ByteKernels {
     using TierScores = std::conditional_t<KEPT == Kept::CODES, ScoresAndResidues<V, SCORES, ROWS>,
                                           RowScores<V, SCORES, ROWS>>;
 
+    // What goes down a column, from a row to the next.
+    struct Down {
+        V diagonal, v, gap;
+    };
+
+    template <bool LOCAL_MODE, int K, class Column, class AnyScores, int ROWS>
+    static PAIRALIGN_INLINE ByteCell<V> one_cell(const AnyScores& scores, const Column& column, int32_t j,
+                                                 V (&x)[ROWS], V (&y)[ROWS], Down& down, V& best,
+                                                 const ByteCosts<V>& costs) {
+        const V s = scores.template of<K>(column, j);
+        const auto cell =
+            ByteCell<V>::template of<LOCAL_MODE>(s, x[K], y[K], down.v, down.gap, down.diagonal, costs);
+        down = {x[K], LOCAL_MODE ? cell.x : cell.v, cell.w};
+        x[K] = cell.x;
+        y[K] = cell.y;
+        if constexpr (LOCAL_MODE) best = V::max(best, cell.x);
+        return cell;
+    }
+
+    // Columns j to `stop`, the upper half of the rows a column ahead of the lower one: each cell waits for
+    // the one above it, and a processor does not look far enough ahead to find the next column.
+    template <bool LOCAL_MODE, int ROWS, class AnyScores>
+    static PAIRALIGN_INLINE void columns_by_halves(const W& w, const AnyScores& scores, V (&x)[ROWS],
+                                                   V (&y)[ROWS], int32_t j, int32_t stop, const uint8_t*& in,
+                                                   uint8_t*& out, V& above, V& best) {
+        constexpr int HALF = ROWS / 2;
+        const ByteCosts<V> costs = w.costs();
+        const uint8_t* codes = w.codes + static_cast<size_t>(j) * LANES;
+        const auto enter = [&]() __attribute__((always_inline)) {
+            in += 2 * LANES;
+            const Down top{above, V::load(in), V::load(in + LANES)};
+            above = top.v;
+            return top;
+        };
+        const auto leave = [&](const Down& down) __attribute__((always_inline)) {
+            out += 2 * LANES;
+            down.v.store(out);
+            down.gap.store(out + LANES);
+        };
+        Down upper = enter();
+        const auto first = scores.column(V::load(codes));
+        unrolled<0, HALF>([&](auto which) __attribute__((always_inline)) {
+            one_cell<LOCAL_MODE, decltype(which)::value>(scores, first, j, x, y, upper, best, costs);
+        });
+        for (j++; j <= stop; j++) {
+            Down lower = upper;
+            const auto before = scores.column(V::load(codes));
+            codes += LANES;
+            upper = enter();
+            const auto here = scores.column(V::load(codes));
+            unrolled<0, HALF>([&](auto which) __attribute__((always_inline)) {
+                constexpr int k = decltype(which)::value;
+                one_cell<LOCAL_MODE, k>(scores, here, j, x, y, upper, best, costs);
+                one_cell<LOCAL_MODE, HALF + k>(scores, before, j - 1, x, y, lower, best, costs);
+            });
+            leave(lower);
+        }
+        const auto last = scores.column(V::load(codes));
+        unrolled<0, HALF>([&](auto which) __attribute__((always_inline)) {
+            one_cell<LOCAL_MODE, HALF + decltype(which)::value>(scores, last, j - 1, x, y, upper, best,
+                                                                costs);
+        });
+        leave(upper);
+    }
+
     // Rows row+1 .. row+ROWS. `in` is the border above, `out` becomes the one below; they may be the same.
     // KEEP: V of the rows with which lanes end is kept.
     template <End END, Kept KEPT, bool KEEP, int ROWS>
     static PAIRALIGN_INLINE void tier(W& w, int32_t row, const uint8_t* in, uint8_t* out) {
-        constexpr bool LOCAL_MODE = END == End::BEST_SCORE, TRACE = KEPT == Kept::BORDERS;
+        constexpr bool LOCAL_MODE = END == End::BEST_SCORE, TRACE = KEPT == Kept::BORDERS,
+                       HALVES = LANES == 64 && ROWS == 8 && LOCAL_MODE && !TRACE;
         [[maybe_unused]] const LastRows<KEEP, ROWS> last_rows(w, row);
         TierScores<KEPT, ROWS> scores(w, row);
         V x[ROWS], y[ROWS];
@@ -109,33 +175,29 @@ struct ByteKernels {
             const int32_t stop =
                 scores.reach(j, END == End::LAST_COLUMN && *next_end < tile_end ? *next_end : tile_end);
             V best = LOCAL_MODE ? V::load(best_of_tile) : costs.o;
+            if constexpr (HALVES) {
+                columns_by_halves<LOCAL_MODE, ROWS>(w, scores, x, y, j, stop, in, out, above, best);
+                j = stop + 1;
+            }
             for (; j <= stop; j++) {
                 in += 2 * LANES;
                 out += 2 * LANES;
                 const size_t here = static_cast<size_t>(j) * LANES;
-                V diagonal = above, v = V::load(in), gap = V::load(in + LANES);
-                above = v;
+                Down down{above, V::load(in), V::load(in + LANES)};
+                above = down.v;
                 const V residues = V::load(codes + here);
                 const auto column = scores.column(residues);
-                [[maybe_unused]] V last = KEEP ? V::load(w.last_row(j)) : v;
+                [[maybe_unused]] V last = KEEP ? V::load(w.last_row(j)) : above;
                 unrolled<0, ROWS>([&](auto which) __attribute__((always_inline)) {
                     constexpr int k = decltype(which)::value;
-                    const V s = scores.template of<k>(column, j);
-                    const auto cell =
-                        ByteCell<V>::template of<LOCAL_MODE>(s, x[k], y[k], v, gap, diagonal, costs);
-                    diagonal = x[k];
-                    x[k] = cell.x;
-                    y[k] = cell.y;
-                    v = LOCAL_MODE ? cell.x : cell.v;
-                    gap = cell.w;
-                    if constexpr (LOCAL_MODE) best = V::max(best, cell.x);
-                    if constexpr (KEEP) last = V::blend(last_rows.ends[k], v, last);
+                    const auto cell = one_cell<LOCAL_MODE, k>(scores, column, j, x, y, down, best, costs);
+                    if constexpr (KEEP) last = V::blend(last_rows.ends[k], down.v, last);
                     if constexpr (KEPT == Kept::CODES)
                         cell.template code<Codes::USUAL>(scores.template move<k>(residues), costs.o, costs)
                             .store(cells + k * row_bytes + here);
                 });
-                v.store(out);
-                gap.store(out + LANES);
+                down.v.store(out);
+                down.gap.store(out + LANES);
                 if constexpr (KEEP) last.store(w.last_row(j));
             }
             if constexpr (LOCAL_MODE) best.store(best_of_tile);
