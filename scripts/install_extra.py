@@ -45,14 +45,13 @@ def install_quietly(needed: list[str], *options: str) -> bool:
 def install_wheels(
     needed: list[str], install_some: Callable[..., bool] = install_quietly
 ) -> list[str]:
-    """Install those requirements that have wheels; return the names of the others.
-
-    All at once if that goes, which it mostly does; else each by itself.
-    """
+    """Install those that have wheels, all at once or else each half; return the others' names."""
     if install_some(needed, "--only-binary=:all:"):
         return []
-    left = [one for one in needed if not install_some([one], "--only-binary=:all:")]
-    return [re.split(r"[^\w.-]", one, maxsplit=1)[0] for one in left]
+    if len(needed) == 1:
+        return [re.split(r"[^\w.-]", needed[0], maxsplit=1)[0]]
+    halves = needed[: len(needed) // 2], needed[len(needed) // 2 :]
+    return [name for half in halves for name in install_wheels(half, install_some)]
 
 
 def main(arguments: list[str]) -> int:

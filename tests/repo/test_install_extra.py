@@ -24,12 +24,24 @@ def test_all_at_once_where_all_have_wheels() -> None:
     assert tried == [needed]
 
 
-def test_each_by_itself_where_one_has_none() -> None:
+def test_each_half_where_one_has_none() -> None:
+    """A pip takes a second, and one that installs many hardly more."""
     tried: list[list[str]] = []
-    needed = ["numpy>=1", 'mappy>=2.24; platform_machine == "x86_64"', "pyopencl[pocl]>=2022.1"]
+    mappy = 'mappy>=2.24; platform_machine == "x86_64"'
+    needed = ["numpy>=1", mappy, "pandas", "polars", "pyopencl[pocl]>=2022.1"]
     pip = without_wheels("mappy", "pyopencl", tried=tried)
     assert install_extra.install_wheels(needed, pip) == ["mappy", "pyopencl"]
-    assert tried == [needed, *([one] for one in needed)]
+    first, second = needed[:2], needed[2:]
+    assert tried == [needed, first, *([one] for one in first), second, ["pandas"], *tried[6:]]
+    assert tried[6:] == [["polars", second[2]], ["polars"], [second[2]]]
+
+
+def test_one_of_many_is_found_with_few_calls() -> None:
+    tried: list[list[str]] = []
+    needed = [*(f"package{k}" for k in range(35)), "mappy"]
+    pip = without_wheels("mappy", tried=tried)
+    assert install_extra.install_wheels(needed, pip) == ["mappy"]
+    assert len(tried) <= 13
 
 
 @pytest.mark.parametrize(("left", "code"), [(["mappy"], 0), (["pytest"], 1)])
