@@ -22,8 +22,9 @@ namespace PAIRALIGN_ISA {
 
 constexpr uint64_t ALL = ~FREE_BIT;
 constexpr int32_t LEAST_STEP = 8;  // residues of the text between two looks at what is left to be had
-constexpr int32_t STEP = 8;        // residues that a window stands still for
-constexpr int32_t LOOK = 16;       // and between two looks there
+constexpr int32_t LEAST_LOOKS = 8;
+constexpr int32_t STEP = 8;   // residues that a window stands still for
+constexpr int32_t LOOK = 16;  // and between two looks there
 constexpr int BASES = 4;
 
 // Residues j to stop - 1 of the text with W words of x, or with `words` where W is 0. masks: those of the
@@ -119,22 +120,28 @@ static int64_t run(const MaskGroup& group, const Text& text, const NeededMatches
     const Lanes least = load(numbers);
     const int64_t stride = int64_t{group.words} * LANES;
     int64_t words = 0;
+    int32_t ahead = needed.ahead;
     for (int32_t j = 0, look = 0;;) {
         if (j >= look) {
             const int64_t slack = find_slack(found, needed, least, j, text.length - j);
             if (slack < 0) found.common = all_lanes(0);
             if (slack < 0 || j == text.length) break;
-            look = static_cast<int32_t>(
-                std::min<int64_t>(text.length, j + std::max<int64_t>(slack + 1, LEAST_STEP)));
+            const int32_t most_step = std::max(LEAST_STEP, text.length / LEAST_LOOKS);
+            look = j + static_cast<int32_t>(std::clamp<int64_t>(slack + 1, LEAST_STEP, most_step));
+            look = std::min(look, text.length);
+            // What is further ahead has fewer matches before it than these.
+            const int64_t most = largest_lane(found.common - least) + text.length - j;
+            ahead = std::min(ahead,
+                             needed.highest + static_cast<int32_t>(1024 * most / (1024 + needed.straying)));
         }
         const int32_t first = std::max(0, j - needed.behind) / BITS_OF_WORD;
-        const int32_t reached = (j + needed.ahead) / BITS_OF_WORD + 1;
+        const int32_t reached = std::max((j + ahead) / BITS_OF_WORD + 1, found.last);
         for (; found.first < first && found.first < found.last; found.first++)
             found.passed = found.passed + count_bits(~found.x[found.first] & ALL);
         found.last = std::min(group.words, reached);
         // Until another word is reached, or left behind.
-        const int32_t stop = std::min(
-            {look, reached * BITS_OF_WORD - needed.ahead, (first + 1) * BITS_OF_WORD + needed.behind});
+        const int32_t stop =
+            std::min({look, reached * BITS_OF_WORD - ahead, (first + 1) * BITS_OF_WORD + needed.behind});
         if (found.first < found.last)
             advance_words(memory + found.first * LANES, group.masks + found.first * LANES, stride,
                           found.last - found.first, text, j, stop);

@@ -26,6 +26,8 @@
 // Giving up. A path that has used i residues of the pattern when it has used j of the text has at most L(i,
 // j), the longest common subsequence of both, and min(P - i, T - j) matches more. Where that is less than K +
 // p d for each i of the window, nothing that passes is left.
+// A path that is on diagonal D + d > D after that has at most L(P, j) + T - j - d matches: so d is bounded as
+// above, with L(P, j) + T - j in place of T, and the window becomes narrower.
 //
 // H. Hyyro: Bit-parallel LCS-length computation revisited. AWOCA 2004.
 #pragma once
