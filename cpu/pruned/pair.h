@@ -190,6 +190,7 @@ struct WavePair {
 };
 
 struct WaveKernel {
+    double entry;  // nanoseconds that one of a front takes, about
     uint32_t (*residues_of)(const uint8_t* codes, int32_t length);
     int32_t (*mark)(const uint8_t* codes, int32_t length, uint32_t others, uint8_t mark, uint8_t* out);
     // Sets `cost`.

@@ -112,8 +112,13 @@ Attempt Pruner::align(const uint8_t* row, int32_t rows, const uint8_t* column, i
         const bool forced = options_.use == Pruning::WAVEFRONTS;
         const WavesUse use = forced ? WavesUse::FORCED : to_lanes ? WavesUse::OR_LANES : WavesUse::OR_ALONE;
         if (rows - columns > rows / LONGER) score = find_score(row, rows, column, columns);
-        const Progress progress =
-            waves_.align(row, rows, column, columns, score, trace, use, path, counts_.cells);
+        Progress progress = waves_.align(row, rows, column, columns, score, trace, use, path, counts_.cells);
+        // Bases that are unknown, or a gap, may lie at an end: that costs much at once, not in all.
+        if (progress == Progress::TOO_MANY && !to_lanes && !forced && score == NO_SCORE) {
+            score = find_score(row, rows, column, columns);
+            if (score != NO_SCORE)
+                progress = waves_.align(row, rows, column, columns, score, trace, use, path, counts_.cells);
+        }
         counts_.lost += progress == Progress::LOST;
         counts_.by_wavefronts += progress == Progress::DONE;
         counts_.done += progress == Progress::DONE;

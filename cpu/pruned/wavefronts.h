@@ -451,7 +451,9 @@ struct Wavefronts {
         return cost == expected ? Progress::DONE : Progress::LOST;
     }
 
-    static constexpr WaveKernel kernel() { return {residues_of, mark, fill, trace}; }
+    static constexpr WaveKernel kernel() {
+        return {GOES_ON_AT_ONCE ? 2.0 : 4.0, residues_of, mark, fill, trace};
+    }
 };
 
 }  // namespace PAIRALIGN_ISA

@@ -10,10 +10,10 @@
 namespace pairalign {
 namespace {
 
-// Nanoseconds: of an entry of a front, and of an antidiagonal of a band and its beam, a vector wide.
-// Their ratio decides up to which cost fronts are tried, which may take this share of a band's time, or
-// this one where the band is one of many pairs at a time.
-constexpr double WAVE_ENTRY = 4, BAND_VECTOR = 12, SHARE = 0.8, SHARE_OF_LANES = 0.35;
+// Nanoseconds of an antidiagonal of a band, a vector wide, of as many vectors as are expected
+// (measured: 3.6). The ratio of an entry's to it decides up to which cost fronts are tried, which may take
+// this share of a band's time, or this one where the band is one of many pairs at a time.
+constexpr double BAND_VECTOR = 4.5, SHARE = 0.8, SHARE_OF_LANES = 0.93;
 constexpr double BAND_MARGIN = 3;  // vectors, beside those that the cost asks for
 constexpr int32_t MOST_PADDING = 64, LANES_AT_ONCE = 16;
 // Fronts that are filled once more at a time, at least, and how many diagonals more there is room for than
@@ -140,8 +140,8 @@ void Waves::choose_costs(uint32_t row_residues, uint32_t column_residues) {
 // take.
 int64_t Waves::most_cost(int64_t antidiagonals, double share) const {
     const double steps =
-        static_cast<double>(antidiagonals) * BAND_VECTOR * share * 2 * costs_.extend / WAVE_ENTRY;
-    const double b = steps / (4.0 * costs_.extend * lanes_), c = steps * BAND_MARGIN;
+        static_cast<double>(antidiagonals) * BAND_VECTOR * share * 2 * costs_.extend / kernel_.entry;
+    const double b = steps / (2.0 * costs_.extend * lanes_), c = steps * BAND_MARGIN;
     return static_cast<int64_t>((b + std::sqrt(b * b + 4 * c)) / 2);
 }
 
@@ -151,7 +151,7 @@ bool Waves::pays(int64_t cost, int64_t unavoidable, int64_t antidiagonals, doubl
     const double all = static_cast<double>(cost), rest = static_cast<double>(cost - unavoidable),
                  entries = rest * (all - rest / 2) / costs_.extend,
                  vectors = BAND_MARGIN + all / (2.0 * costs_.extend * lanes_);
-    return entries * WAVE_ENTRY <= share * static_cast<double>(antidiagonals) * BAND_VECTOR * vectors;
+    return entries * kernel_.entry <= share * static_cast<double>(antidiagonals) * BAND_VECTOR * vectors;
 }
 
 Progress Waves::align(const uint8_t* row, int32_t rows, const uint8_t* column, int32_t columns, int64_t score,
