@@ -48,6 +48,7 @@ from pairalign.requests.overlap_request import OverlapOptions, OverlapRequest
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 
+_KINDS = {None: "none", SEEDS: SEEDS, MAPPY: MAPPY}
 _FEW = 0.5
 """A warning when a smaller share of the reads has an overlap."""
 
@@ -83,7 +84,8 @@ class _Command:
             "cigars": not self.asked.no_cigar,
             "tags": sorted(self.shown.tags),
             "thresholds": job.thresholds,
-            "candidates": job.candidates,
+            "candidates": _KINDS.get(self.asked.candidates, "a file"),
+            "pairs": job.candidates,
         }
 
 
@@ -143,7 +145,7 @@ def _carry_out(command: _Command) -> Lines:
     destination.finish()
     seen.write_reads()
     computed = 0 if destination.is_done else destination.job.cells
-    lines = _summary(run, reads, counts, (seconds, writing, computed), output.path)
+    lines = _summary(asked, run, counts, (seconds, writing, computed), output.path)
     if asked.removes:
         lines.add("left", seen.describe_left(int(counts.sum())))
     if not destination.is_resumed and asked.shard is None:
@@ -248,8 +250,8 @@ def _warn_of_few(overlapping: np.ndarray) -> None:
 
 
 def _summary(
+    asked: OverlapRequest,
     run: OverlapJob,
-    reads: SequenceSet,
     counts: np.ndarray,
     work: tuple[float, float, int],
     output: str,
@@ -259,12 +261,12 @@ def _summary(
     `work`: seconds of everything, those of writing, and cells that were computed.
     """
     job, lines = run.alignment, Lines()
-    lines.add_sets(reads, title="reads")
+    lines.add_sets(job.queries, title="reads")
     preset = run.preset.name
     lines.add("scoring", f"{describe_scoring(job.scoring)} (preset {preset})", preset=preset)
     strands = "both" if run.candidates is None else "their"
     lines.add("pairs", f"{job.pairs:,}, on {strands} strands", pairs=job.pairs)
-    _add_stages(lines, run)
+    _add_stages(lines, asked, run)
     kinds = {
         "dovetails": int(counts[DOVETAIL]),
         "containments": int(counts[CONTAINED] + counts[CONTAINS]),
@@ -279,7 +281,7 @@ def _summary(
     return lines
 
 
-def _add_stages(lines: Lines, run: OverlapJob) -> None:
+def _add_stages(lines: Lines, asked: OverlapRequest, run: OverlapJob) -> None:
     """Add how many alignments each stage made, in how long, and how many passed."""
     limits, stages = run.thresholds, run.stages
     least = run.alignment.scoring.format_score(limits.min_raw_score)
@@ -295,7 +297,7 @@ def _add_stages(lines: Lines, run: OverlapJob) -> None:
         count = len(found.first)
         text = f"{count:,} in {found.seconds:.2f} s"
         if found.source == SEEDS:
-            text += f" of {2 * run.alignment.problem.pairs:,}: {recall_of(limits)}"
+            text += f" of {2 * run.alignment.problem.pairs:,}: {recall_of(limits, asked)}"
         lines.add("candidates", text, candidates=count)
     for name, (title, what) in passing.items():
         stage = stages[name]

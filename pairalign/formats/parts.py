@@ -257,7 +257,7 @@ def _check_same(folder: str, first: str, one: Manifest, second: str, other: Mani
 
 def find_differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     """Say in which values two descriptions of runs differ: ``scoring.gap_open: 11 and 12``."""
-    flat, others = _flatten(one), _flatten(other)
+    flat, others = (_flatten(*two) for two in ((one, other), (other, one)))
     missing = "nothing"
     return [
         f"{key}: {flat.get(key, missing)} and {others.get(key, missing)}"
@@ -266,12 +266,15 @@ def find_differences(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
     ]
 
 
-def _flatten(described: Any, name: str = "") -> dict[str, Any]:
+def _flatten(described: Any, other: Any, name: str = "") -> dict[str, Any]:
+    """Return values by their names; what the other has not at all is only ``given``."""
     if not isinstance(described, dict):
         return {name: described}
+    if not isinstance(other, dict):
+        return {name: "given"}
     found: dict[str, Any] = {}
     for key, value in described.items():
-        found.update(_flatten(value, f"{name}.{key}" if name else key))
+        found.update(_flatten(value, other.get(key), f"{name}.{key}" if name else key))
     return found
 
 

@@ -234,7 +234,7 @@ def sort_pairs(
     if not pairs.may_repeat:
         _refuse(pairs, queries, columns_of, order, again, itself)
     left = ~(again | itself)
-    if not left.any():
+    if len(pairs) and not left.any():
         raise PairListError(f"{pairs.source}: only sequences with themselves, expected pairs")
     left_out = len(pairs) - int(left.sum())
     if left_out:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,14 @@ from simulated_reads import simulate
 from strand_problems import other_strand
 
 import pairalign
+from pairalign.base.declaration import make
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.seed_pairs import pairs_with_seeds
-from pairalign.errors import PairListError
+from pairalign.jobs.overlaps.seeded_candidates import recall_of
+from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.reads.presets import PRESETS
+from pairalign.requests.overlap_request import OverlapRequest
 from pairalign.sequences.sets import SequenceSet
 
 ACCURATE = {"preset": "hifi", "min_overlap": 100, "min_identity": 0.95, "min_score": 60}
@@ -105,7 +109,7 @@ def test_seeds_on_the_command_line(
     assert main([*command, "-o", "one.paf"]) == 0
     said = capsys.readouterr().err
     assert re.search(
-        r"^ *candidates  \d+ in \d+\.\d\d s of [\d,]+: a sample, measured recall", said, re.M
+        r"^ *candidates  \d+ in \d+\.\d\d s of [\d,]+: a sample: 99.5% of overlaps", said, re.M
     )
     for k in (2, 1):
         assert main([*command, "-q", "-o", "parts", "--shard", f"{k}/2"]) == 0
@@ -114,7 +118,59 @@ def test_seeds_on_the_command_line(
     assert Path("one.paf").read_text().count("\n") > 100
 
 
-def test_reads_without_common_seeds() -> None:
-    for reads in ({"a": GENOME[:300], "b": GENOME[900:1200]}, {"a": "ACGT"}, {"a": "A", "b": "N"}):
-        with pytest.raises(PairListError, match="seeds finds no two reads that share seeds"):
-            find(reads, preset="ont", candidates="seeds")
+@pytest.mark.parametrize("command", [["--preset", "ont"], ["--preset", "hifi"]])
+def test_reads_without_common_seeds(
+    command: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The file is empty, as that of all pairs is, and so are parts of it."""
+    monkeypatch.chdir(tmp_path)
+    Path("reads.fa").write_text(f">a\n{GENOME[:300]}\n>b\n{GENOME[900:1200]}\n>n\nNNNN\n")
+    command = ["overlap", "reads.fa", *command, "--format", "paf", "-o"]
+    assert main([*command, "every.paf"]) == 0
+    capsys.readouterr()
+    assert main([*command, "found.paf", "--candidates", "seeds"]) == 0
+    said = capsys.readouterr().err
+    assert re.search(r"^ *candidates  0 in ", said, re.M)
+    assert re.search(r"^ *overlaps  0: 0 dovetails", said, re.M)
+    for k in (1, 2):
+        assert main([*command, "parts", "--candidates", "seeds", "--shard", f"{k}/2"]) == 0
+    assert main(["merge", "parts", "-o", "merged.paf"]) == 0
+    assert all(not Path(f"{one}.paf").read_bytes() for one in ("every", "found", "merged"))
+
+
+def test_recall_is_said_of_what_it_was_measured_with() -> None:
+    noisy = OverlapThresholds(80, 500, Fraction(64, 100))
+    asked = make(OverlapRequest, {"preset": "ont"})
+    assert "99.5% of overlaps were found" in recall_of(noisy, asked)
+    for other in ({"min_overlap": 300}, {"min_identity": 0.6}, {"min_score": 50}, {"match": 2}):
+        said = recall_of(noisy, make(OverlapRequest, other))
+        assert said.endswith("measured with the defaults, and not with what is asked")
+    forced = OverlapThresholds(80, 500, Fraction(99, 100))
+    assert recall_of(forced, asked) == "no overlap is missed"
+
+
+def test_parts_of_seeds_and_of_all_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("reads.fa").write_text("".join(f">{n}\n{one}\n" for n, one in reads_of(0.01).items()))
+    command = ["overlap", "reads.fa", "--preset", "hifi", "-q", "--format", "paf", "-o", "parts"]
+    assert main([*command, "--shard", "1/2", "--candidates", "seeds"]) == 0
+    assert main([*command, "--shard", "2/2"]) == 0
+    assert main(["merge", "parts", "-o", "all.paf"]) == 1
+    said = capsys.readouterr().err
+    assert "not of the same run; candidates: seeds and none; pair_list: given and None" in said
+
+
+def test_memory_that_is_too_little_for_a_sample(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("reads.fa").write_text(f">a\n{GENOME[:300]}\n>b\n{GENOME[900:1200]}\n")
+    assert main(["overlap", "reads.fa", "--memory", "1K", "-o", "out.paf"]) == 1
+    said = capsys.readouterr().err
+    assert "a sample of the reads cannot be aligned in 1,024 bytes of memory" in said
+    assert said.rstrip().endswith("raise --memory")

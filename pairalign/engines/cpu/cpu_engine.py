@@ -337,7 +337,7 @@ class CpuEngine:
         return CapacityError(
             f"aligning {pair} needs {_show_size(trouble.needed_bytes)} of memory, only "
             f"{_show_size(trouble.available_bytes)} allowed; raise "
-            f"{spelled('memory')} or use {spelled('detail', 'score')}",
+            f"{spelled('memory')}; scores alone take less",
             trouble.needed_bytes,
             trouble.available_bytes,
         )

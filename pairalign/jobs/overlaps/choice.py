@@ -14,6 +14,8 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.dataclass import dataclass
+from pairalign.base.error_types import CapacityError
+from pairalign.base.spelling import spelled
 from pairalign.jobs.overlaps.sample import SampledPairs, chance_pairs, likely_pairs
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align_all import align
@@ -257,16 +259,22 @@ def _align(
     memory_bytes: int,
 ) -> Alignments:
     """Align some of the pairs on cores, with counts; in the order of `numbers`."""
-    found = align(
-        pairs.queries,
-        pairs.targets,
-        scoring=scoring,
-        detail="stats",
-        pairs=np.stack([numbers, numbers], axis=1),
-        device="cpu",
-        threads=threads,
-        memory=memory_bytes,
-    )
+    try:
+        found = align(
+            pairs.queries,
+            pairs.targets,
+            scoring=scoring,
+            detail="stats",
+            pairs=np.stack([numbers, numbers], axis=1),
+            device="cpu",
+            threads=threads,
+            memory=memory_bytes,
+        )
+    except CapacityError as error:
+        raise CapacityError(
+            f"a sample of the reads cannot be aligned in {memory_bytes:,} bytes of memory: "
+            f"raise {spelled('memory')}"
+        ) from error
     return found.take(np.argsort(found.query, kind="stable"))
 
 

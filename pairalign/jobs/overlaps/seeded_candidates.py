@@ -32,6 +32,7 @@ from pairalign.jobs.overlaps.overlap_plan import OverlapPlan
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.reads.candidates import Candidates
 from pairalign.reads.presets import Preset
+from pairalign.requests.overlap_request import OverlapRequest
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -47,8 +48,10 @@ _NOISY, _NOISY_WORDS, _NOISY_POINTS = Fraction(64, 100), range(7, 12), 22
 """Least identity below which more words are looked at, and what is taken then."""
 _SCORE = Fraction(7, 10)
 """Share of an overlap's least score that an alignment near seeds must reach."""
-_SAMPLE = (
-    "a sample, measured recall 99.5% of nanopore reads with the defaults, 93% at 30% errors a read"
+_SAMPLE = "a sample: "
+_RECALL = "99.5% of overlaps were found of nanopore reads with the defaults, 93% at 30% errors"
+_NO_RECALL = (
+    "how many overlaps are found was measured with the defaults, and not with what is asked"
 )
 
 _BAND = 100
@@ -89,7 +92,7 @@ def find_candidates(name: str, reads: SequenceSet, plan: OverlapPlan, threads: i
     MissingPackageError
         mappy is not installed.
     PairListError
-        No two reads share seeds.
+        No two reads share seeds of mappy.
     CapacityError
         Out of memory.
     """
@@ -122,9 +125,13 @@ def _own_seeds(reads: SequenceSet, thresholds: OverlapThresholds) -> tuple[int, 
     return _shortest_rare(reads, words, _RESIDUES_A_WORD), points, score
 
 
-def recall_of(thresholds: OverlapThresholds) -> str:
-    """Say how many of all overlaps own seeds find."""
-    return "no overlap is missed" if thresholds.forced_run else _SAMPLE
+def recall_of(thresholds: OverlapThresholds, asked: OverlapRequest) -> str:
+    """Say how many of all overlaps own seeds find, and with which thresholds that was measured."""
+    if thresholds.forced_run:
+        return "no overlap is missed"
+    others = asked.min_overlap, asked.min_identity, asked.min_score, asked.max_false, asked.scoring
+    is_usual = all(one is None for one in others) and not asked.costs
+    return _SAMPLE + (_RECALL if is_usual else _NO_RECALL)
 
 
 def import_mappy() -> Any:
@@ -173,7 +180,7 @@ def seed_candidates(
 
 def _found_by(name: str, reads: SequenceSet, table: Int32s, started: float) -> Candidates:
     """Return candidates from a table of first read, second read and strand."""
-    if not len(table):
+    if not len(table) and name == MAPPY:
         raise PairListError(f"{reads.source}: {name} finds no two reads that share seeds")
     strands = table[:, 2].astype(np.int8)
     return Candidates(table[:, 0], table[:, 1], strands, name, time.perf_counter() - started)
