@@ -19,39 +19,7 @@ constexpr int32_t BIN = 256;          // diagonals that are counted together
 constexpr size_t LEAST = 12;          // anchors
 constexpr int64_t ROWS_OF_ONE = 256;  // more without an anchor, and it is worth less than none
 
-// Calls take(word, start) for each word of unambiguous residues.
-template <typename Take>
-void each_word(const uint8_t* codes, int32_t count, int32_t unambiguous, Take take) {
-    for_each_word(codes, count, WORD, BITS, unambiguous, take);
-}
-
 size_t place_of(uint64_t word) { return static_cast<size_t>(word * 0x9E3779B97F4A7C15 >> (64 - TABLE_BITS)); }
-
-// All words that both have: by row, and of a row by falling column.
-std::vector<Anchor> shared_words(const pairalign_suboptimal_pair& pair) {
-    struct Word {
-        uint64_t word;
-        int32_t start, next;
-    };
-    std::vector<Word> words;
-    words.reserve(static_cast<size_t>(pair.column_count));
-    std::vector<int32_t> first(size_t{1} << TABLE_BITS, -1);
-    each_word(pair.columns, pair.column_count, pair.unambiguous, [&](uint64_t word, int32_t start) {
-        int32_t& head = first[place_of(word)];
-        words.push_back({word, start, head});
-        head = static_cast<int32_t>(words.size()) - 1;
-    });
-    std::vector<Anchor> shared;
-    each_word(pair.rows, pair.row_count, pair.unambiguous, [&](uint64_t word, int32_t start) {
-        int32_t left = MOST_SAME;
-        for (int32_t k = first[place_of(word)]; k >= 0 && left > 0; --left) {
-            const Word& one = words[static_cast<size_t>(k)];
-            if (one.word == word) shared.push_back({start, one.start});
-            k = one.next;
-        }
-    });
-    return shared;
-}
 
 // The middle of the diagonals, row less column, that have most of the words.
 int32_t best_diagonal(const std::vector<Anchor>& shared, const pairalign_suboptimal_pair& pair) {
@@ -96,8 +64,34 @@ std::vector<Anchor> densest(const std::vector<Anchor>& all) {
 
 }  // namespace
 
+std::vector<Anchor> shared_words(const pairalign_suboptimal_pair& pair, int size) {
+    struct Word {
+        uint64_t word;
+        int32_t start, next;
+    };
+    std::vector<Word> words;
+    words.reserve(static_cast<size_t>(pair.column_count));
+    std::vector<int32_t> first(size_t{1} << TABLE_BITS, -1);
+    for_each_word(pair.columns, pair.column_count, size, BITS, pair.unambiguous,
+                  [&](uint64_t word, int32_t start) {
+                      int32_t& head = first[place_of(word)];
+                      words.push_back({word, start, head});
+                      head = static_cast<int32_t>(words.size()) - 1;
+                  });
+    std::vector<Anchor> shared;
+    for_each_word(pair.rows, pair.row_count, size, BITS, pair.unambiguous, [&](uint64_t word, int32_t start) {
+        int32_t left = MOST_SAME;
+        for (int32_t k = first[place_of(word)]; k >= 0 && left > 0; --left) {
+            const Word& one = words[static_cast<size_t>(k)];
+            if (one.word == word) shared.push_back({start, one.start});
+            k = one.next;
+        }
+    });
+    return shared;
+}
+
 std::vector<Anchor> find_anchors(const pairalign_suboptimal_pair& pair) {
-    std::vector<Anchor> shared = shared_words(pair);
+    std::vector<Anchor> shared = shared_words(pair, WORD);
     const int32_t middle = best_diagonal(shared, pair);
     const int32_t away = BIN + std::min(pair.row_count, pair.column_count) / 32;
     shared.erase(

@@ -49,16 +49,43 @@ public:
 
     // On cells no further from the diagonal of a cell than `width` columns, and `around` rows before it and
     // after it. `enough` where it is at least that, which has 8 bits.
-    int32_t most_near(SuboptimalCell at, int32_t around, int32_t width, int32_t enough) {
+    int32_t most_near(SuboptimalCell at, int32_t around, int32_t width, int32_t enough,
+                      const SuboptimalCell* used, size_t count) {
         const int32_t end = smaller(at.row + around, job_.pair->row_count);
-        const SuboptimalCell* none = nullptr;
+        const SuboptimalCell* const used_end = used + count;
         for (int32_t row = larger(0, at.row - around); row < end; row += ROWS) {
             const int32_t middle = at.column + row - at.row;
             const int32_t first = larger(1, middle - width), last = smaller(columns_, middle + ROWS + width);
             if (first > last) continue;
-            if (!tier(row, first, last, none, none) || most_ >= enough) return enough;
+            while (used != used_end && (used->row <= row || used->row - row - 1 + used->column < first))
+                ++used;
+            const SuboptimalCell* stop = used;
+            while (stop != used_end && used_in_tier(*stop, row) < last + ROWS) ++stop;
+            if (!tier(row, first, last, used, stop) || most_ >= enough) return enough;
             // Of these columns the last row was not made.
             for (int32_t k = 1; k < LANES; ++k) h_[place(last + k)] = f_[place(last + k)] = 0;
+        }
+        return most_;
+    }
+
+    // See SuboptimalKernel.
+    int32_t most_along(const SuboptimalCell* used, size_t count, int32_t around, int32_t width) {
+        const SuboptimalCell first = used[0], last = used[count - 1], *const end = used + count;
+        const SuboptimalCell *from = used, *to = used;  // the cells before the tier, and before the next
+        const int32_t rows = smaller(last.row + around, job_.pair->row_count);
+        for (int32_t row = larger(0, first.row - around); row < rows; row += ROWS) {
+            if (*const_cast<const volatile int32_t*>(job_.pair->cancelled)) return -1;
+            while (from != end && from->row <= row) ++from;
+            for (to = from; to != end && to->row <= row + ROWS;) ++to;
+            const SuboptimalCell at = from == end ? last : *from, beyond = to == used ? first : *(to - 1);
+            const int32_t low = smaller(at.column, at.column + row + 1 - at.row);
+            const int32_t high = larger(beyond.column, beyond.column + row + ROWS - beyond.row);
+            const int32_t beyond_ends = larger(0, larger(first.row - row, row - last.row));
+            const int32_t beside = width + beyond_ends / SUBOPTIMAL_DRIFT;
+            const int32_t left = larger(1, low - beside), right = smaller(columns_, high + beside);
+            if (left > right) continue;
+            if (!tier(row, left, right, from, end)) return -1;
+            for (int32_t k = 1; k < LANES; ++k) h_[place(right + k)] = f_[place(right + k)] = 0;
         }
         return most_;
     }
@@ -69,6 +96,11 @@ private:
 
     static int32_t larger(int32_t a, int32_t b) { return a > b ? a : b; }
     static int32_t smaller(int32_t a, int32_t b) { return a < b ? a : b; }
+
+    // The antidiagonal of a used cell in a tier; of one below it none that there is.
+    static int32_t used_in_tier(const SuboptimalCell& cell, int32_t row) {
+        return cell.row > row + ROWS ? 1 << 30 : cell.row - row - 1 + cell.column;
+    }
 
     // Columns stand from the last one to the first.
     size_t place(int32_t column) const { return static_cast<size_t>(PAD + columns_ - column); }
@@ -174,8 +206,13 @@ inline int32_t suboptimal_most_free(const SuboptimalJob& job, const SuboptimalCe
 constexpr int NEAR_ROWS = 128;
 
 inline int32_t suboptimal_most_near(const SuboptimalJob& job, SuboptimalCell at, int32_t around,
-                                    int32_t width, int32_t enough) {
-    return FreeCells<NEAR_ROWS / Bytes::LANES>(job).most_near(at, around, width, enough);
+                                    int32_t width, int32_t enough, const SuboptimalCell* used, size_t count) {
+    return FreeCells<NEAR_ROWS / Bytes::LANES>(job).most_near(at, around, width, enough, used, count);
+}
+
+inline int32_t suboptimal_most_along(const SuboptimalJob& job, const SuboptimalCell* used, size_t count,
+                                     const SuboptimalBorder* border, int32_t around, int32_t width) {
+    return FreeCells<NEAR_ROWS / Bytes::LANES>(job, border).most_along(used, count, around, width);
 }
 
 }  // namespace PAIRALIGN_ISA

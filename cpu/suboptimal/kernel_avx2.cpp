@@ -14,5 +14,6 @@ const SuboptimalKernel suboptimal_avx2 = {"avx2",
                                           avx2::suboptimal_tile,
                                           avx2::suboptimal_band,
                                           avx2::suboptimal_most_free,
-                                          avx2::suboptimal_most_near};
+                                          avx2::suboptimal_most_near,
+                                          avx2::suboptimal_most_along};
 }  // namespace pairalign

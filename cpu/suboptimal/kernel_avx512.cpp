@@ -14,5 +14,6 @@ const SuboptimalKernel suboptimal_avx512 = {"avx512",
                                             avx512::suboptimal_tile,
                                             avx512::suboptimal_band,
                                             avx512::suboptimal_most_free,
-                                            avx512::suboptimal_most_near};
+                                            avx512::suboptimal_most_near,
+                                            avx512::suboptimal_most_along};
 }  // namespace pairalign

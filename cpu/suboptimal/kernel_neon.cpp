@@ -14,5 +14,6 @@ const SuboptimalKernel suboptimal_neon = {"neon",
                                           neon::suboptimal_tile,
                                           neon::suboptimal_band,
                                           neon::suboptimal_most_free,
-                                          neon::suboptimal_most_near};
+                                          neon::suboptimal_most_near,
+                                          neon::suboptimal_most_along};
 }  // namespace pairalign

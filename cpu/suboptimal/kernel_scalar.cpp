@@ -13,5 +13,6 @@ const SuboptimalKernel suboptimal_scalar = {"scalar",
                                             scalar::suboptimal_tile,
                                             scalar::suboptimal_band,
                                             scalar::suboptimal_most_free,
-                                            scalar::suboptimal_most_near};
+                                            scalar::suboptimal_most_near,
+                                            scalar::suboptimal_most_along};
 }  // namespace pairalign

@@ -14,5 +14,6 @@ const SuboptimalKernel suboptimal_sse41 = {"sse41",
                                            sse41::suboptimal_tile,
                                            sse41::suboptimal_band,
                                            sse41::suboptimal_most_free,
-                                           sse41::suboptimal_most_near};
+                                           sse41::suboptimal_most_near,
+                                           sse41::suboptimal_most_along};
 }  // namespace pairalign

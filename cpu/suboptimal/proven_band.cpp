@@ -21,11 +21,16 @@
 // Then all best alignments are in R, all their cells have in R the values that they have in the matrix, and
 // the one that is taken in R is the one that is taken in the matrix. Gaps that go on at c or where Q meets P
 // do not matter: without their residues the part scores no less.
+//
+// Where pairs were found by seeds, as a sample, nobody says what is in cells that no seeds point to. So T is
+// that of cells near P, the band goes on along P's diagonals beyond its ends, and the matrix is filled where
+// seeds point elsewhere.
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <new>
 #include <vector>
@@ -33,6 +38,7 @@
 #include "anchors.h"
 #include "job.h"
 #include "path_back.h"
+#include "seed_squares.h"
 #include "used_runs.h"
 
 namespace pairalign {
@@ -49,6 +55,14 @@ constexpr size_t EACH = 8;           // steps of an alignment, of which a band f
 constexpr int32_t HEAD_ROOM = 96;    // residues between the head's border and P
 constexpr int32_t BORDER = 768;      // residues of the head's border whose scores are kept
 constexpr double WIDEST = 0.3;       // of the matrix
+// Where seeds say what is elsewhere:
+constexpr int32_t ALONG = 160, ROWS_ALONG = 1024;  // columns and rows beside an alignment that are looked at
+constexpr int32_t BESIDE = 48;                     // seeds on diagonals no further away belong to it
+constexpr size_t TRIES = 4;                        // squares of seeds that are looked at
+constexpr int32_t WIDER = 32, MORE_BESIDE = 16;    // columns of bands
+constexpr int32_t DRIFT = 16;                      // rows beyond an alignment for a column more
+constexpr int32_t FAR_BEYOND = 4096, ENOUGH_BEYOND = 4000;  // rows before an alignment and after it
+constexpr int32_t FEW_FREE = 20;                            // that free cells near it score at most, mostly
 
 // Two columns for each strip, and the memory to fill what is between them.
 class ProvenBand {
@@ -77,6 +91,24 @@ public:
     }
     // How many residues before the anchors and after them belong to it besides, near the diagonal.
     void look_beyond(int32_t residues) { beyond_ = residues; }
+    void leave_room_beside(int32_t residues) { width_ += residues; }
+    // Without a head: no more is asked for than that the band goes on where the alignment drifts.
+    void be_plain() { head_ = {0, 0}, is_plain_ = true; }
+    // Whether an alignment is in the middle of it, and the band goes on along its diagonals.
+    bool has_in_middle(const std::vector<SuboptimalCell>& cells) const {
+        if (cells.front().row - anchors_.front().row > FIRST_WIDTH ||
+            anchors_.back().row - cells.back().row > FIRST_WIDTH)
+            return false;
+        for (size_t k = 0; k < cells.size(); k += EACH)
+            if (4 * std::abs(cells[k].column - column_at(cells[k].row)) > width_) return false;
+        return true;
+    }
+    // Whether there is room before an alignment and after it.
+    bool has_room(const SuboptimalCell& begin, const SuboptimalCell& stop, int32_t room) const {
+        const int32_t end = std::min(rows_, first_row_ + static_cast<int32_t>(low_.size()) * BAND_STRIP);
+        return (first_row_ == 0 || begin.row - first_row_ >= std::min(room, begin.column)) &&
+               (end == rows_ || end - stop.row >= std::min(room, columns_ - stop.column));
+    }
     // The residues before the head.
     SuboptimalCell before_head() const {
         const Anchor first = anchors_.front();
@@ -95,8 +127,12 @@ public:
         first_row_ = std::max(0, before.row - beyond_) / BAND_STRIP * BAND_STRIP;
         for (int32_t row = first_row_; row < end; row += BAND_STRIP) {
             int32_t low = column_at(row) - width_, high = column_at(row + BAND_STRIP) + width_;
-            if (row + BAND_STRIP > before.row && row < head_.row)
+            if (is_plain_) {
+                const int32_t drift = beyond_anchors(row) / DRIFT;
+                low -= drift, high += drift;
+            } else if (row + BAND_STRIP > before.row && row < head_.row) {
                 low = before.column + 1, high = std::max(high, head_.column);
+            }
             if (low > columns_) break;
             low = std::max(low, low_.empty() ? 1 : low_.back());
             high = std::min(std::max(high, low), columns_);
@@ -157,6 +193,9 @@ public:
     }
 
 private:
+    int32_t beyond_anchors(int32_t row) const {
+        return std::max({0, anchors_.front().row - row, row - anchors_.back().row});
+    }
     // Where the anchors, and diagonals beyond them, are in a row.
     int32_t column_at(int32_t row) const {
         const auto after = std::lower_bound(anchors_.begin(), anchors_.end(), row,
@@ -172,6 +211,7 @@ private:
     const int32_t rows_, columns_;
     std::vector<Anchor> anchors_;
     int32_t width_ = FIRST_WIDTH, room_around_ = FIRST_ROOM, beyond_ = 0, first_row_ = 0;
+    bool is_plain_ = false;
     SuboptimalCell head_{};  // all cells from before_head() to it are in the band
     std::vector<int32_t> low_, high_;
     std::vector<size_t> flags_at_, last_at_;
@@ -243,10 +283,75 @@ private:
     bool is_whole_ = false;
 };
 
+// What two sequences have elsewhere than where an alignment is, as far as their seeds say.
+class SeedsElsewhere {
+public:
+    SeedsElsewhere(const SuboptimalJob& job, const SuboptimalKernel& kernel)
+        : pair_(*job.pair), kernel_(kernel), hits_(shared_words(pair_, pair_.word)) {
+        squares_ = &all_.of(hits_.data(), hits_.data() + hits_.size(), pair_.row_count, pair_.column_count,
+                            pair_.least_seeds);
+    }
+
+    // The seeds of the square that has most of them, both numbers rising.
+    std::vector<Anchor> best() const {
+        std::vector<Anchor> found;
+        if (squares_->empty()) return found;
+        const Square& most = squares_->front();
+        for (const Anchor& one : hits_)
+            if (most.has(one) &&
+                (found.empty() || (one.row > found.back().row && one.column > found.back().column)))
+                found.push_back(one);
+        return found;
+    }
+
+    // Whether an alignment may score enough that is not near the given one.
+    bool any(const std::vector<SuboptimalCell>& cells) {
+        std::vector<Square> seen;
+        for (const Square& one : *squares_) {
+            if (is_beside(one, cells)) continue;
+            if (std::any_of(seen.begin(), seen.end(), [&](const Square& two) { return one.is_near(two); }))
+                continue;
+            if (seen.size() == TRIES) return false;
+            if (scores_near(pair_, kernel_, one.middle, pair_.least_near, cells.data(), cells.size()))
+                return true;
+            seen.push_back(one);
+        }
+        return false;
+    }
+
+private:
+    static bool is_beside(const Square& one, const std::vector<SuboptimalCell>& cells) {
+        const auto after = std::partition_point(cells.begin(), cells.end(), [&](const SuboptimalCell& cell) {
+            return cell.row < one.middle.row;
+        });
+        const SuboptimalCell near = after == cells.end() ? cells.back() : *after;
+        const int32_t rows = std::abs(near.row - one.middle.row);
+        return rows <= ROWS_ALONG &&
+               std::abs(near.row - near.column - one.diagonal()) <= BESIDE + rows / DRIFT;
+    }
+
+    const pairalign_suboptimal_pair& pair_;
+    const SuboptimalKernel& kernel_;
+    const std::vector<Anchor> hits_;
+    Squares all_;
+    const std::vector<Square>* squares_;
+};
+
 bool leaves_nothing(const ProvenBand& band, const Steps& steps, int32_t most_free) {
     return band.for_each_at_border([&](int32_t row, int32_t column, int32_t h) {
         return h + most_free < steps.least_after(row, column);
     });
+}
+
+// How much too high scores are on a band's border beside an alignment, of those that more than free cells
+// have, so that they come from it; 0: by nothing.
+int32_t too_high_beside(const ProvenBand& band, const Steps& steps, int32_t most_free) {
+    int32_t most = 0;
+    band.for_each_at_border([&](int32_t row, int32_t column, int32_t h) {
+        if (h > most_free) most = std::max(most, h + most_free + 1 - steps.least_after(row, column));
+        return true;
+    });
+    return most;
 }
 
 // Whether an alignment that comes into a part of the matrix, with what its border scores on free cells or T
@@ -355,12 +460,57 @@ bool is_noisy(const pairalign_suboptimal_found& found) {
     return found.mismatches + found.gap_residues > found.matches / NOISY;
 }
 
+// Aligns where seeds say what is elsewhere. The band follows what was found until this is known to have what
+// is near it, and nothing comes back to it from beside the band.
+int32_t align_by_seeds(const SuboptimalJob& job, const SuboptimalKernel& kernel, SeedsElsewhere& seeds,
+                       ProvenBand& band, pairalign_suboptimal_found& found, uint32_t* runs, int32_t& rest) {
+    int32_t most = -1;
+    band.be_plain();
+    band.leave_room_beside(WIDER);
+    band.look_beyond(FAR_BEYOND);
+    for (int round = 0; round < ROUNDS; ++round) {
+        SuboptimalEnd end;
+        if (!band.lay()) return TO_FILL;
+        if (!band.fill(kernel, end)) return SUBOPTIMAL_CANCELLED;
+        if (end.score == 0) return TO_FILL;
+        trace(band, job, end, found, runs);
+        const Steps steps(job, found, runs);
+        const std::vector<SuboptimalCell>& cells = steps.cells();
+        if (!steps.is_whole()) return TO_FILL;
+        const bool has_room =
+            band.has_in_middle(cells) && band.has_room(cells.front(), cells.back(), ENOUGH_BEYOND);
+        int32_t by = too_high_beside(band, steps, FEW_FREE);
+        if (has_room && by <= 0) {
+            most = kernel.most_along(job, cells.data(), cells.size(), nullptr, ROWS_ALONG, ALONG);
+            if (most < 0 || most >= found.score) return TO_FILL;
+            by = too_high_beside(band, steps, most);
+            if (by <= 0) {
+                rest = std::max(most, job.pair->least_near);
+                return seeds.any(cells) ? TO_FILL : ALIGNED;
+            }
+        }
+        band.follow(cells, {0, 0}, 0);
+        if (by > 0) band.leave_room_beside(by + MORE_BESIDE);
+    }
+    return TO_FILL;
+}
+
 // `lowered`: for tests, is taken from what free cells score, so that nothing is proven.
 int32_t align_in_band(const SuboptimalJob& job, const SuboptimalKernel& kernel,
                       pairalign_suboptimal_found& found, uint32_t* runs, int32_t& rest, int32_t lowered) {
     std::vector<Anchor> anchors = find_anchors(*job.pair);
+    std::unique_ptr<SeedsElsewhere> seeds;
+    if (job.pair->word > 0) seeds.reset(new SeedsElsewhere(job, kernel));
+    if (anchors.empty() && seeds) anchors = seeds->best();
     if (anchors.empty()) return is_useless(job, kernel) ? USELESS : TO_FILL;
     ProvenBand band(job, std::move(anchors));
+    if (seeds) {
+        const int32_t done = align_by_seeds(job, kernel, *seeds, band, found, runs, rest);
+        if (done != TO_FILL) return done;
+        rest = std::numeric_limits<int32_t>::max();
+        const int32_t filled = pairalign_suboptimal_alignment(job.pair, kernel.name, &found, runs);
+        return filled == 0 ? USELESS : filled;
+    }
     pairalign_suboptimal_found known{};
     std::vector<uint32_t> known_runs;
     std::unique_ptr<Border> border;  // once the rest is known

@@ -19,24 +19,16 @@
 
 #include "../words.h"
 #include "job.h"
+#include "seed_squares.h"
 
 namespace pairalign {
 namespace {
 
-constexpr int32_t NEW_SEED = 3, SAME_SEED = 1;          // points
-constexpr int ROW_BITS = 8, DIAGONAL_BITS = 5;          // of a cell
-constexpr int64_t MOST_CELLS = 1 << 24;                 // of a pair: in longer ones they have more rows
 constexpr int64_t PLACES_A_READ = 4, TIMES_USUAL = 64;  // of a word, beyond which it is frequent
-constexpr int32_t AROUND = 1536, WIDTH = 96;            // rows and columns that are looked at
 constexpr size_t MOST_TRIES = 4;
-constexpr int32_t MOST_SCORE = 150;  // that is looked for
 
 struct Place {
     int32_t read, start;
-};
-
-struct Hit {
-    int32_t row, column;
 };
 
 }  // namespace
@@ -118,101 +110,17 @@ private:
 namespace pairalign {
 namespace {
 
-// A square of cells that two reads have seeds in.
-struct Square {
-    int32_t points;
-    SuboptimalCell middle;
-    bool operator<(const Square& other) const {
-        if (points != other.points) return points > other.points;
-        return middle.row != other.middle.row ? middle.row < other.middle.row
-                                              : middle.column < other.middle.column;
-    }
-    int32_t diagonal() const { return middle.row - middle.column; }
-    // Whether what is looked at near another one is mostly the same.
-    bool is_near(const Square& other) const {
-        return std::abs(middle.row - other.middle.row) < AROUND * 3 / 4 &&
-               std::abs(diagonal() - other.diagonal()) < WIDTH * 2 / 3;
-    }
-};
-
-class Squares {
-public:
-    // Those with enough points, most first. `hits`: by row.
-    const std::vector<Square>& of(const Hit* begin, const Hit* end, int32_t rows, int32_t columns,
-                                  int32_t least) {
-        lay(rows, columns);
-        squares_.clear();
-        for (const Hit* hit = begin; hit != end; ++hit) {
-            const int32_t diagonal = hit->row - hit->column + columns;
-            int32_t& row_before = rows_before_[static_cast<size_t>(diagonal)];
-            cells_[cell_of(*hit, columns)] += row_before == hit->row - 1 ? SAME_SEED : NEW_SEED;
-            row_before = hit->row;
-        }
-        for (const Hit* hit = begin; hit != end; ++hit) {
-            const size_t at = cell_of(*hit, columns);
-            for (const size_t corner : {at, at - 1, at - across_, at - across_ - 1}) {
-                const int32_t points = cells_[corner] + cells_[corner + 1] + cells_[corner + across_] +
-                                       cells_[corner + across_ + 1];
-                if (points >= least) squares_.push_back({points, middle_of(corner, columns)});
-            }
-        }
-        for (const Hit* hit = begin; hit != end; ++hit) {
-            cells_[cell_of(*hit, columns)] = 0;
-            rows_before_[static_cast<size_t>(hit->row - hit->column + columns)] = -2;
-        }
-        std::sort(squares_.begin(), squares_.end());
-        return squares_;
-    }
-
-private:
-    // With a border of cells that no hit is in.
-    void lay(int32_t rows, int32_t columns) {
-        const int64_t diagonals = int64_t{rows} + columns;
-        across_ = static_cast<size_t>(diagonals >> DIAGONAL_BITS) + 3;
-        for (row_bits_ = ROW_BITS; down(rows) * static_cast<int64_t>(across_) > MOST_CELLS && row_bits_ < 30;)
-            ++row_bits_;
-        const size_t cells = static_cast<size_t>(down(rows)) * across_;
-        if (cells > cells_.size()) cells_.resize(cells, 0);
-        if (static_cast<size_t>(diagonals) >= rows_before_.size())
-            rows_before_.resize(static_cast<size_t>(diagonals) + 1, -2);
-    }
-    int64_t down(int32_t rows) const { return (rows >> row_bits_) + 3; }
-    size_t cell_of(const Hit& hit, int32_t columns) const {
-        const size_t diagonal = static_cast<size_t>(hit.row - hit.column + columns);
-        return (static_cast<size_t>(hit.row >> row_bits_) + 1) * across_ + (diagonal >> DIAGONAL_BITS) + 1;
-    }
-    SuboptimalCell middle_of(size_t corner, int32_t columns) const {
-        const int32_t row = static_cast<int32_t>(corner / across_) << row_bits_;
-        const int32_t diagonal = static_cast<int32_t>(corner % across_) << DIAGONAL_BITS;
-        return {row, row - diagonal + columns};
-    }
-
-    size_t across_ = 0;
-    int row_bits_ = ROW_BITS;
-    std::vector<int32_t> cells_, rows_before_;
-    std::vector<Square> squares_;
-};
-
 // Whether reads have an alignment near a cell that scores enough, as far as 8 bits can tell.
 bool scores_enough(const pairalign_read_seeds& seeds, const SuboptimalKernel& kernel,
                    const std::vector<uint8_t>& rows, int32_t other, SuboptimalCell near) {
     const pairalign_seed_reads& reads = seeds.reads;
-    const int32_t first_row = std::max(0, near.row - AROUND),
-                  first_column = std::max(0, near.column - AROUND - WIDTH);
     pairalign_suboptimal_pair pair{};
-    pair.rows = rows.data() + first_row;
-    pair.columns = seeds.codes(other) + first_column;
-    pair.row_count = std::min(near.row + AROUND, static_cast<int32_t>(rows.size())) - first_row;
-    pair.column_count = std::min(near.column + AROUND + 2 * WIDTH, seeds.length(other)) - first_column;
-    if (pair.row_count <= 0 || pair.column_count <= 0) return false;
+    pair.rows = rows.data(), pair.row_count = static_cast<int32_t>(rows.size());
+    pair.columns = seeds.codes(other), pair.column_count = seeds.length(other);
     pair.matrix = reads.matrix, pair.cancelled = reads.cancelled;
     pair.gap_open = reads.gap_open, pair.gap_extend = reads.gap_extend;
     pair.is_local = 1, pair.unambiguous = reads.unambiguous;
-    const SuboptimalJob job = make_job(pair);
-    if (!job.is_simple || job.match <= 0 || job.mismatch >= 0 || !fits_bytes(job)) return true;
-    const int32_t enough = std::min(reads.least_score, MOST_SCORE);
-    return kernel.most_near(job, {near.row - first_row, near.column - first_column}, AROUND, WIDTH, enough) >=
-           enough;
+    return scores_near(pair, kernel, near, reads.least_score);
 }
 
 // Looks near the squares with most points that are not near each other.
@@ -248,15 +156,15 @@ bool find_partners(const pairalign_read_seeds& seeds, const SuboptimalKernel& ke
         more[static_cast<size_t>(place.read)] += seeds.is_frequent(word);
     });
     for (size_t k = 1; k < ends.size(); ++k) ends[k] += ends[k - 1];
-    std::vector<Hit> hits(static_cast<size_t>(ends.back()));
+    std::vector<Anchor> hits(static_cast<size_t>(ends.back()));
     seeds.each_hit(rows, read, [&](uint64_t, int32_t row, const Place& place) {
         hits[static_cast<size_t>(ends[static_cast<size_t>(place.read)]++)] = {row, place.start};
     });
     Squares squares;
     for (int32_t other = read + 1; other < reads; ++other) {
         if (*static_cast<const volatile int32_t*>(seeds.reads.cancelled)) return false;
-        const Hit* const begin = hits.data() + ends[static_cast<size_t>(other) - 1];
-        const Hit* const end = hits.data() + ends[static_cast<size_t>(other)];
+        const Anchor* const begin = hits.data() + ends[static_cast<size_t>(other) - 1];
+        const Anchor* const end = hits.data() + ends[static_cast<size_t>(other)];
         const int32_t least = seeds.reads.least_seeds, extra = more[static_cast<size_t>(other)];
         const bool is_sure = seeds.reads.least_score <= 0;
         if ((end - begin) * NEW_SEED + (is_sure ? extra : 0) < least) continue;

@@ -30,6 +30,9 @@ struct pairalign_suboptimal_pair {
     int32_t query_is_row;
     int32_t used;
     int32_t least_run;  // equal residues in a row that an alignment must have to be of use: for the screen
+    // For bands, whose pairs were found by seeds: residues of one, what seeds near each other must have, see
+    // seed_squares.h, and what an alignment near them must score. Without seeds, 0.
+    int32_t word, least_seeds, least_near;
 };
 
 // An alignment: spans half-open, counts as in Alignments.
@@ -50,7 +53,8 @@ PAIRALIGN_API int32_t pairalign_suboptimal_alignment(const pairalign_suboptimal_
 // Returns 1 with the alignment, whatever it scores; 2 where none scores `pair->least`, and that was faster
 // to tell; 3 where the matrix has to be filled to know that what was found is the best; 0 where nothing was
 // found; or what the first function returns below it. `rest`: no other alignment scores more. `lowered` is
-// for tests: it makes the proof unsound.
+// for tests: it makes the proof unsound. Where pairs have seeds, it is taken for granted that alignments
+// which score enough are near what was found, or have seeds.
 PAIRALIGN_API int32_t pairalign_band_alignment(const pairalign_suboptimal_pair* pair,
                                                const char* instruction_set, pairalign_suboptimal_found* found,
                                                uint32_t* runs, int32_t* rest, int32_t lowered);
@@ -144,6 +148,8 @@ struct SuboptimalBorder {
     uint8_t *row, *column;  // [size]
 };
 
+constexpr int32_t SUBOPTIMAL_DRIFT = 4;  // rows beyond an alignment in which its diagonal may change by one
+
 constexpr int32_t BAND_STRIP = 128;  // rows of a strip of a band
 
 // A part of the matrix, see band_strips.h. Neither side of its strips ever goes back.
@@ -178,9 +184,14 @@ struct SuboptimalKernel {
     int32_t (*most_free)(const SuboptimalJob& job, const SuboptimalCell* used, size_t count,
                          const SuboptimalBorder* border);
     // The most that an alignment scores near the diagonal of a cell, `around` rows before it and after it,
-    // and `width` columns beside it; `enough`, a number of 8 bits less 64, where it is at least that.
+    // and `width` columns beside it, on free cells; `enough`, a number of 8 bits less 64, where it is at
+    // least that.
     int32_t (*most_near)(const SuboptimalJob& job, SuboptimalCell at, int32_t around, int32_t width,
-                         int32_t enough);
+                         int32_t enough, const SuboptimalCell* used, size_t count);
+    // What most_free finds near the cells `used`, of which there are some: no more than `width` columns
+    // beside them, and beside their diagonals `around` rows before and after them, where it may drift.
+    int32_t (*most_along)(const SuboptimalJob& job, const SuboptimalCell* used, size_t count,
+                          const SuboptimalBorder* border, int32_t around, int32_t width);
 };
 
 }  // namespace pairalign

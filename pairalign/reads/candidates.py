@@ -26,6 +26,25 @@ _PAF_COLUMNS = 12
 
 
 @dataclass(frozen=True)
+class Seeds:
+    """Words of equal residues that pairs were found by, where that is a sample.
+
+    Attributes
+    ----------
+    word : int
+        Residues of one.
+    least_points : int
+        That seeds near each other must have, see ``cpu/suboptimal/seed_squares.h``.
+    least_score : int
+        Raw, of a local alignment near them.
+    """
+
+    word: int
+    least_points: int
+    least_score: int
+
+
+@dataclass(frozen=True)
 class Candidates:
     """Pairs of one set, each on a strand.
 
@@ -39,6 +58,8 @@ class Candidates:
         Where they come from, for messages.
     seconds : float
         That it took to find them; 0: they were there.
+    seeds : Seeds or None
+        What they were found by, where other pairs may overlap, too.
     """
 
     first: Int32s
@@ -46,6 +67,7 @@ class Candidates:
     strands: npt.NDArray[np.int8]
     source: str = "candidates"
     seconds: float = 0.0
+    seeds: Seeds | None = None
 
     @property
     def pairs(self) -> PairList:

@@ -15,6 +15,7 @@ from pairalign.engines.cpu.cpu_engine import CpuEngine, instruction_sets
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
+from pairalign.reads.candidates import Seeds
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import SequenceSet
@@ -213,3 +214,40 @@ def test_a_guess_that_is_right_says_what_other_alignments_score() -> None:
     assert rest.tolist() == [5000 + one for one in proven.rest]
     others = proven.found.take(places[[1, 1, 2]])
     assert guessed.rest_of(others, places, -1).tolist() == [-1, *rest[1:]]
+
+
+@pytest.mark.parametrize("isa", instruction_sets())
+def test_seeds_say_what_is_elsewhere(isa: str) -> None:
+    """Repeats in other places, bad pieces in between, unrelated reads: all is found, and the best.
+
+    Matrices are filled where anything is elsewhere, so that nothing is left to an engine.
+    """
+    genome, others = random_residues(8000, 21), random_residues(6000, 22)
+    noisy = changed(genome[2000:6000], 0.15, 1)
+    reads = [
+        *(changed(genome[k : k + 3000], 0.2, k) for k in range(0, 5001, 1000)),
+        noisy,
+        other_strand(changed(genome[1000:3500], 0.1, 2)),
+        noisy[:1500] + others[:700] + noisy[1500:],
+        changed(genome[3000:4000], 0.1, 3) + others[:900] + changed(genome[3000:4300], 0.1, 4),
+        others[1000:3500],
+        changed(others[3000:5000], 0.3, 5) + genome[:600],
+    ]
+    sequences, scoring = SequenceSet.from_strings(reads, alphabet="dna"), scoring_of("ont")
+    engine, left = CpuEngine(sequences, None, scoring, instruction_set=isa), 0
+    aligner = SuboptimalAligner(sequences, sequences, scoring, 1, isa, Seeds(8, 13, 56))
+    for strand in (1, -1):
+        window = Window(0, 0, len(reads), 0, len(reads), True, strand)
+        best = aligner.best_of(window, np.ones(window.pairs, np.bool_), 80)
+        assert (best.done | best.useless).all()
+        scores = engine.align(window, Want(Detail.SCORE)).raw_score
+        assert (scores[best.useless] < 80).all()
+        aligned = best.found.raw_score >= 80
+        assert aligned.sum() == (scores >= 80).sum()
+        expected = engine.align(window, Want(Detail.CIGAR), scores >= 80)
+        assert_same(expected, best.found.take(np.flatnonzero(aligned)))
+        left += int(aligned.sum())
+        following, numbers = aligner.next_of([expected], window, 80)
+        assert (best.rest[aligned][numbers] >= following.raw_score).all()
+    engine.close()
+    assert left >= 20

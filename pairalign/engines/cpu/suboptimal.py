@@ -28,6 +28,7 @@ from pairalign.base.dataclass import dataclass
 from pairalign.base.native import library
 from pairalign.engines.cpu.cpu_engine import instruction_set_of
 from pairalign.pairs.windows import Window
+from pairalign.reads.candidates import Seeds
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.row_order import rank_rows
@@ -44,7 +45,7 @@ class NativePair(ctypes.Structure):
         *((name, c_void_p) for name in ("used_offsets", "used_runs", "cancelled")),
         *((name, c_int32) for name in ("row_count", "column_count", "gap_open", "gap_extend")),
         *((name, c_int32) for name in ("is_local", "unambiguous", "least", "query_is_row", "used")),
-        ("least_run", c_int32),
+        *((name, c_int32) for name in ("least_run", "word", "least_seeds", "least_near")),
     )
 
 
@@ -139,6 +140,9 @@ class SuboptimalAligner:
     threads : int
     instruction_set : str, optional
         See `pairalign.engines.cpu.cpu_engine.instruction_set_of`.
+    seeds : Seeds, optional
+        What pairs were found by: `best_of` then takes for granted that what they have elsewhere
+        than near its alignments has seeds, too.
 
     Raises
     ------
@@ -153,8 +157,10 @@ class SuboptimalAligner:
         scoring: Scoring,
         threads: int,
         instruction_set: str | None = None,
+        seeds: Seeds | None = None,
     ) -> None:
         assert scoring.mode != "global"
+        self._seeds = seeds
         self._sets = queries, targets
         self._scoring = scoring
         self._matrix = np.ascontiguousarray(scoring.matrix, np.int32)
@@ -203,6 +209,9 @@ class SuboptimalAligner:
         )
         pairs, held = self._native_pairs(bare, 0, window)
         pairs["least"] = least
+        if self._seeds is not None:
+            pairs["word"], pairs["least_seeds"] = self._seeds.word, self._seeds.least_points
+            pairs["least_near"] = self._seeds.least_score
         rest = np.zeros(len(tried), np.int32)
 
         def best(number: int) -> tuple[int, NativeFound, Runs]:

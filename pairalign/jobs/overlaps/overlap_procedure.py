@@ -112,7 +112,7 @@ class OverlapProcedure:
         staged = []
         for engine in engines:
             has_bands = self._has_bands(engine, job)
-            aligner = _open_aligner(job) if has_suboptimal or has_bands else None
+            aligner = self._open_aligner(job) if has_suboptimal or has_bands else None
             staged.append(
                 StagedEngine(
                     engine,
@@ -151,8 +151,13 @@ class OverlapProcedure:
         self._filters.clear()
 
     def _has_bands(self, engine: Engine, job: PlannedJob) -> bool:
-        """Whether best alignments are tried in bands: of candidates, where cores make them."""
-        return self.candidates is not None and not engine.is_gpu and job.scoring.mode == "local"
+        """Whether best alignments are tried in bands: of candidates, where cores make them.
+
+        With seeds on a GPU as well, or it would find what they take for granted that there is not.
+        """
+        if self.candidates is None or job.scoring.mode != "local":
+            return False
+        return self.candidates.seeds is not None or not engine.is_gpu
 
     def _open_filters(self, engines: Sequence[Engine], job: PlannedJob) -> dict[str, SharedFilter]:
         """Open a filter for every device that has engines; none where that is the faster choice."""
@@ -233,8 +238,8 @@ class OverlapProcedure:
             found[name] = SharedFilter(opened[0], self.thresholds.min_raw_score)
         return found
 
+    def _open_aligner(self, job: PlannedJob) -> SuboptimalAligner:
+        from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 
-def _open_aligner(job: PlannedJob) -> SuboptimalAligner:
-    from pairalign.engines.cpu.suboptimal import SuboptimalAligner
-
-    return SuboptimalAligner(job.queries, job.queries, job.scoring, job.threads)
+        seeds = None if self.candidates is None else self.candidates.seeds
+        return SuboptimalAligner(job.queries, job.queries, job.scoring, job.threads, seeds=seeds)

@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -30,7 +31,7 @@ from pairalign.engines.cpu.seed_pairs import pairs_with_seeds
 from pairalign.jobs.overlaps import seed_worker
 from pairalign.jobs.overlaps.overlap_plan import OverlapPlan
 from pairalign.jobs.overlaps.stages import OverlapThresholds
-from pairalign.reads.candidates import Candidates
+from pairalign.reads.candidates import Candidates, Seeds
 from pairalign.reads.presets import Preset
 from pairalign.requests.overlap_request import OverlapRequest
 from pairalign.scoring.scoring import Scoring
@@ -110,7 +111,8 @@ def own_candidates(
     table = pairs_with_seeds(
         reads, scoring, word=word, least_seeds=points, least_score=score, threads=threads
     )
-    return _found_by(SEEDS, reads, table, started)
+    seeds = Seeds(word, points, score) if score else None
+    return replace(_found_by(SEEDS, reads, table, started), seeds=seeds)
 
 
 def _own_seeds(reads: SequenceSet, thresholds: OverlapThresholds) -> tuple[int, int, int]:
