@@ -344,7 +344,7 @@ private:
     void set_factors(PosteriorBatch& batch, Model& model, int32_t group) {
         if constexpr (!V::SCALED) {
             model.near = V::all(1);
-            model.far.set(0, model.total[0].inverse());
+            for (int l = 0; l < LANES; l++) model.far.set(l, model.total[l].inverse());
         } else {
             const size_t last = model.forward.size() - LANES, at = static_cast<size_t>(group) * LANES;
             model.near = model.far = V::all(0);
@@ -416,7 +416,7 @@ private:
                 z_largest = V::max(z_largest, V::max(zm, V::max(z_next, zy)));
             }
             const V p = V::max(kept[j].match(m, near, far), least);
-            const V z = V::max((kept[j].zm * z_near) * (zm * z_far), least);
+            const V z = V::max(V::settled((kept[j].zm * z_near) * (zm * z_far)), least);
             squares[j] = p * p + z * z;
             found[j] = V::above(squares[j], threshold);
         }
@@ -482,7 +482,7 @@ template <int STATES, Mixed MIXED = Mixed::NOT>
 PosteriorLanes* make_lanes_of(int arithmetic) {
     if (arithmetic == FLOAT32) return new Lanes<Vector<float>, STATES, MIXED>;
     if (arithmetic == FLOAT64) return new Lanes<Vector<double>, STATES, MIXED>;
-    return new Lanes<ExtendedLane, STATES, MIXED>;
+    return new Lanes<ExtendedLanes, STATES, MIXED>;
 }
 inline PosteriorLanes* make_lanes(int arithmetic, int match_states, Mixed mixed) {
     if (mixed == Mixed::BASES) return make_lanes_of<1, Mixed::BASES>(arithmetic);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -73,6 +74,7 @@ struct Vector {
     PAIRALIGN_INLINE void set(int lane, T x) { v[lane] = x; }
     friend PAIRALIGN_INLINE Vector operator+(Vector a, Vector b) { return {a.v + b.v}; }
     friend PAIRALIGN_INLINE Vector operator*(Vector a, Vector b) { return {a.v * b.v}; }
+    static PAIRALIGN_INLINE Vector settled(Vector a) { return a; }
     static PAIRALIGN_INLINE Vector max(Vector a, Vector b);
     static PAIRALIGN_INLINE uint32_t above(Vector a, Vector b);  // a bit a lane
     // Of a table of POSTERIOR_CODES numbers those that LANES codes say.
@@ -206,6 +208,7 @@ struct ExtendedLane {
     PAIRALIGN_INLINE void set(int, Extended x) { v = x; }
     friend PAIRALIGN_INLINE ExtendedLane operator+(ExtendedLane a, ExtendedLane b) { return {a.v + b.v}; }
     friend PAIRALIGN_INLINE ExtendedLane operator*(ExtendedLane a, ExtendedLane b) { return {a.v * b.v}; }
+    static PAIRALIGN_INLINE ExtendedLane settled(ExtendedLane a) { return a; }
     static PAIRALIGN_INLINE ExtendedLane max(ExtendedLane a, ExtendedLane b) { return above(a, b) ? a : b; }
     static PAIRALIGN_INLINE uint32_t above(ExtendedLane a, ExtendedLane b) {
         return a.v.value() > b.v.value();
@@ -222,6 +225,85 @@ struct ExtendedLane {
         return lookup(table, codes, shifts);
     }
 };
+
+// Lanes of it, in as many bytes as other vectors have. Zero has any exponent. Sums are normal; products are
+// not before they are `settled` or summands: those of two normal numbers and some near 1 have mantissas from
+// 2^-300 to 2^300, so that what a sum leaves out, two exponents below, is too small to count.
+struct ExtendedVector {
+    using Scalar = Extended;
+    using Number = double;
+    static constexpr int LANES = VECTOR_BYTES / static_cast<int>(sizeof(Extended));
+    static constexpr bool SCALED = false;
+    static constexpr int TOP = 0, TINY = 0;
+    typedef double Raw __attribute__((vector_size(VECTOR_BYTES / 2)));
+    typedef int64_t Whole __attribute__((vector_size(VECTOR_BYTES / 2)));
+    Raw mantissa;
+    Whole exponent;
+
+    static PAIRALIGN_INLINE ExtendedVector all(double x) {
+        const Extended one = Extended::normal(x, 0);
+        return {Raw{} + one.mantissa, Whole{} + one.exponent};
+    }
+    static PAIRALIGN_INLINE ExtendedVector normal(Raw mantissa, Whole exponent) {
+        const Whole big = mantissa >= 0x1p256, small = mantissa < 0x1p-256;  // -1 where it is so
+        const Raw one = Raw{} + 1;
+        const Raw factor = big ? one * 0x1p-512 : (small ? one * 0x1p512 : one);
+        return {mantissa * factor, exponent - big + small};
+    }
+    PAIRALIGN_INLINE Extended get(int lane) const { return {mantissa[lane], exponent[lane]}; }
+    PAIRALIGN_INLINE void set(int lane, Extended x) {
+        mantissa[lane] = x.mantissa;
+        exponent[lane] = x.exponent;
+    }
+    friend PAIRALIGN_INLINE ExtendedVector operator*(ExtendedVector a, ExtendedVector b) {
+        return {a.mantissa * b.mantissa, a.exponent + b.exponent};
+    }
+    static PAIRALIGN_INLINE ExtendedVector settled(ExtendedVector a) {
+        return normal(a.mantissa, a.exponent);
+    }
+    friend PAIRALIGN_INLINE ExtendedVector operator+(ExtendedVector a, ExtendedVector b) {
+        const Whole turned = (a.mantissa == 0) | ((b.mantissa != 0) & (a.exponent < b.exponent));
+        const ExtendedVector high = choose(turned, b, a), low = choose(turned, a, b);
+        const Whole apart = high.exponent - low.exponent;
+        const Raw one = Raw{} + 1;
+        const Raw factor = apart == 0 ? one : (apart == 1 ? one * 0x1p-512 : Raw{});
+        return normal(high.mantissa + low.mantissa * factor, high.exponent);
+    }
+    static PAIRALIGN_INLINE ExtendedVector choose(Whole which, ExtendedVector a, ExtendedVector b) {
+        return {which ? a.mantissa : b.mantissa, which ? a.exponent : b.exponent};
+    }
+    static PAIRALIGN_INLINE Whole is_above(ExtendedVector a, ExtendedVector b) {
+        const Whole equal = a.exponent == b.exponent;
+        const Whole more = (a.exponent > b.exponent) | (equal & (a.mantissa > b.mantissa));
+        return (a.mantissa > 0) & ((b.mantissa == 0) | more);
+    }
+    static PAIRALIGN_INLINE ExtendedVector max(ExtendedVector a, ExtendedVector b) {
+        return choose(is_above(a, b), a, b);
+    }
+    static PAIRALIGN_INLINE uint32_t above(ExtendedVector a, ExtendedVector b) {
+        const Whole is = is_above(a, b);
+        uint32_t bits = 0;
+        for (int l = 0; l < LANES; l++) bits |= static_cast<uint32_t>(is[l] & 1) << l;
+        return bits;
+    }
+    static PAIRALIGN_INLINE ExtendedVector lookup(const Extended* table, const uint8_t* codes) {
+        ExtendedVector r{};
+        for (int l = 0; l < LANES; l++) r.set(l, table[codes[l]]);
+        return r;
+    }
+    static PAIRALIGN_INLINE ExtendedVector lookup(const Extended* table, const uint8_t* codes,
+                                                  const uint8_t* shifts) {
+        ExtendedVector r{};
+        for (int l = 0; l < LANES; l++) r.set(l, table[static_cast<uint8_t>(codes[l] + shifts[l])]);
+        return r;
+    }
+    static PAIRALIGN_INLINE ExtendedVector pick(const Extended* table, const uint8_t* codes,
+                                                const uint8_t* shifts) {
+        return lookup(table, codes, shifts);
+    }
+};
+
+using ExtendedLanes = std::conditional_t<VECTOR_BYTES == 16, ExtendedLane, ExtendedVector>;
 
 // Powers of two that bring the largest values to TOP, and their exponents.
 template <class V>

@@ -39,9 +39,9 @@ struct KeptCell {
 
     // With those going backward the HMM's posterior; see set_factors.
     PAIRALIGN_INLINE V match(const Values<V, STATES>& back, V near, V far) const {
-        V sum = (m[0] * near) * (back[0] * far);
+        V sum = V::settled((m[0] * near) * (back[0] * far));
 #pragma GCC unroll 4
-        for (int s = 1; s < STATES; s++) sum = sum + (m[s] * near) * (back[s] * far);
+        for (int s = 1; s < STATES; s++) sum = sum + V::settled((m[s] * near) * (back[s] * far));
         return sum;
     }
 };
