@@ -131,8 +131,7 @@ static int64_t run(const MaskGroup& group, const Text& text, const NeededMatches
             look = std::min(look, text.length);
             // What is further ahead has fewer matches before it than these.
             const int64_t most = largest_lane(found.common - least) + text.length - j;
-            ahead = std::min(ahead,
-                             needed.highest + static_cast<int32_t>(1024 * most / (1024 + needed.straying)));
+            ahead = std::min(ahead, needed.highest + most_straying(most, needed.straying));
         }
         const int32_t first = std::max(0, j - needed.behind) / BITS_OF_WORD;
         const int32_t reached = std::max((j + ahead) / BITS_OF_WORD + 1, found.last);

@@ -21,7 +21,8 @@
 // mismatches and G residues in gaps, or aligned with nothing, has P + T = 2M + 2X + G and M >= p (M + X + G)
 // = p (P + T + G) / 2. Where its path leaves the diagonals i - j between 0 and D = P - T by d, G is at least
 // |D| + 2d. So M >= K + p d with K = p max(P, T), and M <= min(P, T) - d: hence d <= (min(P, T) - K) / (1 +
-// p). With p = 0 that is the window above.
+// p). With p = 0 that is the window above. Where K is rounded up, M >= K + p d rounded down, so that d (1 +
+// p) is less than min(P, T) - K + 1 (most_straying).
 //
 // Giving up. A path that has used i residues of the pattern when it has used j of the text has at most L(i,
 // j), the longest common subsequence of both, and min(P - i, T - j) matches more. Where that is less than K +
@@ -65,6 +66,11 @@ struct Text {
 // Which share of a residue that a path strays is a match more that it needs, in 1024ths, rounded down.
 int32_t share_of_straying(const pairalign_thresholds& thresholds);
 
+// How many diagonals a path may stray that may leave `unmatched` residues of the shorter sequence alone.
+inline int32_t most_straying(int64_t unmatched, int32_t share) {
+    return static_cast<int32_t>((1024 * (unmatched + 1) - 1) / (1024 + share));
+}
+
 // What eight patterns need of a text, and where the paths are that have it.
 struct NeededMatches {
     int32_t straying = 0;  // share_of_straying
@@ -80,8 +86,7 @@ struct NeededMatches {
         least[lane] = matches;
         if (matches == NEVER_NEEDED) return;
         const int32_t more = pattern - text;
-        const auto most =
-            static_cast<int32_t>(1024 * int64_t{std::min(pattern, text) - matches} / (1024 + straying));
+        const int32_t most = most_straying(std::min(pattern, text) - matches, straying);
         highest = std::max(highest, more);
         lowest = std::min(lowest, more);
         ahead = std::max(ahead, std::max(0, more) + most);

@@ -169,6 +169,29 @@ def test_where_all_columns_count(
         assert all(has for has, is_left in zip(common, left, strict=True) if is_left)
 
 
+@pytest.mark.parametrize("isa", instruction_sets())
+@pytest.mark.parametrize("share", [Fraction(95, 100), Fraction(9, 10), Fraction(97, 100)])
+def test_paths_that_stray_as_far_as_they_may(isa: str, share: Fraction) -> None:
+    """Identities of exactly the threshold, where the matches that are needed are rounded up."""
+    rng = np.random.default_rng(3)
+    for shift in range(1, 5):
+        # (length - shift) of (length + shift) columns match
+        length = math.ceil(shift * (1 + share) / (1 - share))
+        origin, more, unrelated = ("".join(rng.choice(list("ACGT"), length)) for _ in range(3))
+        made = [origin, more[:shift] + origin[:-shift], origin[shift:] + more[:shift]]
+        given = SequenceSet.from_strings([*made, *([unrelated] * 6)], alphabet="dna")
+        taken = given, None, make_scoring("dna"), PairThresholds(share), None
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PAIRALIGN_ISA", isa)
+            looking = PairFilter(*taken, threads=1, subsequences=True, grams=False)
+        window = Window(0, 0, len(given), 0, len(given), True)
+        left = looking.choose(window).mask.tolist()
+        codes = [given.codes_of(int(index)) for index in given.order]
+        pairs = itertools.combinations(codes, 2)
+        passing = [can_pass(*pair, given.alphabet.unambiguous, share) for pair in pairs]
+        assert all(is_left for is_left, passes in zip(left, passing, strict=True) if passes)
+
+
 def test_unrelated_proteins_are_not_aligned() -> None:
     rng = np.random.default_rng(2)
     letters = list("ARNDCQEGHILKMFPSTWYV")
