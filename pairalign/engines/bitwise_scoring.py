@@ -57,10 +57,6 @@ class LinearScores:
         """Bits of the highest score that sequences of these lengths could reach."""
         return max(self.low_bits, (self.match * min(rows, columns)).bit_length())
 
-    def paper_operations(self, rows: int, columns: int) -> int:
-        """Operations that the paper's circuit takes for a cell: 48 s - 18 (its theorem 6)."""
-        return 48 * (self.match * min(rows, columns)).bit_length() - 18
-
 
 def why_not(scoring: Scoring) -> str | None:
     """Return None when the bitwise engines can score with `scoring`, else the reason why not."""

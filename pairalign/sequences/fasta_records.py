@@ -51,37 +51,10 @@ _UNREADABLE = {
 }
 
 
-def read_records(source: Source, *, degap: bool = False) -> tuple[Records, str]:
-    """Read the raw records of a FASTA or FASTQ file.
-
-    Parameters
-    ----------
-    source : str, path or file object
-        A path, ``"-"`` for standard input, or a file open for reading (binary or text).
-    degap : bool
-        Drop ``-`` and ``.`` from the sequences.
-
-    Returns
-    -------
-    records : Records
-    name : str
-        The source as messages call it.
-
-    Raises
-    ------
-    FastaError
-        The source cannot be read or does not look like FASTA or FASTQ; the message names it.
-    TypeError
-        `source` is neither a path nor a file.
-    """
-    text, name = read_text(source, "a FASTA or FASTQ file")
-    return parse_records(text, name, degap=degap), name
-
-
 def parse_records(
     text: bytes, name: str, *, degap: bool = False, qualities: bool = False, stops: bool = False
 ) -> Records:
-    """Return the raw records of a FASTA or FASTQ text; see `read_records`.
+    """Return the raw records of a FASTA or FASTQ text.
 
     Parameters
     ----------
@@ -116,7 +89,7 @@ def read_text(source: Source, expected: str) -> tuple[bytes, str]:
     Parameters
     ----------
     source : str, path or file object
-        As for `read_records`.
+        A path, ``"-"`` for standard input, or a file open for reading (binary or text).
     expected : str
         What it should be, for messages: "a FASTA or FASTQ file".
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from compiled_modules import load_binary
 
 from pairalign.engines.cuda import build as cuda_build
 from pairalign.engines.cuda.ahead_files import nvcc_options, parse_codes
@@ -16,7 +17,6 @@ from pairalign.engines.cuda.build import (
     compile_to,
     find_nvcc,
     load_binaries,
-    load_binary,
     resources,
 )
 from pairalign.engines.cuda.build_ahead import useful_codes

@@ -6,9 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
+from compiled_modules import load_binary
 
 from pairalign.engines.cuda import build as cuda_build
-from pairalign.engines.cuda.build import can_load, load_binary
+from pairalign.engines.cuda.build import can_load
 from pairalign.errors import KernelBuildError
 
 SOURCE, DEFINES, DEVICE = "pair_per_thread/pair_per_thread.cu", {"MODE": "LOCAL"}, (9, 0)

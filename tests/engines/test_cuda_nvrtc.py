@@ -7,9 +7,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from compiled_modules import load_binary
 
 from pairalign.engines.cuda import build as cuda_build
-from pairalign.engines.cuda.build import can_load, load_binary, source_folder
+from pairalign.engines.cuda.build import can_load, source_folder
 from pairalign.engines.cuda.cuda_engine import FAMILIES
 from pairalign.engines.cuda.nvrtc import compile_cubin, find_nvrtc
 from pairalign.errors import KernelBuildError

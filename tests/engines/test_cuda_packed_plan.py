@@ -13,6 +13,7 @@ import pytest
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from packed_tables import chunks_of, items_of
 from strategies import MODES, make_scoring, match_matrix
 
 from pairalign.engines.cuda.packed.batches import Chosen, PackedBatch
@@ -93,7 +94,7 @@ def check(case: Case, batch: PackedBatch, traced: bool) -> list[tuple[int, int]]
     tiles = borders = profiles = 0
     for launch in batch.launches:
         tiling, width = launch.kind.tiling, launch.kind.tiling.width
-        items = batch.items_of(launch).tolist()
+        items = items_of(batch, launch).tolist()
         assert launch.items == len(items) > 0
         item_tiles = numbers(batch, launch.item_tiles_at, len(items)) if traced else []
         strips_of = {}
@@ -153,7 +154,7 @@ def check_chunks(batch: PackedBatch, launch: Any, items: list[list[int]]) -> Non
         places_of_word.setdefault(column, []).extend(range(start, stop))
     first_items = {column: number for number, column in reversed(list(word_of_item.items()))}
     found: dict[int, list[int]] = {}
-    for item, start, stop, _ in batch.chunks_of(launch).tolist():
+    for item, start, stop, _ in chunks_of(batch, launch).tolist():
         assert first_items[word_of_item[item]] == item
         found.setdefault(word_of_item[item], []).extend(range(start, stop))
     assert found == places_of_word
@@ -220,7 +221,7 @@ def test_items_and_chunks_are_neither_small_nor_large(letters: int, traced: bool
     planner = PackedPlanner(lengths, lengths, 6 * lengths.astype(np.int64), costs, "global", 132)
     batch = planner.plan(Rectangle(0, 1000, 1000, 2000, True), traced)
     (launch,) = batch.launches
-    items = batch.items_of(launch)
+    items = items_of(batch, launch)
     groups = FILL_THREADS // launch.kind.tiling.group
     heights = items[:, 2] - items[:, 1]
     assert len(items) >= 2 * 132
@@ -230,6 +231,6 @@ def test_items_and_chunks_are_neither_small_nor_large(letters: int, traced: bool
         assert launch.chunks == 0
         return
     check_chunks(batch, launch, items.tolist())
-    chunks = batch.chunks_of(launch)
+    chunks = chunks_of(batch, launch)
     assert len(chunks) >= 132
     assert (chunks[:, 2] - chunks[:, 1] >= 32).mean() > 0.5

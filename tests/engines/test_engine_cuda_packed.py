@@ -16,6 +16,7 @@ from conftest import examples, open_cpu
 from cuda_engines import open_on
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from packed_tables import items_of
 from strategies import (
     MODES,
     Problem,
@@ -202,7 +203,7 @@ def test_batches_hold_every_pair_once_and_in_order(mode: str) -> None:
                     pairs = [
                         (row, column)
                         for launch in batch.launches
-                        for first, start, stop, number in batch.items_of(launch).tolist()
+                        for first, start, stop, number in items_of(batch, launch).tolist()
                         for row in range(
                             batch.rectangle.row_start + start, batch.rectangle.row_start + stop
                         )

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from commands import PROTEINS, fasta
+from compiled_modules import load_binary
 
 import pairalign
 from pairalign.cli.main import main
-from pairalign.engines.cuda import build as cuda_build
 from pairalign.jobs.run import progress
 
 LINE = re.compile(r"pairalign: aligned (\d+\.\d)% of \S+ cells in \d\d:\d\d, about \d\d:\d\d left")
@@ -118,9 +118,9 @@ def test_first_use_of_a_gpu_says_that_kernels_are_compiled(
     monkeypatch.setenv("PAIRALIGN_CACHE", str(tmp_path / "cache"))
     arguments = ("pair_per_thread/pair_per_thread.cu", {"MODE": "LOCAL"}, (7, 5))
     with caplog.at_level(logging.INFO):
-        cuda_build.load_binary(*arguments)
+        load_binary(*arguments)
         first, second = caplog.messages
-        cuda_build.load_binary(*arguments)
+        load_binary(*arguments)
     assert "compiling the kernels 'pair_per_thread/pair_per_thread' for this GPU" in first
     assert re.search(r"compiled .* in \d+\.\d s, kept in .*cache", second)
     assert len(caplog.messages) == 2

@@ -104,11 +104,6 @@ class Binary:
     code: bytes
 
 
-def load_binary(source: str, defines: Defines, capability: tuple[int, int]) -> bytes:
-    """Return a module's machine code for a device: see `load_binaries`."""
-    return load_binaries([ModuleRequest(source, defines)], capability)[0].code
-
-
 def load_binaries(
     requests: Sequence[ModuleRequest],
     capability: tuple[int, int],

@@ -111,13 +111,6 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         """The kernel for similar pairs, if it is in use."""
         return self._router.pruned
 
-    def use_family(self, family: KernelFamily) -> None:
-        """Go on with these kernels alone, for measurements; the sequences stay where they are."""
-        with self._device.current():
-            self._router.close()
-            self._router = Router(family, None)
-            self._router.open(self._context)
-
     def open_pair_filter(self, host: PairFilter, **options: int) -> CudaPairFilter:
         """Open a filter of pairs on the device, to be closed before the engine.
 

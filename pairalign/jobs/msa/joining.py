@@ -29,9 +29,6 @@ NEAREST = 16
 _AT_ONCE = 64
 """New sequences whose posteriors are in memory at a time."""
 
-CONFIDENT = 0.5
-"""The mean posterior of a residue with others in its column from which on it counts as sure."""
-
 
 class Joined(NamedTuple):
     """Sequences that were joined to an alignment.
@@ -43,7 +40,7 @@ class Joined(NamedTuple):
     width : int
     confident : ndarray of int64
         How many residues of each new sequence are aligned with confidence: with a mean posterior of
-        `CONFIDENT` or more.
+        0.5 or more.
     related : ndarray of bool
         Which new sequences have a relative in the alignment by their scores.
     """

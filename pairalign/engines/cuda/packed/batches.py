@@ -148,17 +148,6 @@ class PackedBatch:
     border_entries: int
     profile_bytes: int
 
-    def items_of(self, launch: Launch) -> Int32s:
-        """Return items, [n, 4]: first column, first place, place after the last, columns."""
-        return self._table(launch.items_at, launch.items)
-
-    def chunks_of(self, launch: Launch) -> Int32s:
-        """Return chunks, [n, 4]: item, first place, place after the last, 0."""
-        return self._table(launch.chunks_at, launch.chunks)
-
-    def _table(self, start: int, count: int) -> Int32s:
-        return self.tables[start : start + 16 * count].view(np.int32).reshape(count, 4)
-
     @cached_property
     def pairs(self) -> int:
         """Number of pairs."""
