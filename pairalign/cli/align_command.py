@@ -171,7 +171,7 @@ def _write(
             run.problem.others,
             run.scoring,
             run.want.detail,
-            threads=writer_type.threads_within(run.threads, 2 * run.memory_bytes),
+            threads=run.threads,
             piece=destination.piece,
             output=destination.output,
             **shown,

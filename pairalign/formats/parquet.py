@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -21,9 +20,8 @@ from pairalign.alignments.tables import (
     column_names,
 )
 from pairalign.base.error_types import PartsError
-from pairalign.formats.libraries import arrow
+from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.output import Output
-from pairalign.formats.parquet_footer import MAGIC, EncodedGroup, FooterBuilder, split_file
 from pairalign.formats.parts import Rows
 from pairalign.formats.schemas import SchemaError, check_parquet
 from pairalign.formats.writer import Content, Writer
@@ -78,7 +76,7 @@ class ParquetWriter(Writer):
     known_fields = frozenset(KNOWN_COLUMNS)
     needed_fields = ("query", "target")
     fields_once = True
-    thread_bytes = 32 << 20
+    held_bytes = 64 << 20
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         super().__init__(output, content, threads)
@@ -87,7 +85,7 @@ class ParquetWriter(Writer):
         self._names = [arrow_names(content.queries), arrow_names(content.targets)]
         self._schema = _with_statistics(_schema_of(content), content)
         self._ties = content.tie_counter(threads)
-        self._file: _TableFile | None = _TableFile(output, self._schema, threads)
+        self._file: _TableFile | None = _TableFile(output, self._schema)
 
     @classmethod
     def check(cls) -> None:
@@ -112,7 +110,7 @@ class ParquetWriter(Writer):
         parts: list[pa.Table] = []
         try:
             for table in _read_groups(files):
-                file = _TableFile(output, table.schema, threads) if file is None else file
+                file = _TableFile(output, table.schema) if file is None else file
                 for start, stop, ends in groups.cut(len(table), _offsets_of(table)):
                     parts.append(table[start:stop])
                     if ends:
@@ -140,7 +138,7 @@ class ParquetWriter(Writer):
     def _end_group(self) -> None:
         parts, self._parts = self._parts, []
         if self._file is None:
-            self._file = _TableFile(self._output, self._schema, self._threads)
+            self._file = _TableFile(self._output, self._schema)
         self._file.write(lambda: self._table(parts))
 
     def _table(self, parts: list[tuple[Alignments, _Counts]]) -> pa.Table:
@@ -230,61 +228,47 @@ class _Groups:
 
 
 class _TableFile:
-    """A Parquet file of which row groups are given; they are encoded beside each other.
+    """A Parquet file of which row groups are given; they are made and written beside the caller.
 
     Parameters
     ----------
     output : Output
     schema : pyarrow.Schema
-    threads : int
-        To encode on; each holds a row group or two.
     """
 
-    def __init__(self, output: Output, schema: pa.Schema, threads: int) -> None:
-        self._output = output
+    def __init__(self, output: Output, schema: pa.Schema) -> None:
+        import pyarrow.parquet as pq
+
         self._schema = schema
-        self._footer = FooterBuilder()
-        self._place = output.write(MAGIC)
-        self._ahead = threads
-        self._pool = ThreadPoolExecutor(threads, "parquet")
-        self._pending: deque[Future[EncodedGroup]] = deque()
+        self._sink = BytesSink(output)
+        self._file = pq.ParquetWriter(self._sink, schema, compression="zstd")
+        self._writing = ThreadPoolExecutor(1, "parquet")
+        self._before: Future[None] | None = None
 
     def write(self, make: Callable[[], pa.Table]) -> None:
-        """Add a row group, which is made on another thread."""
-        self._pending.append(self._pool.submit(lambda: _encode(make(), self._schema)))
-        self._drain(self._ahead)
+        """Add a row group, when the one before it is written."""
+        self._wait()
+        self._before = self._writing.submit(self._write, make)
 
-    def _drain(self, left: int) -> None:
-        while len(self._pending) > left:
-            group = self._pending.popleft().result()
-            self._footer.add(group.footer, self._place)
-            self._place += self._output.write(group.pages)
+    def _write(self, make: Callable[[], pa.Table]) -> None:
+        group = _with_own_dictionaries(make(), self._schema)
+        self._file.write_table(group, row_group_size=max(1, len(group)))
+
+    def _wait(self) -> None:
+        before, self._before = self._before, None
+        if before is not None:
+            before.result()
 
     def close(self) -> None:
         """Write the end of the file."""
-        self._drain(0)
-        self._pool.shutdown()
-        if self._place == len(MAGIC):
-            self._footer.add_nothing(_encode(None, self._schema).footer)
-        self._output.write(self._footer.footer())
+        self._wait()
+        self._writing.shutdown()
+        self._file.close()
 
     def abort(self) -> None:
         """Give up what waits; does nothing after `close`."""
-        self._pending.clear()
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _encode(table: pa.Table | None, schema: pa.Schema) -> EncodedGroup:
-    """Encode a row group, as a file of its own; None: a file without any."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, schema, compression="zstd") as file:
-        if table is not None:
-            group = _with_own_dictionaries(table, schema)
-            file.write_table(group, row_group_size=max(1, len(group)))
-    return split_file(memoryview(sink.getvalue()))
+        self._sink.give_up()
+        self._writing.shutdown(wait=False, cancel_futures=True)
 
 
 def _with_own_dictionaries(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -181,8 +181,8 @@ class Writer(Abortable):
         columns are not chosen.
     shows_confidence : bool
         Whether alignments by expected accuracy come with that of their columns.
-    thread_bytes : int
-        What a thread holds at most, where that is much.
+    held_bytes : int
+        What it holds at most, where that is much.
     shows_qualities : bool
         Whether it has the qualities of queries, where they are known.
     shown : int
@@ -228,7 +228,7 @@ class Writer(Abortable):
     adds_confidence: ClassVar[bool] = False
     shows_confidence: ClassVar[bool] = False
     shows_qualities: ClassVar[bool] = False
-    thread_bytes: ClassVar[int] = 0
+    held_bytes: ClassVar[int] = 0
     of_block: ClassVar[bool] = False
     default_fields: ClassVar[tuple[Field, ...] | None] = None
     known_fields: ClassVar[frozenset[str] | None] = None
@@ -256,12 +256,6 @@ class Writer(Abortable):
     def check(cls) -> None:
         """Raise FormatError if the format cannot be written here; before anything is opened."""
         return
-
-    @classmethod
-    def threads_within(cls, threads: int, memory_bytes: int) -> int:
-        """Return how many threads may write within half of a run's memory."""
-        most = memory_bytes // (2 * cls.thread_bytes) if cls.thread_bytes else threads
-        return max(1, min(threads, most))
 
     def write(self, alignments: Alignments) -> None:
         """Append alignments, in the order given. How they are cut into calls makes no difference.

@@ -62,9 +62,8 @@ class Table:
     def run_request(self, asked: AlignOptions, resources: Resources) -> RunRequest:
         """Return how a run wants its results; what the writer takes is left out of its memory."""
         writer, memory_bytes = self.writer_type, resources.used_memory_bytes
-        threads = writer.threads_within(resources.used_threads, memory_bytes)
-        if writer.thread_bytes:
-            left = max(memory_bytes - threads * writer.thread_bytes, memory_bytes // 2)
+        if writer.held_bytes:
+            left = max(memory_bytes - writer.held_bytes, memory_bytes // 2)
             resources = replace(resources, memory_bytes=left)
         in_report = asked.report is not None and asked.mode == "local"
         return RunRequest(

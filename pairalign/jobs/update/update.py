@@ -455,7 +455,7 @@ def _align(
             job.problem.others,
             job.scoring,
             job.want.detail,
-            threads=update.table.writer_type.threads_within(job.threads, job.memory_bytes),
+            threads=job.threads,
             output=output,
             significance=update.plan.significance,
             confidence=confidence_of(update.table, update.plan.request, update.asked.device, job),
