@@ -283,6 +283,3 @@ OVERLAP_FILTERS = ("auto", "none", "bitwise", "runs")
 
 COMMIT_SECONDS = 10.0
 """Work that a kill may cost a run with ``--resume``."""
-
-LOCAL_CLUSTER = "local:"
-"""Before the number of workers on this machine, instead of a scheduler's address."""

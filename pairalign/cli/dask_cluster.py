@@ -1,6 +1,5 @@
 """``--dask``: a command's shards as tasks on workers, merged in the end.
 
-Workers are those of a Dask cluster, or processes on this machine (`pairalign.cli.local_workers`).
 Every task runs the command itself, with ``--shard``, in a process of its own, and writes its part
 into a folder that all workers see. A part appears under its name when it is complete, so a task
 that runs twice, after its worker has died, does no harm.
@@ -10,9 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from pairalign.base.arguments import Shard
 from pairalign.base.dataclass import dataclass
@@ -20,7 +21,6 @@ from pairalign.base.declaration import make, request
 from pairalign.base.error_types import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
 from pairalign.cli.console import log
-from pairalign.engines.selection import list_devices, usable_cores
 from pairalign.formats.part_places import check_folder, clear_parts
 from pairalign.formats.parts import (
     is_complete,
@@ -40,24 +40,7 @@ from pairalign.requests.shared import ClusterOfMachinesOptions, ResumeOptions
 TASKS_A_WORKER = 8
 MOST_TASKS = 10_000
 _RETRIES = 3
-_LOCAL = "local:"
-
-
-class Workers(Protocol):
-    """What makes parts.
-
-    Attributes
-    ----------
-    count : int
-        How many parts it makes at a time.
-    """
-
-    count: int
-
-    def run(
-        self, command: list[str], shards: list[Shard], folder: str
-    ) -> Generator[Shard, None, None]:
-        """Make parts; yield each shard when its part is there."""
+_SHOWN_BYTES = 2000
 
 
 @request
@@ -65,37 +48,6 @@ class WorkersRequest(ClusterOfMachinesOptions, ResumeOptions, ResourcesOptions):
     """What is asked of a cluster: of a command, the options that are about it."""
 
     dask: str = ""
-
-    @property
-    def is_local(self) -> bool:
-        """Whether workers are processes on this machine."""
-        return self.dask.startswith(_LOCAL)
-
-    @property
-    def local_workers(self) -> int:
-        """How many there are on this machine."""
-        return int(self.dask.removeprefix(_LOCAL))
-
-    @property
-    def gpus_here(self) -> list[str]:
-        """Numbers of the GPUs that workers here share, one each; none: they use the CPU."""
-        framework, _, numbers = self.device.partition(":")
-        if framework not in ("auto", "cuda"):
-            return []
-        if numbers:
-            return list(numbers.split(","))
-        names = [device.name for device in list_devices() if device.usable]
-        return [name.partition(":")[2] for name in names if name.startswith("cuda:")]
-
-    @property
-    def resources_of_a_task(self) -> list[str]:
-        """Arguments that share this machine between its workers; others have their own."""
-        if not self.is_local:
-            return []
-        more = ["--device", "cuda"] if self.gpus_here else []
-        if self.threads is None:
-            more += ["--threads", str(max(1, usable_cores() // self.local_workers))]
-        return more
 
 
 def run_on_cluster(
@@ -193,9 +145,8 @@ def make_parts(
         if not done:
             clear_parts(folder, described)
         prepare_folder(folder)
-        command = [*parts.command, *asked.resources_of_a_task]
         shards = [(k, tasks) for k in range(1, tasks + 1) if k not in done]
-        _run_tasks(workers, command, shards, folder, job)
+        _run_tasks(workers, parts.command, shards, folder, job)
     return folder
 
 
@@ -221,24 +172,35 @@ def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
     """
     if os.path.exists(manifest_path(folder, *shard)):
         return shard
-    import subprocess
-
-    from pairalign.cli.local_workers import failed_shard, shard_command
-
     done = subprocess.run(
-        shard_command(command, shard, folder),
+        _shard_command(command, shard, folder),
         cwd=cwd,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=False,
     )
     if done.returncode:
-        raise RuntimeError(failed_shard(shard, done.stderr))
+        said = done.stderr.decode(errors="replace").strip()[-_SHOWN_BYTES:]
+        raise RuntimeError("shard {}/{}: ".format(*shard) + said)
     return shard
 
 
+def _shard_command(command: list[str], shard: Shard, folder: str) -> list[str]:
+    """Return the program and its arguments that make one part, in a process of its own.
+
+    It looks for modules where this process does: ``-m`` would look in the working directory first,
+    into which others may be able to write.
+    """
+    run = (
+        f"import sys; sys.path[:] = {sys.path!r}; from pairalign.cli.main import program; "
+        "sys.exit(program())"
+    )
+    arguments = [*command, "--output", folder, "--shard", "{}/{}".format(*shard)]
+    return [sys.executable, "-c", run, *arguments]
+
+
 def _run_tasks(
-    workers: Workers,
+    workers: _DaskWorkers,
     command: list[str],
     shards: list[Shard],
     folder: str,
@@ -257,7 +219,7 @@ def _run_tasks(
 
 
 class _DaskWorkers:
-    """The workers of a Dask cluster, see `Workers`."""
+    """The workers of a Dask cluster; `count` is how many parts they make at a time."""
 
     def __init__(self, client: Any, device: str) -> None:
         self._client = client
@@ -268,7 +230,10 @@ class _DaskWorkers:
     def run(
         self, command: list[str], shards: list[Shard], folder: str
     ) -> Generator[Shard, None, None]:
-        """Make parts; raises what a task has raised again and again."""
+        """Make parts, and yield each shard when its part is there.
+
+        Raises what a task has raised again and again.
+        """
         from distributed import as_completed
 
         futures = [
@@ -306,14 +271,8 @@ def _needed_resources(device: str, workers: Iterable[dict[str, Any]]) -> dict[st
 
 
 @contextmanager
-def _open_workers(asked: WorkersRequest) -> Iterator[Workers]:
+def _open_workers(asked: WorkersRequest) -> Iterator[_DaskWorkers]:
     """Find the workers that ``--dask`` names; they are let go in the end."""
-    address = asked.dask
-    if asked.is_local:
-        from pairalign.cli.local_workers import LocalWorkers
-
-        yield LocalWorkers(asked.local_workers, asked.gpus_here, _RETRIES)
-        return
     try:
         from distributed import Client
     except ImportError as error:
@@ -321,8 +280,8 @@ def _open_workers(asked: WorkersRequest) -> Iterator[Workers]:
             "--dask needs Dask, which is not installed: pip install 'pairalign[cluster]'"
         ) from error
     try:
-        client = Client(address)
+        client = Client(asked.dask)
     except (ValueError, OSError) as error:
-        raise DeviceError(f"--dask {address}: {error}") from error
+        raise DeviceError(f"--dask {asked.dask}: {error}") from error
     with client:
         yield _DaskWorkers(client, asked.device)

@@ -14,7 +14,7 @@ from pairalign.base.arguments import (
     parse_share,
     parse_size,
 )
-from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, LOCAL_CLUSTER
+from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD
 from pairalign.base.declaration import Kind
 
 _LEAST = -(1 << 60)
@@ -76,7 +76,7 @@ def _parse_device(text: str) -> str:
 
 
 def _parse_cluster(text: str) -> str:
-    if text.startswith(LOCAL_CLUSTER) and int(text.removeprefix(LOCAL_CLUSTER)) < 1:
+    if not text or text.startswith("local:"):  # which was for processes here
         raise ValueError
     return text
 
@@ -96,7 +96,7 @@ POSTERIOR = Kind(_parse_above_zero, f"{LEAST_POSTERIOR_THRESHOLD:g} to 1", above
 SMALL_NUMBER = Kind(_parse_above_zero, "a number above 0, such as 0.001", above=0)
 SECONDS = Kind(_parse_seconds, "a number of seconds, 0 or more")
 SHARD = Kind(parse_shard, f"K/N with K from 1 to N, and N up to {MOST_SHARDS:,}, such as 3/64")
-CLUSTER = Kind(_parse_cluster, "the address of a Dask scheduler, or local:N")
+CLUSTER = Kind(_parse_cluster, "the address of a Dask scheduler, such as tcp://host:8786")
 SHARE = Kind(parse_share, "a number from 0 to 1, or with %, such as 0.97 or 97%")
 RATIO = Kind(parse_ratio, "a number of 1 or more, such as 1.5")
 DEVICE = Kind(_parse_device, "auto, cpu, cuda, cuda:0,1, opencl or opencl:0,1")

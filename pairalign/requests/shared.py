@@ -558,9 +558,9 @@ class ClusterOfMachinesOptions(Asked):
     """Workers of a Dask cluster."""
 
     dask: str | None = option(
-        help="align on the workers of a Dask scheduler (pip install 'pairalign[cluster]'), or in N "
-        "processes here; parts go into the folder OUT.parts, which all workers must see",
-        metavar="ADDRESS|local:N",
+        help="align on the workers of a Dask scheduler (pip install 'pairalign[cluster]'); parts "
+        "go into the folder OUT.parts, which all workers must see",
+        metavar="ADDRESS",
         formerly="--cluster",
         kind=CLUSTER,
         group=ON_A_CLUSTER,

@@ -52,7 +52,7 @@ def started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         ("align large.fa -o x.paf --device cpu", ""),
         ("align large.fa -o x.paf --device opencl", ""),
         ("align large.fa -o x.paf --device cuda --device cpu", ""),
-        ("align large.fa -o x.paf --device cuda --dask local:2", ""),
+        ("align large.fa -o x.paf --device cuda --dask tcp://x:1", ""),
         ("merge large.fa -o x.paf", ""),
         ("verify large.fa large.fa", ""),
         ("verify large.fa large.fa --optimal", "auto"),

@@ -58,7 +58,7 @@ def test_a_folder_for_a_cluster_is_no_other(command, more, kind, tmp_path, monke
     path = tmp_path / f"{COMMANDS[command][1]}.parts"
     put(path, kind)
     before = seen(path)
-    assert run(tmp_path, monkeypatch, command, "--dask", "local:1", *more) in (1, 2)
+    assert run(tmp_path, monkeypatch, command, "--dask", "tcp://127.0.0.1:1", *more) in (1, 2)
     assert path.name in capfd.readouterr().err
     assert seen(path) == before
 
@@ -75,7 +75,7 @@ def test_parts_of_another_run_or_with_a_stranger_stay(stranger, more, tmp_path, 
     if stranger:
         (tmp_path / "o.paf.parts" / "notes.txt").write_text("mine")
     before = {path: (seen(path)) for path in (tmp_path / "o.paf.parts").iterdir()}
-    assert run(tmp_path, monkeypatch, "align", "--dask", "local:1", *more) == 1
+    assert run(tmp_path, monkeypatch, "align", "--dask", "tcp://127.0.0.1:1", *more) == 1
     error = capfd.readouterr().err
     assert ("notes.txt" if stranger else "of another run") in error
     assert {path: (seen(path)) for path in (tmp_path / "o.paf.parts").iterdir()} == before

@@ -235,14 +235,6 @@ def test_parts(measure: str, folder: Path, capfd: pytest.CaptureFixture[str]) ->
         assert not Path(command[command.index("-o") + 1]).exists()
 
 
-@pytest.mark.slow
-def test_workers(folder: Path) -> None:
-    asked = ["a.fa", "b.fa", "--strand", "both", "-q"]
-    assert main(["distance", *asked, "-o", "one.tsv"]) == 0
-    assert main(["distance", *asked, "-o", "all.tsv", "--dask", "local:2"]) == 0
-    assert Path("all.tsv").read_bytes() == Path("one.tsv").read_bytes()
-
-
 def test_a_damaged_head(folder: Path) -> None:
     from pairalign.formats.distance_parts import read_values
 

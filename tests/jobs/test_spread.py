@@ -96,27 +96,21 @@ def test_an_executor_of_dask(dask, here: str) -> None:
 
 
 @pytest.mark.slow
-def test_workers_on_this_machine(few_tasks: None, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["align", "in.fa", "-o", "one.fasta.gz", "-q", "--mode", "local"]) == 0
-    command = ["align", "in.fa", "-o", "all.fasta.gz", "-q", "--mode", "local"]
-    assert main([*command, "--dask", "local:2", "--device", "cpu"]) == 0
-    assert md5("all.fasta.gz") == md5("one.fasta.gz")
-    assert not os.path.exists("all.fasta.gz.parts")
-    assert capfd.readouterr().err == ""  # that workers start and end is no news
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("output", "command"),
     [
         ("out.parquet", ("align", "in.fa", "--mode", "local", "--min-score", "15")),
         ("out.sam", ("align", "in.fa", "--window", "9")),
+        ("out.fasta.gz", ("align", "in.fa", "--mode", "local")),
         ("hsps.paf", ("align", "in.fa", "--mode", "local", "--hsps", "3", "--min-score", "8")),
         ("hits.sam", ("align", "in.fa", "--mode", "local", "--max-hits", "2")),
         ("out.paf", ("overlap", "reads.fa", "--min-overlap", "60", "--dual")),
         ("out.gfa", ("overlap", "reads.fa", "--min-overlap", "60")),
         ("out.phylip", ("distance", "in.fa", "--measure", "kimura", "--lower")),
         ("out.tsv", ("distance", "gaps.fa", "--degap", "--gap-open", "9", "--matrix", "PAM250")),
+        ("both.tsv", ("distance", "reads.fa", "--strand", "both")),
+        ("ends.tsv", ("distance", "reads.fa", "--free-ends", "query-start,target-start")),
+        ("two.tsv", ("distance", "reads.fa", "more.fa", "--strand", "both")),
         ("out.nwk", ("tree", "in.fa", "--method", "mixed", "--measure", "score")),
     ],
 )
@@ -127,6 +121,7 @@ def test_commands_on_a_cluster(
     genome = "".join(rng.choice(list("ACGT"), 2000))
     starts = range(0, 1700, 60)
     Path("reads.fa").write_text("".join(f">r{i}\n{genome[i : i + 260]}\n" for i in starts))
+    Path("more.fa").write_text(f">more\n{genome[400:700][::-1]}\n>less\n{genome[90:200]}\n")
     Path("gaps.fa").write_text(Path("in.fa").read_text().replace("W", "W-"))
     assert main([*command, "-o", f"one.{output}", "-q"]) == 0
     assert main([*command, "-o", output, "-q", "--dask", here, "--device", "cpu"]) == 0
@@ -162,6 +157,17 @@ def test_a_task_that_runs_again_when_its_part_is_there() -> None:
     first = [os.stat(path) for path in (part, manifest)]
     assert dask_cluster.run_shard(command, (2, 3), folder, cwd) == (2, 3)
     assert [os.stat(path) for path in (part, manifest)] == first
+
+
+def test_modules_of_the_working_directory_are_not_loaded() -> None:
+    """Others may write there, as into the folder for temporary files."""
+    for name in ("numpy", "argparse", "pairalign"):
+        Path(f"{name}.py").write_text("open('harmed', 'w')\n")
+    command = ["align", "in.fa", "-q", "--format", "paf"]
+    os.mkdir("parts")
+    dask_cluster.run_shard(command, (2, 3), os.path.abspath("parts"), os.getcwd())
+    assert Path("parts/part-2-of-3.paf").exists()
+    assert not os.path.exists("harmed")
 
 
 def test_a_part_stays_until_the_same_command_has_made_it_again(
