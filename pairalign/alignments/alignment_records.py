@@ -10,12 +10,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from ctypes import Structure, c_int32, c_int64, c_void_p
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import END_GAPS
-from pairalign.base.dataclass import dataclass
 from pairalign.base.native import library
 from pairalign.base.texts import unquoted
 from pairalign.pairs.lists import NamesOf

@@ -8,7 +8,7 @@ docs/conventions.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
@@ -20,7 +20,6 @@ from pairalign.alignments.selectable import Selectable
 from pairalign.alignments.tables import make_table
 from pairalign.alignments.view import Alignment
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet

@@ -9,8 +9,8 @@ BLAST's (`run_along_query`), they run along the query and ``sstart`` is the larg
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FormatError
 from pairalign.pairs.want import Detail
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.dataclass import dataclass
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,6 @@ from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
 from pairalign.base.above import above
 from pairalign.base.biopython import check_biopython
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import cut_name
 from pairalign.base.notebooks import SHOWN_LINES, html_text
 from pairalign.sequences.sets import SequenceSet

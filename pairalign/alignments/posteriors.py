@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.above import above
-from pairalign.base.dataclass import dataclass
 from pairalign.base.notebooks import html_table
 from pairalign.sequences.sets import SequenceSet
 

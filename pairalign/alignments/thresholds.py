@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 from ctypes import Structure, c_int32, c_int64, c_void_p
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -22,7 +22,6 @@ from pairalign.alignments.identities import count_identity, name_identity, needs
 from pairalign.base.arguments import parse_ratio, parse_share
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import COVERAGES, END_GAPS, IDENTITIES
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import ScoringError
 from pairalign.base.native import library
 from pairalign.pairs.want import Detail

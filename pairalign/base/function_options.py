@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any, TypeVar
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import Option, options_of
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

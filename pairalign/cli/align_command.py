@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import decided_by
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log, say

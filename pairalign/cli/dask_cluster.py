@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from pairalign.base.arguments import Shard
-from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import make, request
 from pairalign.base.error_types import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
@@ -172,6 +171,8 @@ def run_shard(command: list[str], shard: Shard, folder: str, cwd: str) -> Shard:
     """
     if os.path.exists(manifest_path(folder, *shard)):
         return shard
+    import subprocess  # few runs need it
+
     done = subprocess.run(
         _shard_command(command, shard, folder),
         cwd=cwd,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from pairalign.alignments.alignments import concatenate
-from pairalign.base.dataclass import dataclass
 from pairalign.base.native import keep_freed_memory
 from pairalign.cli.console import log
 from pairalign.cli.dask_cluster import WorkersRequest, run_on_cluster, workers_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,6 @@ from pairalign.alignments.identities import count_coverage
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.above import above
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.notebooks import html_table
 from pairalign.sequences.sets import SequenceSet
 

@@ -11,11 +11,11 @@ bitwise parallel bulk computation technique on GPU. IPDPS Workshops, 2017.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.scoring.scoring import Scoring

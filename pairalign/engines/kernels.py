@@ -9,10 +9,10 @@ They add what depends on the device (`pairalign.engines.cuda.cuda_family.KernelF
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pairalign.base.choices import ALL_MODES, AUTO_KERNEL, MODES, TIES
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import DeviceError
 from pairalign.base.spelling import spelled
 from pairalign.pairs.want import Detail

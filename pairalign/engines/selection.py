@@ -8,9 +8,9 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.base.spelling import spelled
 from pairalign.engines.device.specification import parse_indices

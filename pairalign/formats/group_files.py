@@ -6,12 +6,12 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import GROUP_SUFFIXES
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FormatError, SplitError, describe_unreadable, shown_name
 from pairalign.base.texts import is_whole, lines_of, unquoted
 from pairalign.clusters.splits.groups import Groups, Membership, make_groups

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import SplitError, shown_name
 from pairalign.clusters.splits.groups import NameFinder
 from pairalign.clusters.splits.interaction_split import FOLD, InteractionSplit

@@ -15,11 +15,10 @@ import logging
 import os
 import stat
 import zlib
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import IO, Any
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import OutputError, PartsError
 from pairalign.base.part_file import PartFile
 from pairalign.base.run_files import is_regular, remove_open

@@ -6,6 +6,7 @@ import io
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -14,7 +15,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import PartsError
 from pairalign.formats.networks import edge_fields, edge_values
 from pairalign.formats.npz import Pieces, write_npz

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from pairalign.base.dataclass import dataclass
+from dataclasses import dataclass
 
 _NAMES = (("query", "qseqid"), ("target", "sseqid"))
 _SCORES = ("score", "raw")

@@ -17,11 +17,10 @@ import re
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks, read_range
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import OutputError, PartsError
 from pairalign.base.spelling import spelled
 from pairalign.formats.output import open_output

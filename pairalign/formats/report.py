@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FormatError
 from pairalign.formats.output import Path, open_output
 

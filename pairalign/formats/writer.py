@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -15,7 +16,6 @@ from pairalign.alignments.fields import TIES, TITLE_CODES, Field, run_along_quer
 from pairalign.alignments.tie_counts import TieCounter
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import OVERLAP_KINDS, WEIGHTS
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FormatError
 from pairalign.formats.carriers import Behind, Carrier, NativeCarrier
 from pairalign.formats.name_rules import NameRule

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.native import library
 from pairalign.pairs.windows import Window
 from pairalign.sequences.block_set import BlockSet

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ctypes import Structure, c_void_p
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.pairs.windows import Window
 
 Mask = npt.NDArray[np.bool_]

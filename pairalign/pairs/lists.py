@@ -13,13 +13,13 @@ import logging
 import os
 from collections.abc import Iterable
 from ctypes import Structure, c_int64, c_void_p
+from dataclasses import dataclass
 from typing import Any, Union
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FastaError, PairListError, shown_name
 from pairalign.base.native import library
 from pairalign.sequences.fasta_records import Source, read_text

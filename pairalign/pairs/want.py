@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
-
-from pairalign.base.dataclass import dataclass
 
 
 class Detail(IntEnum):

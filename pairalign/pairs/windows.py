@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW
-from pairalign.base.dataclass import dataclass
 from pairalign.pairs.positions import positions_of_numbers, window_positions
 
 Lengths = npt.NDArray[np.signedinteger[Any]]

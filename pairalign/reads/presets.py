@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from pairalign.base.dataclass import dataclass
 
 if TYPE_CHECKING:
     from pairalign.scoring.matrices import Number

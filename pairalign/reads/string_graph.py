@@ -12,6 +12,7 @@ E. W. Myers: The fragment assembly string graph. Bioinformatics 21 (Suppl. 2):ii
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,6 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
 from pairalign.base.choices import MUTUAL
-from pairalign.base.dataclass import dataclass
 from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, classify, overhangs
 
 Mask = npt.NDArray[np.bool_]

@@ -7,12 +7,13 @@ E. W. Myers: The fragment assembly string graph. Bioinformatics 21 (Suppl. 2):ii
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.reads.string_graph import Edges, make_edges
 from pairalign.sequences.sets import SequenceSet
 

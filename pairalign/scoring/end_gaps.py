@@ -12,14 +12,13 @@ column is entered: going on there at the price of an end gap is never worse than
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from decimal import Decimal
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import END_GAPS, TIES
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import ScoringError
 from pairalign.scoring.cigars import DELETION, INSERTION, Span
 from pairalign.scoring.matrices import Number, to_decimal

@@ -56,13 +56,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.dataclass import dataclass
 from pairalign.scoring.dna_tables import DNA_BACKGROUND, DNA_ODDS, DNA_STATES
 from pairalign.scoring.posterior_tables import (
     GAPS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pairalign.base.dataclass import dataclass
+from dataclasses import dataclass
 
 # Frequencies of ARNDCQEGHILKMFPSTWYV, and of aligned pairs (Do et al. 2005, as published with
 # ProbCons 1.12, public domain).

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeVar
 
@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.choices import END_GAPS, MODES, TIES
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import AlphabetError, ScoringError
 from pairalign.scoring.cigars import Span, read_columns
 from pairalign.scoring.defaults import choose_gap_costs, choose_table

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TypeVar
 
 from pairalign.base.choices import TIES
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import ScoringError
 from pairalign.scoring.given_matrices import Matrix
 from pairalign.scoring.matrices import Number

@@ -11,11 +11,11 @@ import io
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FastaError, shown_name
 from pairalign.sequences.fasta_records import clean
 from pairalign.sequences.python_sequences import field_of

@@ -11,12 +11,10 @@ Residues become small integer codes through a table of 256 entries, one per byte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
-
-from pairalign.base.dataclass import dataclass
 
 INVALID = 255
 

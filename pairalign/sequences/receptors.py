@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import AlphabetError, FastaError, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.sequences.airr import (

@@ -8,13 +8,13 @@ what was written, `pairalign.sequences.stored_set` checks when it is first read.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.checksum import add_to_checksum
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FastaError
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
 from pairalign.sequences.native_arrays import PADDING_BYTES, join_texts

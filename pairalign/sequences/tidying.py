@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +16,6 @@ import numpy.typing as npt
 
 from pairalign.base.arguments import parse_locus
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import shown_name
 from pairalign.base.texts import words_of
 from pairalign.sequences.sequence_records import Origin, Records

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import ctypes
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.native import library
 
 Doubles = npt.NDArray[np.float64]

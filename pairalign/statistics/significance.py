@@ -22,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
@@ -32,7 +32,6 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import MASKS
-from pairalign.base.dataclass import dataclass
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.lengths import distinct_lengths

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,6 @@ import numpy.typing as npt
 from pairalign.base.above import above
 from pairalign.base.biopython import check_biopython
 from pairalign.base.choices import SIMILARITY_MEASURES
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import DistanceError, shown_name
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.texts import words_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from pairalign.base.above import above
 from pairalign.base.arrays import Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.trees.distance_matrix import DistanceMatrix, first_place
 from pairalign.trees.linkage import cluster, cut_tree
 from pairalign.trees.tree_joining import equal_rows

@@ -7,10 +7,10 @@ character that means something in Newick, and what a program is known to stumble
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FormatError, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.sequences.sets import SequenceSet

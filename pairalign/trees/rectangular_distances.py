@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from pairalign.base.above import above
 from pairalign.base.choices import IDENTITY_MEASURES
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import DistanceError, MissingPackageError, shown_name
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.trees.annotated_data import DISTANCES, make_anndata

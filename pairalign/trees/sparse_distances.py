@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ import numpy.typing as npt
 
 from pairalign.base.above import above
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import MissingPackageError
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.trees.annotated_data import CONNECTIVITIES, DISTANCES, make_anndata

@@ -8,11 +8,10 @@ that is earlier in the input comes first.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-from pairalign.base.dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pairalign.base.above import above
 from pairalign.base.biopython import check_biopython
-from pairalign.base.dataclass import dataclass
 from pairalign.base.notebooks import html_text
 from pairalign.trees.ascii_tree import to_ascii
 from pairalign.trees.mafft import to_mafft

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import SplitError, shown_name
 from pairalign.sequences.sets import SequenceSet
 

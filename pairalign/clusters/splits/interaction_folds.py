@@ -12,10 +12,10 @@ import math
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 
 _LOOKS = 1_000_000
 """Ends of interactions that are looked at for all starts, about: some seconds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +12,6 @@ import numpy.typing as npt
 
 from pairalign.base.above import above
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.notebooks import html_table
 from pairalign.sequences.sets import SequenceSet
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import SplitError
 from pairalign.clusters.splits.network import Network
 from pairalign.clusters.splits.separators import Counts, Sizes, find_separator

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from pairalign.base.dataclass import dataclass
 from pairalign.clusters.splits.network import Network
 
 _LOOKS = 200_000

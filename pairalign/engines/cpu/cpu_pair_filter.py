@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import Structure, c_int32, c_int64, c_void_p
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -21,7 +22,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.byte_counts import count_bytes
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.cpu_engine import SharedSet, instruction_set_of

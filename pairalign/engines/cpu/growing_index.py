@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import Structure, c_void_p
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterable, Iterator
 from ctypes import Structure, c_int32, c_void_p
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -24,7 +25,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import CapacityError, ScoringError
 from pairalign.base.native import library
 from pairalign.base.spelling import spelled

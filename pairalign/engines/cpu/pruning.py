@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_int64
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.native import library
 
 # The order of pairalign::Pruning.

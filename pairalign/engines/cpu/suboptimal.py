@@ -15,7 +15,7 @@ import ctypes
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from ctypes import POINTER, c_int32, c_void_p
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.strands import to_original_strands
-from pairalign.base.dataclass import dataclass
 from pairalign.base.native import library
 from pairalign.engines.cpu.cpu_engine import instruction_set_of
 from pairalign.pairs.windows import Window

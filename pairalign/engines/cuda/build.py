@@ -19,9 +19,9 @@ import tempfile
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import KernelBuildError
 from pairalign.base.fork_lock import fork_lock
 from pairalign.base.part_file import PartFile

@@ -9,6 +9,7 @@ with an efficient backtracking routine on multiple GPUs. BMC Bioinformatics 12:1
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.choices import ALL_MODES
-from pairalign.base.dataclass import dataclass
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import DeviceContext, KernelFamily
 from pairalign.engines.device.assembly import Assembly

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ARITHMETICS
-from pairalign.base.dataclass import dataclass
 from pairalign.engines.cuda.build import ModuleRequest
 from pairalign.scoring.posterior_models import CODES, OF_STATES, PosteriorModel
 

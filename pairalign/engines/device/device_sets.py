@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import DeviceError
 from pairalign.sequences.residues import lay_out_residues
 from pairalign.sequences.sets import SequenceSet

@@ -9,13 +9,12 @@ of one row), so that results are put together by concatenation.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window, count_pairs, first_columns
 from pairalign.scoring.scoring import Scoring

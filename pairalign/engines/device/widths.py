@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pairalign.base.dataclass import dataclass
+from dataclasses import dataclass
+
 from pairalign.engines.device.device_sets import DeviceSet
 from pairalign.engines.device.tile_plan import Rectangle
 from pairalign.scoring.scoring import SCORE_LIMIT, Scoring

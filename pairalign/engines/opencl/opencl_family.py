@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.dataclass import dataclass
 from pairalign.engines.device.batch_pipeline import BatchPipeline
 from pairalign.engines.device.device_sets import DeviceSet, halve_batches
 from pairalign.engines.device.pinned_pool import PinnedPool

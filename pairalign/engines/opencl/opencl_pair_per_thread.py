@@ -9,7 +9,7 @@ with an efficient backtracking routine on multiple GPUs. BMC Bioinformatics 12:1
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.choices import ALL_MODES
-from pairalign.base.dataclass import dataclass
 from pairalign.engines.device.assembly import Assembly
 from pairalign.engines.device.batch_pipeline import BatchPipeline, BatchTask
 from pairalign.engines.device.tile_plan import BATCH_NUMBERS, Costs, Planner, Rectangle, TileBatch

@@ -21,7 +21,7 @@ linkage hold 12 bytes for each pair.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +32,6 @@ from pairalign.alignments.identities import needs_cigar
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import CLUSTER_ORDERS
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import ScoringError
 from pairalign.base.function_options import takes
 from pairalign.clusters.best_edges import BestEdges

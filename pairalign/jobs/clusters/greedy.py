@@ -11,7 +11,7 @@ other first: what becomes a representative among them is one for the rest of the
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.clusters.edge_clustering import GreedyLinkage
 from pairalign.engines.cpu.cpu_engine import CpuEngine, SharedSet
 from pairalign.engines.cpu.cpu_pair_filter import PairFilter

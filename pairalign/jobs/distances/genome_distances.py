@@ -19,6 +19,7 @@ accurate sequence alignment and clustering of viral genomes. Nat Methods 22:1191
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,6 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import AlphabetError, ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.groups import Groups

@@ -24,6 +24,7 @@ nothing is aligned the distance is 1 for identities and scores, `SATURATED` for 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,6 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import find_differences
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import IDENTITY_MEASURES, MEASURE_SUMMARIES, RECEPTOR_MEASURES
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import AlphabetError
 from pairalign.jobs.stages.transitions import count_ambiguous, count_transitions
 from pairalign.pairs.want import Detail

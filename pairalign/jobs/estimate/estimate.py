@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from pairalign.base.choices import WEIGHTS
-from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import make
 from pairalign.base.error_types import UsageError
 from pairalign.base.function_options import takes

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 from math import log
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import DeviceError
 from pairalign.jobs.run.work_sample import CPU_COSTS, FilterCosts
 

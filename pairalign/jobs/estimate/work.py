@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from pairalign.base.dataclass import dataclass
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.work_sample import Asked, FilterCosts, Left, WorkSample
 from pairalign.jobs.stages.threshold_engine import Steps

@@ -20,14 +20,13 @@ guide trees for multiple sequence alignment. Algorithms Mol Biol 5:21, 2010.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.dataclass import dataclass
 from pairalign.jobs.distances.measures import self_scores
 from pairalign.jobs.msa.relatives import part_points, parts_of_relatives, squares
 from pairalign.jobs.run.resources import Resources

@@ -17,7 +17,7 @@ the family, nor on other families of the same search.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import count
 from typing import NamedTuple
@@ -28,7 +28,6 @@ import numpy.typing as npt
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import whole_number
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import AlphabetError
 from pairalign.jobs.msa.grouping import Indices
 from pairalign.jobs.run.inputs import as_scoring

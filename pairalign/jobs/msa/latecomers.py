@@ -22,12 +22,11 @@ out to be aligned with confidence is none (`pairalign.jobs.msa.one_family`).
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.dataclass import dataclass
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, MOST_IN_TREE, Indices, ScoreDistances
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
 from pairalign.sequences.sets import SequenceSet

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.multiple import Unlike
-from pairalign.base.dataclass import dataclass
 from pairalign.base.distinct import first_of_each
 from pairalign.jobs.msa.grouping import Grouping, Indices, Join, subset
 from pairalign.jobs.msa.large import graft, residues_of

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +34,6 @@ import numpy.typing as npt
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import MultipleAlignment, Unlike, unlike_of
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import AlignmentFileError, CapacityError
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_msa import PosteriorGraph

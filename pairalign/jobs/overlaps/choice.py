@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
 
@@ -13,7 +13,6 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import CapacityError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.overlaps.sample import SampledPairs, chance_pairs, likely_pairs

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.alignments import concatenate
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import ScoringError
 from pairalign.base.function_options import takes
 from pairalign.jobs.overlaps.overlap_plan import plan_overlaps

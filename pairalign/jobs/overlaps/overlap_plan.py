@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import parse_share
-from pairalign.base.dataclass import dataclass
 from pairalign.base.spelling import spelled
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.inputs import as_scoring

@@ -7,10 +7,9 @@ filters stand before them is decided here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import DeviceError, ScoringError
 from pairalign.engines import Engine
 from pairalign.engines.filters import ScoreFilter, open_filters

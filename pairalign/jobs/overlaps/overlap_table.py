@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignment, Alignments
 from pairalign.alignments.tables import Tabular
 from pairalign.base.choices import MUTUAL, OVERLAP_KINDS
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FormatError
 from pairalign.base.notebooks import html_table
 from pairalign.formats import open_overlap_writer

@@ -8,13 +8,13 @@ its end, or a chimera.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.texts import quoted
 from pairalign.formats.output import open_output
 from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, overhangs

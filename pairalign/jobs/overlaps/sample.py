@@ -6,11 +6,12 @@ reversed ones, which have the same residues and runs of residues, but no common 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import SequenceSet
 

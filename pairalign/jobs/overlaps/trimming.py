@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,6 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
 from pairalign.base.choices import FASTQ_SUFFIXES
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FormatError
 from pairalign.formats.output import open_output
 from pairalign.jobs.overlaps.read_report import ReadReport, report_reads

@@ -6,12 +6,13 @@ without a value (below a threshold, or of sequences that were not aligned) are m
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import place_in_triangle
-from pairalign.base.dataclass import dataclass
 from pairalign.jobs.distances.guide_tree import build_tree
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,6 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_coverage
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import DistanceError
 from pairalign.jobs.distances.guide_tree import build_tree
 from pairalign.jobs.report.chosen import ChosenPairs, Doubles, ranking

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import accumulate
 from math import isqrt
 from operator import mul
@@ -19,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arguments import Shard, check_shard
-from pairalign.base.dataclass import dataclass
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import Lengths, Window, WindowGrid, count_pairs, cut_window
 

@@ -16,7 +16,7 @@ of equal runs the first; of equal alignments as ever (docs/conventions.md).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -25,7 +25,6 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import ScoringError
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.rotations import RotationSearch, align_list, free_target_ends, rotated

@@ -6,12 +6,11 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Protocol
 
 from pairalign.base.choices import COMPRESSED_SUFFIXES
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import PartsError
 from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.journal import Commit

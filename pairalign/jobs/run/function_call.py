@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import Rule, check, make
 from pairalign.base.function_options import refuse_unknown, taken_by
 from pairalign.jobs.run.inputs import (

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from copy import copy
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -37,7 +37,6 @@ from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import LIST_WINDOW, RANKS_OF_STATISTICS
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import CapacityError, PartsError
 from pairalign.base.spelling import left_out, spelled
 from pairalign.jobs.run.align import AlignmentJob

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import MODES, NAMES, TIES
 from pairalign.base.collection import no_collection
-from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import check, make
 from pairalign.base.error_types import ScoringError, UsageError
 from pairalign.base.spelling import spelled

@@ -7,7 +7,7 @@ wraps an engine and is one itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arguments import Shard
-from pairalign.base.dataclass import dataclass
 from pairalign.engines import Engine
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues

@@ -7,7 +7,7 @@ are not ranked again: their hits compete with the pairs that have a new sequence
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,6 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.best_hits import BestHits, hit_bytes, number_pairs
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import RANKS
-from pairalign.base.dataclass import dataclass
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.new_pairs import align_added
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from pairalign.base.arguments import Shard
-from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import stored
 from pairalign.base.run_files import remove_regular
 from pairalign.formats import WRITERS

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import make
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.run.memory import default_bytes, given_bytes

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import MASKS, ORIENTS, STRANDS
-from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import check
 from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled

@@ -6,10 +6,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from pairalign.base.dataclass import dataclass
 
 FILTER, SCORE, ALIGN, SUBOPTIMAL = "filter", "score", "align", "suboptimal"
 

@@ -7,6 +7,7 @@ exact integers: shards are cut by it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import STRANDS
-from pairalign.base.dataclass import dataclass
 from pairalign.jobs.run.blocks import Density
 from pairalign.jobs.run.procedure import PlannedJob
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues

@@ -7,12 +7,12 @@ violation of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.dataclass import dataclass
 from pairalign.formats.interaction_tables import read_interaction_folds
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import evalues_of, find_pairs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -15,7 +15,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import DEFAULT_WINDOW, LIST_WINDOW, STRANDS
-from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import check, make
 from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled

@@ -14,6 +14,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, overload
 
@@ -22,7 +23,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import SplitError, UsageError
 from pairalign.base.function_options import takes
 from pairalign.clusters.splits.interaction_split import InteractionSplit

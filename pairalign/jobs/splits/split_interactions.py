@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.declaration import options_of
 from pairalign.base.error_types import SplitError, UsageError
 from pairalign.base.function_options import refuse_unknown

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.dataclass import dataclass
 from pairalign.base.function_options import takes
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.formats.names import check_ending

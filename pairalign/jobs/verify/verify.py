@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from pairalign.alignments.alignment_records import (
 from pairalign.alignments.findings import format_findings
 from pairalign.alignments.tie_counts import TieCounter
 from pairalign.base.choices import END_GAPS, LIST_WINDOW
-from pairalign.base.dataclass import dataclass
 from pairalign.base.error_types import FormatError, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.formats.readers import RecordReader, open_reader

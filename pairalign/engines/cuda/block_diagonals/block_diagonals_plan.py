@@ -18,11 +18,11 @@ Scores only take ``8 n`` and nothing else.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.dataclass import dataclass
 from pairalign.engines.device.tile_plan import ALIGNMENT
 
 PAIR = np.dtype(

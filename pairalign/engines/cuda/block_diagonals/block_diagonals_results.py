@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import STATS_FIELDS, Alignments
-from pairalign.base.dataclass import dataclass
 from pairalign.engines.cuda.block_diagonals.block_diagonals_plan import PAIR, PROGRESS
 from pairalign.engines.cuda.buffers import Slot
 from pairalign.engines.cuda.cuda_family import DeviceContext

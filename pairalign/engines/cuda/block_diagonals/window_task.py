@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
-from pairalign.base.dataclass import dataclass
 from pairalign.engines.cuda.block_diagonals.block_diagonals_plan import (
     Layout,
     Shape,

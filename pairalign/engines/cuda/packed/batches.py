@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.dataclass import dataclass
 from pairalign.engines.cuda.cuda_family import Numbers
 from pairalign.engines.cuda.packed.tilings import Tiling
 from pairalign.engines.device.tile_plan import Rectangle

@@ -12,13 +12,12 @@ What follows from the sets alone is computed once; the rest takes native code so
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.base.distinct import distinct
 from pairalign.engines.cuda.packed.batches import Chosen, Kind, Launch, PackedBatch, Work
 from pairalign.engines.cuda.packed.memory_estimate import MemoryEstimate, sums_before

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import END_GAPS
-from pairalign.base.dataclass import dataclass
 from pairalign.engines.cuda.packed.tilings import MOST_COLUMNS, TIER
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.residues import sum_worth

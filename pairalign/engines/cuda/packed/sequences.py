@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.dataclass import dataclass
 from pairalign.engines.cuda.cuda_family import DeviceContext, DeviceSet
 from pairalign.engines.cuda.cuda_reverse_complement import OtherStrand
 from pairalign.pairs.windows import Window

@@ -7,6 +7,7 @@ kernels (`pairalign.engines.cuda.router`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.byte_counts import count_bytes
-from pairalign.base.dataclass import dataclass
 from pairalign.engines.cpu.pruning import Pruned, Pruning
 from pairalign.engines.cuda.block_diagonals.block_diagonals_results import Chosen
 from pairalign.engines.cuda.buffers import Slot

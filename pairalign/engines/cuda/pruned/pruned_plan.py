@@ -12,10 +12,11 @@ tried again with fewer warps and larger slabs if not.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.dataclass import dataclass
 from pairalign.pairs.want import Detail
 
 RESIDUE_SET = np.dtype(

@@ -6,11 +6,12 @@ residues of a sequence are worth together is added up once a sequence and not on
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int64s
-from pairalign.base.dataclass import dataclass
 from pairalign.scoring.scoring import Scoring
 
 CODES = 32
