@@ -1,7 +1,8 @@
 """GenBank, EMBL, UniProt (text and XML), Stockholm, Clustal and MSF as raw records, by Biopython.
 
-Its parsers see a file that ends as an error where they would wait for more lines; what a record
-says of its own length and checksum is compared with its residues.
+Its parsers see a file that ends as an error where they would wait for more lines. What they would
+pass over is an error as well, see `pairalign.sequences.database_lines`. What a record says of its
+own length and checksum is compared with its residues.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import io
 import logging
 import re
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 from pairalign.base.biopython import check_biopython
 from pairalign.base.error_types import FastaError, cut_name, shown_name
 from pairalign.base.spelling import spelled
+from pairalign.sequences.database_lines import check_database_lines, count_entries
 from pairalign.sequences.fasta_records import clean
 from pairalign.sequences.sequence_records import Records, join_records
 
@@ -50,6 +51,8 @@ _UNIPROT_SEQUENCE = re.compile(
     rb"^SQ +SEQUENCE +([0-9]{1,18}) AA;(?:[^\n]* ([0-9A-F]{16}) CRC64;)?", re.MULTILINE
 )
 """How long UniProt says that a sequence is, and its checksum; old releases have none."""
+_MARKS = re.compile(rb"^[ \t]+[*:. \t]+$", re.MULTILINE)
+"""Of Clustal below columns. Biopython wants its blanks at the end, which an editor may have cut."""
 _MOST_READS_AT_END = 100
 _MOST_OF_A_REASON = 300
 """Characters; Biopython quotes whole lines."""
@@ -103,64 +106,89 @@ def parse_database(
     """
     title = _TITLES[format]
     check_biopython(f"{name}: {title}")
-    from Bio import BiopythonWarning
+    from Bio import BiopythonWarning, SeqIO
 
+    parse: Any = SeqIO.parse  # which has no types
     if format in _ENDED and not text.rstrip().endswith(_END):
         raise FastaError(f"{name}: {title} without // at its end: the file is cut short")
+    records = _count_records(text, name, format)
+    if format == "clustal":
+        text = _MARKS.sub(b"", text)
+    file = _Text(_decoded(text))
     names: list[str] = []
     descriptions: list[str] = []
     bodies: list[bytes] = []
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", BiopythonWarning)
         try:
-            for record in _records(text, format):
+            # XML says itself how it is encoded.
+            for record in parse(io.BytesIO(text) if format == "uniprot-xml" else file, format):
                 residues = _residues(record, skip_empty=skip_empty)
                 own = str(record.id)
                 names.append(own)
                 rest = str(record.description).removeprefix(own).strip()
                 descriptions.append(f"{own} {rest}".strip().replace("\n", " "))
                 bodies.append(clean(residues, degap=degap))
+            if format != "uniprot-xml" and file.read().strip():
+                raise ValueError("more lines than Biopython reads, as behind an empty alignment")
         except FastaError as error:
             raise FastaError(f"{name}: record {len(names) + 1}: {error}") from None
         # Biopython's parsers raise whatever comes: ValueError, AssertionError, IndexError, ...
         except Exception as error:
-            reason = (
-                cut_name(" ".join(str(error).split()), _MOST_OF_A_REASON) or type(error).__name__
-            )
-            raise FastaError(f"{name}: record {len(names) + 1}: not {title}: {reason}") from error
+            reason = cut_name(" ".join(str(error).split()), _MOST_OF_A_REASON)
+            where = f"record {len(names) + 1}, in the lines up to {file.lines:,}"
+            reason = reason or f"a line that {title} does not have"
+            raise FastaError(f"{name}: {where}: not {title}: {reason}") from error
     _tell(said, name)
+    if records is not None and len(names) != records:
+        raise FastaError(
+            f"{name}: {title} of {records:,} records, of which {len(names):,} are read"
+        )
     if format == "swiss":
         _check_statements(text, name, names, bodies)
     return join_records(names, descriptions, bodies)
 
 
 class _Text(io.StringIO):
-    """A text that a parser cannot read for ever: some wait for a line after the last one."""
+    """A text that a parser cannot read for ever: some wait for a line after the last one.
 
+    `lines` says how many lines have been read.
+    """
+
+    lines = 0
     _reads_at_end = 0
 
     def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]
         line = super().readline(-1 if size is None else size)
+        self.lines += bool(line)
         if not line:
             self._reads_at_end += 1
             if self._reads_at_end > _MOST_READS_AT_END:
                 raise EOFError("it ends where a record was expected to go on")
         return line
 
+    def __next__(self) -> str:  # type: ignore[override]
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
 
-def _records(text: bytes, format: str) -> Iterator[Any]:
-    from Bio import SeqIO
 
-    parse: Any = SeqIO.parse  # which has no types
-    if format == "uniprot-xml":  # XML says itself how it is encoded
-        records: Iterator[Any] = parse(io.BytesIO(text), format)
-        return records
+def _count_records(text: bytes, name: str, format: str) -> int | None:
+    """Return how many records a text has where Biopython may pass over some; check its lines."""
+    if format == "uniprot-xml":
+        return count_entries(text, name)
+    if format in ("genbank", "embl", "swiss"):
+        paged = _RELEASE in text.lstrip().partition(b"\n")[0]
+        return check_database_lines(text, name, format, paged=paged)
+    return None
+
+
+def _decoded(text: bytes) -> str:
     try:
-        decoded = text.decode()
+        return text.decode()
     except UnicodeDecodeError:
-        decoded = text.decode("latin-1")
-    records = parse(_Text(decoded), format)
-    return records
+        return text.decode("latin-1")
 
 
 def _residues(record: Any, *, skip_empty: bool) -> bytes:
@@ -224,6 +252,7 @@ def _tell(said: list[warnings.WarningMessage], name: str) -> None:
     for message in dict.fromkeys(str(warning.message) for warning in said):
         if message.startswith(_WRONG_LENGTH):
             raise FastaError(
-                f"{name}: {cut_name(message, _MOST_OF_A_REASON)}: the file is cut short or damaged"
+                f"{name}: record with a wrong length: {cut_name(message, _MOST_OF_A_REASON)}: the "
+                "file is cut short or damaged"
             )
         log.warning("%s: %s", name, cut_name(" ".join(message.split()), _MOST_OF_A_REASON))

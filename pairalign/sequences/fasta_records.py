@@ -67,6 +67,11 @@ def parse_records(
         Keep those of FASTQ.
     stops : bool
         Whether ``.`` may be a stop, see `pairalign.sequences.dots`.
+
+    Raises
+    ------
+    FastaError
+        It does not look like FASTA or FASTQ; the message names it.
     """
     start = _find_first_record(text, name)
     headers, bodies, scores = _split_records(text, start, name)
@@ -178,7 +183,10 @@ def _find_first_record(text: bytes, name: str) -> int:
         raise FastaError(f"{name}: no sequence in the file")
     shown = ascii(line.decode("latin-1"))
     kind = "binary data" if b"\0" in text[:1000] else f"the text starts with {shown}"
-    raise FastaError(f"{name}: expected '>' (FASTA) or '@' (FASTQ) at the start, found {kind}")
+    number = text.count(b"\n", 0, start) + 1
+    raise FastaError(
+        f"{name}: line {number:,}: expected '>' (FASTA) or '@' (FASTQ) at the start, found {kind}"
+    )
 
 
 def _kept_qualities(body: bytes, scores: bytes, cleaned: bytes) -> bytes:

@@ -46,6 +46,8 @@ def parse_phylip(text: bytes, name: str, *, degap: bool) -> Records:
     first = _FIRST_LINE.match(text)
     assert first is not None
     count, columns = map(int, first.groups())
+    if not count or not columns:
+        raise FastaError(f"{name}: line 1: PHYLIP of {count} sequences and {columns} columns")
     lines = [line for line in text[first.end() :].split(b"\n") if line.strip()]
     found: list[_Rows] = []
     for rows in _readings(lines, count, columns):
@@ -91,7 +93,7 @@ def _interleaved(lines: list[bytes], count: int, cut: _Cut) -> _Rows:
     rows = [cut(line) for line in lines[:count]]
     parts = [[row] for _, row in rows]
     for number, line in enumerate(lines[count:]):
-        own = rows[number % count][0] if count else b""
+        own = rows[number % count][0]
         part = _joined(line)
         parts[number % count].append(part.removeprefix(own) if line[:1].strip() else part)
     joined = (b"".join(one) for one in parts)

@@ -88,9 +88,18 @@ def test_gaps_of_alignments_are_dropped_only_when_asked(format):
         (written(BASES, "genbank", "DNA")[:-3], "GenBank without // at its end"),
         (written(BASES, "genbank", "DNA").replace("70 bp", "80 bp"), "Expected sequence length 80"),
         (written(ROWS, "stockholm", "protein").replace("//", ""), "Stockholm without //"),
-        (SWISS.replace("AC   P62894; P00006;\n", "XX   \n"), "record 1: not UniProt: "),
+        (
+            SWISS.replace("AC   P62894; P00006;\n", "XX   \n"),
+            "1, in the lines up to 2: not UniProt",
+        ),
         (written({"AB1.1": None}, "genbank", "DNA"), "'AB1.1' has a length, but no residues"),
-        ("CLUSTAL X\n\na  MK\nb  MKV\n", "not Clustal: "),
+        ("CLUSTAL X\n\na  MK\nb  MKV\n", "not Clustal: a line that Clustal does not have"),
+        (written(BASES, "genbank", "DNA").replace("LOCUS       AB", "LOCUS AB"), "is 'LOCUS AB"),
+        (written(BASES, "embl", "DNA").replace("ID   AB", "id   AB"), "is 'id   AB"),
+        (">P1;a\nof a\nMK*\n>p1;b\nof b\nMK*\n", "line 4 is '>p1;b', expected >P1;NAME"),
+        (">P1;a\nof a\nMK*\n >P1;b\nof b\nMK*\n", "line 4 is '>P1;b', expected"),
+        ("# STOCKHOLM 1.0\n//\n# STOCKHOLM 1.0\na MKV\n//\n", "lines up to 3: not Stockholm"),
+        ("0 20\na MKTAYIAK\n", "line 1: PHYLIP of 0 sequences"),
     ],
 )
 def test_refused(text, message):
@@ -98,6 +107,20 @@ def test_refused(text, message):
         read_text(text)
     assert str(caught.value).startswith("<input>: ")
     assert message in str(caught.value)
+
+
+def test_clustal_without_the_blanks_at_its_ends():
+    blocks = "a  MKVL\nb  MKVI\n   ***\n\na  LAAG\nb  LSSG\n   *  *\n"
+    found = read_text(f"CLUSTAL W (1.83)\n\n{blocks}")
+    assert contents(found) == [("a", "MKVLLAAG"), ("b", "MKVILSSG")]
+
+
+@pytest.mark.parametrize("ends", ["", "*"])
+def test_fasta_with_names_as_of_pir(ends):
+    text = f">P1;a\nMKVLLAAG\nMKVI{ends}\n>b\nMKV\n"
+    assert contents(read_text(text)) == [("P1;a", "MKVLLAAGMKVI"), ("b", "MKV")]
+    text = text.replace(">b", ">P1;b")
+    assert contents(read_text(text))[1] == ("P1;b", "MKV")
 
 
 # A3M

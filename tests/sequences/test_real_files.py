@@ -150,7 +150,7 @@ def test_records_without_residues_are_left_out_when_asked(tmp_path, caplog):
             b"LNTWTYK",
             "record 1: its residues do not have the CRC64 1E4E",
         ),
-        ("genbank_protein.gb", b"181 qn\n", b"", "Expected sequence length 182, found 180"),
+        ("genbank_protein.gb", b"      181 qn\n", b"", "Expected sequence length 182, found 180"),
         (
             "embl_dna.embl",
             b"     gcc    ",
