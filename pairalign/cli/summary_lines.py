@@ -11,6 +11,7 @@ from typing import Any
 from pairalign.alignments.problem import Problem
 from pairalign.cli.console import say
 from pairalign.formats.output import open_output
+from pairalign.sequences.receptors import ReceptorSet
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.statements import describe_scoring
 
@@ -49,9 +50,8 @@ class Lines:
     def add_problem(self, problem: Problem) -> None:
         """Add what is aligned with what, and how it is scored."""
         self.add_sets(*problem.sets)
-        regions = getattr(problem.queries, "region_names", ())  # of receptors alone
-        if regions:
-            self.add("regions", ", ".join(regions))
+        if isinstance(problem.queries, ReceptorSet):
+            self.add("regions", problem.queries.summary)
         else:
             self.add("scoring", describe_scoring(problem.scoring))
 

@@ -18,7 +18,7 @@ from pairalign.formats.folds import check_places, fasta_of, fold_stem, write_tog
 from pairalign.formats.group_files import TableRows, fold_column, text_of
 from pairalign.formats.output import Path
 from pairalign.formats.splits import csv_text, write_rows
-from pairalign.sequences.python_sequences import field_of, is_table
+from pairalign.sequences.python_sequences import field_of, is_table, titles_of
 
 AnyInteractions = Any
 """A path, a table of pandas or polars, or rows whose first two items are names."""
@@ -137,7 +137,7 @@ def _read(path: str | os.PathLike[str]) -> InteractionTable:
 def _as_given(given: Any) -> InteractionTable:
     header: tuple[str, ...] = ()
     if is_table(given):
-        header = tuple(str(name) for name in getattr(given, "column_names", given.columns))
+        header = tuple(titles_of(given))
         given = zip(*(list(given[name]) for name in header), strict=True)
     if not isinstance(given, Iterable):
         raise TypeError(f"{_GIVEN}: found {given!r}, expected a path, a table or rows of names")

@@ -1,7 +1,8 @@
 """AIRR Rearrangement: a table of immune receptors, a chain a row, with tabs between its columns.
 
-The name of a receptor is its ``sequence_id``, its residues are its ``junction_aa``: CDR3 with the
-conserved residues on both sides of it (C, and F or W).
+The name of a receptor is its ``sequence_id``, or the number of its row, its residues are its
+``junction_aa``: CDR3 with the conserved residues on both sides of it (C, and F or W). Contigs of
+10x (``filtered_contig_annotations.csv``) are the same table under other names.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import contextlib
 import io
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from pairalign.base.error_types import FastaError, shown_name
 from pairalign.sequences.fasta_records import clean
-from pairalign.sequences.python_sequences import field_of
+from pairalign.sequences.python_sequences import field_of, titles_of
 from pairalign.sequences.sequence_records import Origin, Records, join_records
 
 log = logging.getLogger("pairalign")
@@ -26,9 +27,31 @@ log = logging.getLogger("pairalign")
 NAME, JUNCTION, PRODUCTIVE = "sequence_id", "junction_aa", "productive"
 LOOP_COLUMNS = {"cdr1": "cdr1_aa", "cdr2": "cdr2_aa", "cdr2.5": "cdr2.5_aa"}
 _KNOWN = {JUNCTION, "junction", "rearrangement_id", "v_call", PRODUCTIVE}
+_OF_10X = {
+    "contig_id": NAME,
+    "barcode": "cell_id",
+    "sample": "sample_id",
+    "chain": "locus",
+    "v_gene": "v_call",
+    "j_gene": "j_call",
+    "cdr3": JUNCTION,
+    "cdr1": "cdr1_aa",
+    "cdr2": "cdr2_aa",
+    "umis": "umi_count",
+    "reads": "consensus_count",
+}
+"""Columns of 10x's contigs, and what AIRR calls them."""
 _GENES = ("j_call", "v_call")
 _COUNTS = ("umi_count", "duplicate_count", "consensus_count")
-_NOT_PRODUCTIVE = {"f", "false", "0"}
+MISSING = {"", "na", "n/a", "none", "nan", "null", "<na>"}
+"""Fields, in small letters, that say that nothing is known."""
+_TRUTHS = {
+    **dict.fromkeys(("t", "true", "1", "1.0", "y", "yes", "productive"), True),
+    **dict.fromkeys(("f", "false", "0", "0.0", "n", "no", "unproductive"), False),
+}
+_IN_FRAME = {"vj_in_frame": False, "stop_codon": True}
+"""What of a row says that it is not productive, where it does not say so itself."""
+_OF_NO_CELL = {"is_cell": False, "high_confidence": False}
 _MOST_FIELD = 1 << 24
 
 
@@ -40,8 +63,9 @@ class Chain:
     ----------
     number : int
         Which row of the table, counted from 1.
-    name, cell, locus, v_gene : str
-        `locus` as ``TRB``; empty where the table does not say.
+    name, sample, cell, locus, v_gene : str
+        `locus` as ``TRB``; empty where the table does not say. `sample` is that of the cell: its
+        ``repertoire_id`` or ``sample_id``.
     junction : bytes
     loops : dict of str to str
         Residues of CDR1 and others that the table has columns of.
@@ -51,6 +75,7 @@ class Chain:
 
     number: int
     name: str
+    sample: str
     cell: str
     locus: str
     v_gene: str
@@ -60,9 +85,14 @@ class Chain:
 
 
 def is_airr(text: bytes) -> bool:
-    """Whether a text is AIRR Rearrangement, by the names of its columns."""
-    titles = set(_titles(text))
-    return NAME in titles and bool(titles & _KNOWN)
+    """Whether a text is AIRR Rearrangement, or 10x's contigs, by the names of its columns."""
+    return are_of_airr(_titles(text.partition(b"\n")[0]))
+
+
+def are_of_airr(titles: Iterable[str]) -> bool:
+    """Whether columns are those of rearrangements."""
+    names = {_name_in_airr(one) for one in titles}
+    return NAME in names and bool(names & _KNOWN)
 
 
 def is_airr_file(path: str) -> bool:
@@ -74,17 +104,24 @@ def is_airr_file(path: str) -> bool:
     return False
 
 
-def _titles(text: bytes) -> list[str]:
-    line = text.partition(b"\n")[0]
-    if b"\t" not in line:
-        return []
-    return [one.strip().strip('"') for one in line.decode("utf-8", "replace").split("\t")]
+def _titles(line: bytes) -> list[str]:
+    words = line.decode("utf-8", "replace").split(_delimiter(line))
+    return [one.strip().strip('"') for one in words] if len(words) > 1 else []
+
+
+def _delimiter(line: bytes) -> str:
+    return "\t" if b"\t" in line else ","
+
+
+def _name_in_airr(title: str) -> str:
+    return _OF_10X.get(title, title)
 
 
 def read_chains(text: bytes, source: str, *, degap: bool = False) -> list[Chain]:
-    """Read the rows of a table, less those whose ``productive`` is false: how many is logged.
+    """Read the rows of a table, less those that are of no receptor: how many is logged.
 
-    Such a junction has a stop codon or is out of frame, so it is of no receptor.
+    A junction that is not ``productive`` has a stop codon or is out of frame; where the table does
+    not say so, ``vj_in_frame`` and ``stop_codon`` do.
 
     Parameters
     ----------
@@ -103,22 +140,26 @@ def read_chains(text: bytes, source: str, *, degap: bool = False) -> list[Chain]
 
     csv.field_size_limit(_MOST_FIELD)
     decoded = io.StringIO(text.decode("utf-8", "replace"), newline="")
-    reader = csv.reader(decoded, "excel-tab", strict=True)
+    delimiter = _delimiter(text.partition(b"\n")[0])
+    reader = csv.reader(decoded, "excel-tab", delimiter=delimiter, strict=True)
+    rows = []
     try:
         titles = [one.strip() for one in next(reader)]
-        _check_titles(titles, source)
-        rows = enumerate((row for row in reader if row), 1)
-        return _productive(titles, rows, source, degap=degap)
+        for row in reader:
+            if any("\n" in field for field in row):
+                raise FastaError(f"{source}: line {reader.line_num}: a field goes over its line")
+            if row:
+                rows.append(row)
     except csv.Error as error:
         raise FastaError(f"{source}: line {reader.line_num}: {error}") from error
+    return _chains(titles, rows, source, degap=degap)
 
 
 def chains_of_table(table: Any, source: str = "the table") -> list[Chain]:
     """Return the rows of a DataFrame with the columns of AIRR; see `read_chains`."""
-    titles = [str(one) for one in getattr(table, "column_names", table.columns)]
-    _check_titles(titles, source)
-    rows = zip(*([field_of(one) for one in table[title]] for title in titles), strict=True)
-    return _productive(titles, enumerate(rows, 1), source)
+    titles = titles_of(table)
+    columns = [[field_of(one) for one in table[title]] for title in titles]
+    return _chains(titles, zip(*columns, strict=True), source)
 
 
 def _check_titles(titles: list[str], source: str) -> None:
@@ -130,53 +171,56 @@ def _check_titles(titles: list[str], source: str) -> None:
             raise FastaError(f"{source}: AIRR rearrangements without a column '{needed}'")
 
 
-def _productive(
-    titles: list[str],
-    rows: Iterable[tuple[int, Iterable[str]]],
-    source: str,
-    *,
-    degap: bool = False,
-) -> list[Chain]:
-    numbered = [(number, list(row)) for number, row in rows]
-    column = titles.index(PRODUCTIVE) if PRODUCTIVE in titles else None
-    kept = [
-        (number, row)
-        for number, row in numbered
-        if column is None
-        or "".join(row[column : column + 1]).strip().lower() not in _NOT_PRODUCTIVE
-    ]
-    if len(kept) < len(numbered):
-        left = f"{len(numbered) - len(kept):,}"
-        log.info("%s: %s rearrangements that are not productive left out", source, left)
-    return list(_chains(titles, kept, source, degap=degap))
-
-
 def _chains(
-    titles: list[str],
-    rows: Iterable[tuple[int, list[str]]],
-    source: str,
-    *,
-    degap: bool = False,
-) -> Iterator[Chain]:
-    for number, values in rows:
-        if len(values) != len(titles):
+    titles: list[str], rows: Iterable[Sequence[str]], source: str, *, degap: bool = False
+) -> list[Chain]:
+    is_10x = NAME not in titles
+    titles = [_name_in_airr(one) for one in titles] if is_10x else titles
+    _check_titles(titles, source)
+    loops = {loop: title for loop, title in LOOP_COLUMNS.items() if title in titles}
+    chains, left = [], 0
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(titles):
             raise FastaError(
-                f"{source}: record {number} has {len(values)} fields, expected {len(titles)}"
+                f"{source}: record {number} has {len(row)} fields, expected {len(titles)}"
             )
-        fields = dict(zip(titles, map(str.strip, values), strict=True))
-        name = fields.get(NAME, "")
-        if not name:
-            raise FastaError(f"{source}: record {number} has no {NAME}")
-        yield Chain(
+        pairs = zip(titles, map(str.strip, row), strict=True)
+        fields = {title: text for title, text in pairs if text.lower() not in MISSING}
+        name = fields.get(NAME, str(number))
+        what = f"{source}: record {number} {shown_name(name)}"
+        if is_10x and PRODUCTIVE in titles:  # None is said of contigs without CDR3
+            fields.setdefault(PRODUCTIVE, "F")
+        if _is_of_none(fields, what):
+            left += 1
+            continue
+        chain = Chain(
             number,
             name,
+            fields.get("repertoire_id") or fields.get("sample_id", ""),
             fields.get("cell_id", ""),
             _locus_of(fields),
             fields.get("v_call", ""),
             clean(fields.get(JUNCTION, "").encode(), degap=degap),
-            {loop: fields[title] for loop, title in LOOP_COLUMNS.items() if title in fields},
-            _count_of(fields, f"{source}: record {number} {shown_name(name)}"),
+            {loop: fields.get(title, "") for loop, title in loops.items()},
+            _count_of(fields, what),
         )
+        chains.append(chain)
+    if left:
+        log.info("%s: %s rearrangements that are not productive left out", source, f"{left:,}")
+    return chains
+
+
+def _is_of_none(fields: Mapping[str, str], what: str) -> bool:
+    """Whether a row is of no receptor."""
+    reasons = {PRODUCTIVE: False} if PRODUCTIVE in fields else _IN_FRAME
+    return any(_truth(fields, title, what) is one for title, one in (reasons | _OF_NO_CELL).items())
+
+
+def _truth(fields: Mapping[str, str], title: str, what: str) -> bool | None:
+    said = fields.get(title)
+    if said is not None and said.lower() not in _TRUTHS:
+        raise FastaError(f"{what}: {title} is {shown_name(said)}, expected T or F")
+    return None if said is None else _TRUTHS[said.lower()]
 
 
 def _locus_of(fields: Mapping[str, str]) -> str:

@@ -50,6 +50,11 @@ def is_table(sequences: object) -> bool:
     return len(getattr(sequences, "shape", ())) == 2 and hasattr(sequences, "columns")
 
 
+def titles_of(table: Any) -> list[str]:
+    """Return the names of the columns of a table."""
+    return [str(name) for name in getattr(table, "column_names", table.columns)]
+
+
 def columns_of(table: Any) -> tuple[list[object], list[object] | None]:
     """Return the residues and the names of the rows of a table; None: it has no names.
 
@@ -58,7 +63,7 @@ def columns_of(table: Any) -> tuple[list[object], list[object] | None]:
     TypeError
         It has no column of sequences, or several.
     """
-    titles = [str(name) for name in getattr(table, "column_names", table.columns)]
+    titles = titles_of(table)
     residues = [title for title in titles if title.lower() in RESIDUES]
     names = [title for title in titles if title.lower() in NAMES]
     if len(residues) != 1 or len(names) > 1:

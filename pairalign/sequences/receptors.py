@@ -20,6 +20,7 @@ from pairalign.base.arrays import Int64s
 from pairalign.base.error_types import AlphabetError, FastaError, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.sequences.airr import (
+    MISSING,
     Chain,
     chains_of_table,
     gene_of,
@@ -48,6 +49,7 @@ _CODES = np.full(256, len(RESIDUES), np.uint8)
 for _code, _letter in enumerate(RESIDUES):
     _CODES[[ord(_letter), ord(_letter.lower())]] = _code
 _MOST_RESIDUES = 1000
+_MOST_SHOWN = 5
 
 Loops = Mapping[str, Mapping[str, str]]
 """Residues of loops by V gene, then by loop; with gaps that align them, or without."""
@@ -93,9 +95,12 @@ class ReceptorSet(SequenceSet):
     Attributes
     ----------
     regions : tuple of Region
+    remark : str
+        What is to be said of it: of a table in which nothing tells the loops.
     """
 
     regions: tuple[Region, ...] = ()
+    remark: str = ""
 
     @cached_property
     def digest(self) -> str:
@@ -112,9 +117,10 @@ class ReceptorSet(SequenceSet):
         return _with_regions(super().reordered(order), self.regions, order)
 
     @property
-    def region_names(self) -> list[str]:
-        """Names of the regions that a chain has, CDR1 first."""
-        return list(dict.fromkeys(one.name.upper() for one in self.regions))
+    def summary(self) -> str:
+        """The regions that a chain has, CDR1 first; that no loops are known."""
+        names = dict.fromkeys(one.name.upper() for one in self.regions)
+        return self.remark or ", ".join(names)
 
 
 def _with_regions(
@@ -175,7 +181,8 @@ def read_receptors(
     sources : iterable of str, paths, file objects or DataFrames
     loci : tuple of str
         One, such as ``TRB``; or two, whose chains a cell has: the name of a receptor then is its
-        ``cell_id``. None: what the tables have, which is one.
+        ``cell_id``, after its sample's where a table has several. None: what the tables have,
+        which is one.
     v_genes : mapping, optional
         Loops by V gene, see `read_v_genes`; without it those of the columns ``cdr1_aa``,
         ``cdr2_aa`` and ``cdr2.5_aa`` that there are.
@@ -230,6 +237,8 @@ def _only_locus(parts: list[tuple[list[Chain], str]]) -> tuple[str, ...]:
 
 
 _Receptor = tuple[Chain, ...]
+_Cell = tuple[str, str]
+"""Its sample, and what it is called there."""
 
 
 def _make(
@@ -240,7 +249,10 @@ def _make(
     files = []
     for by_locus, name in parts:
         are_cells = len(by_locus) > 1
-        receptors = _cells(by_locus, name) if are_cells else [(one,) for one in by_locus[0]]
+        single: list[_Receptor] = [(one,) for one in by_locus[0]]
+        receptors = _cells(by_locus, name) if are_cells else single
+        if v_genes is not None:
+            receptors = _with_loops(receptors, v_genes, name)
         known.update({(name, one[0].number): one for one in receptors})
         files.append((records_of_chains([_joined(one) for one in receptors], name), name))
     records, source = join_files(files)
@@ -248,7 +260,39 @@ def _make(
     plain = SequenceSet(records, alphabet=PROTEIN, source=source)
     numbers = ((one.name, number) for one in plain.origins for number in one.numbers.tolist())
     chosen = [known[number] for number in numbers]
-    return _checked(_with_regions(plain, _regions(chosen, plain, v_genes)))
+    made = _checked(_with_regions(plain, _regions(chosen, plain, v_genes)))
+    if all(one.name == CDR3 for one in made.regions):
+        made.remark = f"no loops are known ({spelled('v_genes')}): CDR3 alone"
+    return made
+
+
+def _with_loops(receptors: list[_Receptor], v_genes: Loops, source: str) -> list[_Receptor]:
+    """Leave out receptors of V genes that are not known, with a message."""
+    found = []
+    unknown: dict[str, None] = {}
+    for receptor in receptors:
+        lost = [one.v_gene for one in receptor if _loops_of_gene(one, v_genes) is None]
+        unknown.update(dict.fromkeys(lost))
+        if not lost:
+            found.append(receptor)
+    genes = ", ".join(shown_name(one) if one else "none" for one in [*unknown][:_MOST_SHOWN])
+    if unknown and not found:
+        raise FastaError(f"{source}: {spelled('v_genes')} has none of its V genes, such as {genes}")
+    if unknown:
+        log.warning(
+            "%s: %s receptors left out, whose V genes %s has not: %s%s",
+            source,
+            f"{len(receptors) - len(found):,}",
+            spelled("v_genes"),
+            genes,
+            " and others" * (len(unknown) > _MOST_SHOWN),
+        )
+    return found
+
+
+def _loops_of_gene(chain: Chain, v_genes: Loops) -> Mapping[str, str] | None:
+    gene = gene_of(chain.v_gene)
+    return v_genes.get(gene) or v_genes.get(f"{gene}*01")
 
 
 def _joined(receptor: _Receptor) -> Chain:
@@ -263,31 +307,38 @@ def _joined(receptor: _Receptor) -> Chain:
 
 def _cells(by_locus: list[list[Chain]], source: str) -> list[_Receptor]:
     """Put the chains of each cell together; of several with residues the one seen most."""
-    best: list[dict[str, Chain]] = []
+    best: list[dict[_Cell, Chain]] = []
     more = 0
     for chains in by_locus:
-        of_cell: dict[str, Chain] = {}
+        of_cell: dict[_Cell, Chain] = {}
         for one in chains:
             if not one.cell:
                 raise FastaError(
                     f"{source}: record {one.number} {shown_name(one.name)} has no cell_id"
                 )
-            more += one.cell in of_cell
-            before = of_cell.setdefault(one.cell, one)
+            cell = one.sample, one.cell
+            more += cell in of_cell
+            before = of_cell.setdefault(cell, one)
             if (bool(one.junction), one.seen) > (bool(before.junction), before.seen):
-                of_cell[one.cell] = one
+                of_cell[cell] = one
         best.append(of_cell)
-    cells = list(dict.fromkeys(one.cell for chains in by_locus for one in chains))
+    cells = list(dict.fromkeys((one.sample, one.cell) for chains in by_locus for one in chains))
+    lone = [cell for cell in cells if not all(cell in of for of in best)]
     found = [tuple(of[cell] for of in best) for cell in cells if all(cell in of for of in best)]
     if more:
         log.info("%s: %s further chains of cells left out, seen less or empty", source, f"{more:,}")
-    if len(found) < len(cells):
-        lone = next(cell for cell in cells if not all(cell in of for of in best))
-        left = f"{len(cells) - len(found):,} cells (the first is {shown_name(lone)})"
+    if lone:
+        left = f"{len(lone):,} cells (the first is {shown_name(lone[0][1])})"
         log.info("%s: %s without one of the two chains left out", source, left)
     if not found:
         raise FastaError(f"{source}: no cell has both chains")
-    return found
+    if len({sample for sample, _ in cells}) == 1:
+        return found
+    return [tuple(_named_by_sample(one) for one in receptor) for receptor in found]
+
+
+def _named_by_sample(chain: Chain) -> Chain:
+    return replace(chain, cell=f"{chain.sample}_{chain.cell}".removeprefix("_"))
 
 
 def _regions(
@@ -298,7 +349,8 @@ def _regions(
         if v_genes is None:
             loops = _loops_of_columns(chains, made)
         else:
-            loops = _loops_of_genes(chains, made, v_genes)
+            found = [_loops_of_gene(one, v_genes) or {} for one in chains]
+            loops = {name: [one[name] for one in found] for name in next(iter(v_genes.values()))}
         for name, texts in loops.items():
             yield _region((place, chains[0].locus, name), [text.encode() for text in texts])
         yield _region((place, chains[0].locus, CDR3), [one.junction for one in chains])
@@ -320,22 +372,6 @@ def _loops_of_columns(chains: list[Chain], made: SequenceSet) -> dict[str, list[
             if not text:
                 raise FastaError(f"{made.source}: {made.record(index)} has no {name}_aa")
         found[name] = texts
-    return found
-
-
-def _loops_of_genes(chains: list[Chain], made: SequenceSet, v_genes: Loops) -> dict[str, list[str]]:
-    names = next(iter(v_genes.values())).keys()
-    found: dict[str, list[str]] = {name: [] for name in names}
-    for index, one in enumerate(chains):
-        gene = gene_of(one.v_gene)
-        loops = v_genes.get(gene) or v_genes.get(f"{gene}*01")
-        if loops is None:
-            raise FastaError(
-                f"{made.source}: {made.record(index)} has the V gene {one.v_gene or 'of no name'!r}"
-                f", which {spelled('v_genes')} has not"
-            )
-        for name in names:
-            found[name].append(loops[name])
     return found
 
 
@@ -383,7 +419,8 @@ def read_v_genes(source: Source) -> Loops:
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue
-        fields = [one.strip() for one in line.split("\t")]
+        words = map(str.strip, line.split("\t"))
+        fields = ["" if one.lower() in MISSING else one for one in words]
         loops = {one: fields[at] for one, at in columns.items() if at < len(fields)}
         gene = fields[place] if place < len(fields) else ""
         if not gene or len(loops) < len(columns) or not all(loops.values()):

@@ -269,7 +269,9 @@ def test_cells_have_the_chains_that_were_seen_most(caplog: pytest.LogCaptureFixt
         (CELLS.replace("c2", ""), ("TRA", "TRB"), "record 4 'a3' has no cell_id"),
         (CELLS.replace("CAVVF\t1", "CAVVF\tx"), ("TRA",), "record 4 'a3': umi_count is 'x', no"),
         (CELLS.replace("CAVVF", "CA_VF"), ("TRA",), "record 4 'a3': character '_' at position 3"),
-        (CELLS.replace("a3\t", "\t"), ("TRA",), "record 4 has no sequence_id"),
+        (CELLS.replace("c2", "None"), ("TRA", "TRB"), "record 4 'a3' has no cell_id"),
+        (CELLS.replace("CAVVF", "NA"), ("TRA",), "record 4 'a3' has no sequence"),
+        (CELLS.replace("a3\t", '"a3\n"\t'), ("TRA",), "line 6: a field goes over its line"),
         (CELLS.replace("a3\t", "a1\t"), ("TRA",), "record 4 'a1' has the name of record 1"),
         (CELLS.replace("a3\t", "a3\tx\t"), ("TRA",), "record 4 has 7 fields, expected 6"),
         (CELLS.replace("CAVVF\t1", "CAV"), ("TRA",), "record 4 has 5 fields, expected 6"),
@@ -288,7 +290,8 @@ def test_what_is_no_receptor_is_named(text: str, loci: tuple[str, ...], message:
 @pytest.mark.parametrize(
     ("genes", "message"),
     [
-        (GENES.replace("TRBV13*01", "TRBV2*01"), "record 5 'r4' has the V gene 'TRBV13*01', which"),
+        (GENES.replace("TRBV", "TRAV"), "v_genes has none of its V genes, such as 'TRBV10-1*01', "),
+        (GENES.replace("SYG....VKD", "NA"), "genes.tsv: line 3: expected gene, cdr1"),
         (GENES.replace("gene\t", "name\t"), "expected the columns gene, cdr1, cdr2, cdr2.5"),
         (
             GENES.replace("\tFVK....ESK", "\t"),
@@ -305,6 +308,22 @@ def test_v_genes_that_are_not_known(genes: str, message: str) -> None:
     Path("genes.tsv").write_text(genes)
     with pytest.raises(FastaError, match=message.replace("*", r"\*")):
         pairalign.distance("airr.tsv", measure="tcrdist", v_genes="genes.tsv")
+
+
+def test_receptors_of_unknown_v_genes_are_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    rows = [one.split() for one in OF_TCRDIST3]
+    lines = [f"r{k}\t{gene}\t{cdr3}" for k, (gene, cdr3) in enumerate(rows)]
+    Path("airr.tsv").write_text("sequence_id\tv_call\tjunction_aa\n" + "\n".join(lines))
+    Path("genes.tsv").write_text(GENES.replace("TRBV13*01", "TRBV2*01"))
+    found = pairalign.distance("airr.tsv", measure="tcrdist", v_genes="genes.tsv")
+    kept = [0, 1, 2, 3, 5, 6]
+    assert found.names == [f"r{k}" for k in kept]
+    expected = np.array(list(OF_TCRDIST3.values()))[np.ix_(kept, kept)]
+    assert np.array_equal(found.square(), expected)
+    assert (
+        "airr.tsv: 1 receptors left out, whose V genes v_genes has not: 'TRBV13*01'"
+        in caplog.messages
+    )
 
 
 def test_calls_of_genes_are_read_as_programs_write_them() -> None:
@@ -350,6 +369,74 @@ def test_tables_are_read_as_programs_write_them(change: Callable[[str], str]) ->
     assert [one.residues.upper() for one in found] == [one.residues for one in plain]
     distances = [pairalign.distance(one, measure="tcrdist").condensed for one in (found, plain)]
     assert np.array_equal(*distances)
+
+
+def test_a_row_without_a_name_has_its_number() -> None:
+    for missing in ("", "NA", "nan"):
+        assert read(CELLS.replace("a3\t", f"{missing}\t"), "TRA").names == ["a1", "4", "a4"]
+
+
+def test_a_cell_is_of_a_sample() -> None:
+    """Barcodes come again in each sample: chains of two samples are no cell."""
+    head, *rows = CELLS.splitlines()
+    one = [f"{row}\tS1\tNA" for row in rows]
+    two = [f"x{row}\tS1\tS2" for row in rows[:2]]
+    mixed = [f"m{rows[3]}\tS1\tS1", f"m{rows[3].replace('TRA', 'TRB')}\tS2\tS2".replace("ma", "n")]
+    title = f"{head}\tsample_id\trepertoire_id"
+    assert read("\n".join([title, *one]), "TRA", "TRB").names == ["c1", "c3"]
+    found = read("\n".join([title, *one, *two]), "TRA", "TRB")
+    assert found.names == ["S1_c1", "S1_c3", "S2_c1"]
+    with pytest.raises(FastaError, match="no cell has both chains"):
+        read("\n".join([title, *mixed]), "TRA", "TRB")
+
+
+CONTIGS = """barcode,is_cell,contig_id,high_confidence,chain,v_gene,productive,cdr3,cdr3_nt,umis
+c1,True,c1_contig_1,True,TRB,TRBV20-1,True,CSASTGRETQYF,TGT,7
+c1,True,c1_contig_2,True,TRA,TRAV1-2,True,CAVMDSNYQLIW,TGT,5
+c1,True,c1_contig_3,True,Multi,None,None,None,None,1
+c2,True,c2_contig_1,True,TRB,TRBV20-1,true,CSASTGRETQFF,TGT,7
+c2,True,c2_contig_2,True,TRA,TRAV1-2,TRUE,CAVMDSNYQLFW,TGT,5
+c2,False,c2_contig_3,True,TRA,TRAV1-2,True,CAVW,TGT,9
+"""
+
+
+def test_contigs_of_10x() -> None:
+    Path("contigs.csv").write_text(CONTIGS)
+    found = read_receptors(["contigs.csv"], ("TRA", "TRB"))
+    expected = {"c1": "CAVMDSNYQLIWCSASTGRETQYF", "c2": "CAVMDSNYQLFWCSASTGRETQFF"}
+    assert {one.name: one.residues for one in found} == expected
+    assert len(pairalign.read_fasta("contigs.csv", locus="TRB")) == 2
+    frame = pytest.importorskip("pandas").read_csv("contigs.csv")
+    with pytest.warns(UserWarning, match="no loops are known"):
+        assert pairalign.distance(frame, locus="TRA,TRB", measure="tcrdist").names == ["c1", "c2"]
+
+
+def test_that_no_loops_are_known_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("airr.tsv").write_text(CELLS)
+    assert main(["distance", "airr.tsv", "--locus", "TRB", "--measure", "tcrdist", "-o-"]) == 0
+    assert "no loops are known (--v-genes): CDR3 alone" in capsys.readouterr().err
+    with pytest.warns(UserWarning, match=r"no loops are known \(v_genes\): CDR3 alone"):
+        pairalign.distance("airr.tsv", locus="TRB", measure="tcrdist")
+
+
+def test_productive_is_said_in_many_ways() -> None:
+    head = "sequence_id\tlocus\tvj_in_frame\tstop_codon\tproductive\tjunction_aa\n"
+    said = {"a": "0.0", "b": "no", "c": "N", "d": "unproductive", "e": "1.0", "f": "NA", "g": "yes"}
+    rows = [f"{name}\tTRB\tT\tF\t{word}\tCASSF\n" for name, word in said.items()]
+    assert read(head + "".join(rows)).names == ["e", "f", "g"]
+    rows = ["h\tTRB\tF\tF\t\tCASSF\n", "i\tTRB\tT\tT\tNA\tCASSF\n", "j\tTRB\t\t\t\tCASSF\n"]
+    assert read(head + "".join(rows)).names == ["j"]
+    with pytest.raises(FastaError, match="record 1 'k': productive is 'maybe', expected T or F"):
+        read(head + "k\tTRB\tT\tF\tmaybe\tCASSF\n")
+    frame = pytest.importorskip("pandas").DataFrame(
+        {
+            "sequence_id": ["a", "b", "c", None],
+            "productive": [0.0, 1.0, float("nan"), 1.0],
+            "duplicate_count": [1.0, float("nan"), 2.0, 3.0],
+            "junction_aa": ["CASF", "CASSF", "CASTF", "CAF"],
+        }
+    )
+    assert read_receptors([frame]).names == ["b", "c", "4"]
 
 
 @pytest.mark.parametrize("said", ["F", "false", "FALSE"])

@@ -52,6 +52,7 @@ from pairalign.requests.distance_request import DistanceArguments, DistanceReque
 from pairalign.requests.resource_options import KernelResources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.requests.similar import ScoredArguments
+from pairalign.sequences.receptors import ReceptorSet
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.group_distances import GroupDistances
@@ -290,6 +291,8 @@ def distance(
         return found.similarities() if asked.similarity else found
     if asked.is_of_receptors:
         problem = read_receptor_problem(call.problem_request, v_genes)
+        if isinstance(problem.queries, ReceptorSet) and problem.queries.remark:
+            warnings.warn(problem.queries.remark, stacklevel=2)
     else:
         problem = call.read()
     if sparse:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import AlphabetError, FastaError, ScoringError
@@ -16,9 +16,9 @@ from pairalign.jobs.run.procedure import PlainProcedure, PlannedJob
 from pairalign.jobs.stages.receptor_engine import ReceptorEngine
 from pairalign.scoring.scoring import make_scoring
 from pairalign.scoring.scoring_request import ScoringRequest
-from pairalign.sequences.airr import JUNCTION
+from pairalign.sequences.airr import are_of_airr
 from pairalign.sequences.alphabets import PROTEIN
-from pairalign.sequences.python_sequences import is_table
+from pairalign.sequences.python_sequences import is_table, titles_of
 from pairalign.sequences.receptors import (
     Loops,
     ReceptorSet,
@@ -89,7 +89,7 @@ def _loops_of(given: GivenGenes) -> Loops:
 
 def _receptors(wanted: ProblemRequest, loops: Loops | None) -> ReceptorSet:
     given = wanted.sequences
-    is_airr = is_table(given) and JUNCTION in map(str, cast(object, given).columns)  # type: ignore[attr-defined]
+    is_airr = is_table(given) and are_of_airr(titles_of(given))
     if is_airr or isinstance(given, (str, os.PathLike)):
         locus = wanted.rules.locus
         loci = () if locus is None else tuple(locus.split(","))
