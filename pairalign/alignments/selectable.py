@@ -81,8 +81,8 @@ class Selectable(Tabular):
         -------
         ndarray of float64, shape (queries, targets)
             Of one set symmetric. The diagonal of ``"score"`` has what `own_scores` of
-            `pairalign.scoring.own_scores` knows; others have nan there. nan also for pairs that
-            are not there and where nothing is aligned.
+            `pairalign.scoring.own_scores` knows, that of ``"identity"`` is 1; others have nan
+            there. nan also for pairs that are not there and where nothing is aligned.
 
         Raises
         ------
@@ -98,7 +98,9 @@ class Selectable(Tabular):
             first, second = np.minimum(rows, columns), np.maximum(rows, columns)
             matrix[first, second] = values
             matrix[second, first] = matrix[first, second]
-            if measure == "score":
+            if measure == "identity":
+                np.fill_diagonal(matrix, 1.0)
+            elif measure == "score":
                 np.fill_diagonal(matrix, own_scores(found.queries, found.scoring))
         return matrix
 

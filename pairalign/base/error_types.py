@@ -45,6 +45,10 @@ class FastaError(PairalignError, ValueError):
     """An input file cannot be read as sequences."""
 
 
+class NoSequencesError(FastaError):
+    """An input file, or a set, has no sequence."""
+
+
 class AlphabetError(PairalignError, ValueError):
     """A sequence holds a residue that the scoring cannot use."""
 

@@ -142,6 +142,12 @@ def was_published(path: str) -> bool:
         return False
 
 
+def count_published(folder: str) -> int:
+    """Count the files in a folder that this process has completed since `forget_published`."""
+    start = os.path.join(os.path.realpath(folder), "")
+    return sum(path.startswith(start) and was_published(path) for path in list(_published))
+
+
 def forget_published() -> None:
     """Begin a run: what was completed before is no matter of it."""
     _published.clear()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.base.choices import CLUSTER_SUFFIXES, ON_DUPLICATE
 from pairalign.base.declaration import check
 from pairalign.base.error_types import PairalignError, shown_name
 from pairalign.cli.console import say
@@ -82,7 +82,7 @@ def run_audit(asked: AuditOptions) -> None:
     _describe(audit, lines)
     if groups is not None:
         _describe_left_out(first, groups, lines)
-    if asked.looks_across:
+    if asked.looks_across and (groups is None or len(first) > 1):
         least = fragment_identity(thresholds)
         labels = None if groups is None else groups.labels
         fragments = count_fragments(problem, labels, least, asked.strand, resources)
@@ -112,7 +112,7 @@ def _read(asked: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups 
         first, second = read_sets(problem_request(asked, asked.groups, asked.input))
         return first, second, None
     first, _ = read_sets(problem_request(asked, asked.input))
-    return first, None, read_groups(asked.groups, asked.read_as, first, columns)
+    return first, None, read_groups(asked.groups, asked.read_as, first, columns, several=True)
 
 
 def _read_table(asked: AuditOptions, columns: TableColumns) -> tuple[SequenceSet, Groups]:
@@ -120,9 +120,13 @@ def _read_table(asked: AuditOptions, columns: TableColumns) -> tuple[SequenceSet
     said, residues = read_table(asked.groups, asked.read_as, columns)
     request = sequences_request(asked, residues)
     rules = request.rules
+    names = [one.name for one in said]
+    if rules.on_duplicate == ON_DUPLICATE[0]:  # a sequence that is in several groups comes once
+        once = dict.fromkeys(zip(names, residues, strict=True))
+        names, residues = [name for name, _ in once], [text for _, text in once]
     known = SequenceSet.from_strings(
         residues,
-        [one.name for one in said],
+        names,
         alphabet=request.alphabet,
         degap=rules.degap,
         on_empty=rules.on_empty,
@@ -130,10 +134,11 @@ def _read_table(asked: AuditOptions, columns: TableColumns) -> tuple[SequenceSet
         source=asked.groups,
     )
     if rules.on_empty == "skip":
-        said = [one for one, text in zip(said, residues, strict=True) if text.strip()]
+        empty = {name for name, text in zip(names, residues, strict=True) if not text.strip()}
+        said = [one for one in said if one.name not in empty]
     if len(said) == len(known):  # repeated names may have been made unique
         said = [replace(one, name=name) for one, name in zip(said, known.names, strict=True)]
-    return known, make_groups(known, said, asked.groups)
+    return known, make_groups(known, said, asked.groups, several=True)
 
 
 def _describe(audit: Audit, lines: Lines) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.base.cores import usable_cores
 from pairalign.base.declaration import check
 from pairalign.cli.cluster_network import write_network
 from pairalign.cli.console import log, say
@@ -22,7 +23,6 @@ from pairalign.cli.report_option import report_of
 from pairalign.cli.summary import describe_steps
 from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.clusters.clusters import Clusters
-from pairalign.engines.selection import usable_cores
 from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.cluster_files import write_clusters
 from pairalign.formats.group_files import read_groups

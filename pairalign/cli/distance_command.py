@@ -14,6 +14,7 @@ from pairalign.base.choices import (
     PICTURES,
     TREE_SUFFIXES,
 )
+from pairalign.base.cores import usable_cores
 from pairalign.base.declaration import check
 from pairalign.base.error_types import DistanceError, FormatError
 from pairalign.base.native import share_heap
@@ -38,7 +39,6 @@ from pairalign.cli.planning import (
 )
 from pairalign.cli.report_option import ReportRequest, report_distances, report_of
 from pairalign.cli.summary_lines import Lines, say_summary
-from pairalign.engines.selection import usable_cores
 from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
 from pairalign.formats.distances import read_distances, write_distances
 from pairalign.formats.group_table import write_group_clusters, write_group_table

@@ -23,7 +23,7 @@ from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import prepare_folder
-from pairalign.jobs.msa.families import align_families
+from pairalign.jobs.msa.families import align_families, read_families
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import read_sets, sequences_request
@@ -59,7 +59,7 @@ def run_families(asked: MsaOptions) -> None:
             write_alignment(output, format, alignment, asked.order)
         columns += alignment.width
         unlike += alignment.named_unlike
-    lines = _summary(sets, columns)
+    lines = _summary(sets, columns, len(left) - len(sets))
     add_homologs(lines, found)
     add_unlike(lines, unlike)
     lines.add_time(time.perf_counter() - started)
@@ -165,16 +165,18 @@ def _left_of(asked: MsaOptions, places: dict[str, str]) -> dict[str, str]:
 
 def _read(asked: MsaOptions, format: str, places: dict[str, str]) -> dict[str, SequenceSet]:
     """Read all families, so that none is refused after others have been aligned."""
-    sets = {place: read_sets(sequences_request(asked, path))[0] for place, path in places.items()}
+    sets = read_families({k: sequences_request(asked, path) for k, path in places.items()})
     for sequences in sets.values():
         check_msa_names(sequences, format)
     return sets
 
 
-def _summary(sets: dict[str, SequenceSet], columns: int) -> Lines:
+def _summary(sets: dict[str, SequenceSet], columns: int, empty: int) -> Lines:
     count = sum(map(len, sets.values()))
     text = f"{len(sets):,} of {count:,} sequences"
     lines = Lines()
     lines.add("families", text, families=len(sets), sequences=count)
+    if empty:
+        lines.add("left out", f"{empty:,} without residues", families_left_out=empty)
     lines.add("columns", f"{columns:,}", columns=columns)
     return lines

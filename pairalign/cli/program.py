@@ -403,11 +403,14 @@ def _left_by(asked: Asked) -> str:
     output = _output(asked)
     if output == "-":
         return ""
-    from pairalign.base.part_file import was_published
+    from pairalign.base.part_file import count_published, was_published
 
     if was_published(output):
         return f"; '{output}' is complete"
     goes_on = ", the same command goes on" if getattr(asked, "resume", False) else ""
+    if finished := count_published(output):
+        goes_on = goes_on or (", with --resume it goes on" if hasattr(asked, "resume") else "")
+        return f"; {finished:,} files in '{output}' are complete{goes_on}"
     return f"; '{output}' was not written{goes_on}"
 
 

@@ -6,11 +6,11 @@ An engine is imported when it is opened or asked about: a CPU run loads no code 
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import DeviceError, KernelBuildError
 from pairalign.base.spelling import spelled
 from pairalign.engines.device.specification import parse_indices
@@ -47,13 +47,6 @@ class DeviceInfo:
     name: str
     usable: bool
     description: str
-
-
-def usable_cores() -> int:
-    """Cores that this process may run on."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def list_devices() -> list[DeviceInfo]:

@@ -53,6 +53,8 @@ def read_groups(
     format: str | None,
     sequences: SequenceSet,
     columns: TableColumns = USUAL_COLUMNS,
+    *,
+    several: bool = False,
 ) -> Groups:
     """Read groups of sequences of a set.
 
@@ -65,6 +67,8 @@ def read_groups(
     sequences : SequenceSet
     columns : TableColumns
         Of ``folds``.
+    several : bool
+        Whether a sequence may be in more than one group.
 
     Raises
     ------
@@ -80,7 +84,7 @@ def read_groups(
     and USEARCH's. ``tsv`` has a representative and a member a line, as MMseqs2 and DIAMOND write
     it; or it is the table of ``pairalign cluster``, by its header.
     """
-    return make_groups(sequences, _read_said(path, format, columns), path)
+    return make_groups(sequences, _read_said(path, format, columns), path, several=several)
 
 
 def read_named_groups(path: str, format: str | None = None) -> tuple[list[str], Int32s]:

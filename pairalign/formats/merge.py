@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
+from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import PartsError
 from pairalign.formats import WRITERS
 from pairalign.formats.distance_parts import FORMAT as DISTANCES
@@ -64,7 +65,7 @@ def merge(
     manifests = read_manifests(folder)
     refuse_inputs(whole, map(str, pathlib.Path(folder).glob("part-*")))
     check_writable(whole)
-    used = len(os.sched_getaffinity(0)) if threads is None else threads
+    used = usable_cores() if threads is None else threads
     if manifests[0].format == DISTANCES:
         if are_of_two_sets(manifests):
             rectangle_format(whole, format)

@@ -172,6 +172,12 @@ class WeightOptions(Asked):
     )
 
 
+class PairArguments(ProblemArguments, ResourceArguments, StrandArguments, total=False):
+    """Types of what `pairalign.align_pair` takes besides two sequences, scoring and mode."""
+
+    objective: Literal["score", "mea"]
+
+
 class AlignArguments(
     ProblemArguments,
     ThresholdArguments,

@@ -25,7 +25,7 @@ from itertools import zip_longest
 from typing import IO, Any
 
 from pairalign.base.biopython import check_biopython
-from pairalign.base.error_types import FastaError, describe_unreadable
+from pairalign.base.error_types import FastaError, NoSequencesError, describe_unreadable
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import without_mark
 from pairalign.sequences.compression import decompress
@@ -177,10 +177,10 @@ def _find_first_record(text: bytes, name: str) -> int:
     if text[start : start + 1] in (b">", b"@"):
         return start
     if not text:
-        raise FastaError(f"{name}: the file is empty")
+        raise NoSequencesError(f"{name}: the file is empty")
     line = text[start : start + 200].split(b"\n", 1)[0][:40]
     if not line.strip():
-        raise FastaError(f"{name}: no sequence in the file")
+        raise NoSequencesError(f"{name}: no sequence in the file")
     shown = ascii(line.decode("latin-1"))
     kind = "binary data" if b"\0" in text[:1000] else f"the text starts with {shown}"
     number = text.count(b"\n", 0, start) + 1

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pairalign.base.fork_lock  # noqa: F401
 from pairalign.base.byte_counts import count_bytes, has_none
 from pairalign.base.choices import ON_DUPLICATE, ON_EMPTY
-from pairalign.base.error_types import FastaError, shown_name
+from pairalign.base.error_types import FastaError, NoSequencesError, shown_name
 from pairalign.base.notebooks import html_table
 from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import (
@@ -406,7 +406,7 @@ class SequenceSet:
 
     def _check_names(self) -> None:
         if not self.names:
-            raise FastaError(f"{self.source}: no sequences, expected at least one")
+            raise NoSequencesError(f"{self.source}: no sequences, expected at least one")
         if self._are_names_plain():
             return
         seen: dict[str, int] = {}

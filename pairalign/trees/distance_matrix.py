@@ -17,12 +17,15 @@ import numpy.typing as npt
 from pairalign.base.above import above
 from pairalign.base.biopython import check_biopython
 from pairalign.base.choices import SIMILARITY_MEASURES
+from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import DistanceError, shown_name
+from pairalign.base.frames import make_frame
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.texts import words_of
 from pairalign.trees.annotated_data import DISTANCES, make_anndata
 
 if TYPE_CHECKING:
+    import pandas
     from anndata import AnnData
     from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
 
@@ -202,6 +205,21 @@ class DistanceMatrix:
             raise ValueError("the square matrix is made of a triangle: it cannot but be copied")
         return self.square(np.float32 if dtype is None else dtype)
 
+    def to_pandas(self) -> pandas.DataFrame:
+        """Convert to a ``pandas.DataFrame``.
+
+        Returns
+        -------
+        pandas.DataFrame
+            `square`; its index and its columns are the names.
+
+        Raises
+        ------
+        MissingPackageError
+            pandas is not installed.
+        """
+        return make_frame(self.square(), self.names, self.names)
+
     def to_anndata(self) -> AnnData:
         """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).
 
@@ -242,7 +260,7 @@ def summarize(values: Floats) -> tuple[float, float, float]:
     if len(starts) == 1:  # no thread is needed for it
         low, high, sum_ = of_piece(0)
         return low, high, sum_ / len(values)
-    with ThreadPoolExecutor(min(len(starts), os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(len(starts), usable_cores())) as pool:
         lows, highs, sums = zip(*pool.map(of_piece, starts), strict=True)
     return float(np.min(lows)), float(np.max(highs)), sum(sums) / len(values)
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from pairalign.base.above import above
 from pairalign.base.choices import IDENTITY_MEASURES
-from pairalign.base.error_types import DistanceError, MissingPackageError, shown_name
+from pairalign.base.error_types import DistanceError, shown_name
+from pairalign.base.frames import make_frame
 from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.trees.annotated_data import DISTANCES, make_anndata
 from pairalign.trees.distance_matrix import (
@@ -135,11 +136,7 @@ class RectangularDistances:
         MissingPackageError
             pandas is not installed.
         """
-        try:
-            from pandas import DataFrame
-        except ImportError:
-            raise MissingPackageError("a DataFrame needs pandas: pip install pandas") from None
-        return DataFrame(self.values, self.query_names, self.target_names)
+        return make_frame(self.values, self.query_names, self.target_names)
 
     def to_anndata(self) -> AnnData:
         """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).

@@ -7,9 +7,11 @@ import io
 import random
 import shutil
 import subprocess
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from brute_splits import brute_identities
 from commands import run
@@ -285,3 +287,71 @@ def test_the_table_of_cluster_with_abundances(tmp_path: Path) -> None:
     done = run("cluster", *asked, "--extend", "c.tsv", "-o", "d.tsv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "c.tsv").read_bytes() == (tmp_path / "d.tsv").read_bytes()
+
+
+LEAK = {"a": "MKVLAAGIVGLLLAQWERTYH", "b": "MKWWWQERTPLIASDF", "c": "MKVLAAGIVGLLLAQWERTYA"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("f.csv", "name,fold\na,train\na,test\nb,train\n", [("a", "train", "a", "test")]),
+        (
+            "f.csv",
+            "name,fold\na,x\na,y\na,z\n",
+            [("a", "x", "a", "y"), ("a", "x", "a", "z"), ("a", "y", "a", "z")],
+        ),
+        (
+            "f.csv",
+            "name,fold\na,x\na,y\nc,y\n",
+            [("a", "x", "a", "y"), ("a", "x", "c", "y")],
+        ),
+        ("c.tsv", "b\tb\nc\tc\nb\tc\n", [("c", "b", "c", "c")]),
+    ],
+)
+def test_a_sequence_in_two_groups_is_a_violation(
+    tmp_path: Path, name: str, text: str, expected: list[tuple[str, ...]]
+) -> None:
+    """However short it is: with itself it is the same sequence."""
+    groups = tmp_path / name
+    groups.write_text(text)
+    found = pairalign.audit(groups, LEAK, min_identity=0.9, device="cpu")
+    across = [row[1:5] for row in found if row[0] == "across"]
+    assert across == expected
+    path = tmp_path / "s.fa"
+    path.write_text("".join(f">{key}\n{value}\n" for key, value in LEAK.items()))
+    run = ["audit", str(groups), str(path), "-q", "--min-identity", "0.9", "-o"]
+    assert main([*run, str(tmp_path / "out.csv")]) == 1
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 1 + len([*found])
+
+
+def test_a_table_with_sequences_has_one_in_two_folds(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("".join(["name,seq,fold\n", *(f"a,{LEAK['a']},{k}\n" for k in ("x", "y"))]))
+    run = ["audit", str(table), "--sequence-column", "seq", "-q", "-o", str(tmp_path / "out.csv")]
+    assert main(run) == 1
+    assert (tmp_path / "out.csv").read_text().splitlines()[1:] == ["across,a,x,a,y,1.000000"]
+
+
+def test_what_python_has_is_audited() -> None:
+    """Splits and clusters with their own thresholds; names and folds."""
+    with pytest.raises(pairalign.errors.UsageError, match="a split or clusters alone"):
+        pairalign.audit({"a": "x"})
+    parts = pairalign.split(LEAK, min_identity=0.5, folds=2, tolerance=0.9, device="cpu")
+    assert len(pairalign.audit(parts, device="cpu")) == 0
+    moved = replace(parts, folds=np.array([0, 1, 1], np.int32))
+    assert [row[1:5] for row in pairalign.audit(moved, device="cpu")] == [("a", "0", "c", "1")]
+    clusters = pairalign.cluster(LEAK, min_identity=0.9, device="cpu")
+    assert len(pairalign.audit(clusters, device="cpu")) == 0
+    wrong = replace(clusters, labels=np.array([0, 0, 1], np.int32))
+    kinds = {row[0] for row in pairalign.audit(wrong, device="cpu")}
+    assert kinds == {"across", "under"}
+    for folds in ({"a": 0, "b": 1, "c": 1}, {"a": "x", "b": "y", "c": "y"}):
+        found = pairalign.audit(folds, LEAK, min_identity=0.5, device="cpu")
+        first, second = str(folds["a"]), str(folds["c"])
+        assert [row[1:5] for row in found] == [("a", first, "c", second)]
+    with pytest.raises(pairalign.errors.SplitError, match="no sequence 'z'"):
+        pairalign.audit({"a": "x", "z": "y"}, LEAK, device="cpu")
+    with pytest.raises(pairalign.errors.UsageError, match="read_as='folds'"):
+        pairalign.audit({"a": "x", "b": "y", "c": "z"}, LEAK, device="cpu")
+    assert len(pairalign.audit(LEAK, LEAK, min_identity=0.9, device="cpu")) == 5  # train and test

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -150,3 +152,48 @@ def test_names_of_files_come_apart(files: list[str], capsys: pytest.CaptureFixtu
         capsys.readouterr().err
     )
     assert not Path("made").exists()
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", ">a\n>b\n", ">a\n\n>b\n--\n"])
+def test_a_family_without_residues_is_left_out(
+    files: list[str], capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    Path("empty.fa").write_text(text)
+    run = ["msa", files[1], "empty.fa", files[-1], "-o", "out", "--format", "afa"]
+    assert main(run) == 0
+    assert sorted(path.name for path in Path("out").iterdir()) == ["one.afa", "two.afa"]
+    said = capsys.readouterr().err
+    assert "a family without residues is left out: empty.fa" in said
+    assert "1 without residues" in said
+    Path("other.fa").write_text(text)
+    assert main(["msa", "empty.fa", "other.fa", "-o", "none", "--format", "afa"]) == 1
+    assert not Path("none").exists()
+
+
+def test_a_record_without_residues_in_a_family_is_an_error(files: list[str]) -> None:
+    Path("part.fa").write_text(">a\nMKV\n>b\n")
+    assert main(["msa", files[1], "part.fa", "-o", "out", "--format", "afa"]) == 1
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_who_stops_it_is_told_what_is_there(
+    files: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    resume: bool,
+) -> None:
+    whole = msa_families.align_families
+
+    def stopped(*given: object, **options: object) -> Iterator[object]:
+        done = whole(*given, **options)
+        yield from itertools.islice(done, 2)
+        raise KeyboardInterrupt("interrupted")
+
+    monkeypatch.setattr(msa_families, "align_families", stopped)
+    run = ["msa", *files, "-o", "out", "--format", "afa", *(["--resume"] if resume else [])]
+    assert main(run) == 130
+    assert len(list(Path("out").iterdir())) == 2
+    goes_on = "the same command goes on" if resume else "with --resume it goes on"
+    said = f"interrupted; 2 files in 'out' are complete, {goes_on}\n"
+    assert capsys.readouterr().err.endswith(said)

@@ -189,7 +189,7 @@ def test_arguments_that_make_no_sense() -> None:
     with pytest.raises(ValueError, match="one limit"):
         pairalign.distance(sequences, sparse=True)
     with pytest.raises(ValueError, match="one limit"):
-        pairalign.distance(sequences, max_drop=3)  # type: ignore[call-overload]
+        pairalign.distance(sequences, max_drop=3, sparse=False)  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="max_edits -1: expected at least 0"):
         pairalign.distance(sequences, max_edits=-1, sparse=True)
     with pytest.raises(DeviceError, match="on the CPU and on CUDA GPUs"):

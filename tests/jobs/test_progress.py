@@ -15,7 +15,10 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.jobs.run import progress
 
-LINE = re.compile(r"pairalign: aligned (\d+\.\d)% of \S+ cells in \d\d:\d\d, about \d\d:\d\d left")
+LINE = re.compile(
+    r"pairalign: (?:aligned|computed) (\d+\.\d)% of \S+ cells in \d\d:\d\d, "
+    r"about \d\d:\d\d left"
+)
 
 
 @pytest.fixture
@@ -62,21 +65,31 @@ with show_progress(4, True) as meter:
     )
 
 
-@pytest.mark.parametrize("command", ["align", "distance", "tree"])
+@pytest.mark.parametrize(
+    ("command", "ending", "done"),
+    [
+        ("align", "tsv", "aligned"),
+        ("distance", "tsv", "aligned"),
+        ("tree", "nwk", "aligned"),
+        ("posterior", "npz", "computed"),
+    ],
+)
 def test_a_log_has_lines(
     source: Path,
     command: str,
+    ending: str,
+    done: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
-    out = source.parent / ("out.nwk" if command == "tree" else "out.tsv")
+    out = source.parent / f"out.{ending}"
     arguments = [command, str(source), "-o", str(out), "--device", "cpu"]
     assert main(arguments) == 0
     shown = lines_of(capsys.readouterr().err)
     assert shown
     assert all(LINE.fullmatch(line) for line in shown)
-    assert shown[-1].startswith("pairalign: aligned 100.0%")
+    assert shown[-1].startswith(f"pairalign: {done} 100.0%")
     assert main([*arguments, "--quiet"]) == 0
     assert capsys.readouterr().err == ""
 

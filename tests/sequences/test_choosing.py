@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -86,3 +87,14 @@ def test_messages_count_records_as_the_files_do(tmp_path: Path) -> None:
 def test_the_constructor_says_what_makes_sets(wrong: object) -> None:
     with pytest.raises(TypeError, match="from_strings"):
         pairalign.SequenceSet(wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, iter])
+def test_pairs_of_a_name_and_a_sequence(kind: Callable[[object], object]) -> None:
+    """As parsers give them, and zip does."""
+    given = [("a", "MKVLA"), ["b", b"MKVL"], (3, "MKV")]
+    found = pairalign.align(kind(given), device="cpu")
+    assert found.queries.names == ["a", "b", "3"]
+    assert found.queries[1].residues == "MKVL"
+    with pytest.raises(TypeError, match="item 1"):
+        pairalign.align([("a", "MKV"), ("b", "MKV", "MK")])

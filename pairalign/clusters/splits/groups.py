@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,11 +31,34 @@ class Groups:
     representatives : ndarray of int32, shape (n,), or None
         Input index of what stands for the group of each sequence, -1 where there is none. None:
         the groups are folds.
+    others : dict of int to list of (int, int)
+        Of each sequence that is in several groups, all but the first: the group, and what stands
+        for that, or -1.
     """
 
     names: tuple[str, ...]
     labels: Int32s
     representatives: Int32s | None
+    others: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+
+    def groups_of(self, sequence: int) -> list[int]:
+        """Return all groups of a sequence."""
+        more = self.others.get(sequence, ())
+        return [int(self.labels[sequence]), *(group for group, _ in more)]
+
+    def represented_pairs(self) -> Iterator[tuple[int, int]]:
+        """Yield each member of a cluster, but its representative, with that."""
+        assert self.representatives is not None
+        for one, first in enumerate(self.representatives.tolist()):
+            for leader in (first, *(leader for _, leader in self.others.get(one, ()))):
+                if leader not in (-1, one):
+                    yield one, leader
+
+    def represented(self, sequence: int, representative: int) -> int:
+        """Return the group of a sequence that another stands for."""
+        more = self.others.get(sequence, ())
+        of_leader = {leader: group for group, leader in more}
+        return of_leader.get(representative, int(self.labels[sequence]))
 
 
 @dataclass(frozen=True)
@@ -56,8 +79,10 @@ class Membership:
     line: int
 
 
-def make_groups(sequences: SequenceSet, said: list[Membership], source: str) -> Groups:
-    """Make groups of what a file says.
+def make_groups(
+    sequences: SequenceSet, said: list[Membership], source: str, *, several: bool = False
+) -> Groups:
+    """Make groups of what a file says; with `several` a sequence may be in more than one.
 
     Raises
     ------
@@ -70,26 +95,37 @@ def make_groups(sequences: SequenceSet, said: list[Membership], source: str) -> 
     leaders: dict[str, tuple[int, str]] = {}
     labels = np.full(len(sequences), -1, np.int32)
     representatives = np.full(len(sequences), -1, np.int32)
+    others: dict[int, list[tuple[int, int]]] = {}
+    inside: set[tuple[int, int]] = set()
     for one in said:
         where = f"{source}: line {one.line}"
-        index = finder.find(one.name, where)
-        if labels[index] >= 0:
-            raise SplitError(f"{where}: {shown_name(one.name)} again; each sequence once")
-        labels[index] = numbers.setdefault(one.group, len(numbers))
+        index, leader = finder.find(one.name, where), -1
+        number = numbers.setdefault(one.group, len(numbers))
         if one.representative is not None:
-            leader = representatives[index] = finder.find(one.representative, where)
+            leader = finder.find(one.representative, where)
             if leaders.setdefault(one.group, (leader, where))[0] != leader:
                 raise SplitError(f"{where}: {shown_name(one.group)} has another representative")
+        if (index, number) in inside or (labels[index] >= 0 and not several):
+            raise SplitError(f"{where}: {shown_name(one.name)} again; each sequence once")
+        inside.add((index, number))
+        if labels[index] < 0:
+            labels[index], representatives[index] = number, leader
+        else:
+            others.setdefault(index, []).append((number, leader))
     for group, (leader, where) in leaders.items():
+        number = numbers[group]
         if labels[leader] < 0:  # it is a member, whether the file says so or not
-            labels[leader], representatives[leader] = numbers[group], leader
-        elif labels[leader] != numbers[group]:
-            name = shown_name(sequences.names[leader])
-            raise SplitError(f"{where}: {name} stands for {shown_name(group)}, and is in another")
+            labels[leader], representatives[leader] = number, leader
+        elif (leader, number) not in inside:
+            if not several:
+                name = shown_name(sequences.names[leader])
+                other = f"stands for {shown_name(group)}, and is in another"
+                raise SplitError(f"{where}: {name} {other}")
+            others.setdefault(leader, []).append((number, leader))
     if not said:
         raise SplitError(f"{source}: no sequence is named")
     has_any = any(one.representative is not None for one in said)
-    return Groups(tuple(numbers), labels, representatives if has_any else None)
+    return Groups(tuple(numbers), labels, representatives if has_any else None, others)
 
 
 class NameFinder:

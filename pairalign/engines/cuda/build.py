@@ -22,6 +22,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import KernelBuildError
 from pairalign.base.fork_lock import fork_lock
 from pairalign.base.part_file import PartFile
@@ -225,7 +226,7 @@ def _compile_into(
         compile_for(folder / name, *missing[name], architecture)
         return Binary(name, (folder / name).read_bytes())
 
-    with ThreadPoolExecutor(_cores()) as pool:
+    with ThreadPoolExecutor(usable_cores()) as pool:
         built = list(pool.map(build, missing))
     log.info("compiled %s in %.1f s, %s", titles, time.monotonic() - started, kept)
     return {binary.name: binary for binary in built}
@@ -234,14 +235,7 @@ def _compile_into(
 def _count(modules: int) -> str:
     if modules == 1:
         return "1 module"
-    return f"{modules} modules, {min(modules, _cores())} at a time"
-
-
-def _cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    return f"{modules} modules, {min(modules, usable_cores())} at a time"
 
 
 def can_load(capability: tuple[int, int], sources: Iterable[tuple[str, Defines]]) -> str | None:
@@ -384,7 +378,7 @@ def compile_ahead(
             return target, ""
         return target, compile_to(target, *variant, [*nvcc_options(codes), "-Xptxas", "-v"])
 
-    with ThreadPoolExecutor(jobs or _cores()) as pool:
+    with ThreadPoolExecutor(jobs or usable_cores()) as pool:
         yield from pool.map(build, variants)
 
 

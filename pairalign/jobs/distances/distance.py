@@ -140,7 +140,7 @@ def distance(
     similarity: bool = False,
     extend: DistanceMatrix | None = None,
     v_genes: GivenGenes | None = None,
-    sparse: Literal[False] = False,
+    sparse: Literal[False] | None = None,
     progress: Progress = False,
     **options: Unpack[MeasureArguments],
 ) -> DistanceMatrix: ...
@@ -172,7 +172,7 @@ def distance(
     strand: Literal["plus", "both"] = "plus",
     similarity: bool = False,
     v_genes: GivenGenes | None = None,
-    sparse: Literal[False] = False,
+    sparse: Literal[False] | None = None,
     progress: Progress = False,
     **options: Unpack[MeasureArguments],
 ) -> RectangularDistances: ...
@@ -183,11 +183,38 @@ def distance(
     sequences: Sequences,
     targets: Sequences | None = None,
     *,
-    sparse: Literal[True],
-    max_drop: int | None = None,
-    max_edits: int | None = None,
-    max_tcrdist: int | None = None,
+    max_drop: int,
+    sparse: Literal[True] | None = None,
     max_length_ratio: float | str | Fraction | None = None,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    progress: Progress = False,
+    **options: Unpack[ScoredArguments],
+) -> SparseDistances: ...
+
+
+@overload
+def distance(
+    sequences: Sequences,
+    targets: Sequences | None = None,
+    *,
+    max_edits: int,
+    sparse: Literal[True] | None = None,
+    max_length_ratio: float | str | Fraction | None = None,
+    scoring: AnyScoring | None = None,
+    mode: str | None = None,
+    progress: Progress = False,
+    **options: Unpack[ScoredArguments],
+) -> SparseDistances: ...
+
+
+@overload
+def distance(
+    sequences: Sequences,
+    targets: Sequences | None = None,
+    *,
+    max_tcrdist: int,
+    sparse: Literal[True] | None = None,
     v_genes: GivenGenes | None = None,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
@@ -203,7 +230,7 @@ def distance(
     *,
     group_by: GroupBy | None = None,
     v_genes: GivenGenes | None = None,
-    sparse: bool = False,
+    sparse: bool | None = None,
     extend: DistanceMatrix | None = None,
     scoring: AnyScoring | None = None,
     mode: str | None = None,
@@ -227,8 +254,9 @@ def distance(
         For TCRdist: the loops of V genes, as ``{"TRBV9*01": {"cdr1": "SGDLS", ...}}`` or a table of
         gene, cdr1, cdr2 and cdr2.5; default: the columns ``cdr1_aa`` and others of the table, if it
         has them, else CDR3 alone.
-    sparse : bool
-        Return the pairs within a limit and nothing of all others.
+    sparse : bool, optional
+        Return the pairs within a limit and nothing of all others; default: where a limit, such as
+        `max_drop`, is given.
     extend : DistanceMatrix, optional
         Distances of the first sequences, by the same measure and scoring: only pairs with another
         sequence are aligned.
@@ -242,7 +270,7 @@ def distance(
     Returns
     -------
     DistanceMatrix
-        Of groups one with more, `GroupDistances`; of two sets `RectangularDistances`; with `sparse`
+        Of groups one with more, `GroupDistances`; of two sets `RectangularDistances`; with a limit
         `SparseDistances`, whose `csr` is a matrix of SciPy.
 
     Raises
@@ -282,7 +310,7 @@ def distance(
         "v_genes": v_genes,
     }
     asked = call.request(DistanceRequest, **own)
-    if sparse != asked.has_limit:
+    if sparse not in (None, asked.has_limit):
         raise UsageError("sparse=True goes with one limit, such as max_drop, and they with it")
     resources = call.resources
     found: AnyDistances
@@ -295,7 +323,7 @@ def distance(
             warnings.warn(problem.queries.remark, stacklevel=2)
     else:
         problem = call.read()
-    if sparse:
+    if asked.has_limit:
         return find_near(asked, problem, resources)
     chosen = find_measure(asked.measure)
     if asked.circular:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import replace
@@ -13,11 +14,17 @@ from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
 from pairalign.base.declaration import check_arguments
-from pairalign.base.error_types import CapacityError
+from pairalign.base.error_types import CapacityError, FastaError, NoSequencesError
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.one_family import Computed, align_family
-from pairalign.jobs.run.inputs import Sequences, read_one_set
+from pairalign.jobs.run.inputs import (
+    ProblemRequest,
+    Sequences,
+    given_sequences,
+    read_one_set,
+    read_sets,
+)
 from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.jobs.run.resources import Resources
@@ -25,6 +32,7 @@ from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions
 from pairalign.requests.resource_options import CoreResources
 from pairalign.sequences.sets import SequenceSet
 
+log = logging.getLogger("pairalign")
 _Task = Callable[..., MultipleAlignment]
 
 _AHEAD = 4
@@ -73,14 +81,15 @@ def align_families(
     Raises
     ------
     FastaError, AlphabetError
-        Sequences cannot be read; before anything is aligned.
+        Sequences cannot be read, or no family has any; before anything is aligned. A family
+        without residues is left out, with a message to the log.
     CapacityError
         A family does not fit the memory, see `msa`.
     """
     given = {"homologs": homologs, "keep_homologs": keep_homologs, "seed": seed}
     given |= {"homologs_per_family": homologs_per_family, "partners": partners, "threads": threads}
     check_arguments((HomologsOptions, ConfidenceOptions, CoreResources), given)
-    sets = {name: read_one_set(one) for name, one in families.items()}
+    sets = read_families({name: given_sequences(one, {}) for name, one in families.items()})
     resources = Resources(device, None, threads, given_bytes(memory), progress)
     found = _homologs_of(sets, homologs, homologs_per_family, resources)
     costs, tasks = {}, {}
@@ -95,6 +104,41 @@ def align_families(
         for name, alignment in _align_all(tasks, costs, computed):
             meter.update(costs[name])
             yield name, alignment
+
+
+def read_families(requests: Mapping[str, ProblemRequest]) -> dict[str, SequenceSet]:
+    """Read all families; those without residues are left out, which is said.
+
+    Raises
+    ------
+    FastaError, AlphabetError
+        A family cannot be read, or none has a residue.
+    """
+    sets: dict[str, SequenceSet] = {}
+    empty: list[FastaError] = []
+    for name, request in requests.items():
+        try:
+            sets[name] = read_sets(request)[0]
+        except FastaError as error:
+            if not _are_without_residues(request):
+                raise
+            empty.append(error)
+    if empty and not sets:
+        raise empty[0]
+    for one in empty:
+        log.warning("a family without residues is left out: %s", one)
+    return sets
+
+
+def _are_without_residues(request: ProblemRequest) -> bool:
+    """Whether no record of a family, which cannot be read, has a residue."""
+    try:
+        read_sets(replace(request, rules=replace(request.rules, on_empty="skip")))
+    except NoSequencesError:
+        return True
+    except FastaError:
+        return False
+    return False
 
 
 def _homologs_of(

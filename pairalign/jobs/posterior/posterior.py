@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, posteriors_of
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
+from pairalign.base.cores import usable_cores
 from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import CapacityError, FastaError, ScoringError
 from pairalign.base.function_options import takes
@@ -32,7 +33,6 @@ from pairalign.engines.posterior_engines import (
     compute_pieces,
     open_posterior_engine,
 )
-from pairalign.engines.selection import usable_cores
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, read_one_set
@@ -159,7 +159,7 @@ class PosteriorJob:
         """
         lengths = self.sequences.lengths.astype(np.int64)
         pieces = self._pieces(lengths)
-        with show_progress(self.cells, self._progress, doing="posteriors") as progress:
+        with show_progress(self.cells, self._progress, doing="computing") as progress:
             for piece in itertools.chain(self._before(pieces), self._computed(pieces)):
                 yield piece
                 progress.update(int((lengths[piece.queries] * lengths[piece.targets]).sum()))

@@ -15,8 +15,9 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard, check_shard, whole_number
 from pairalign.base.choices import DEFAULT_WINDOW, STRANDS
+from pairalign.base.cores import usable_cores
 from pairalign.engines import Engine
-from pairalign.engines.selection import open_engines, usable_cores
+from pairalign.engines.selection import open_engines
 from pairalign.jobs.run import schedule
 from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
 from pairalign.jobs.run.blocks import Pairs

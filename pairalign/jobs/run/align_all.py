@@ -13,7 +13,7 @@ from pairalign.alignments.alignments import Alignment, Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import ORIENTS
 from pairalign.base.error_types import ScoringError
-from pairalign.base.function_options import takes
+from pairalign.base.function_options import refuse_unknown, taken_by, takes
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
@@ -21,9 +21,14 @@ from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest, plan_align
 from pairalign.jobs.run.spread import align_on
 from pairalign.pairs.lists import PairList, as_pair_list
 from pairalign.pairs.want import Detail
-from pairalign.requests.align_request import AlignArguments, AlignRequest
+from pairalign.requests.align_request import (
+    AlignArguments,
+    AlignRequest,
+    KindOfAlignment,
+    PairArguments,
+)
 from pairalign.requests.resource_options import KernelResources
-from pairalign.requests.shared import ProblemOptions
+from pairalign.requests.shared import ProblemOptions, StrandOptions
 from pairalign.sequences.python_sequences import record_name
 
 if TYPE_CHECKING:
@@ -113,15 +118,18 @@ def align(
     return replace(found, significance=plan.significance)
 
 
+@takes(
+    PairArguments,
+    *(KindOfAlignment, StrandOptions, ProblemOptions, KernelResources),
+    but=("orient", "also", "min_score"),
+)
 def align_pair(
     query: object,
     target: object,
     *,
     scoring: AnyScoring | None = None,
     mode: Literal["global", "semiglobal", "local"] | None = None,
-    strand: Literal["plus", "both"] = "plus",
-    objective: Literal["score", "mea"] = "score",
-    device: str = "auto",
+    **options: Unpack[PairArguments],
 ) -> Alignment:
     """Align two sequences.
 
@@ -129,7 +137,7 @@ def align_pair(
     ----------
     query, target : str, bytes, or object with residues
         Such as Biopython's; one without a name is called ``query`` or ``target``.
-    scoring, mode, strand, objective, device
+    scoring, mode
         As for `align`.
 
     Returns
@@ -153,6 +161,7 @@ def align_pair(
              |||| |||
     target 1 ACGT-GCA 7
     """
+    refuse_unknown("align_pair", options, taken_by(align_pair).options)
     named = (("query", query), ("target", target))
     one, other = ({record_name(item) or name: item} for name, item in named)
     return align(
@@ -160,9 +169,7 @@ def align_pair(
         other,
         scoring=scoring,
         mode=mode,
-        strand=strand,
-        objective=objective,
-        device=device,
+        **options,
     )[0]
 
 

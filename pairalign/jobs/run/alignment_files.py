@@ -38,7 +38,7 @@ def write_alignments(
 
 def mark_confidence(found: Alignments) -> list[str]:
     """Return how sure each column is; see `Selectable.confidence`."""
-    from pairalign.engines.selection import usable_cores
+    from pairalign.base.cores import usable_cores
     from pairalign.jobs.run.memory import default_bytes
     from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
 
@@ -53,6 +53,6 @@ def mark_confidence(found: Alignments) -> list[str]:
 
 def count_ties(found: Alignments) -> npt.NDArray[np.uint32]:
     """Return how many optimal alignments each pair has; see `Selectable.ties`."""
-    from pairalign.engines.selection import usable_cores
+    from pairalign.base.cores import usable_cores
 
     return TieCounter(found.queries, found.targets, found.scoring, usable_cores()).count(found)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pairalign.base.arguments import parse_size
+from pairalign.base.control_groups import folders_of
 from pairalign.base.error_types import CapacityError
 
 _NO_LIMIT = 1 << 60
@@ -134,20 +135,8 @@ def _available(root: Path) -> int:
 def _left_in_groups(root: Path) -> Iterator[int]:
     """Yield what each control group that this process is in, and each above it, leaves."""
     yield _NO_LIMIT
-    try:
-        lines = (root / "proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return
-    for line in lines:
-        _, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        if controllers not in ("", "memory"):
-            continue
-        mount = root / "sys/fs/cgroup" / controllers
-        # In a container the path may be that of the host: only what exists counts.
-        group = Path(path.lstrip("/"))
-        for folder in (group, *group.parents):
-            yield from _left_in_group(mount / folder)
+    for folder in folders_of("memory", root):
+        yield from _left_in_group(folder)
 
 
 def _left_in_group(folder: Path) -> Iterator[int]:

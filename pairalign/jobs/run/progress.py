@@ -16,6 +16,18 @@ Progress = bool | Literal["lines"]
 """Whether to show progress; lines also on a terminal."""
 
 
+Doing = Literal["aligning", "checking", "clustering", "comparing", "computing"]
+"""What is done with what is counted."""
+
+_DONE: dict[Doing, str] = {
+    "aligning": "aligned",
+    "checking": "checked",
+    "clustering": "clustered",
+    "comparing": "compared",
+    "computing": "computed",
+}
+
+
 class Meter(Protocol):
     """Something that is told how much has been done."""
 
@@ -25,7 +37,7 @@ class Meter(Protocol):
 
 @contextmanager
 def show_progress(
-    total: int, progress: Progress, unit: str = "cells", doing: str = "aligning"
+    total: int, progress: Progress, unit: str = "cells", doing: Doing = "aligning"
 ) -> Iterator[Meter]:
     """Show on stderr how many of `total` cells are done.
 
@@ -68,12 +80,13 @@ class Lines:
     ----------
     total : int
         Cells to do.
-    unit, doing : str
-        What they are, and what is done with them.
+    unit : str
+        What they are.
+    doing : Doing
     """
 
-    def __init__(self, total: int, unit: str = "cells", doing: str = "aligning") -> None:
-        self._unit, self._done_to = unit, f"{doing.removesuffix('ing')}ed"
+    def __init__(self, total: int, unit: str = "cells", doing: Doing = "aligning") -> None:
+        self._unit, self._done_to = unit, _DONE[doing]
         self._total = max(total, 1)
         self._done = 0
         self._started = self._last = time.monotonic()

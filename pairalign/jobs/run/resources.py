@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pairalign.base.cores import usable_cores
 from pairalign.base.declaration import make
-from pairalign.engines.selection import usable_cores
 from pairalign.jobs.run.memory import default_bytes, given_bytes
 from pairalign.jobs.run.progress import Progress
 from pairalign.requests.resource_options import KernelResources

@@ -13,10 +13,13 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import UsageError
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
-from pairalign.clusters.splits.groups import Groups
+from pairalign.clusters.clusters import Clusters
+from pairalign.clusters.splits.groups import Groups, make_groups
+from pairalign.clusters.splits.result import Split
 from pairalign.formats.group_files import TableColumns, read_groups
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
@@ -24,6 +27,7 @@ from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
+from pairalign.jobs.splits.given_groups import memberships_of, promise_of
 from pairalign.jobs.splits.split_interactions import InteractingSet, given_sets
 from pairalign.jobs.splits.violation_rows import ViolationRows
 from pairalign.pairs.lists import PairList
@@ -41,6 +45,9 @@ if TYPE_CHECKING:
 
 SETS = ("train", "test")
 """What the two sets of an audit are called."""
+
+AnyGroups = str | os.PathLike[str] | Split | Clusters | Mapping[str, Any] | Sequences
+"""A file, what `pairalign.split` or `pairalign.cluster` returns, names and folds, or sequences."""
 
 Kept = Callable[[Alignments], npt.NDArray[np.bool_]]
 
@@ -70,7 +77,8 @@ class Audit:
     Attributes
     ----------
     across : Pairs
-        Pairs of two groups that reach the thresholds, in the order of output.
+        Pairs of two groups that reach the thresholds, in the order of output; before them each
+        sequence that is in several groups, with itself.
     under : Pairs or None
         Members, the queries, that do not reach them with their representatives, the targets. None:
         folds have none.
@@ -141,24 +149,34 @@ class Violations(ViolationRows):
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         """Yield pairs of two groups, ``across``, then members ``under`` the threshold."""
-        grouping = self.grouping
         for kind, pairs in (("across", self.found.across), ("under", self.found.under)):
             if pairs is None:
                 continue
             columns = (pairs.query.tolist(), pairs.target.tolist(), pairs.identity.tolist())
             for one, other, identity in zip(*columns, strict=True):
-                own = SETS
-                if grouping is not None:
-                    one_group, other_group = grouping.labels[one], grouping.labels[other]
-                    own = grouping.names[one_group], grouping.names[other_group]
                 names = self.queries.names[one], self.targets.names[other]
-                yield kind, names[0], own[0], names[1], own[1], f"{identity:.6f}"
+                for own in self._groups_of(kind, one, other):
+                    yield kind, names[0], own[0], names[1], own[1], f"{identity:.6f}"
+
+    def _groups_of(self, kind: str, one: int, other: int) -> Iterator[tuple[str, str]]:
+        """Yield the groups of a pair: each two that differ, or of a member the one it is in."""
+        grouping = self.grouping
+        if grouping is None:
+            yield SETS
+        elif kind == "under":
+            group = grouping.names[grouping.represented(one, other)]
+            yield group, group
+        else:
+            for own in grouping.groups_of(one):
+                for another in grouping.groups_of(other):
+                    if own != another and (one != other or own < another):
+                        yield grouping.names[own], grouping.names[another]
 
 
 @overload
 def audit(
-    groups: str | os.PathLike[str] | Sequences,
-    sequences: Sequences,
+    groups: AnyGroups,
+    sequences: Sequences | None = None,
     targets: None = None,
     *,
     pairs: Literal[False] = False,
@@ -193,8 +211,8 @@ def audit(
 
 @takes(AuditArguments, AuditRequest, ProblemOptions, KernelResources)
 def audit(
-    groups: str | os.PathLike[str] | Sequences,
-    sequences: Sequences,
+    groups: AnyGroups,
+    sequences: Sequences | None = None,
     targets: Sequences | None = None,
     *,
     pairs: bool = False,
@@ -212,11 +230,13 @@ def audit(
 
     Parameters
     ----------
-    groups : path, or sequences
-        A file of folds or clusters; or sequences, or with ``read_as="fasta"`` their file: the
-        training set, `sequences` being the test set.
+    groups : path, Split, Clusters, mapping of names to folds, or sequences
+        A file of folds or clusters, or what `pairalign.split` or `pairalign.cluster` returns; or
+        sequences, or with ``read_as="fasta"`` their file: the training set, `sequences` being the
+        test set.
     sequences : SequenceSet, path, mapping of names to strings, or iterable of strings
-        As for `pairalign.align`.
+        As for `pairalign.align`; default: those of a split or of clusters, whose thresholds are
+        the default then.
     targets : as `sequences`, optional
         With `pairs`, the second set.
     pairs : bool
@@ -226,7 +246,9 @@ def audit(
     name_column, fold_column : str, optional
         The columns of a table of folds that have the names and the folds.
     read_as : str, optional
-        How the file is read; default: by the end of its name.
+        How the file is read; default: by the end of its name. Of a mapping ``"folds"`` or
+        ``"fasta"`` says what it is; default: folds, where it has names of `sequences` and few
+        different values.
     scoring, mode, progress
         As for `pairalign.split`.
 
@@ -242,13 +264,16 @@ def audit(
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
         See `pairalign.errors`.
     """
+    if sequences is None:
+        if not isinstance(groups, (Split, Clusters)):
+            raise UsageError("no sequences: a split or clusters alone have their own")
+        sequences = groups.sequences
+    if not {"min_identity", "max_evalue"} & options.keys():
+        options = {**promise_of(groups), **options}  # type: ignore[typeddict-item]
     call = Call(audit, options, sequences, scoring=scoring, mode=mode, progress=progress)
     asked, call = request_of(AuditRequest, call, pairs=pairs)
     identity = asked.thresholds.identity_column
     is_file = isinstance(groups, (str, os.PathLike)) and read_as != "fasta"
-    if not is_file and not asked.looks_across:
-        given = spelled("across", "none")
-        raise UsageError(f"{given} looks at members of clusters; two sets have none")
     if pairs or targets is not None:
         if not (pairs and is_file):
             raise UsageError(
@@ -257,16 +282,30 @@ def audit(
         first = InteractingSet.of(call.read(), asked)
         sets = given_sets(first, call, targets, second_clusters, second)
         return audit_interactions(os.fspath(groups), fold_column, sets, call.resources)  # type: ignore[arg-type]
-    if not is_file:
-        problem = replace(call, sequences=groups, targets=sequences).read()
-        found = _counted(audit_sets(problem, asked, call.resources))
-        return Violations(found, problem.queries, problem.others, None, identity)
     problem = call.read()
     own = problem.queries
-    columns = TableColumns(name_column, fold_column, None)
-    grouping = read_groups(os.fspath(groups), read_as, own, columns)  # type: ignore[arg-type]
+    said = None if is_file else memberships_of(groups, read_as, own)
+    if said is not None:
+        grouping = make_groups(own, said, "groups", several=True)
+    elif is_file:
+        columns = TableColumns(name_column, fold_column, None)
+        path = os.fspath(groups)  # type: ignore[arg-type]
+        grouping = read_groups(path, read_as, own, columns, several=True)
+    else:
+        return _audit_two(replace(call, sequences=groups, targets=sequences), asked)
     found = _counted(audit_groups(problem, grouping, asked, call.resources))
     return Violations(found, own, own, grouping, identity)
+
+
+def _audit_two(call: Call, asked: AuditRequest) -> Violations:
+    """Look at two sets, train and test."""
+    if not asked.looks_across:
+        across = spelled("across", "none")
+        raise UsageError(f"{across} looks at members of clusters; two sets have none")
+    problem = call.read()
+    found = _counted(audit_sets(problem, asked, call.resources))
+    identity = asked.thresholds.identity_column
+    return Violations(found, problem.queries, problem.others, None, identity)
 
 
 def _counted(found: Audit) -> Audit:
@@ -292,24 +331,46 @@ def audit_groups(
     FastaError, AlphabetError, ScoringError, CapacityError, DeviceError
         See `pairalign.errors`.
     """
+    others = [(one, group) for one, more in groups.others.items() for group, _ in more]
+    more = np.array(others, np.int32).reshape(-1, 2)
+    are_in_several = np.zeros(len(groups.labels), np.bool_)
+    are_in_several[more[:, 0]] = True
 
     def is_across(found: Alignments) -> npt.NDArray[np.bool_]:
         one, other = groups.labels[found.query], groups.labels[found.target]
-        kept: npt.NDArray[np.bool_] = (one != other) & (one >= 0) & (other >= 0)
+        differ = (one != other) | are_in_several[found.query] | are_in_several[found.target]
+        kept: npt.NDArray[np.bool_] = differ & (one >= 0) & (other >= 0)
         return kept
 
     evalues = evalues_of(request, problem, resources)
     found = Pairs.none()
     if request.looks_across:
-        found = _find_reaching(problem, request, resources, evalues, is_across)
+        if len(problem.queries) > 1:
+            found = _find_reaching(problem, request, resources, evalues, is_across)
+        found = _with_themselves(np.flatnonzero(are_in_several).astype(np.int32), found)
     under = None
     if groups.representatives is not None:
-        under = _find_under(problem, groups.representatives, request, resources, evalues)
-    ends = np.unique(np.concatenate((found.query, found.target)))
-    members = np.bincount(groups.labels[groups.labels >= 0], minlength=len(groups.names))
-    leaking = np.bincount(groups.labels[ends], minlength=len(groups.names))
+        under = _find_under(problem, groups, request, resources, evalues)
+    leaks = np.zeros(len(groups.labels), np.bool_)
+    leaks[found.query] = leaks[found.target] = True
+    inside = groups.labels >= 0
+    labels = np.concatenate((groups.labels[inside], more[:, 1]))
+    of_leaking = np.concatenate((leaks[inside], leaks[more[:, 0]]))
+    members = np.bincount(labels, minlength=len(groups.names))
+    leaking = np.bincount(labels[of_leaking], minlength=len(groups.names))
     counts = zip(groups.names, leaking.tolist(), members.tolist(), strict=True)
     return Audit(found, under, tuple(Leaking(*one) for one in counts))
+
+
+def _with_themselves(several: Int32s, found: Pairs) -> Pairs:
+    """Put sequences that are in several groups before the pairs that were found."""
+    return replace(
+        found,
+        query=np.concatenate((several, found.query)),
+        target=np.concatenate((several, found.target)),
+        identity=np.concatenate((np.ones(len(several)), found.identity)),
+        reaches=np.concatenate((np.ones(len(several), np.bool_), found.reaches)),
+    )
 
 
 def audit_sets(problem: Problem, request: AuditRequest, resources: Resources) -> Audit:
@@ -347,18 +408,18 @@ def _find_reaching(
 
 def _find_under(
     problem: Problem,
-    representatives: npt.NDArray[np.int32],
+    groups: Groups,
     request: AuditRequest,
     resources: Resources,
     evalues: EvalueFilter | None,
 ) -> Pairs:
     """Return members that do not reach the thresholds with their representatives."""
     thresholds = request.thresholds
-    indices = np.arange(len(problem.queries), dtype=np.int32)
-    members = indices[(representatives >= 0) & (representatives != indices)]
-    if not len(members):
+    represented = [*groups.represented_pairs()]
+    if not represented:
         return Pairs.none()
-    pairs = PairList(members, representatives[members], may_repeat=True)
+    members, leaders = np.array(represented, np.int32).T
+    pairs = PairList(members, leaders, may_repeat=True)
     found = find_pairs(
         problem,
         thresholds,
@@ -369,7 +430,9 @@ def _find_under(
         everything=True,
         strand=request.strand,
     )
-    turned = representatives[found.query] == found.target
+    are_members = set(represented)
+    both = zip(found.query.tolist(), found.target.tolist(), strict=True)
+    turned = np.fromiter((pair in are_members for pair in both), np.bool_, len(found))
     return replace(
         found,
         query=np.where(turned, found.query, found.target),
