@@ -1,11 +1,12 @@
 """An option is said once: a field of a frozen request, with what is known of it.
 
 A *request* is a dataclass whose fields are made with `option`, `flag`, `choice`, `place` or
-`again`. Requests that several jobs share are its bases: thresholds, hits, resources. From the
-fields come the parser of a command (`pairalign.cli.declared`), the checks of values, what `update`
-replays, the reference of options, and what decides the bytes of a run. What options need of each
-other is a table of `Rule`, whose messages are spelled as the user gives options: ``--mode local``
-on the command line, ``mode='local'`` in Python.
+`again`, or with `group`: a group is a request of options that belong together (resources,
+messages), which a step takes as it is. From the fields come the parser of a command
+(`pairalign.cli.declared`), the checks of values, what `update` replays, the reference of options,
+and what decides the bytes of a run. What options need of each other is a table of `Rule`, whose
+messages are spelled as the user gives options: ``--mode local`` on the command line,
+``mode='local'`` in Python.
 
 Nothing heavy is imported here, nor in `pairalign.requests`: help is there at once.
 """
@@ -38,8 +39,9 @@ else:
 
 _Request = TypeVar("_Request")
 _META = "option"
-_KNOWN: dict[type, tuple[Option, ...]] = {}
-"""The options of requests that were asked for, by their type."""
+_GROUP = "group"
+_KNOWN: dict[type, tuple[Slot, ...]] = {}
+"""The options of requests that were asked for, by their type, each with its place."""
 _EXACTLY = Context(prec=60)
 """More digits than any exact number that an option takes."""
 _SPELLED = re.compile(r"\{(\w+)(?:=([^}]*))?\}|\{\.(\w+)\}")
@@ -170,6 +172,45 @@ def place(metavar: str, help: str | None = None, **known: Any) -> Any:
     return option(help=help, metavar=metavar, is_place=True, **known)
 
 
+@dataclass(frozen=True)
+class Group:
+    """A field of a request that is a request of its own.
+
+    Attributes
+    ----------
+    kind : type
+        Of the group.
+    title : str or None
+        Under which help shows those of its options that have no title themselves.
+    but : tuple of str
+        Options that the request does not have: they keep their defaults.
+    instead : mapping of str to mapping
+        What is known otherwise of some of its options, by name.
+    """
+
+    kind: type
+    title: str | None
+    but: tuple[str, ...]
+    instead: Mapping[str, Mapping[str, Any]]
+
+    def usual(self) -> Any:
+        """Return the group with its defaults."""
+        known = {name: one["default"] for name, one in self.instead.items() if "default" in one}
+        return self.kind(**known)
+
+
+def group(
+    kind: type,
+    title: str | None = None,
+    *,
+    but: tuple[str, ...] = (),
+    **instead: Mapping[str, Any],
+) -> Any:
+    """Declare a group of options, a field of a request; see `Group`."""
+    one = Group(kind, title, but, instead)
+    return field(default_factory=one.usual, metadata={_GROUP: one})
+
+
 def again(kind: type, name: str, **known: Any) -> Any:
     """Declare an option as a base has it, but for some of what is known of it."""
     before = _declared(kind, name)
@@ -229,23 +270,62 @@ class Request:
         return f"{type(self).__name__}({values})"
 
 
-def options_of(kind: type) -> tuple[Option, ...]:
-    """Return the options of a request: those of its bases, in their order, then its own."""
+@dataclass(frozen=True)
+class Slot:
+    """An option of a request, and the group that has it.
+
+    Attributes
+    ----------
+    option : Option
+    home : str or None
+        The field of the group; None: the request itself has the option.
+    """
+
+    option: Option
+    home: str | None = None
+
+    def value(self, request: Any) -> Any:
+        """Return the value that a request has of the option."""
+        return getattr(
+            request if self.home is None else getattr(request, self.home), self.option.name
+        )
+
+
+def slots_of(kind: type) -> tuple[Slot, ...]:
+    """Return the options of a request with their places: those of its bases first, in order."""
     if kind not in _KNOWN:
-        _KNOWN[kind] = tuple(_find_options(kind))
+        slots = tuple(_find_slots(kind))
+        assert len({slot.option.name for slot in slots}) == len(slots), f"{kind}: a name twice"
+        _KNOWN[kind] = slots
     return _KNOWN[kind]
 
 
-def _find_options(kind: Any) -> Iterator[Option]:
-    known = {one.name: one for one in fields(kind) if _META in one.metadata}
+def options_of(kind: type) -> tuple[Option, ...]:
+    """Return the options of a request: those of its bases, in their order, then its own."""
+    return tuple(slot.option for slot in slots_of(kind))
+
+
+def _find_slots(kind: Any) -> Iterator[Slot]:
+    known = {one.name: one for one in fields(kind)}
     homes: dict[str, type] = {}
     for name, home in _homes_in_order(kind):
         homes.setdefault(name, home)
     placed: Mapping[type, str] = getattr(kind, "PLACED", {})
     for name, home in homes.items():
-        if name in known:
-            one: Option = known[name].metadata[_META]
-            yield replace(one, name=name, group=one.group or placed.get(home))
+        declared = known[name].metadata if name in known else {}
+        if _META in declared:
+            one: Option = declared[_META]
+            yield Slot(replace(one, name=name, group=one.group or placed.get(home)))
+        elif _GROUP in declared:
+            yield from _slots_of_group(name, declared[_GROUP])
+
+
+def _slots_of_group(home: str, group: Group) -> Iterator[Slot]:
+    for one in options_of(group.kind):
+        if one.name in group.but:
+            continue
+        known = group.instead.get(one.name, {})
+        yield Slot(replace(one, **{"group": one.group or group.title, **known}), home)
 
 
 def _homes_in_order(kind: type) -> Iterator[tuple[str, type]]:
@@ -258,7 +338,45 @@ def _homes_in_order(kind: type) -> Iterator[tuple[str, type]]:
 
 def option_of(kind: type, name: str) -> Option:
     """Return an option of a request by its name."""
-    return next(one for one in options_of(kind) if one.name == name)
+    return _slot_of(kind, name).option
+
+
+def _slot_of(kind: type, name: str) -> Slot:
+    return next(slot for slot in slots_of(kind) if slot.option.name == name)
+
+
+def value_of(request: Any, name: str) -> Any:
+    """Return the value of an option by its name, whichever group has it."""
+    return _slot_of(type(request), name).value(request)
+
+
+def values_of(request: Any) -> dict[str, Any]:
+    """Return the values of all options by name."""
+    return {slot.option.name: slot.value(request) for slot in slots_of(type(request))}
+
+
+def changed(request: _Request, **values: Any) -> _Request:
+    """Return a request with other values of some options, or of other fields."""
+    own, groups = _by_group(type(request), values)
+    for home, some in groups.items():
+        own[home] = replace(getattr(request, home), **some)
+    return replace(request, **own)  # type: ignore[type-var]
+
+
+def _by_group(
+    kind: type, values: Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return the values of a request's own fields, and those of its groups, by field."""
+    homes = {slot.option.name: slot.home for slot in slots_of(kind)}
+    own: dict[str, Any] = {}
+    groups: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        home = homes.get(name)
+        if home is None:
+            own[name] = value
+        else:
+            groups.setdefault(home, {})[name] = value
+    return own, groups
 
 
 def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
@@ -271,10 +389,19 @@ def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
     given : mapping of str to object
         A command's parsed options, a function's arguments, or what a run has stored.
     """
-    names = {one.name for one in fields(kind)}  # type: ignore[arg-type]
-    taken = {name: value for name, value in given.items() if name in names}
-    several = {one.name for one in options_of(kind) if one.is_several}
-    return kind(**{k: _as_several(k, v) if k in several else v for k, v in taken.items()})
+    slots = {slot.option.name: slot.option for slot in slots_of(kind)}
+    names = slots.keys() | {one.name for one in fields(kind)}  # type: ignore[arg-type]
+    known = {
+        name: _as_several(name, value) if name in slots and slots[name].is_several else value
+        for name, value in given.items()
+        if name in names
+    }
+    own, groups = _by_group(kind, known)
+    for one in fields(kind):  # type: ignore[arg-type]
+        if one.name in groups:
+            usual = one.metadata[_GROUP].usual()
+            own[one.name] = replace(own.get(one.name, usual), **groups[one.name])
+    return kind(**own)
 
 
 def _as_several(name: str, value: Any) -> tuple[Any, ...]:
@@ -320,8 +447,8 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
     TypeError, ScoringError, ValueError
         Something is no number, or too low.
     """
-    for one in options_of(type(request)):
-        value = getattr(request, one.name)
+    for slot in slots_of(type(request)):
+        one, value = slot.option, slot.value(request)
         may_be_wrong = one.values and value is not None and value != one.default
         if may_be_wrong and value not in (known := one.known_values):
             expected = ", ".join(str(v) for v in known)
@@ -355,19 +482,25 @@ def _spell_out(text: str, request: Any) -> str:
 
     def spell(found: re.Match[str]) -> str:
         if found[3] is not None:
-            return str(getattr(request, found[3]))
-        value = str(getattr(request, found[1])) if found[2] == "." else found[2]
+            return str(_named(request, found[3]))
+        value = str(value_of(request, found[1])) if found[2] == "." else found[2]
         return spelled(found[1], value, option_of(type(request), found[1]).flag)
 
     return _SPELLED.sub(spell, text)
 
 
+def _named(request: Any, name: str) -> Any:
+    """Return the value of an option, or of a property, by its name."""
+    homes = {slot.option.name: slot for slot in slots_of(type(request))}
+    return homes[name].value(request) if name in homes else getattr(request, name)
+
+
 def decided_by(request: Any) -> dict[str, Any]:
     """Return the options that the identity of a run has, by name: see `Option.decides`."""
     return {
-        one.name: getattr(request, one.name)
-        for one in options_of(type(request))
-        if one.decides and not one.is_how
+        slot.option.name: slot.value(request)
+        for slot in slots_of(type(request))
+        if slot.option.decides and not slot.option.is_how
     }
 
 
@@ -377,7 +510,7 @@ def stored(request: Any) -> dict[str, Any]:
     Options that have their defaults are left out; of the others there is the text that the command
     line takes, of several a list, and of a flag true.
     """
-    found = ((one, getattr(request, one.name)) for one in options_of(type(request)))
+    found = ((slot.option, slot.value(request)) for slot in slots_of(type(request)))
     return {
         one.name: _stored_value(one, value)
         for one, value in found

@@ -13,7 +13,6 @@ from pairalign.cli.console import log, say
 from pairalign.cli.dask_cluster import WorkersRequest, run_on_cluster, workers_of
 from pairalign.cli.planning import (
     named_output_of,
-    resources_of,
     with_output,
 )
 from pairalign.cli.report_option import ReportRequest, finish_report, make_collector, report_of
@@ -70,7 +69,7 @@ def run_align(asked: AlignOptions) -> None:
     command = _Command(
         asked,
         problem_request(asked, asked.input, asked.input2, qualities=writer.shows_qualities),
-        table.run_request(asked, resources_of(asked)),
+        table.run_request(asked, asked.resources),
         table,
         named_output_of(asked, writer.name, writer.suffixes[0], table.join),
         workers,
@@ -100,7 +99,7 @@ def _carry_out(command: _Command) -> Lines:
     """Align, and write; return the summary."""
     asked, output, table = command.asked, command.output, command.table
     plan = plan_of_files(command.problem, asked, command.run)
-    say_plan(plan, quiet=asked.quiet)
+    say_plan(plan, quiet=asked.messages.quiet)
     run, started = plan.job, time.perf_counter()
     decided = decided_by(asked)
     if command.workers is not None:
@@ -119,7 +118,7 @@ def _carry_out(command: _Command) -> Lines:
         significance = plan.significance
         if significance is not None and run.queries is not plan.job.queries:
             significance = significance.of_sets(run.queries, run.problem.others)
-        confidence = confidence_of(table, asked, asked.device, run)
+        confidence = confidence_of(table, asked, asked.resources.device, run)
         shown = {"shown": table.shown, "significance": significance, "confidence": confidence}
         with destination.held():
             _write(run, table.writer_type, destination, summary, collector, shown)

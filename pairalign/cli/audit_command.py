@@ -14,7 +14,6 @@ from pairalign.cli.console import say
 from pairalign.cli.interactions_command import audit_pairs
 from pairalign.cli.planning import (
     problem_of,
-    resources_of,
     with_output,
 )
 from pairalign.cli.summary import describe_steps
@@ -62,7 +61,7 @@ def run_audit(asked: AuditOptions) -> None:
         return
     first, second, groups = _read(asked)
     problem = problem_of(asked, first, second)
-    resources = resources_of(asked)
+    resources = asked.resources
     started = time.perf_counter()
     if groups is None:
         audit = audit_sets(problem, asked, resources)

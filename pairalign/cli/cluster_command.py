@@ -16,7 +16,6 @@ from pairalign.cli.cluster_network import write_network
 from pairalign.cli.console import log, say
 from pairalign.cli.planning import (
     read_problem,
-    resources_of,
     with_output,
 )
 from pairalign.cli.report_option import report_of
@@ -63,7 +62,7 @@ def run_cluster(asked: ClusterOptions) -> None:
     started = time.perf_counter()
     if asked.extend is not None:
         asked = replace(asked, extend=read_groups(asked.extend, None, sequences).labels)
-    job = ClusterJob(problem, asked, resources_of(asked))
+    job = ClusterJob(problem, asked, asked.resources)
     clusters = job.run()
     if asked.clusters_by == "size":
         clusters = clusters.by_abundance()
@@ -85,7 +84,7 @@ def run_cluster(asked: ClusterOptions) -> None:
 
 
 def _write(asked: ClusterOptions, path: str, clusters: Clusters, format: str) -> None:
-    threads = asked.threads or usable_cores()
+    threads = asked.resources.threads or usable_cores()
     sizes = {"sizein": asked.sizein, "sizeout": asked.sizeout}
     write_clusters(path, clusters, format, threads=threads, **sizes)
 

@@ -33,7 +33,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.part_place import without_option
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.run_identity import describe_run
-from pairalign.requests.resource_options import ResourcesOptions
+from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import ClusterOfMachinesOptions, ResumeOptions
 
 TASKS_A_WORKER = 8
@@ -74,7 +74,7 @@ def run_on_cluster(
     """
     from pairalign.formats.merge import merge_alignments
 
-    command = without_option(asked.given, "--dask", values=1)
+    command = without_option(list(asked.command_line), "--dask", values=1)
     command = without_option(command, "--log", values=1)
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
     parts = Parts(format.name, format.suffixes[0], command)
@@ -211,7 +211,7 @@ def _run_tasks(
     cells = job.cells
     made = workers.run(command, shards, folder)
     try:
-        with closing(made), show_progress(cells, job.progress) as meter:
+        with closing(made), show_progress(cells, job.resources.progress) as meter:
             meter.update(cells - cells * len(shards) // max(1, shards[0][1] if shards else 1))
             for _, parts in made:
                 meter.update(cells // parts)
@@ -285,4 +285,4 @@ def _open_workers(asked: WorkersRequest) -> Iterator[_DaskWorkers]:
     except (ValueError, OSError) as error:
         raise DeviceError(f"--dask {asked.dask}: {error}") from error
     with client:
-        yield _DaskWorkers(client, asked.device)
+        yield _DaskWorkers(client, asked.resources.device)

@@ -15,7 +15,7 @@ from pairalign.base.choices import (
     TREE_SUFFIXES,
 )
 from pairalign.base.cores import usable_cores
-from pairalign.base.declaration import check
+from pairalign.base.declaration import check, values_of
 from pairalign.base.error_types import DistanceError, FormatError
 from pairalign.base.native import share_heap
 from pairalign.cli.console import log, name_output
@@ -33,7 +33,6 @@ from pairalign.cli.planning import (
     problem_of,
     read_receptors,
     read_sequences,
-    resources_of,
     result_seconds,
     with_output,
 )
@@ -174,9 +173,9 @@ def _distance_format(asked: DistanceOptions) -> str:
 def _run_request(asked: _Options) -> RunRequest:
     """Return how a command wants the results of its alignments."""
     return RunRequest(
-        shard=getattr(asked, "shard", None),
+        shard=values_of(asked).get("shard"),
         result_seconds=result_seconds(asked),
-        resources=resources_of(asked),
+        resources=asked.resources,
     )
 
 
@@ -202,7 +201,7 @@ def _write_distances(asked: DistanceOptions, path: str, matrix: AnyDistances, fo
         format,
         lower=asked.lower,
         strict=asked.strict_names,
-        threads=asked.threads or usable_cores(),
+        threads=asked.resources.threads or usable_cores(),
     )
     if longest > LONGEST_LINE:
         log.warning(
@@ -315,7 +314,7 @@ def _matrix_of(
     else:
         matrix = read_distances(asked.input, source, names=named.names if named else None)
     check_count(len(matrix), asked.input)
-    check_tree_memory(len(matrix), asked.memory, asked.method)
+    check_tree_memory(len(matrix), asked.resources.memory_bytes, asked.method)
     _check_names(asked, matrix.names, named, format, asked.input)
     text = f"of {len(matrix):,} sequences from {asked.input}"
     report.add("distances", text, distances_from=asked.input, sequences=len(matrix))
@@ -373,9 +372,7 @@ def _measure_circles(
     """Compute the distances of circular sequences, and report on it."""
     started = time.perf_counter()
     measure, both = find_measure(request.measure), request.strand == "both"
-    matrix, best = measure_circular(
-        problem, measure, both_strands=both, resources=resources_of(asked)
-    )
+    matrix, best = measure_circular(problem, measure, both_strands=both, resources=asked.resources)
     pairs = len(matrix.condensed)
     report.add_problem(problem)
     text = f"{pairs:,} of circles; of {best:,} no rotation of the target scores more, proven"
@@ -413,7 +410,7 @@ def _write_report(
 ) -> None:
     assert sequences is not None
     problem = Problem(sequences, None, scoring_request(asked).scoring(sequences.alphabet))
-    how = request.align_request, resources_of(asked)
+    how = request.align_request, asked.resources
     report_distances(page, matrix, problem, *how, report.text(), tree, report.devices)
 
 

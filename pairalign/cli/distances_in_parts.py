@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.declaration import options_of
+from pairalign.base.declaration import options_of, values_of
 from pairalign.cli.dask_cluster import Parts, make_parts, workers_of
 from pairalign.cli.planning import named_output_of
 from pairalign.cli.summary_lines import say_summary, written_pairs
@@ -32,7 +32,7 @@ from pairalign.jobs.run.destination import (
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_limits import ReceptorOptions
 from pairalign.requests.distance_request import DistanceOptions
-from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.resources import Resources
 from pairalign.requests.shared import InputOptions, ScoringOptions, StrandOptions
 from pairalign.requests.tree_request import TreeOptions
 from pairalign.trees.rectangular_distances import AnyDistances
@@ -90,12 +90,13 @@ def measure_on_cluster(
 
 def _command_of_a_part(asked: DistanceOptions | TreeOptions, measure: Measure) -> list[str]:
     """Return the arguments of ``distance`` that compute the same distances."""
-    second = getattr(asked, "input2", None)
+    values = values_of(asked)
+    second = values.get("input2")
     files = [asked.input] if second is None else [asked.input, second]
     command = ["distance", *files, f"--measure={measure.name}", "--quiet"]
-    kinds = (StrandOptions, ReceptorOptions, ScoringOptions, InputOptions, KernelResources)
-    for one in (one for kind in kinds for one in options_of(kind)):
-        value = getattr(asked, one.name, one.default)
+    kinds = (StrandOptions, ReceptorOptions, ScoringOptions, InputOptions, Resources)
+    for one in (one for kind in kinds for one in options_of(kind) if one.surface == "both"):
+        value = values.get(one.name, one.default)
         if value is None or value == one.default:  # None: `names` of a tree that names no file
             continue
         several = value if one.is_several else [value]

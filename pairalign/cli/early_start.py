@@ -11,12 +11,13 @@ to compile, are begun as well.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pairalign.base.choices import COMPRESSED_INPUTS
+from pairalign.base.declaration import values_of
 from pairalign.base.error_types import KernelBuildError
 
 _WORTH_A_GPU = 300_000
@@ -47,11 +48,12 @@ def start_early(asked: Any) -> threading.Thread | None:
     Thread or None
         That starts the driver; the interpreter waits for it when it ends.
     """
-    device = getattr(asked, "device", "cpu")
+    values = values_of(asked)
+    device = values.get("device", "cpu")
     if device.partition(":")[0] not in ("auto", "cuda") or not _DEVICE_FILE.exists():
         return None
-    aligns_here = getattr(asked, "dask", None) is None and getattr(asked, "optimal", True)
-    most = max(map(_size, _texts(asked)), default=0)
+    aligns_here = values.get("dask") is None and values.get("optimal", True)
+    most = max(map(_size, _texts(values)), default=0)
     if not aligns_here or (device == "auto" and most < _WORTH_A_GPU):
         return None
     is_small = most < _WORTH_SEVERAL_GPUS
@@ -63,9 +65,9 @@ def start_early(asked: Any) -> threading.Thread | None:
     return thread
 
 
-def _texts(asked: Any) -> Iterator[str]:
+def _texts(values: Mapping[str, Any]) -> Iterator[str]:
     """Yield what may be names of files."""
-    for value in vars(asked).values():
+    for value in values.values():
         several = value if isinstance(value, (list, tuple)) else (value,)
         yield from (one for one in several if isinstance(one, str))
 

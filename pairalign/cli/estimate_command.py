@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pairalign.cli.align_command import say_plan
-from pairalign.cli.planning import resources_of
 from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.jobs.estimate.estimate import START_SECONDS, Estimate, estimate_run
 from pairalign.jobs.estimate.rates import parse_devices
@@ -22,17 +21,17 @@ def run_estimate(asked: EstimateOptions) -> None:
     parse_devices(asked.devices)  # says what cannot be
     output = asked.output or "-"
     format = asked.STDOUT_FORMAT if output == "-" and asked.format is None else asked.format
-    asked = replace(asked, output=output, format=format, progress=False, resume=False)
+    asked = replace(asked, output=output, format=format, resume=False)
     table = table_of(asked)
     check_scoring(asked)
-    run = table.run_request(asked, resources_of(asked))
+    run = table.run_request(asked, replace(asked.resources, progress=False))
     qualities = table.writer_type.shows_qualities
     problem = problem_request(asked, asked.input, asked.input2, qualities=qualities)
     plan = plan_of_files(problem, asked, run)
-    say_plan(plan, quiet=asked.quiet)
+    say_plan(plan, quiet=asked.messages.quiet)
     found = estimate_run(plan, asked, table)
     lines = _lines_of(found, asked)
-    if asked.quiet:
+    if asked.messages.quiet:
         print(lines.text())
     else:
         say_summary(asked, lines)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pairalign.base.choices import BY_FILE, ON_DUPLICATE
 from pairalign.cli.planning import (
     problem_of,
-    resources_of,
 )
 from pairalign.cli.summary_lines import Lines
 from pairalign.formats.phylip import check_strict_names
@@ -32,7 +31,7 @@ def measure_grouped(
     if asked.plot is not None:
         check_count(len(groups.names), sequences.source)
     problem, started = problem_of(asked, sequences), time.perf_counter()
-    found, aligned = measure_groups(asked, problem, groups, resources_of(asked))
+    found, aligned = measure_groups(asked, problem, groups, asked.resources)
     seconds = time.perf_counter() - started
     report.add_problem(problem)
     text = f"{len(found):,} of {found.sizes.min():,} to {found.sizes.max():,} sequences"

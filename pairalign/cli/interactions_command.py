@@ -12,7 +12,7 @@ from pairalign.base.declaration import check, make
 from pairalign.base.error_types import UsageError
 from pairalign.cli.console import log
 from pairalign.cli.declared import add_options
-from pairalign.cli.planning import read_problem, resources_of
+from pairalign.cli.planning import read_problem
 from pairalign.cli.summary_lines import Lines, describe_fragments, say_summary
 from pairalign.clusters.splits.interaction_split import InteractionSplit
 from pairalign.formats.interaction_tables import (
@@ -26,12 +26,12 @@ from pairalign.formats.interaction_tables import (
 )
 from pairalign.formats.output import check_writable
 from pairalign.jobs.run.inputs import check_scoring
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
 from pairalign.jobs.splits.fragments import count_fragments, fragment_identity
 from pairalign.jobs.splits.split_interactions import InteractingSet, run_interaction_split
 from pairalign.requests.audit_request import AuditOptions
 from pairalign.requests.interactions_request import SecondSetOptions
+from pairalign.requests.resources import Resources
 from pairalign.requests.split_request import SplitOptions
 from pairalign.statistics.statements import describe_scoring
 
@@ -49,7 +49,7 @@ def run_split_interactions(asked: SplitOptions) -> None:
         outputs += interaction_places(asked.folds_dir, list(asked.fold_shares), with_files)
     sets = read_interacting_sets(asked, second)
     table = read_interactions(asked.pairs, (sets[0].finder, sets[-1].finder))
-    resources = resources_of(asked)
+    resources = asked.resources
     started = time.perf_counter()
     split = run_interaction_split(sets, table, asked, resources)
     if split.remark:
@@ -70,7 +70,7 @@ def run_split_interactions(asked: SplitOptions) -> None:
 def audit_pairs(asked: AuditOptions) -> tuple[InteractionViolations, Lines]:
     """Carry out ``pairalign audit --pairs``; return what was found, and lines of the summary."""
     sets = read_interacting_sets(asked, second_options(asked))
-    resources = resources_of(asked)
+    resources = asked.resources
     started = time.perf_counter()
     found = audit_interactions(asked.groups, asked.fold_column, sets, resources)
     found.write(asked.output)

@@ -22,7 +22,7 @@ def run_merge(asked: MergeOptions) -> None:
     if asked.plan:
         _print_plan(manifests)
         return
-    merge(asked.parts, asked.output, format=asked.format, threads=asked.threads)
+    merge(asked.parts, asked.output, format=asked.format, threads=asked.resources.threads)
     size = sum(manifest.bytes for manifest in manifests)
     pairs = sum(manifest.pairs for manifest in manifests)
     lines = Lines()

@@ -18,7 +18,7 @@ from pairalign.cli.msa_families import (
     homologs_of,
     run_families,
 )
-from pairalign.cli.planning import resources_of, with_output
+from pairalign.cli.planning import with_output
 from pairalign.cli.resumed_steps import kept_results
 from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
@@ -138,7 +138,7 @@ def _confidence_of(asked: MsaOptions, format: str) -> dict[str, Any]:
 
 
 def _computed(asked: MsaOptions, kept: KeptResults | None) -> Computed:
-    return Computed.of(resources_of(asked), kept)
+    return Computed.of(asked.resources, kept)
 
 
 def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -> Lines:

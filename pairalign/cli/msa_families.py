@@ -17,7 +17,6 @@ from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError, cut_name
 from pairalign.base.texts import stem_of
 from pairalign.cli.console import log
-from pairalign.cli.planning import progress_of, resources_of
 from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.formats.names import format_by_suffix
@@ -72,10 +71,10 @@ def _how_of(asked: MsaOptions) -> dict[str, Any]:
     return {
         "partners": asked.partners,
         "seed": asked.seed,
-        "device": asked.device,
-        "threads": asked.threads,
-        "memory": asked.memory,
-        "progress": progress_of(asked),
+        "device": asked.resources.device,
+        "threads": asked.resources.threads,
+        "memory": asked.resources.memory,
+        "progress": asked.resources.progress,
     }
 
 
@@ -87,7 +86,7 @@ def homologs_of(
         return None
     request = replace(sequences_request(asked, asked.homologs), also=())
     database, _ = read_sets(request)
-    most, resources = asked.homologs_per_family, resources_of(asked)
+    most, resources = asked.homologs_per_family, asked.resources
     found = find_homologs(families, database, most=most, resources=resources)
     if asked.keep_homologs:
         for name, family in families.items():

@@ -8,7 +8,6 @@ from pairalign.cli.planning import (
     problem_of,
     read_receptors,
     read_sequences,
-    resources_of,
     with_output,
 )
 from pairalign.cli.summary_lines import Lines, say_summary
@@ -28,7 +27,7 @@ def run_near(asked: DistanceOptions) -> None:
     if asked.max_drop is not None:
         check_scoring(asked)
     check_writable(asked.output)
-    resources = resources_of(asked)
+    resources = asked.resources
     if asked.is_of_receptors:
         problem = read_receptors(asked)
     else:

@@ -17,7 +17,6 @@ from pairalign.cli.overlap_graph import OverlapWatcher, check_graph
 from pairalign.cli.planning import (
     named_output_of,
     read_sequences,
-    resources_of,
     result_seconds,
     with_output,
 )
@@ -99,7 +98,7 @@ def run_overlap(asked: OverlapOptions) -> None:
     check_costs(asked)
     check_graph(asked, writer_type)
     report = report_of(asked)
-    seconds, resources = result_seconds(asked), resources_of(asked)
+    seconds, resources = result_seconds(asked), asked.resources
     command = _Command(
         asked,
         RunRequest(shard=asked.shard, result_seconds=seconds, resources=resources),

@@ -14,9 +14,6 @@ from pairalign.formats.names import format_by_suffix, suffixes_of
 from pairalign.jobs.run import inputs
 from pairalign.jobs.run.destination import OutputRequest, output_of
 from pairalign.jobs.run.inputs import problem_request, sequences_request
-from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
-from pairalign.requests.resource_options import MessagesOptions
 from pairalign.requests.shared import Asked, ResumeOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.tidying import InputRules
@@ -151,21 +148,6 @@ def _warn_of_replaced(problem: Problem) -> None:
         log.warning("%s", message)
 
 
-def progress_of(asked: MessagesOptions) -> Progress:
-    """Return how progress is to be shown, of ``--quiet`` and ``--progress``."""
-    given = vars(asked)
-    if given.get("progress", False):
-        return "lines"
-    # A bar would stand between the results.
-    results_are_seen = given["output"] == "-" and sys.stdout is not None and sys.stdout.isatty()
-    return not (asked.quiet or results_are_seen)
-
-
 def result_seconds(asked: ResumeOptions) -> float | None:
     """Return the interval at which results must come: the commit interval of ``--resume``."""
     return asked.commit_every if asked.resume else None
-
-
-def resources_of(asked: MessagesOptions) -> Resources:
-    """Return what a command may use, and how it shows how far it is."""
-    return Resources.of(asked, progress_of(asked))

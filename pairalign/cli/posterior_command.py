@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES
-from pairalign.cli.planning import progress_of, read_sequences, with_output
+from pairalign.cli.planning import read_sequences, with_output
 from pairalign.cli.resumed_steps import kept_results
 from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.formats.names import choose_format
@@ -30,10 +30,10 @@ def run_posterior(asked: PosteriorOptions) -> None:
         job = PosteriorJob(
             sequences,
             threshold=asked.threshold,
-            device=asked.device,
-            threads=asked.threads,
-            memory_bytes=asked.memory,
-            progress=progress_of(asked),
+            device=asked.resources.device,
+            threads=asked.resources.threads,
+            memory_bytes=asked.resources.memory_bytes,
+            progress=asked.resources.progress,
             kept=kept,
         )
         entries = _write(asked, format, job)

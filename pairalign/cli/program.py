@@ -13,11 +13,12 @@ import logging
 import sys
 import time
 from collections.abc import Container, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pairalign.base.collection import no_collection
-from pairalign.base.declaration import check, make
+from pairalign.base.declaration import check, make, values_of
 from pairalign.base.error_types import (
     FormatError,
     MatrixFileError,
@@ -38,8 +39,10 @@ from pairalign.cli.declared import add_options
 from pairalign.cli.loading import later
 from pairalign.cli.parser import Parser
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
+from pairalign.requests.resources import CoreOptions, Messages, Resources, ResourcesOptions
 
 if TYPE_CHECKING:
+    from pairalign.requests.resources import Progress
     from pairalign.requests.shared import Asked
 
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
@@ -227,19 +230,20 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
     try:
         with no_collection():
             options = build_parser(given).parse_args(given)
-            asked: Asked = make(options.request, {**vars(options), "given": list(given)})
-            asked = asked.completed()
+            asked: Asked = make(options.request, {**vars(options), "command_line": tuple(given)})
+            asked = with_progress(asked.completed())
+            said = getattr(asked, "messages", Messages())
     except MemoryError as error:
         return _fail(error, FAILED)
     from pairalign.base.part_file import forget_published  # help makes no files
     from pairalign.cli.early_start import start_early
 
-    with messages(quiet=getattr(asked, "quiet", False), verbose=getattr(asked, "verbose", False)):
+    with messages(quiet=said.quiet, verbose=said.verbose):
         forget_published()
         try:
             stop.work_begins(lambda stopped: _give_up(stopped, asked))
             with options_are_spelled():
-                _start_log(asked)
+                _start_log(asked, said)
                 check(asked)
                 start_early(asked)
                 options.run(asked)
@@ -253,6 +257,18 @@ def run(arguments: Sequence[str] | None, stop: StopHandler) -> int:
                 raise
             return code
     return DONE
+
+
+def with_progress(asked: Asked) -> Asked:
+    """Return a request that says how progress is shown, of ``--quiet`` and ``--progress``."""
+    if not isinstance(asked, (CoreOptions, ResourcesOptions)):
+        return asked
+    resources: Resources = asked.resources
+    # A bar would stand between the results.
+    sees_results = sys.stdout is not None and sys.stdout.isatty()
+    is_among = sees_results and values_of(asked).get("output") == "-"
+    shown: Progress = "lines" if resources.progress else not (asked.messages.quiet or is_among)
+    return replace(asked, resources=replace(resources, progress=shown))
 
 
 def _say_end(error: BaseException, asked: Asked, stop: StopHandler) -> int | None:
@@ -355,14 +371,13 @@ class _Cite(argparse.Action):
         parser.exit(DONE)
 
 
-def _start_log(asked: Asked) -> None:
+def _start_log(asked: Asked, said: Messages) -> None:
     """Open the file of ``--log``, and say what runs."""
-    path = getattr(asked, "log", None)
-    if path is not None:
+    if said.log is not None:
         from pairalign.jobs.run.file_checks import check_log
 
         check_log(asked)
-        log_into(path, getattr(asked, "given", ()))
+        log_into(said.log, asked.command_line)
     if log.isEnabledFor(logging.DEBUG):
         import platform
 
@@ -407,12 +422,13 @@ def _left_by(asked: Asked) -> str:
 
     if was_published(output):
         return f"; '{output}' is complete"
-    goes_on = ", the same command goes on" if getattr(asked, "resume", False) else ""
+    values = values_of(asked)
+    goes_on = ", the same command goes on" if values.get("resume") else ""
     if finished := count_published(output):
-        goes_on = goes_on or (", with --resume it goes on" if hasattr(asked, "resume") else "")
+        goes_on = goes_on or (", with --resume it goes on" if "resume" in values else "")
         return f"; {finished:,} files in '{output}' are complete{goes_on}"
     return f"; '{output}' was not written{goes_on}"
 
 
 def _output(asked: Asked) -> str:
-    return named_output() or getattr(asked, "output", None) or "-"
+    return named_output() or values_of(asked).get("output") or "-"

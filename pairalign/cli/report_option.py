@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from pairalign.base.declaration import make, request
 from pairalign.cli.console import log
 from pairalign.formats.output import check_writable
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.requests.align_request import AlignRequest, TwoSetsOptions
-from pairalign.requests.resource_options import ResourcesOptions
+from pairalign.requests.resources import Resources, ResourcesOptions
 from pairalign.requests.shared import InputOptions, ReportOptions
 
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
@@ -140,10 +139,10 @@ def _facts(asked: ReportRequest, devices: Sequence[str], summary: str) -> list[t
 
     now = datetime.datetime.now().astimezone()
     facts = [
-        ("command", shlex.join(["pairalign", *asked.given])),
+        ("command", shlex.join(["pairalign", *asked.command_line])),
         ("version", __version__),
         ("date", f"{now:%Y-%m-%d %H:%M:%S %z}"),
-        ("device", ", ".join(devices) or asked.device),
+        ("device", ", ".join(devices) or asked.resources.device),
     ]
     for line in summary.splitlines():
         title, _, text = line.strip().partition("  ")

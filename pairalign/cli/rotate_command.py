@@ -6,7 +6,6 @@ import time
 
 from pairalign.cli.planning import (
     read_problem,
-    resources_of,
     with_output,
 )
 from pairalign.cli.summary_lines import Lines, say_summary
@@ -27,7 +26,7 @@ def run_rotate(asked: RotateOptions) -> None:
     check_files(asked)
     check_scoring(asked)
     check_writable(asked.output)
-    problem, resources = read_problem(asked), resources_of(asked)
+    problem, resources = read_problem(asked), asked.resources
     started = time.perf_counter()
     found = rotate_set(problem, asked.to, asked.strand, resources)
     seconds = time.perf_counter() - started

@@ -9,7 +9,6 @@ from pairalign.cli.console import log, say
 from pairalign.cli.interactions_command import run_split_interactions
 from pairalign.cli.planning import (
     read_problem,
-    resources_of,
     with_output,
 )
 from pairalign.cli.report_option import report_of
@@ -50,7 +49,7 @@ def run_split_command(asked: SplitOptions) -> None:
     problem = read_problem(asked)
     sequences = problem.queries
     started = time.perf_counter()
-    resources = resources_of(asked)
+    resources = asked.resources
     split, pairs = run_split(problem, asked, _known_of(asked, sequences), resources)
     if split.remark:
         log.warning("%s: %s", sequences.source, split.remark)

@@ -9,9 +9,9 @@ from pairalign.cli.report_option import ReportRequest, finish_report
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.report import Table
 from pairalign.jobs.report.report_collector import Histogram, ReportCollector
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, align_pairs
 from pairalign.pairs.lists import PairList
+from pairalign.requests.resources import Resources
 
 _MOST_PAIRS = 1000
 _MOST_CLUSTERS = 50

@@ -132,13 +132,13 @@ def say_summary(options: Any, lines: Lines) -> None:
 
     With ``--multiqc`` the numbers are written there in any case.
     """
-    command = options.given[0]
-    if options.multiqc is not None:
-        with open_output(options.multiqc) as output:
+    command = options.command_line[0]
+    if options.messages.multiqc is not None:
+        with open_output(options.messages.multiqc) as output:
             output.write(lines.multiqc(command).encode())
-    if options.quiet:
+    if options.messages.quiet:
         return
-    say(lines.json(command) if options.summary == "json" else lines.text())
+    say(lines.json(command) if options.messages.summary == "json" else lines.text())
 
 
 def describe_fragments(count: int, least: Fraction, groups: str) -> tuple[str, str]:

@@ -6,7 +6,6 @@ import time
 
 from pairalign.cli.align_command import say_plan
 from pairalign.cli.console import name_output
-from pairalign.cli.planning import resources_of
 from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.jobs.update.update import plan_update
 from pairalign.requests.files_request import UpdateOptions
@@ -15,9 +14,9 @@ from pairalign.requests.files_request import UpdateOptions
 def run_update(asked: UpdateOptions) -> None:
     """Carry out ``pairalign update``."""
     started = time.perf_counter()
-    update = plan_update(asked, resources_of(asked))
+    update = plan_update(asked, asked.resources)
     name_output(update.output.path)
-    say_plan(update.plan, quiet=asked.quiet)
+    say_plan(update.plan, quiet=asked.messages.quiet)
     made = update.write()
     lines = Lines()
     lines.add(

@@ -8,9 +8,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import PairalignError, cut_name, shown_name
 from pairalign.cli.console import log
 from pairalign.cli.planning import (
-    progress_of,
     read_problem,
-    resources_of,
     with_output,
 )
 from pairalign.cli.summary_lines import Lines, say_summary
@@ -43,7 +41,7 @@ def run_verify(asked: VerifyOptions) -> None:
     check_scoring(asked)
     check_writable(asked.output)
     problem = read_problem(asked)
-    job = plan_verification(asked, problem, resources_of(asked), asked.has_mode)
+    job = plan_verification(asked, problem, asked.resources, asked.has_mode)
     started = time.perf_counter()
     _write(asked, job)
     lines = _summary(job, problem, time.perf_counter() - started)
@@ -71,7 +69,7 @@ def _write(asked: VerifyOptions, job: VerifyJob) -> None:
     with (
         open_output(asked.output, threads=job.threads) as output,
         job.open() as results,
-        show_progress(job.reader.size, progress_of(asked), "bytes", "checking") as meter,
+        show_progress(job.reader.size, asked.resources.progress, "bytes", "checking") as meter,
     ):
         output.write(("\t".join(job.columns) + "\n").encode())
         done = 0

@@ -21,9 +21,9 @@ from pairalign.base.choices import (
     WEIGHTS,
     WEIGHTS_OF_STATISTICS,
 )
-from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
+from pairalign.base.declaration import Rule, again, choice, flag, option, place, request, value_of
 from pairalign.requests.option_kinds import NUMBER, PATH, POSITIVE
-from pairalign.requests.resource_options import ResourceArguments, ResourcesOptions
+from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     IN_SHARDS_OR_WITH_A_REPORT,
     MASK_SCORES_NEED_A_MASK,
@@ -362,7 +362,7 @@ def _needs_all_hits(name: str) -> Rule:
             asked.pairs_once
             and asked.max_hits is not None
             and asked.input2 is None
-            and getattr(asked, name)
+            and value_of(asked, name)
         ),
         f"{{.format}} has each pair once: {{max_hits}} needs all hits, so leave {{{name}}} out",
     )
@@ -413,7 +413,7 @@ class AlignOptions(
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *AlignRequest.RULES,
-        _has_no_accuracy("{kernel}", lambda asked: asked.kernel != AUTO_KERNEL),
+        _has_no_accuracy("{kernel}", lambda asked: asked.resources.kernel != AUTO_KERNEL),
         Rule(
             lambda asked: asked.orient != ORIENTS[0] and asked.input2 is not None,
             "{orient=canonical} needs one set: of two, the first has the queries",

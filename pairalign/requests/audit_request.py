@@ -13,7 +13,7 @@ from pairalign.requests.interactions_request import (
     SecondFileOptions,
 )
 from pairalign.requests.option_kinds import PATH
-from pairalign.requests.resource_options import ResourcesOptions
+from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
     Asked,

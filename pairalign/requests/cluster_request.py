@@ -14,7 +14,7 @@ from pairalign.base.choices import (
 )
 from pairalign.base.declaration import Rule, again, choice, flag, option, request
 from pairalign.requests.option_kinds import PATH
-from pairalign.requests.resource_options import ResourcesOptions
+from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     RANK_NEEDS_HITS,
     Asked,

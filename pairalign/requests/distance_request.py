@@ -21,7 +21,17 @@ from pairalign.base.choices import (
     SPARSE_SUFFIXES,
     STRANDS,
 )
-from pairalign.base.declaration import Rule, again, choice, flag, option, options_of, place, request
+from pairalign.base.declaration import (
+    Rule,
+    again,
+    choice,
+    flag,
+    option,
+    options_of,
+    place,
+    request,
+    value_of,
+)
 from pairalign.requests.align_request import AlignRequest, TwoSetsOptions
 from pairalign.requests.distance_limits import (
     LIMIT,
@@ -32,7 +42,7 @@ from pairalign.requests.distance_limits import (
     ReceptorOptions,
 )
 from pairalign.requests.option_kinds import PATH
-from pairalign.requests.resource_options import ResourcesOptions
+from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     GROUPS,
     IN_SHARDS_OR_WITH_A_REPORT,
@@ -157,11 +167,11 @@ class DistanceArguments(MeasureArguments, StrandArguments, total=False):
 
 def left_out_with(name: str, is_asked: Callable[[Any], bool], why: str, default: Any) -> Rule:
     """Return the rule that an option has its default where something else is asked."""
-    return Rule(lambda asked: is_asked(asked) and getattr(asked, name) != default, why)
+    return Rule(lambda asked: is_asked(asked) and value_of(asked, name) != default, why)
 
 
 def _is_given(name: str) -> Callable[[Any], bool]:
-    return lambda asked: getattr(asked, name) not in (None, False)
+    return lambda asked: value_of(asked, name) not in (None, False)
 
 
 def _excludes(name: str, why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
@@ -180,7 +190,7 @@ def _limits_exclude(why: str, others: Mapping[str, Any]) -> tuple[Rule, ...]:
 def _one_of(first: str, second: str) -> Rule:
     """Return the rule that of two limits one is given."""
     return Rule(
-        lambda asked: None not in (getattr(asked, first), getattr(asked, second)),
+        lambda asked: None not in (value_of(asked, first), value_of(asked, second)),
         f"{{{first}}} and {{{second}}} are two distances: give one",
     )
 
@@ -188,7 +198,7 @@ def _one_of(first: str, second: str) -> Rule:
 def _of_one_set(name: str) -> Rule:
     """Return the rule that an option is not given with a second set."""
     return Rule(
-        lambda asked: asked.has_two_sets and getattr(asked, name),
+        lambda asked: asked.has_two_sets and value_of(asked, name),
         f"{{{name}}} is of one set, not of two: leave it out",
     )
 

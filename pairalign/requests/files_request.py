@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES
-from pairalign.base.declaration import Rule, again, flag, option, place, request
+from pairalign.base.declaration import Rule, again, flag, group, option, place, request
 from pairalign.requests.option_kinds import PATH
-from pairalign.requests.resource_options import MessagesOptions, ResourcesOptions, ThreadsOptions
+from pairalign.requests.resources import MessagesOptions, Resources, ResourcesOptions
 from pairalign.requests.shared import (
+    RESOURCES,
     Asked,
     InputOptions,
     OutputOptions,
@@ -27,7 +28,7 @@ class PartsOptions(Asked):
 
 
 @request
-class MergeOptions(PartsOptions, OutputOptions, ThreadsOptions, MessagesOptions):
+class MergeOptions(PartsOptions, OutputOptions, MessagesOptions):
     """All that ``pairalign merge`` is asked."""
 
     GROUPS: ClassVar[dict[str, str | None]] = {}
@@ -48,6 +49,9 @@ class MergeOptions(PartsOptions, OutputOptions, ThreadsOptions, MessagesOptions)
         ),
     )
 
+    resources: Resources = group(
+        Resources, RESOURCES, but=("device", "kernel", "memory", "progress")
+    )
     plan: bool = flag("only print the commands that make missing parts")
 
 

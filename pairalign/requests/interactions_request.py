@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from pairalign.base.declaration import Rule, option, place, request
+from pairalign.base.declaration import Rule, option, place, request, values_of
 from pairalign.requests.option_kinds import PATH
 from pairalign.requests.shared import Asked, InputOptions, ScoringOptions, StrandOptions
 from pairalign.requests.similar import NEEDS_LOCAL, FoldsSimilarOptions
@@ -64,14 +64,14 @@ def excludes_pairs(*names: str) -> tuple[Rule, ...]:
 
 def _needs_pairs(name: str) -> Rule:
     return Rule(
-        lambda asked: not asked.pairs and getattr(asked, name, None) is not None,
+        lambda asked: not asked.pairs and values_of(asked).get(name) is not None,
         f"{{{name}}} is for interactions: give {{pairs}}",
     )
 
 
 def _excludes_pairs(name: str) -> Rule:
     return Rule(
-        lambda asked: bool(asked.pairs) and getattr(asked, name, None) is not None,
+        lambda asked: bool(asked.pairs) and values_of(asked).get(name) is not None,
         f"{{{name}}} is of one set that is split: leave it out with {{pairs}}",
     )
 

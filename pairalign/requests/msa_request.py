@@ -12,9 +12,9 @@ from pairalign.base.choices import (
     MSA_SUFFIXES,
     MSA_WITH_CONFIDENCE,
 )
-from pairalign.base.declaration import Rule, choice, flag, option, place, request
+from pairalign.base.declaration import Rule, choice, flag, option, place, request, value_of
 from pairalign.requests.option_kinds import PATH, POSITIVE, SEED_OF_CHANCE
-from pairalign.requests.resource_options import CoreArguments, CoreOptions
+from pairalign.requests.resources import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
     Asked,
@@ -173,14 +173,14 @@ def _of_one_family(is_broken: Callable[[MsaOptions], bool], says: str) -> Rule:
 
 def _is_one_familys(name: str) -> Rule:
     return _of_families(
-        lambda asked: bool(getattr(asked, name)),
+        lambda asked: bool(value_of(asked, name)),
         f"{{{name}}} is of one family: leave it out, or align one into a file",
     )
 
 
 def _is_not_merged(name: str) -> Rule:
     return Rule(
-        lambda asked: asked.merge and _is_given(getattr(asked, name)),
+        lambda asked: asked.merge and _is_given(value_of(asked, name)),
         f"{{{name}}} does not go with {{merge}}, which takes alignments alone: leave one out",
     )
 
@@ -192,7 +192,7 @@ def _is_given(value: object) -> bool:
 
 def _has_no_homologs(name: str, why: str) -> Rule:
     return Rule(
-        lambda asked: asked.homologs is not None and getattr(asked, name) is not None,
+        lambda asked: asked.homologs is not None and value_of(asked, name) is not None,
         f"{{{name}}} {why}: leave {{homologs}} out",
     )
 
@@ -200,7 +200,8 @@ def _has_no_homologs(name: str, why: str) -> Rule:
 def _needs_a_tree(name: str, other: str, why: str) -> Rule:
     return _of_one_family(
         lambda asked: (
-            getattr(asked, name) not in (None, MSA_ORDERS[0]) and getattr(asked, other) is not None
+            value_of(asked, name) not in (None, MSA_ORDERS[0])
+            and value_of(asked, other) is not None
         ),
         f"{{{name}}} needs a guide tree, but {{{other}}} {why}",
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pairalign.base.choices import FASTQ_SUFFIXES, MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
-from pairalign.base.declaration import Rule, again, choice, flag, option, request
+from pairalign.base.declaration import Rule, again, choice, flag, option, request, value_of
 from pairalign.reads.presets import AUTO, PRESETS
 from pairalign.requests.option_kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
-from pairalign.requests.resource_options import ResourceArguments, ResourcesOptions
+from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     GROUPS,
     IN_SHARDS_OR_WITH_A_REPORT,
@@ -202,7 +202,7 @@ class GraphOptions(Asked):
 
 
 def _is_given(asked: OverlapOptions, name: str) -> bool:
-    return getattr(asked, name) not in (None, False, MUTUAL[0])
+    return value_of(asked, name) not in (None, False, MUTUAL[0])
 
 
 def _needs_all(needing: str, other: str) -> Rule:

@@ -19,7 +19,7 @@ from pairalign.base.choices import (
     STRANDS,
     TIES,
 )
-from pairalign.base.declaration import Request, Rule, choice, flag, option, place, request
+from pairalign.base.declaration import Request, Rule, choice, flag, option, place, request, value_of
 from pairalign.requests.option_kinds import (
     CLUSTER,
     LOCUS,
@@ -83,6 +83,9 @@ class Asked(Request):
     """Whether the command begins with posteriors of pairs."""
     FAILED: ClassVar[int] = 1
     """The exit code of a command that fails."""
+
+    command_line: tuple[str, ...] = ()
+    """The program's arguments."""
 
     def completed(self) -> Asked:
         """Return the request with what follows from what is asked."""
@@ -539,7 +542,7 @@ def report_rules(*names: str) -> tuple[Rule, ...]:
 
     def rule(name: str) -> Rule:
         return Rule(
-            lambda asked: asked.report is not None and bool(getattr(asked, name)),
+            lambda asked: asked.report is not None and bool(value_of(asked, name)),
             f"a report needs all pairs of a run: leave {{{name}}} out",
         )
 

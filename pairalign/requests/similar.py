@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, TypeVar
 
-from pairalign.base.declaration import Rule, again, option, options_of, request
+from pairalign.base.declaration import Rule, again, option, options_of, request, values_of
 from pairalign.requests.option_kinds import DIGIT, POSITIVE, SMALL_NUMBER
-from pairalign.requests.resource_options import ResourceArguments
+from pairalign.requests.resources import ResourceArguments
 from pairalign.requests.shared import (
     Asked,
     EndGapsOptions,
@@ -110,7 +110,7 @@ def _has_parameters(asked: Any) -> bool:
 def _has_end_gaps(asked: Any) -> bool:
     """Whether ends of whole sequences have costs of their own."""
     named = (one.name for one in options_of(EndGapsOptions) if one.name != "ties")
-    return any(getattr(asked, name, None) is not None for name in named)
+    return any(values_of(asked).get(name) is not None for name in named)
 
 
 @request

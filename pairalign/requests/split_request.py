@@ -16,7 +16,7 @@ from pairalign.requests.interactions_request import (
     needs_pairs,
 )
 from pairalign.requests.option_kinds import PATH, POSITIVE, SEED, SHARE
-from pairalign.requests.resource_options import ResourcesOptions
+from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     Asked,
     InputOptions,

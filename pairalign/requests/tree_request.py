@@ -23,7 +23,7 @@ from pairalign.requests.distance_request import (
     left_out_with,
 )
 from pairalign.requests.option_kinds import PATH
-from pairalign.requests.resource_options import ResourcesOptions
+from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     Asked,
     ClusterOfMachinesOptions,

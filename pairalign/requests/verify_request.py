@@ -7,7 +7,7 @@ from typing import ClassVar
 from pairalign.base.choices import MODES, READER_NAMES
 from pairalign.base.declaration import Rule, again, flag, option, place, request
 from pairalign.requests.option_kinds import PATH
-from pairalign.requests.resource_options import ResourceArguments, ResourcesOptions
+from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     MASK_SCORES_NEED_A_MASK,
     SCORING,

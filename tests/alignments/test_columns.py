@@ -11,6 +11,7 @@ from pairalign.errors import DistanceError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.positions import window_positions
 from pairalign.pairs.want import Detail, Want
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import DistanceMatrix
@@ -93,7 +94,9 @@ def test_hand_out_gives_each_pair_once():
 
 def test_hand_out_passes_errors_on():
     sequences = SequenceSet.from_strings(["ARND", "CQEG", "HILK"])
-    job = AlignmentJob(sequences, None, make_scoring(sequences.alphabet), device="cpu")
+    job = AlignmentJob(
+        sequences, None, make_scoring(sequences.alphabet), resources=Resources(device="cpu")
+    )
 
     def refuse(found):
         raise DistanceError("not these")

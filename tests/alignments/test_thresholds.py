@@ -30,6 +30,7 @@ from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.stages.threshold_engine import skip_pairs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -192,7 +193,7 @@ def test_each_step_drops_pairs() -> None:
         make_scoring("dna"),
         Want(Detail.STATS),
         pair_thresholds=make_pair_thresholds("97%"),
-        device="cpu",
+        resources=Resources(device="cpu"),
     )
     found = sum(len(part) for part in job)
     steps = job.steps
@@ -218,7 +219,13 @@ def test_unrelated_proteins_are_hardly_aligned_at_all() -> None:
 
 def test_a_least_score_skips_what_is_too_short_for_it() -> None:
     queries = SequenceSet.from_strings(["ACGT" * 300, "ACGT" * 290, "ACGTA" * 20, "ACGTC" * 20])
-    job = AlignmentJob(queries, None, make_scoring("dna"), Want(Detail.CIGAR, 1000), device="cpu")
+    job = AlignmentJob(
+        queries,
+        None,
+        make_scoring("dna"),
+        Want(Detail.CIGAR, 1000),
+        resources=Resources(device="cpu"),
+    )
     assert sum(len(part) for part in job) == 1
     assert job.steps is not None
     assert job.steps.possible == 1
@@ -231,7 +238,9 @@ def test_a_least_score_of_0_or_less_skips_what_gaps_alone_put_below_it(least: in
     texts = ["".join(rng.choice(list("ACGT"), length)) for length in lengths]
     queries = SequenceSet.from_strings(texts, alphabet="dna")
     scoring = make_scoring("dna")
-    job = AlignmentJob(queries, None, scoring, Want(Detail.SCORE, least), device="cpu")
+    job = AlignmentJob(
+        queries, None, scoring, Want(Detail.SCORE, least), resources=Resources(device="cpu")
+    )
     found = concatenate(list(job))
     everything = concatenate(list(AlignmentJob(queries, None, scoring, Want(Detail.SCORE))))
     assert_equal(found, everything.take(everything.raw_score >= least))
@@ -249,7 +258,9 @@ def test_short_pairs_are_scored_without_a_look(mode: str, least: int) -> None:
     texts += [texts[k] + "C" for k in range(20)]
     queries = SequenceSet.from_strings(texts, alphabet="protein")
     scoring = make_scoring("protein", mode=mode)
-    job = AlignmentJob(queries, None, scoring, Want(Detail.SCORE, least), device="cpu")
+    job = AlignmentJob(
+        queries, None, scoring, Want(Detail.SCORE, least), resources=Resources(device="cpu")
+    )
     found = concatenate(list(job))
     everything = concatenate(list(AlignmentJob(queries, None, scoring, Want(Detail.SCORE))))
     assert_equal(found, everything.take(everything.raw_score >= least))

@@ -32,6 +32,7 @@ from pairalign.jobs.stages import threshold_engine
 from pairalign.jobs.stages.threshold_engine import Steps
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window, plan_windows
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -259,7 +260,7 @@ def job_on(queries: SequenceSet, engine: CudaEngine | None, **thresholds: Any) -
         None,
         make_scoring("dna"),
         Want(Detail.SCORE, thresholds.pop("least", None)),
-        device="cpu",
+        resources=Resources(device="cpu"),
         pair_thresholds=make_pair_thresholds(**thresholds),
     )
     if engine is not None:

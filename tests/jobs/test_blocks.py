@@ -20,6 +20,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.blocks import Blocks
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import Window, WindowGrid
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -102,7 +103,12 @@ def test_a_gpu_gets_the_block_alone(
     ]
     problem = Problem(sets[0], sets[1] if two_sets else None, make_scoring(sets[0].alphabet))
     asked = AlignmentJob(
-        problem.queries, problem.targets, problem.scoring, window=8, shard=(3, 9), device="cpu"
+        problem.queries,
+        problem.targets,
+        problem.scoring,
+        window=8,
+        shard=(3, 9),
+        resources=Resources(device="cpu"),
     )
     expected = concatenate(list(asked))
     opened = []

@@ -13,9 +13,9 @@ from pairalign.alignments.problem import Problem
 from pairalign.cli.main import main
 from pairalign.errors import AlphabetError, DistanceError, ScoringError
 from pairalign.jobs.run.circular import align_circular
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.rotations import RotationSearch
 from pairalign.pairs.want import Detail
+from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 
 COMPLEMENT = str.maketrans("ACGTN", "TGCAN")

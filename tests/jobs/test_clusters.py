@@ -20,8 +20,8 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.choices import IDENTITIES, LINKAGES
 from pairalign.errors import ScoringError
 from pairalign.jobs.clusters.cluster import ClusterJob
-from pairalign.jobs.run.resources import Resources
 from pairalign.requests.cluster_request import ClusterRequest
+from pairalign.requests.resources import Resources
 
 MODES = ("global", "semiglobal", "local")
 
@@ -159,7 +159,7 @@ def test_pairs_that_cannot_be_similar_enough_are_not_aligned(linkage: str) -> No
         linkage=linkage,
     )
     problem = Problem(SequenceSet.from_strings(sequences), None, make_scoring(DNA))
-    job = ClusterJob(problem, request, Resources("cpu"))
+    job = ClusterJob(problem, request, Resources(device="cpu"))
     job.run()
     assert job.steps is not None
     assert job.steps.pairs == 40 * 39 // 2
@@ -300,7 +300,7 @@ def test_pairs_that_no_longer_matter_are_not_aligned(identity: str) -> None:
         given[f"s{k}"] = "".join(body[: 60 - k % 3])
     sequences = SequenceSet.from_strings(given)
     scoring = make_scoring(DNA)
-    used = Resources("cpu", threads=2)
+    used = Resources(device="cpu", threads=2)
     asked = [
         ClusterRequest(min_identity="0.93", identity_of=identity, edges=keep)
         for keep in (False, True)

@@ -28,6 +28,7 @@ from pairalign.jobs.stages.copies_engine import CopiesEngine
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
+from pairalign.requests.resources import Resources
 
 MODES = ("global", "semiglobal", "local")
 EVERY = {"detail": "cigar", "threads": 2, "device": "cpu"}
@@ -193,7 +194,7 @@ def test_shards_parts_and_little_memory(both_ways: Any, listed: bool) -> None:
             None,
             make_scoring("dna"),
             Want(Detail.CIGAR),
-            device="cpu",
+            resources=Resources(device="cpu"),
             window=11,
             pair_list=pairs if listed else None,
             **more,

@@ -12,6 +12,7 @@ from pairalign.alignments.alignments import concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.cli.main import main
 from pairalign.jobs.run.align import AlignmentJob
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -34,10 +35,8 @@ def jobs_of(sequences: SequenceSet, other: SequenceSet | None, shards: int) -> l
             *(sequences, other, scoring),
             pair_thresholds=asked,
             shard=(k, shards),
-            device="cpu",
+            resources=Resources(device="cpu", threads=1 + k % 2, memory=1 << (26 + k % 2)),
             window=32,
-            threads=1 + k % 2,
-            memory_bytes=1 << (26 + k % 2),
         )
         for k in range(1, shards + 1)
     ]
@@ -74,7 +73,7 @@ def test_each_pair_is_in_one_shard(two_sets: bool) -> None:
     whole = AlignmentJob(
         *(sequences, other, jobs[0].scoring),
         pair_thresholds=jobs[0].pair_thresholds,
-        device="cpu",
+        resources=Resources(device="cpu"),
         window=32,
     )
     assert sum(piece.pairs for piece in pieces) == whole.pairs

@@ -23,8 +23,8 @@ from pairalign.jobs.clusters import greedy
 from pairalign.jobs.clusters.cluster import cluster
 from pairalign.jobs.clusters.greedy import GreedyClustering
 from pairalign.jobs.run.align_all import align
-from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.want import Detail
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -179,7 +179,7 @@ def test_same_clusters_as_by_definition(
             scoring,
             thresholds,
             Detail.CIGAR if thresholds.identity_of == "internal" else Detail.STATS,
-            Resources("cpu", threads=threads, memory_bytes=1 << 28),
+            Resources(device="cpu", threads=threads, memory=1 << 28),
         )
         leaders = made.find_leaders(letters)
     assert leaders is not None
@@ -207,7 +207,7 @@ def test_same_clusters_by_lanes(
         patch.setattr(greedy, "_BLOCK", block)
         patch.setattr(greedy, "_MOST_PAIRS", pairs)
         patch.setattr(PairFilter, "open_representatives", open_lanes)
-        resources = Resources("cpu", threads=2, memory_bytes=1 << 28)
+        resources = Resources(device="cpu", threads=2, memory=1 << 28)
         made = GreedyClustering(sequences, scoring, thresholds, Detail.STATS, resources)
         leaders = made.find_leaders()
     assert leaders is not None
@@ -251,7 +251,7 @@ def test_the_best_come_first() -> None:
         make_scoring("dna"),
         PairThresholds(Fraction(97, 100)),
         Detail.STATS,
-        Resources("cpu", threads=1),
+        Resources(device="cpu", threads=1),
     )
     leaders = made.find_leaders(8)
     assert leaders is not None
@@ -264,7 +264,7 @@ def test_local_ends_have_no_bound() -> None:
     given = near(1, "dna", 40, 0.1)
     thresholds = PairThresholds(Fraction(97, 100), "columns", Fraction(9, 10), "aligned")
     scoring = make_scoring("dna", mode="local")
-    made = GreedyClustering(given, scoring, thresholds, Detail.STATS, Resources("cpu"))
+    made = GreedyClustering(given, scoring, thresholds, Detail.STATS, Resources(device="cpu"))
     leaders = made.find_leaders(4)
     assert leaders is not None
     assert leaders.tolist() == plainly(given, scoring, thresholds)
@@ -291,11 +291,11 @@ def test_the_command_has_the_same_clusters(
 def test_it_is_for_cores_and_high_identities() -> None:
     given, sure = near(2, "dna", 60, 0.1), PairThresholds(Fraction(97, 100))
     many = SequenceSet.from_strings(["ACGT"] * greedy.LEAST_SEQUENCES, alphabet="dna")
-    on_cores = Resources("cpu")
+    on_cores = Resources(device="cpu")
     assert greedy.may_be_greedy(many, sure, on_cores)
     assert greedy.may_be_greedy(many, sure, replace(on_cores, kernel="auto"))
     assert not greedy.may_be_greedy(given, sure, on_cores)
     assert not greedy.may_be_greedy(many, PairThresholds(Fraction(94, 100)), on_cores)
     assert greedy.may_be_greedy(many, PairThresholds(Fraction(94, 100), "shorter"), on_cores)
-    assert not greedy.may_be_greedy(many, sure, Resources("opencl"))
+    assert not greedy.may_be_greedy(many, sure, Resources(device="opencl"))
     assert not greedy.may_be_greedy(many, sure, replace(on_cores, kernel="byte"))

@@ -30,9 +30,9 @@ from pairalign.cli.main import main
 from pairalign.errors import CapacityError, PartsError
 from pairalign.formats import FORMATS
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.requests.align_request import AlignRequest
+from pairalign.requests.resources import Resources
 
 COSTS = {"gap_open": 12, "gap_extend": 1}
 Key = tuple[Any, ...]

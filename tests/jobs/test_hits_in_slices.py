@@ -27,10 +27,10 @@ from pairalign.jobs.run.query_slices import (
     jobs_of_queries,
     pairs_of_queries,
 )
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.jobs.run.shards import PAIR_CELLS, cut_queries, weigh_residues
 from pairalign.requests.align_request import AlignRequest
+from pairalign.requests.resources import Resources
 from pairalign.sequences import block_set
 from pairalign.sequences.block_set import PickedSet
 from pairalign.sequences.sets import SequenceSet
@@ -100,7 +100,11 @@ def test_hits_of_shards_are_those_of_all(name: str, two_sets: bool) -> None:
 @pytest.mark.parametrize("queries", [(0, 1), (5, 9), (17, 40), (39, 40), (0, 39)])
 def test_each_pair_comes_once(queries: tuple[int, int], two_sets: bool) -> None:
     sets = sets_of(two_sets)
-    job = AlignmentJob(*sets, pairalign.make_scoring(sets[0].alphabet), device="cpu", threads=1)
+    job = AlignmentJob(
+        *sets,
+        pairalign.make_scoring(sets[0].alphabet),
+        resources=Resources(device="cpu", threads=1),
+    )
     start, stop = queries
     whole = [(one.query.name, one.target.name, one.score, one.cigar) for one in of_all(job)]
     names = set(sets[0].names[start:stop])

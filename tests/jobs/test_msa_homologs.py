@@ -14,7 +14,7 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import AlphabetError, UsageError
 from pairalign.jobs.msa.homolog_search import find_homologs
-from pairalign.jobs.run.resources import Resources
+from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree_reading import read_newick
 
@@ -52,7 +52,7 @@ def make_set(sequences: dict[str, str]) -> SequenceSet:
 
 def found_in(database: dict[str, str], most: int = 50, family: dict[str, str] = FAMILY) -> Any:
     sets = {"": make_set(family)}
-    return find_homologs(sets, make_set(database), most=most, resources=Resources("cpu"))[""]
+    return find_homologs(sets, make_set(database), most=most, resources=Resources(device="cpu"))[""]
 
 
 def rows(alignment: Any) -> dict[str, str]:
@@ -126,7 +126,7 @@ def test_neither_order_nor_other_families_matter() -> None:
         other = found_in(database, most=9, family=family)
         assert [*other.sequences] == [*one.sequences]
     sets = {"first": make_set(DECOYS), "": make_set(FAMILY)}
-    both = find_homologs(sets, make_set(DATABASE), most=9, resources=Resources("cpu"))
+    both = find_homologs(sets, make_set(DATABASE), most=9, resources=Resources(device="cpu"))
     assert [*both[""].sequences] == [*one.sequences]
 
 

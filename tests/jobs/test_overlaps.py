@@ -24,6 +24,7 @@ from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, classify
 from pairalign.reads.presets import PRESETS, find_preset
+from pairalign.requests.resources import Resources
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
 
@@ -198,7 +199,7 @@ def test_windows_and_strands_keep_their_order(window: int) -> None:
     )
     scoring = PRESETS["short"].scoring("semiglobal")
     asked = OverlapProcedure(OverlapThresholds(min_raw_score=5, min_overlap=5, all_strands=True))
-    run = align_overlaps(reads, scoring, asked, device="cpu", window=window)
+    run = align_overlaps(reads, scoring, asked, resources=Resources(device="cpu"), window=window)
     found = pairalign.alignments.alignments.concatenate(list(run))
     position = np.argsort(reads.order)
     rows = np.minimum(position[found.query], position[found.target])

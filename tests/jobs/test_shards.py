@@ -25,6 +25,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.shards import PAIR_CELLS, weigh_residues
 from pairalign.pairs.windows import WindowGrid, count_cells
+from pairalign.requests.resources import Resources
 
 SEVERAL = [name for name in FORMATS if name != "a3m"]  # of one query: below
 SHARDS = 5
@@ -164,10 +165,12 @@ def test_parts_of_a3m() -> None:
 def test_parts_of_the_python_job() -> None:
     queries = read_fasta("in.fa")
     scoring = make_scoring(queries.alphabet)
-    whole = AlignmentJob(queries, None, scoring, device="cpu", window=5)
+    whole = AlignmentJob(queries, None, scoring, resources=Resources(device="cpu"), window=5)
     scores = np.concatenate([found.raw_score for found in whole])
     parts = [
-        AlignmentJob(queries, None, scoring, device="cpu", window=5, shard=(k, 7))
+        AlignmentJob(
+            queries, None, scoring, resources=Resources(device="cpu"), window=5, shard=(k, 7)
+        )
         for k in range(1, 8)
     ]
     assert sum(part.pairs for part in parts) == whole.pairs
@@ -295,7 +298,11 @@ def test_how_it_is_done_does_not_count() -> None:
     scoring = make_scoring(queries.alphabet)
     one = AlignmentJob(queries, None, scoring)
     other = AlignmentJob(
-        queries, None, scoring, device="cpu", threads=1, memory_bytes=1 << 26, shard=(1, 2)
+        queries,
+        None,
+        scoring,
+        resources=Resources(device="cpu", threads=1, memory=1 << 26),
+        shard=(1, 2),
     )
     assert describe_run(one) == describe_run(other)
     json.dumps(describe_run(one))

@@ -10,6 +10,7 @@ from pairalign.base.words import NEAR_AFTER_END, WORDS, words_in_place
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.slabs import result_bytes, share_of_residues
 from pairalign.pairs.want import Detail
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -48,7 +49,9 @@ def test_results_are_no_more_than_expected() -> None:
     """Runs of similar pairs take what slabs are cut for, or less."""
     for rate in (0.0, 0.01, 0.05, 0.2):
         one = alike(rate)
-        (found,) = list(AlignmentJob(one, None, make_scoring("dna"), device="cpu"))
+        (found,) = list(
+            AlignmentJob(one, None, make_scoring("dna"), resources=Resources(device="cpu"))
+        )
         letters = sum(len(pair.query.residues) + len(pair.target.residues) for pair in found)
         pair_bytes, residue_bytes = result_bytes(Detail.CIGAR)
         residue_bytes *= share_of_residues(one, None)

@@ -41,10 +41,9 @@ from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.problem_checks import check_strand
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import evalue_filter_of
 from pairalign.requests.cluster_request import EDGES_IN_PYTHON, ClusterArguments, ClusterRequest
-from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.abundances import read_abundances
@@ -159,7 +158,7 @@ class ClusterJob:
         return chosen
 
 
-@takes(ClusterArguments, ClusterRequest, ProblemOptions, KernelResources, but=("extend",))
+@takes(ClusterArguments, ClusterRequest, ProblemOptions, Resources, but=("extend",))
 def cluster(
     sequences: Sequences,
     *,

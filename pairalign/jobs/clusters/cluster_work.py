@@ -21,10 +21,10 @@ from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.jobs.clusters.greedy import GreedyClustering, may_be_greedy
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances
-from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.copies import group_copies
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
@@ -193,7 +193,7 @@ class ClusterWork:
         count, is_complete = len(self.sequences), self.linkage == "complete"
         limit = self.resources.memory_bytes
         memory = bytes_beside_distances(count, limit, _TRIANGLE_PAIR_BYTES)
-        resources = replace(self.resources, memory_bytes=memory)
+        resources = replace(self.resources, memory=memory)
         condensed = np.full(number_of_pairs(count), _TOO_FAR if is_complete else 1.0, np.float32)
         wanted = self.thresholds
         if not is_complete:
@@ -234,7 +234,7 @@ class ClusterWork:
             pair_list=pairs,
             demand=demand,
             evalue_filter=self.evalues,
-            **resources.of_job(),
+            resources=resources,
         )
         with job.open() as results:
             self.steps, self.devices = job.steps, job.devices
@@ -270,7 +270,7 @@ class ClusterWork:
             window=LIST_WINDOW,
             strand=self.strand,
             pair_list=pairs,
-            **replace(self.resources, progress=False).of_job(),
+            resources=replace(self.resources, progress=False),
         )
 
 

@@ -27,12 +27,13 @@ from pairalign.engines.cpu.growing_index import Candidates, Representatives
 from pairalign.engines.cpu.seed_index import LEAST_IDENTITY
 from pairalign.engines.kernels import AUTO
 from pairalign.engines.selection import is_for_cores
+from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import show_progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.stages.threshold_engine import Steps
 from pairalign.pairs.masks import mask_pairs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -189,7 +190,7 @@ class GreedyClustering:
                 None,
                 self.scoring,
                 threads=self.resources.used_threads,
-                memory_bytes=self.resources.used_memory_bytes,
+                memory_bytes=bytes_of(self.resources),
                 first=self._shared.chosen(places),
             )
             try:

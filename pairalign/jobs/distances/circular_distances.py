@@ -11,8 +11,8 @@ from pairalign.alignments.problem import Problem
 from pairalign.jobs.distances.measures import Measure, check_alphabet, self_scores
 from pairalign.jobs.run.circular import align_circular
 from pairalign.jobs.run.progress import show_progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.want import Detail
+from pairalign.requests.resources import Resources
 from pairalign.trees.distance_matrix import DistanceMatrix, check_names, number_of_pairs
 
 

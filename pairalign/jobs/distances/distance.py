@@ -46,10 +46,9 @@ from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, ProblemRequest, Sequences, read_problem
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import WHOLE_RUN, RunRequest, plan_alignment
 from pairalign.requests.distance_request import DistanceArguments, DistanceRequest, MeasureArguments
-from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.requests.similar import ScoredArguments
 from pairalign.sequences.receptors import ReceptorSet
@@ -104,7 +103,7 @@ def plan_distances(
         limit = run.resources.memory_bytes
         others = None if problem.targets is None else len(problem.targets)
         left = bytes_beside_distances(len(sequences), limit, PAIR_BYTES + tree_bytes, others)
-        run = replace(run, resources=replace(run.resources, memory_bytes=left))
+        run = replace(run, resources=replace(run.resources, memory=left))
     return plan_alignment(request.align_request, problem, run).job
 
 
@@ -223,7 +222,7 @@ def distance(
 ) -> SparseDistances: ...
 
 
-@takes(DistanceArguments, DistanceRequest, ProblemOptions, KernelResources)
+@takes(DistanceArguments, DistanceRequest, ProblemOptions, Resources)
 def distance(
     sequences: Sequences,
     targets: Sequences | None = None,

@@ -125,7 +125,9 @@ def distinct_run(run: AlignmentJob) -> DistinctRun | None:
     left = run.memory_bytes - PAIR_BYTES * pairs
     if pairs > _WORTH**2 * run.problem.pairs or left < run.memory_bytes // 2:
         return None
-    job = replace(run, queries=_chosen(run.queries, kept), targets=targets, memory_bytes=left)
+    resources = replace(run.resources, memory=left)
+    queries = _chosen(run.queries, kept)
+    job = replace(run, queries=queries, targets=targets, resources=resources)
     return DistinctRun(job, rows, columns)
 
 

@@ -31,10 +31,10 @@ from pairalign.base.error_types import AlphabetError, ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.groups import Groups
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.distance_request import DistanceRequest
+from pairalign.requests.resources import Resources
 from pairalign.sequences.alphabets import DNA
 from pairalign.trees.group_distances import GroupDistances
 

@@ -29,7 +29,7 @@ from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances, check_memory
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.run_request import RunRequest
-from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.requests.tree_request import TreeArguments, TreeRequest
 from pairalign.sequences.sets import SequenceSet
@@ -50,7 +50,7 @@ METHOD_BYTES = {"upgma": 8, "mixed": 8, "nj": 32}
 """What making a tree takes for each pair, besides the distances."""
 
 
-@takes(TreeArguments, TreeRequest, ProblemOptions, KernelResources)
+@takes(TreeArguments, TreeRequest, ProblemOptions, Resources)
 def tree(
     source: DistanceMatrix | Sequences,
     *,

@@ -12,8 +12,8 @@ from pairalign.engines.cpu.tcrdist import TcrDistances
 from pairalign.engines.near_engines import find_on
 from pairalign.jobs.distances.measures import check_sets
 from pairalign.jobs.run.progress import show_progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.requests.distance_request import DistanceRequest
+from pairalign.requests.resources import Resources
 from pairalign.trees.sparse_distances import SparseDistances
 
 _DEVICES = ("auto", "cpu")

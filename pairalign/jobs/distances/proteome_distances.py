@@ -37,12 +37,12 @@ from pairalign.jobs.distances.measures import (
     own_scores_of,
 )
 from pairalign.jobs.run.memory import default_bytes
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.distance_request import DistanceRequest
+from pairalign.requests.resources import Resources
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.trees.distance_matrix import first_place, number_of_pairs
 from pairalign.trees.group_distances import GroupDistances

@@ -25,11 +25,9 @@ from pairalign.jobs.run.inputs import (
     read_one_set,
     read_sets,
 )
-from pairalign.jobs.run.memory import given_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions
-from pairalign.requests.resource_options import CoreResources
+from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")
@@ -88,9 +86,9 @@ def align_families(
     """
     given = {"homologs": homologs, "keep_homologs": keep_homologs, "seed": seed}
     given |= {"homologs_per_family": homologs_per_family, "partners": partners, "threads": threads}
-    check_arguments((HomologsOptions, ConfidenceOptions, CoreResources), given)
+    check_arguments((HomologsOptions, ConfidenceOptions, Resources), given)
     sets = read_families({name: given_sequences(one, {}) for name, one in families.items()})
-    resources = Resources(device, None, threads, given_bytes(memory), progress)
+    resources = Resources(device=device, threads=threads, memory=memory, progress=progress)
     found = _homologs_of(sets, homologs, homologs_per_family, resources)
     costs, tasks = {}, {}
     for name, one in sets.items():

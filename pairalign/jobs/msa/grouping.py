@@ -29,10 +29,10 @@ import numpy.typing as npt
 from pairalign.alignments.problem import Problem
 from pairalign.jobs.distances.measures import self_scores
 from pairalign.jobs.msa.relatives import part_points, parts_of_relatives, squares
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sequence_records import Records
@@ -280,7 +280,7 @@ class ScoreDistances:
         self._sequences = sequences
         self._scoring = make_scoring(sequences.alphabet, mode="semiglobal")
         self._own = self_scores(sequences, self._scoring).astype(np.int64)
-        used = Resources("cpu", threads=threads, memory_bytes=memory_bytes)
+        used = Resources(device="cpu", threads=threads, memory=memory_bytes)
         self._run = RunRequest(detail=Detail.SCORE, resources=used)
         self._known: dict[str, npt.NDArray[Any]] = {}
 

@@ -32,11 +32,11 @@ from pairalign.base.error_types import AlphabetError
 from pairalign.jobs.msa.grouping import Indices
 from pairalign.jobs.run.inputs import as_scoring
 from pairalign.jobs.run.query_slices import lengths_of
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
+from pairalign.requests.resources import Resources
 from pairalign.sequences.sequence_records import Records, join_records
 from pairalign.sequences.sets import SequenceSet
 

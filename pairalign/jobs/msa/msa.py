@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.homologs import Homologs
@@ -17,8 +18,8 @@ from pairalign.jobs.msa.one_family import Computed, align_family, columns_in, sc
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, given_sequences, read_one_set, read_sets
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.requests.msa_request import MsaArguments, MsaOptions
+from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_reading import read_newick
@@ -86,7 +87,7 @@ def msa(
     inputs = _inputs_of(sequences, merge=options.get("merge", False))
     own: dict[str, Any] = {"inputs": inputs, "add": add, "homologs": homologs, "alphabet": "auto"}
     asked = Call(msa, options, inputs).request(MsaOptions, **own)
-    resources = Resources.of(asked, progress)
+    resources = replace(asked.resources, progress=progress)
     request = given_sequences(
         inputs[0] if asked.to is None else asked.to,
         {**vars(asked), "alphabet": options.get("alphabet")},

@@ -50,8 +50,9 @@ from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.msa.word_distances import family_distances
 from pairalign.jobs.posterior.posterior import PosteriorJob
+from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
+from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_pruning import first_leaves
@@ -84,7 +85,7 @@ class Computed:
     @classmethod
     def of(cls, resources: Resources, kept: KeptResults | None) -> Computed:
         """Return what there is at this time."""
-        threads, memory_bytes = resources.used_threads, resources.used_memory_bytes
+        threads, memory_bytes = resources.used_threads, bytes_of(resources)
         return cls(resources.device, threads, memory_bytes, resources.progress, kept)
 
 

@@ -28,6 +28,7 @@ from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, given_sequences, read_sets
+from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.jobs.run.stage_counts import Stages
@@ -37,7 +38,7 @@ from pairalign.reads.candidates import Candidates, read_candidates
 from pairalign.reads.overlap_kinds import classify
 from pairalign.reads.presets import Preset
 from pairalign.requests.overlap_request import OverlapArguments, OverlapRequest
-from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.resources import Resources
 from pairalign.requests.shared import InputOptions
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
@@ -81,7 +82,7 @@ class OverlapJob:
         return self.procedure.stages
 
 
-@takes(OverlapArguments, OverlapRequest, InputOptions, KernelResources)
+@takes(OverlapArguments, OverlapRequest, InputOptions, Resources)
 def overlap(
     reads: Sequences,
     *,
@@ -163,8 +164,7 @@ def plan_overlap_job(
         Raises what `overlap` raises.
     """
     complement_of(reads.alphabet, reads.source)
-    used = run.resources.of_job()
-    threads, memory_bytes = used["threads"], used["memory_bytes"]
+    threads, memory_bytes = run.resources.used_threads, bytes_of(run.resources)
     candidates = request.candidates
     if candidates == MAPPY:
         import_mappy()  # what is missing is said before any work
@@ -184,7 +184,7 @@ def plan_overlap_job(
         procedure,
         shard=run.shard,
         result_seconds=run.result_seconds,
-        **used,
+        resources=run.resources,
     )
     preset = plan.preset
     if request.max_overhang is not None:

@@ -19,7 +19,6 @@ import numpy.typing as npt
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, posteriors_of
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
 from pairalign.base.cores import usable_cores
-from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import CapacityError, FastaError, ScoringError
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
@@ -38,9 +37,7 @@ from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, read_one_set
 from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
-from pairalign.requests.posterior_request import PosteriorArguments, ThresholdOptions
-from pairalign.requests.resource_options import CoreResources
-from pairalign.requests.shared import InputOptions
+from pairalign.requests.posterior_request import PosteriorArguments, PosteriorOptions
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
@@ -272,7 +269,7 @@ def all_pieces(lengths: npt.NDArray[np.int64], piece_residues: int) -> Iterator[
         yield np.concatenate(queries), np.concatenate(targets)
 
 
-@takes(PosteriorArguments, ThresholdOptions, InputOptions, CoreResources)
+@takes(PosteriorArguments, PosteriorOptions)
 def posterior(
     sequences: Sequences, *, progress: Progress = False, **options: Unpack[PosteriorArguments]
 ) -> SparsePosteriors:
@@ -309,13 +306,13 @@ def posterior(
     Liu Y, Schmidt B, Maskell DL. MSAProbs. Bioinformatics 26:1958-1964, 2010.
     """
     call = Call(posterior, options, sequences, progress=progress)
-    check_arguments((CoreResources,), options)
+    request = call.request(PosteriorOptions, input="", alphabet="auto")
     job = PosteriorJob(
         read_one_set(sequences, options),
-        threshold=call.request(ThresholdOptions).threshold,
-        device=call.resources.device,
-        threads=call.resources.threads,
-        memory_bytes=call.resources.memory_bytes,
+        threshold=request.threshold,
+        device=request.resources.device,
+        threads=request.resources.threads,
+        memory_bytes=request.resources.memory_bytes,
         progress=progress,
     )
     found = join_posteriors(list(job))

@@ -15,17 +15,16 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.arguments import Shard, check_shard, whole_number
 from pairalign.base.choices import DEFAULT_WINDOW, STRANDS
-from pairalign.base.cores import usable_cores
 from pairalign.engines import Engine
 from pairalign.engines.selection import open_engines
 from pairalign.jobs.run import schedule
 from pairalign.jobs.run.all_pairs import AllPairs, PairsOfQueries, PlannedPairs
 from pairalign.jobs.run.blocks import Pairs
 from pairalign.jobs.run.listed_pairs import ListedEngine, ListedPairs
-from pairalign.jobs.run.memory import default_bytes
+from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.problem_checks import check_problem
 from pairalign.jobs.run.procedure import PlainProcedure, Procedure
-from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.slabs import (
     expected_bytes,
     result_bytes,
@@ -37,6 +36,7 @@ from pairalign.jobs.run.slabs import (
 from pairalign.pairs.lists import PairList, sort_pairs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import UNLIMITED, Lengths, Window, WindowGrid
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -61,18 +61,12 @@ class AlignmentJob:
         `targets` is None for every pair of `queries`.
     scoring : Scoring
     want : Want
-    device : str
-        See `pairalign.engines.selection.open_engines`.
-    threads : int
     window : int
         Rows and columns of a window; it decides the order of the results.
-    memory_bytes : int
-        Host memory that engines and waiting results may use.
-    progress : bool or "lines"
-        Show on stderr how far it is: a bar on a terminal, else (or with ``"lines"``) a line every
-        30 seconds.
-    kernel : str or None
-        A kernel instead of ``"auto"``, the best that can, see `open_engines`.
+    resources : Resources
+        Devices, threads and memory that may be used, and whether progress is shown.
+    threads, memory_bytes : int
+        What is used of them.
     pair_list : PairList or None
         Only these pairs are aligned.
     shard : (int, int) or None
@@ -113,7 +107,7 @@ class AlignmentJob:
     AlphabetError, ScoringError
         The sequences cannot be scored, or have no other strand, or their scores would not fit.
     ValueError
-        `threads`, `window`, `memory_bytes` is not positive, or there is no such shard;
+        `threads`, `window`, `memory` is not positive, or there is no such shard;
         TypeError: it is no whole number.
 
     Notes
@@ -126,12 +120,8 @@ class AlignmentJob:
     targets: SequenceSet | None
     scoring: Scoring
     want: Want = field(default_factory=Want)
-    device: str = "auto"
-    threads: int = field(default_factory=usable_cores)
     window: int = DEFAULT_WINDOW
-    memory_bytes: int = field(default_factory=default_bytes)
-    progress: Progress = False
-    kernel: str | None = None
+    resources: Resources = field(default_factory=Resources)
     pair_list: PairList | None = None
     shard: Shard | None = None
     pair_thresholds: PairThresholds = field(default_factory=PairThresholds)
@@ -145,9 +135,10 @@ class AlignmentJob:
     devices: tuple[str, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
-        self.threads = whole_number("threads", self.threads, most=_MOST_THREADS)
+        resources = self.resources
+        self.threads = whole_number("threads", resources.used_threads, most=_MOST_THREADS)
         self.window = whole_number("window", self.window, most=_MOST_ROWS)
-        self.memory_bytes = whole_number("memory", self.memory_bytes)
+        self.memory_bytes = whole_number("memory", bytes_of(resources))
         problem = self.problem
         check_problem(problem, self._detail, self.strand)
         self._planned = self._plan(*(one.sorted_lengths for one in (self.queries, problem.others)))
@@ -315,13 +306,13 @@ class AlignmentJob:
     def _open_engines(self) -> Sequence[Engine]:
         _ = self._result_bytes  # which takes a while: GPUs may still be starting
         engines = open_engines(
-            self.device,
+            self.resources.device,
             self.queries,
             self.targets,
             self.scoring,
             threads=self.threads,
             memory_bytes=self.memory_bytes,
-            kernel=self.kernel,
+            kernel=self.resources.kernel,
             detail=self._detail,
             per_gpu=self.procedure.engines_per_gpu(self),
         )
@@ -371,7 +362,7 @@ class AlignmentJob:
             ahead = 1  # what a slab finds tells what the next one need not look at
         room = self._room_for_waiting(len(engines), limit)
         with (
-            show_progress(self.cells, self.progress) as meter,
+            show_progress(self.cells, self.resources.progress) as meter,
             closing(schedule.run(engines, slabs, self.want, self._cost, ahead, room)) as results,
         ):
             for slab, result in results:

@@ -27,14 +27,14 @@ from pairalign.requests.align_request import (
     KindOfAlignment,
     PairArguments,
 )
-from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions, StrandOptions
 from pairalign.sequences.python_sequences import record_name
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_KINDS = AlignRequest, ProblemOptions, KernelResources
+_KINDS = AlignRequest, ProblemOptions, Resources
 
 
 @takes(AlignArguments, *_KINDS)
@@ -120,7 +120,7 @@ def align(
 
 @takes(
     PairArguments,
-    *(KindOfAlignment, StrandOptions, ProblemOptions, KernelResources),
+    *(KindOfAlignment, StrandOptions, ProblemOptions, Resources),
     but=("orient", "also", "min_score"),
 )
 def align_pair(

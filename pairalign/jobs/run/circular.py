@@ -26,10 +26,10 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.error_types import ScoringError
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.rotations import RotationSearch, align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
+from pairalign.requests.resources import Resources
 from pairalign.scoring.cigars import DELETION, INSERTION
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of

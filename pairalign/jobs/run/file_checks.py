@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pairalign.base.choices import CLUSTER_SUFFIXES, COMPRESSED_SUFFIXES, TREE_SUFFIXES
+from pairalign.base.declaration import values_of
 from pairalign.base.error_types import FastaError, FormatError
 from pairalign.base.run_files import is_beside
 from pairalign.base.spelling import spelled
@@ -58,13 +59,14 @@ def check_files(options: Any) -> None:
     FastaError
         Standard input stands for two inputs.
     """
+    values = values_of(options)
     for option in _BESIDE_OUTPUT:
-        if getattr(options, option, None) and options.output == "-":
+        if values.get(option) and values["output"] == "-":
             raise FormatError(
                 f"{spelled(option)} needs an output that is a file: give its name with -o"
             )
-    given = {name: getattr(options, name, None) for name in _WRITTEN}
-    read = _read_by(options)
+    given = {name: values.get(name) for name in _WRITTEN}
+    read = _read_by(values)
     if read.count("-") > 1:
         raise FastaError("<stdin>: cannot be read twice; give a file for one of the two inputs")
     written: dict[str, str] = {}  # what option writes a place
@@ -86,10 +88,10 @@ def check_files(options: Any) -> None:
             check_ending(path, endings, what)
 
 
-def _read_by(options: Any) -> list[str | None]:
+def _read_by(values: Mapping[str, Any]) -> list[str | None]:
     """Return the files that are read, as the options name them."""
-    several = (*getattr(options, "inputs", ()), *getattr(options, "also", ()))
-    named = (getattr(options, name, None) for name in _READ)
+    several = (*values.get("inputs", ()), *values.get("also", ()))
+    named = (values.get(name) for name in _READ)
     return [*(one if isinstance(one, str) else None for one in named), *several]
 
 
@@ -101,12 +103,14 @@ def check_log(options: Any) -> None:
     FormatError
         It is an input or an output, or its name says that it is compressed.
     """
-    if options.log.lower().endswith(COMPRESSED_SUFFIXES):
-        raise FormatError(f"'{options.log}': a log is appended to, and not compressed")
-    refuse_inputs(options.log, _read_by(options))
-    place = os.path.realpath(options.log)
+    values = values_of(options)
+    log = values["log"]
+    if log.lower().endswith(COMPRESSED_SUFFIXES):
+        raise FormatError(f"'{log}': a log is appended to, and not compressed")
+    refuse_inputs(log, _read_by(values))
+    place = os.path.realpath(log)
     for name in _WRITTEN:
-        path = getattr(options, name, None)
+        path = values.get(name)
         if name != "log" and path is not None and os.path.realpath(path) == place:
             raise FormatError(
                 f"{_called(name)} and {_called('log')} are both '{path}'; choose another file"

@@ -19,8 +19,7 @@ from pairalign.jobs.run.inputs import (
     read_problem,
 )
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
-from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.resources import Resources
 
 _Request = TypeVar("_Request")
 
@@ -82,7 +81,7 @@ class Call:
     @property
     def resources(self) -> Resources:
         """What may be used."""
-        return Resources.of(make(KernelResources, self.options), self.progress)
+        return make(Resources, {**self.options, "progress": self.progress})
 
     @property
     def problem_request(self) -> ProblemRequest:

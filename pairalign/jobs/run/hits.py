@@ -284,7 +284,8 @@ class HitsJob(AlignmentJob):
         """Return what a job that ranks pairs has otherwise than this one."""
         asked, by_identity = self.pair_thresholds, self.ranking.by == "identity"
         detail = asked.detail_of_identity(self.scoring.mode) if by_identity else Detail.SCORE
-        changes: dict[str, Any] = {"procedure": PlainProcedure(), "progress": False}
+        silent = replace(self.resources, progress=False)
+        changes: dict[str, Any] = {"procedure": PlainProcedure(), "resources": silent}
         if self._covers_one_way:  # looked at in `_passing`
             detail = max(detail, asked.detail(self.scoring.mode))
             changes["pair_thresholds"] = replace(asked, min_coverage=Fraction(0))
@@ -295,7 +296,7 @@ class HitsJob(AlignmentJob):
         before = self._pairs_before(start) - self._pairs_before(self._first)
         pairs = self._pairs_before(stop) - self._pairs_before(start)
         (whole, cells), before_job = self._pairs_and_cells(start, stop), 0
-        with show_progress(cells, self.progress) as meter:
+        with show_progress(cells, self.resources.progress) as meter:
             for job in self._jobs(start, stop):
                 count, done = job.pairs, max(self._scored - before_job, 0)
                 if done < count:
@@ -434,7 +435,10 @@ class HitsJob(AlignmentJob):
     def _aligned(self, first: Int32s, second: Int32s) -> Alignments:
         """Align pairs that have passed; suboptimal alignments of a pair must pass, too."""
         listed = pairs_of_numbers(np.unique(number_pairs(first, second)))
-        changes: dict[str, Any] = {"window": LIST_WINDOW, "progress": False}
+        changes: dict[str, Any] = {
+            "window": LIST_WINDOW,
+            "resources": replace(self.resources, progress=False),
+        }
         changes["result_seconds"] = None
         if self._is_one_a_pair:
             changes |= {"want": Want(self.want.detail), "evalue_filter": None}

@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from pairalign.base.arguments import parse_size
 from pairalign.base.control_groups import folders_of
 from pairalign.base.error_types import CapacityError
+from pairalign.requests.resources import Resources
 
 _NO_LIMIT = 1 << 60
 _LEAST_DEFAULT = 64 << 20
@@ -33,15 +33,16 @@ def default_bytes() -> int:
     return max(free_bytes() // 2, _LEAST_DEFAULT)
 
 
-def given_bytes(memory: int | str | None) -> int | None:
-    """Return the bytes of an argument `memory`: a number, or ``"8G"`` as the command line has it.
+def bytes_of(resources: Resources) -> int:
+    """Return the memory that may be used: what is free is looked at anew each time.
 
     Raises
     ------
     ValueError
-        It is no size.
+        What is said of memory is no size.
     """
-    return parse_size(memory) if isinstance(memory, str) else memory
+    given = resources.memory_bytes
+    return default_bytes() if given is None else given
 
 
 def bytes_beside_distances(

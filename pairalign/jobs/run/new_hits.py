@@ -59,7 +59,7 @@ class AddedHitsJob(HitsJob):
 
     def _rank(self, best: BestHits, start: int, stop: int) -> Iterator[Alignments]:
         best.add(self.known.query, self.known.target, self.known.raw_score)
-        job = self._part(**{**self._changes_to_rank(), "progress": self.progress})
+        job = self._part(**{**self._changes_to_rank(), "resources": self.resources})
         for found in align_added(job, self.known.old):
             self._add(best, found, job)
             yield self._nothing()

@@ -143,7 +143,7 @@ def choose_part(options: Any, suffix: str) -> PartPlace | None:
     folder = options.output
     shard: Shard = options.shard
     path = part_path(folder, *shard, suffix)
-    place = PartPlace(folder, path, shard, options.given, stored(options))
+    place = PartPlace(folder, path, shard, list(options.command_line), stored(options))
     check_files(replace(options, output=place.path))
     prepare_folder(folder)
     check_writable(place.path)

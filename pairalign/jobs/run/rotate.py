@@ -13,11 +13,10 @@ from pairalign.jobs.run.circular import Strands, check_circular
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.rotations import align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
-from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions, StrandOptions
 from pairalign.requests.similar import RotateArguments
 from pairalign.sequences.sequence_records import join_records
@@ -30,7 +29,7 @@ _ANCHOR_RESIDUES = 5000
 """Of the start, which are looked for in the others."""
 
 
-@takes(RotateArguments, StrandOptions, ProblemOptions, KernelResources)
+@takes(RotateArguments, StrandOptions, ProblemOptions, Resources)
 def rotate(
     sequences: Sequences,
     *,

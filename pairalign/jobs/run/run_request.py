@@ -29,11 +29,11 @@ from pairalign.jobs.run.procedure import (
     Procedure,
     SuboptimalProcedure,
 )
-from pairalign.jobs.run.resources import Resources
 from pairalign.pairs.lists import PairList, read_pair_list
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
 from pairalign.requests.align_request import ONE_ALIGNMENT_OF_A_HIT, AlignRequest
+from pairalign.requests.resources import Resources
 from pairalign.requests.similar import StatisticsOptions
 from pairalign.statistics.low_complexity import check_mask, mask_problem
 from pairalign.statistics.significance import (
@@ -155,14 +155,7 @@ def plan_alignment(
         Detail.CIGAR if request.is_masked else run.detail,
         raw_minimum(request.min_score, problem.scoring),
     )
-    resources = run.resources.of_job()
-    if request.is_by_accuracy:
-        resources |= _by_accuracy(run.resources.device, problem)
-    elif request.hsps > 1:
-        resources["procedure"] = SuboptimalProcedure(request.hsps)
-    if run.procedure is not None:
-        resources |= {"procedure": run.procedure, "device": "cpu", "kernel": None}
-    procedure = resources.setdefault("procedure", PlainProcedure())
+    procedure = _procedure_of(request, problem, run)
     # Before E-values are looked for, which may take a while.
     computed = procedure.detail(want.detail, thresholds, problem.scoring.mode)
     check_problem(problem, computed, request.strand)
@@ -196,7 +189,8 @@ def plan_alignment(
         strand=request.strand,
         result_seconds=run.result_seconds,
         evalue_filter=kept,
-        **resources,
+        procedure=procedure,
+        resources=_resources_of(procedure, run.resources),
         **more,
     )
     return AlignmentPlan(given, job, found, request, run)
@@ -212,8 +206,24 @@ def plan_of_files(asked: ProblemRequest, request: AlignRequest, run: RunRequest)
     return plan_alignment(request, problem, run)
 
 
-def _by_accuracy(device: str, problem: Problem) -> dict[str, Any]:
-    """Return what a job is told whose alignments are those of the highest expected accuracy."""
+def _procedure_of(request: AlignRequest, problem: Problem, run: RunRequest) -> Procedure:
+    """Return what engines do with the pairs."""
+    if run.procedure is not None:
+        return run.procedure
+    if request.is_by_accuracy:
+        return _by_accuracy(run.resources.device, problem)
+    return PlainProcedure() if request.hsps == 1 else SuboptimalProcedure(request.hsps)
+
+
+def _resources_of(procedure: Procedure, resources: Resources) -> Resources:
+    """Return what a job may use: procedures that open devices themselves leave it the CPU."""
+    if isinstance(procedure, (PlainProcedure, SuboptimalProcedure)):
+        return resources
+    return replace(resources, device="cpu", kernel=None)
+
+
+def _by_accuracy(device: str, problem: Problem) -> AccuracyProcedure:
+    """Return what aligns with the highest expected accuracy."""
     from pairalign.engines.posterior_engines import check_device
 
     check_device(device)
@@ -222,7 +232,7 @@ def _by_accuracy(device: str, problem: Problem) -> dict[str, Any]:
             f"objective mea aligns whole sequences, but the mode is {problem.scoring.mode}: "
             "take mode global"
         )
-    return {"procedure": AccuracyProcedure(device), "device": "cpu", "kernel": None}
+    return AccuracyProcedure(device)
 
 
 def evalue_filter_of(

@@ -24,6 +24,7 @@ from pairalign.base.user_cache import cache_folder
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -187,8 +188,7 @@ class _RandomPairs:
             sets[1],
             self._scoring,
             Want(detail),
-            device="cpu",
-            threads=self._threads,
+            resources=Resources(device="cpu", threads=self._threads),
             window=LIST_WINDOW,
             pair_list=PairList(first, second),
         )
@@ -218,8 +218,7 @@ class _RandomPairs:
                 sets[1],
                 self._scoring,
                 Want(Detail.SCORE),
-                device="cpu",
-                threads=self._threads,
+                resources=Resources(device="cpu", threads=self._threads),
             )
             with job.open() as results:
                 scores = np.concatenate([found.raw_score for found in results])

@@ -15,10 +15,11 @@ from pairalign.formats import FORMATS, NETWORK_FORMATS, Writer, check_shown, fin
 from pairalign.formats.resumable import Join
 from pairalign.formats.writer import PLAIN_CIGAR, Shown
 from pairalign.jobs.run.align import AlignmentJob
-from pairalign.jobs.run.resources import Resources
+from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignOptions, AlignRequest
+from pairalign.requests.resources import Resources
 from pairalign.requests.shared import names_in
 
 if TYPE_CHECKING:
@@ -60,10 +61,10 @@ class Table:
 
     def run_request(self, asked: AlignOptions, resources: Resources) -> RunRequest:
         """Return how a run wants its results; what the writer takes is left out of its memory."""
-        writer, memory_bytes = self.writer_type, resources.used_memory_bytes
+        writer, memory_bytes = self.writer_type, bytes_of(resources)
         if writer.held_bytes:
             left = max(memory_bytes - writer.held_bytes, memory_bytes // 2)
-            resources = replace(resources, memory_bytes=left)
+            resources = replace(resources, memory=left)
         in_report = asked.report is not None and asked.mode == "local"
         return RunRequest(
             detail=self.detail,

@@ -24,7 +24,6 @@ from pairalign.formats.group_files import TableColumns, read_groups
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
 from pairalign.jobs.splits.given_groups import memberships_of, promise_of
@@ -32,7 +31,7 @@ from pairalign.jobs.splits.split_interactions import InteractingSet, given_sets
 from pairalign.jobs.splits.violation_rows import ViolationRows
 from pairalign.pairs.lists import PairList
 from pairalign.requests.audit_request import AuditArguments, AuditRequest
-from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
@@ -209,7 +208,7 @@ def audit(
 ) -> InteractionViolations: ...
 
 
-@takes(AuditArguments, AuditRequest, ProblemOptions, KernelResources)
+@takes(AuditArguments, AuditRequest, ProblemOptions, Resources)
 def audit(
     groups: AnyGroups,
     sequences: Sequences | None = None,

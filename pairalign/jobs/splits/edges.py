@@ -20,12 +20,12 @@ from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.function_call import Call
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_request import evalue_filter_of
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.requests.audit_request import AuditRequest
 from pairalign.requests.interactions_request import SecondSetOptions, SideRequest
+from pairalign.requests.resources import Resources
 from pairalign.requests.similar import OF_PROTEINS
 from pairalign.requests.split_request import SplitRequest
 from pairalign.scoring.scoring import Scoring
@@ -154,7 +154,7 @@ def find_pairs(
         pair_list=pair_list,
         pair_thresholds=wanted,
         evalue_filter=kept,
-        **resources.of_job(),
+        resources=resources,
     )
     parts: list[Pairs] = []
     with job.open() as results:
@@ -190,5 +190,5 @@ def align_pairs(
         window=LIST_WINDOW,
         strand=strand,
         pair_list=pairs,
-        **replace(resources, progress=False).of_job(),
+        resources=replace(resources, progress=False),
     )

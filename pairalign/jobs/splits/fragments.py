@@ -12,8 +12,8 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds, of_shorter
 from pairalign.base.arrays import Int32s
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import find_pairs
+from pairalign.requests.resources import Resources
 
 NEARLY_IDENTICAL = Fraction(9, 10)
 

@@ -35,14 +35,13 @@ from pairalign.formats.interaction_tables import AnyInteractions, read_interacti
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
 from pairalign.jobs.splits.split_interactions import (
     InteractingSet,
     given_sets,
     run_interaction_split,
 )
-from pairalign.requests.resource_options import KernelResources
+from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.requests.split_request import SplitArguments, SplitRequest
 
@@ -226,7 +225,7 @@ def split(
 ) -> InteractionSplit: ...
 
 
-@takes(SplitArguments, SplitRequest, ProblemOptions, KernelResources, but=("no_remove",))
+@takes(SplitArguments, SplitRequest, ProblemOptions, Resources, but=("no_remove",))
 def split(
     sequences: Sequences,
     targets: Sequences | None = None,

@@ -13,7 +13,7 @@ import numpy as np
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.best_hits import number_pairs, pairs_of_numbers
 from pairalign.base.arrays import Int32s
-from pairalign.base.declaration import check, decided_by, make, options_of, restored
+from pairalign.base.declaration import changed, check, decided_by, make, restored, slots_of
 from pairalign.base.error_types import FormatError, PartsError, UsageError
 from pairalign.base.native import keep_freed_memory
 from pairalign.base.spelling import spelled
@@ -47,13 +47,13 @@ from pairalign.jobs.run.new_pairs import align_added
 from pairalign.jobs.run.part_place import check_parts_ending, without_option
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.query_slices import can_be_cut
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.run.run_identity import describe_run
 from pairalign.jobs.run.run_request import AlignmentPlan, plan_alignment, plan_of_files
 from pairalign.jobs.run.table import Table, confidence_of, table_of
 from pairalign.pairs.lists import PairList
 from pairalign.requests.align_request import AlignOptions
 from pairalign.requests.files_request import UpdateOptions
+from pairalign.requests.resources import Resources
 from pairalign.statistics.statements import statistics_by_name
 
 Results = Generator[Alignments, None, None]
@@ -130,7 +130,7 @@ def update(
     given |= {"parts": os.fspath(parts), "output": os.fspath(output), "quiet": True}
     asked = make(UpdateOptions, given)
     check(asked)
-    return plan_update(asked, Resources.of(asked, progress)).write()
+    return plan_update(asked, asked.resources).write()
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,9 @@ def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
 
 def _with_new(before: AlignOptions, asked: UpdateOptions, first: Manifest) -> AlignOptions:
     """Return what a run of all sequences is asked, with what this command says of how and where."""
-    how = {one.name: getattr(asked, one.name) for one in options_of(UpdateOptions) if one.is_how}
+    how = {
+        one.option.name: one.value(asked) for one in slots_of(UpdateOptions) if one.option.is_how
+    }
     command = first.command
     for name in ("--shard", "-o", "--output"):
         command = without_option(command, name, values=1)
@@ -268,10 +270,10 @@ def _with_new(before: AlignOptions, asked: UpdateOptions, first: Manifest) -> Al
     if asked.output.endswith(os.sep):
         folder = asked.output.rstrip(os.sep)
         given = [*command, *also, "-o", folder, "--shard", "1/1"]
-        made |= {"shard": (1, 1), "output": folder, "given": given}
+        made |= {"shard": (1, 1), "output": folder, "command_line": tuple(given)}
     elif asked.output != "-":
         check_parts_ending(asked.output, first.format)
-    return replace(before, **made)
+    return changed(before, **made)
 
 
 def _check_statistics(table: Table, old: AlignmentPlan, plan: AlignmentPlan) -> None:
@@ -457,7 +459,9 @@ def _align(
             threads=job.threads,
             output=output,
             significance=update.plan.significance,
-            confidence=confidence_of(update.table, update.plan.request, update.asked.device, job),
+            confidence=confidence_of(
+                update.table, update.plan.request, update.asked.resources.device, job
+            ),
             shown=update.table.shown,
         ) as writer,
     ):

@@ -15,8 +15,8 @@ from pairalign.formats.output import open_output
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress, show_progress
-from pairalign.jobs.run.resources import Resources
 from pairalign.jobs.verify.verify import Totals, VerifyJob
+from pairalign.requests.resources import Resources
 from pairalign.requests.verify_request import VerifyArguments, VerifyOptions
 from pairalign.scoring.scoring import Scoring
 from pairalign.statistics.low_complexity import mask_problem
@@ -146,12 +146,7 @@ def plan_verification(
         mode=problem.scoring.mode if has_mode else None,
         scores=not asked.ignore_scores,
         optimal=asked.optimal,
-        threads=resources.used_threads,
-        engine_options={
-            "device": resources.device,
-            "kernel": resources.kernel,
-            "memory_bytes": resources.used_memory_bytes,
-        },
+        resources=resources,
     )
 
 

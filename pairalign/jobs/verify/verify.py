@@ -32,6 +32,7 @@ from pairalign.formats.readers import RecordReader, open_reader
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sequence_records import Records
@@ -181,9 +182,8 @@ class VerifyJob:
         The file's scores are those of `scoring`; one that is not is a fault.
     optimal : bool
         Align all pairs of legal records and compare the scores.
-    threads : int
-    engine_options : mapping
-        `device`, `memory_bytes`, `kernel` of `AlignmentJob`.
+    resources : Resources, optional
+        Default: one thread.
 
     Attributes
     ----------
@@ -219,15 +219,15 @@ class VerifyJob:
         mode: str | None = None,
         scores: bool = True,
         optimal: bool = False,
-        threads: int = 1,
-        engine_options: dict[str, Any] | None = None,
+        resources: Resources | None = None,
     ) -> None:
         self.queries = queries
         self.targets = queries if targets is None else targets
         self.scoring, self.mode = scoring, mode
         self.totals = Totals()
-        self._scores, self._optimal, self.threads = scores, optimal, threads
-        self._engine_options = engine_options or {}
+        self._scores, self._optimal = scores, optimal
+        self._resources = Resources(threads=1) if resources is None else resources
+        self.threads = self._resources.used_threads
         scoring.check_sets(queries, targets)
         first = SetNames(queries)
         names = first, first if targets is None else SetNames(targets)
@@ -325,7 +325,7 @@ class VerifyJob:
         if self._optimal and held:
             if self._optima is None:
                 problem = self.queries, self.targets, self.scoring
-                self._optima = Optima(*problem, self._scores, self.threads, self._engine_options)
+                self._optima = Optima(*problem, self._scores, self._resources)
             held = self._optima.compare(held)
         for checked in held:
             self.totals.add(checked)
@@ -341,9 +341,7 @@ class Optima:
     scoring : Scoring
     stated : bool
         Scores that the file states are of that scoring.
-    threads : int
-    engine_options : mapping
-        See `VerifyJob`.
+    resources : Resources
     """
 
     def __init__(
@@ -352,15 +350,14 @@ class Optima:
         targets: SequenceSet,
         scoring: Scoring,
         stated: bool,
-        threads: int,
-        engine_options: dict[str, Any],
+        resources: Resources,
     ) -> None:
         self._stated = stated
         # Two sets always: a file may have a sequence with itself, and a pair both ways.
         self._sets = queries, copy.copy(targets)
         self._other_strand: SequenceSet | None = None
         self._scoring = scoring
-        self._options = {"threads": threads, **engine_options}
+        self._resources = resources
 
     def compare(self, held: Sequence[Checked]) -> list[Checked]:
         """Return what was found with the optima of records whose alignments are legal."""
@@ -406,7 +403,7 @@ class Optima:
         chosen = np.flatnonzero((said != UNSAID) & (below == 0))
         if not len(chosen):
             return
-        counter = TieCounter(*self._sets, self._scoring, self._options["threads"])
+        counter = TieCounter(*self._sets, self._scoring, self._resources.used_threads)
         query, target, turned = (records[name][chosen] for name in ("query", "target", "turned"))
         raw = scores[chosen].astype(np.int32)
         counts = counter.count_pairs(query, target, raw, turned != 0)
@@ -444,7 +441,7 @@ class Optima:
             Want(Detail.SCORE),
             window=LIST_WINDOW,
             pair_list=pairs,
-            **self._options,
+            resources=self._resources,
         )
         keys, scores = [], []
         with job.open() as results:
