@@ -294,7 +294,7 @@ def test_thresholds_and_a_list_of_pairs() -> None:
 def test_shards_of_a_job_with_thresholds() -> None:
     queries = relatives("dna", 4, 40, 100, 0.02)
     wanted = make_pair_thresholds("90%")
-    options: dict[str, Any] = {"pair_thresholds": wanted, "device": "cpu"}
+    options: dict[str, Any] = {"pair_thresholds": wanted, "resources": Resources(device="cpu")}
     shards = [
         AlignmentJob(queries, None, make_scoring("dna"), shard=(k, 3), **options) for k in (1, 2, 3)
     ]

@@ -21,6 +21,7 @@ from pairalign.jobs.run.align_all import align
 from pairalign.jobs.stages import threshold_engine
 from pairalign.pairs.want import Want
 from pairalign.pairs.windows import Window
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -142,7 +143,8 @@ def test_same_alignments_in_the_same_order(
 ) -> None:
     thresholds = PairThresholds(Fraction(95, 100))
     made = (reads, None, make_scoring("dna"), Want())
-    given = {"window": window, "pair_thresholds": thresholds, "device": "cpu", "threads": 2}
+    used = Resources(device="cpu", threads=2)
+    given = {"window": window, "pair_thresholds": thresholds, "resources": used}
     expected = [part for part in AlignmentJob(*made, **given)]
     with_seeds(monkeypatch, letters)
     job = AlignmentJob(*made, **given)

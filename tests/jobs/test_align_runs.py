@@ -29,6 +29,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.align_all import align
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import plan_windows
+from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -78,7 +79,7 @@ def test_results_come_in_slabs_that_fit_the_memory(
     monkeypatch.setattr(CpuEngine, "align", watched)
     monkeypatch.setattr("pairalign.jobs.run.slabs._SLAB_BYTES", 100_000)
     monkeypatch.setattr("pairalign.jobs.run.slabs._LEAST_SLAB_BYTES", 1_000)
-    run = run_of(random_set, want=Want(detail), memory_bytes=64 << 20, threads=1)
+    run = run_of(random_set, want=Want(detail), resources=Resources(memory=64 << 20, threads=1))
     seen = 0
     for part in run:
         fields = (getattr(part, n) for n in (*SCORE_FIELDS, *STATS_FIELDS, "cigar"))
@@ -122,7 +123,7 @@ def test_results_that_wait_have_room_that_is_bounded(
 
     monkeypatch.setattr(schedule, "run", watched)
     monkeypatch.setattr(AlignmentJob, "_open_engines", open_some)
-    run = run_of(random_set, want=want, memory_bytes=24 << 30, window=50)
+    run = run_of(random_set, want=want, resources=Resources(memory=24 << 30), window=50)
     found = list(run)
     (room,) = rooms
     assert (None if room is None else room.size_bytes) == expected
@@ -142,7 +143,10 @@ def test_memory_does_not_grow_with_the_pairs(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("pairalign.jobs.run.slabs._SLAB_BYTES", 1 << 20)
     peaks = []
     for count in (300, 600):
-        run = run_of(SequenceSet.from_strings(letters[:count]), threads=1, memory_bytes=16 << 20)
+        run = run_of(
+            SequenceSet.from_strings(letters[:count]),
+            resources=Resources(threads=1, memory=16 << 20),
+        )
         tracemalloc.start()
         assert sum(len(part) for part in run) == count * (count - 1) // 2
         peaks.append(tracemalloc.get_traced_memory()[1])
@@ -220,8 +224,8 @@ def test_a_run_is_checked_before_it_starts(random_set: SequenceSet) -> None:
     with pytest.raises(ScoringError, match="do not fit 32 bits"):
         AlignmentJob(long, None, make_scoring("dna", match=100_000, mismatch=-1))
     with pytest.raises(ValueError, match="threads -1"):
-        run_of(random_set, threads=-1)
-    assert run_of(random_set, threads=10**12).threads < 10_000
+        run_of(random_set, resources=Resources(threads=-1))
+    assert run_of(random_set, resources=Resources(threads=10**12)).threads < 10_000
 
 
 def interrupt_soon(arguments: list[str]) -> Iterator[str]:

@@ -188,13 +188,13 @@ def test_shards_parts_and_little_memory(both_ways: Any, listed: bool) -> None:
     kept = (first + second) % 4 > 0
     pairs = PairList(first[kept].astype(np.int32), second[kept].astype(np.int32))
 
-    def aligned_by(done: int = 0, **more: Any) -> Alignments:
+    def aligned_by(done: int = 0, memory: int | None = None, **more: Any) -> Alignments:
         job = AlignmentJob(
             given,
             None,
             make_scoring("dna"),
             Want(Detail.CIGAR),
-            resources=Resources(device="cpu"),
+            resources=Resources(device="cpu", memory=memory),
             window=11,
             pair_list=pairs if listed else None,
             **more,
@@ -204,7 +204,7 @@ def test_shards_parts_and_little_memory(both_ways: Any, listed: bool) -> None:
     for k in (1, 2, 3):
         assert_equal(*both_ways(aligned_by, shard=(k, 3)))
     assert_equal(*both_ways(aligned_by, done=123))
-    assert_equal(*both_ways(aligned_by, memory_bytes=200_000))
+    assert_equal(*both_ways(aligned_by, memory=200_000))
 
 
 @pytest.mark.parametrize("asked", [{}, {"linkage": "single"}, {"linkage": "average"}])

@@ -225,13 +225,13 @@ def test_little_memory(memory_bytes: int, rank: str) -> None:
     first = proteins(40, 7)
     job = job_of(first, None, "local", max_hits=30, rank=rank)
     expected = concatenate(list(job))
-    small = replace(job, memory_bytes=memory_bytes)
+    small = replace(job, resources=replace(job.resources, memory=memory_bytes))
     assert_same(expected, concatenate(list(small)))
 
 
 def test_each_pair_once_needs_all_hits_in_memory() -> None:
     with pytest.raises(CapacityError, match=r"each pair once, take .* raise memory"):
-        job_of(proteins(40, 7), None, "local", max_hits=5, once=True, memory_bytes=1 << 12)
+        job_of(proteins(40, 7), None, "local", max_hits=5, once=True, memory=1 << 12)
 
 
 def test_scores_alone() -> None:
@@ -429,7 +429,7 @@ def test_on_opencl(rank: str, two_sets: bool) -> None:
     first, second = proteins(60, 17), proteins(30, 18) if two_sets else None
     job = job_of(first, second, "local", max_hits=4, rank=rank)
     expected = concatenate(list(job))
-    other = replace(job, device="opencl")
+    other = replace(job, resources=replace(job.resources, device="opencl"))
     assert_same(expected, concatenate(list(other)))
     shards = [replace(other, shard=(k, 3)) for k in (1, 2, 3)]
     assert_same(expected, concatenate([found for shard in shards for found in shard]))

@@ -396,10 +396,10 @@ def test_a_gpu_is_given_joined_windows(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def run(skipped: int, memory_bytes: int = 1 << 30) -> list[pairalign.Alignments]:
         thresholds = OverlapThresholds(28, 40, Fraction("0.95"))
-        options: dict[str, Any] = {"device": "cpu", "threads": 1, "memory_bytes": memory_bytes}
         scoring = PRESETS["short"].scoring()
         asked = OverlapProcedure(thresholds)
-        planned = align_overlaps(reads, scoring, asked, window=20, **options)
+        used = Resources(device="cpu", threads=1, memory=memory_bytes)
+        planned = align_overlaps(reads, scoring, asked, window=20, resources=used)
         return list(planned.after(skipped))
 
     whole, rest = run(0), run(1234)
