@@ -3,7 +3,8 @@
 #   make test     set up, then run the tests, less those that are slow, on a quarter of cases and examples
 #   make test-all all tests, as CI does
 #   make check    formatting, lint, types, which module imports which, words, licences, CITATION.cff
-#   make build    the native library, after a change in cpu/
+#   make build    the native library, after a change in cpu/: compiles what changed
+#   make debug    the same without optimization, for gdb; the next make build has the other back
 #   make man      the manual page, build/man/pairalign.1; pip install . takes it along
 #   make cuda     compile the GPU kernels ahead (otherwise they are compiled at first use); CUDA_OPTIONS="--for 90"
 #   make sanitize the tests of engine, readers and text with the native library under sanitizers of
@@ -18,8 +19,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-SETUP := setup.py setup.cfg pyproject.toml
-NATIVE := $(wildcard cpu/*.h cpu/*.cpp cpu/*/*.cpp cpu/*/*.h common/*.h)
+NATIVE := setup.py $(wildcard cpu/*.h cpu/*.cpp cpu/*/*.cpp cpu/*/*.h common/*.h)
 NATIVE_SOURCES = $(shell find common cpu cuda opencl tests/cuda_on_host tests/native -name '*.h' -o -name '*.cpp' -o -name '*.c[ul]*')
 # All cores; a file's tests stay together, since they share what they set up, and files begin in
 # their order, those that take longest first (tests/support/left_out.py).
@@ -28,7 +28,9 @@ PYTEST_OPTIONS ?=
 # setuptools warns of an editable installation as such; nobody can act on it.
 QUIETER := ignore:Editable installation
 
-.PHONY: demo test test-all check format build man docs cuda sanitize neon wheel test-gpu bench clean
+NATIVE_BUILD := $(BIN)/python setup.py -q build_ext --inplace
+
+.PHONY: demo test test-all check format build debug man docs cuda sanitize neon wheel test-gpu bench clean
 
 demo: $(VENV)/.ready
 	@mkdir -p demo
@@ -36,14 +38,14 @@ demo: $(VENV)/.ready
 	@$(BIN)/pairalign align examples/cytochrome_p450.fasta -o demo/cytochrome_p450.srspair --quiet
 	@echo "Also as EMBOSS pairs, to read: demo/cytochrome_p450.srspair"
 
-test: $(VENV)/.ready-test
+test: build $(VENV)/.ready-test
 	@echo "Running the tests on all cores: about three and a half minutes on two idle ones, less on more"
 	@HYPOTHESIS_PROFILE=$${HYPOTHESIS_PROFILE:-few} $(PYTEST) -m "not slow" $(PYTEST_OPTIONS)
 
-test-all: $(VENV)/.ready-test
+test-all: build $(VENV)/.ready-test
 	$(PYTEST) $(PYTEST_OPTIONS)
 
-check: $(VENV)/.ready-check
+check: build $(VENV)/.ready-check
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(NATIVE_SOURCES)
 	$(BIN)/ruff check .
@@ -64,7 +66,11 @@ format: $(VENV)/.ready-check
 
 build: $(VENV)/.ready
 
-man: $(VENV)/.ready-man
+debug: $(VENV)/.packages
+	PAIRALIGN_FLAGS="-O0 -g3 -UNDEBUG" $(NATIVE_BUILD)
+	@touch -d @0 $(VENV)/.ready
+
+man: build $(VENV)/.ready-man
 	@mkdir -p build/man
 	$(BIN)/argparse-manpage --module pairalign.cli.program --function build_parser --prog pairalign \
 	  --project-name pairalign --manual-title pairalign \
@@ -73,22 +79,22 @@ man: $(VENV)/.ready-man
 cuda: $(VENV)/.ready
 	$(BIN)/python -m pairalign.engines.cuda.build_ahead $(CUDA_OPTIONS)
 
-sanitize: $(VENV)/.ready-test
+sanitize: build $(VENV)/.ready-test
 	$(BIN)/python scripts/sanitize.py $(SANITIZE_OPTIONS)
 
 neon: $(VENV)/.ready
 	$(BIN)/python scripts/check_neon.py
 
-docs: $(VENV)/.ready-docs
+docs: build $(VENV)/.ready-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel: $(VENV)/.ready-wheel
 	$(BIN)/python scripts/build_wheel.py $(WHEEL_OPTIONS)
 
-test-gpu: $(VENV)/.ready-gpu
+test-gpu: build $(VENV)/.ready-gpu
 	$(BIN)/python -m pytest -m gpu $(PYTEST_OPTIONS)
 
-bench: $(VENV)/.ready-bench
+bench: build $(VENV)/.ready-bench
 	$(BIN)/python scripts/benchmark.py cpu --data $(DATA)
 
 $(BIN)/pip: scripts/make_venv.py
@@ -96,44 +102,29 @@ $(BIN)/pip: scripts/make_venv.py
 	@$(PYTHON) scripts/make_venv.py $(VENV)
 	@touch $@
 
-$(VENV)/.ready: $(BIN)/pip $(SETUP) $(NATIVE)
+$(VENV)/.packages: $(BIN)/pip setup.cfg pyproject.toml
 	@echo "Compiling the native library and installing pairalign into $(VENV)"
-	@PYTHONWARNINGS="$(QUIETER)" $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	@$(BIN)/python scripts/install_extra.py --wheels all
+	@$(BIN)/python scripts/install_extra.py build
+	@$(NATIVE_BUILD) & native=$$!; $(BIN)/python scripts/install_extra.py --wheels all; code=$$?; \
+	  wait $$native && exit $$code
+	@PYTHONWARNINGS="$(QUIETER)" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	  --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.ready-test: $(VENV)/.ready
+$(VENV)/.ready: $(VENV)/.packages $(NATIVE)
+	@$(NATIVE_BUILD)
+	@touch $@
+
+$(VENV)/.ready-test: $(VENV)/.packages
 	@echo "Installing what the tests need"
 	@$(BIN)/python scripts/install_extra.py --wheels test
 	@touch $@
 
-$(VENV)/.ready-check: $(VENV)/.ready-test
-	@echo "Installing what the checks need"
-	@$(BIN)/python scripts/install_extra.py check
-	@touch $@
+$(VENV)/.ready-check $(VENV)/.ready-gpu: $(VENV)/.ready-test
 
-$(VENV)/.ready-man: $(VENV)/.ready
-	$(BIN)/python scripts/install_extra.py man
-	@touch $@
-
-$(VENV)/.ready-docs: $(VENV)/.ready
-	@echo "Installing what makes the documentation"
-	@$(BIN)/python scripts/install_extra.py docs
-	@touch $@
-
-$(VENV)/.ready-wheel: $(VENV)/.ready
-	@echo "Installing what builds wheels"
-	@$(BIN)/python scripts/install_extra.py wheel
-	@touch $@
-
-$(VENV)/.ready-gpu: $(VENV)/.ready-test
-	@echo "Installing what GPUs need"
-	@$(BIN)/python scripts/install_extra.py gpu
-	@touch $@
-
-$(VENV)/.ready-bench: $(VENV)/.ready
-	@echo "Installing what the benchmark needs"
-	@$(BIN)/python scripts/install_extra.py bench
+$(VENV)/.ready-%: $(VENV)/.packages
+	@echo "Installing the extra $*"
+	@$(BIN)/python scripts/install_extra.py $*
 	@touch $@
 
 clean:

@@ -5,9 +5,14 @@ Python version, and neither pip nor the user needs Python's headers. The kernel 
 once per instruction set; which one runs is decided when the program runs.
 """
 
+import importlib.util
 import os
 import platform
-from concurrent.futures import ThreadPoolExecutor
+import re
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -52,19 +57,21 @@ ISA_FLAGS = {
     },
     "aarch64": {"neon": []},
 }
-# Those of the machine's instruction sets that are built, where not all are wanted: "avx2 sse41".
-CHOSEN = os.environ.get("PAIRALIGN_BUILD_SETS", "").split()
 # What sysconfig reads when Python packages are cross-compiled ("linux-aarch64"), or this machine.
 _TARGET = os.environ.get("_PYTHON_HOST_PLATFORM", platform.machine()).rpartition("-")[2].lower()
 MACHINE = {"amd64": "x86_64", "arm64": "aarch64"}.get(_TARGET, _TARGET)
-BUILT = {
-    isa: flags
-    for isa, flags in ISA_FLAGS.get(MACHINE, {"scalar": []}).items()
-    if not CHOSEN or isa in CHOSEN
-}
-if unknown := set(CHOSEN) - set(BUILT):
+SETS = ISA_FLAGS.get(MACHINE, {"scalar": []})
+# The instruction sets that are built: "avx2 sse41", or "all". Else wheels have all, and a working
+# copy those that `sets_of_this_machine` names, which takes half the time.
+CHOSEN = os.environ.get("PAIRALIGN_BUILD_SETS", "").replace("all", " ".join(SETS)).split()
+if unknown := set(CHOSEN) - set(SETS):
     names = ", ".join(sorted(unknown))
     raise SystemExit(f"PAIRALIGN_BUILD_SETS: no instruction sets of {MACHINE}: {names}")
+# Objects are kept here, those of other flags elsewhere.
+BUILD = Path("build")
+VARIANT = re.sub(
+    r"[^\w.=-]", "_", "".join([MACHINE, os.environ.get("PAIRALIGN_SANITIZE", ""), *LAST_FLAGS])
+)
 KERNEL_FLAGS = {
     "align": [],
     "bitwise": [],
@@ -77,17 +84,8 @@ KERNEL_FLAGS = {
     # Its sums and products must not be fused, nor does it pass vectors to other sources.
     "posterior": ["-O3", "-ffp-contract=off", "-fno-math-errno", "-Wno-psabi"],
 }
-KERNELS = {
-    f"cpu/{folder}/kernel_{isa}.cpp": [*flags, *more]
-    for isa, flags in BUILT.items()
-    for folder, more in KERNEL_FLAGS.items()
-}
-if CHOSEN:  # what cpu/instruction_sets.h has all of them in
-    CALLS = " ".join(f"DO({isa})" for isa in BUILT)
-    COMMON_FLAGS.append(f"-DPAIRALIGN_INSTRUCTION_SETS(DO)={CALLS}")
 # Sums of distances and of shares must not depend on whether a processor has fused multiply-add.
 SOURCE_FLAGS = {
-    **KERNELS,
     "cpu/trees/linkage.cpp": ["-ffp-contract=off"],
     "cpu/statistics/composition.cpp": ["-ffp-contract=off"],
     "cpu/statistics/evalues.cpp": ["-ffp-contract=off"],
@@ -95,39 +93,103 @@ SOURCE_FLAGS = {
     "cpu/msa/profiles.cpp": ["-O3"],  # their loops are worth vectors
     "cpu/pairs/overlaps.cpp": ["-O3"],
 }
-SOURCES = sorted(
-    path.as_posix() for path in Path("cpu").rglob("*.cpp") if not path.name.startswith("kernel_")
-)
+
+
+def line(command: list[str]) -> str:
+    """Return a command as Ninja's files have it."""
+    return shlex.join(command).replace("$", "$$")
+
+
+def find_ninja() -> list[str]:
+    """Return the command of Ninja: the package's, or the system's."""
+    if importlib.util.find_spec("ninja"):
+        return [sys.executable, "-m", "ninja"]
+    if program := shutil.which("ninja"):
+        return [program]
+    raise SystemExit("Ninja compiles the native library: pip install ninja")
+
+
+def sets_of_this_machine() -> list[str]:
+    """Return the best instruction set that this processor has, and the one that every one has."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return list(SETS)
+    features = text.partition("\nflags")[2].partition("\n")[0].replace("_", ".").split()
+    flags = {f"-m{name}" for name in features}
+    best = [name for name in SETS if flags.issuperset(f for f in SETS[name] if f.startswith("-m"))]
+    return list(dict.fromkeys([*best[:1], list(SETS)[-1]]))
 
 
 class BuildNative(build_ext):
-    """Compile each source with the flags of its instruction set and link one library."""
+    """Compile each source with the flags of its instruction set and link one library.
+
+    Ninja compiles again what changed: sources, headers that they include, commands. Objects stay
+    in build/native, also those of pip's builds.
+    """
+
+    def finalize_options(self) -> None:
+        """Choose the instruction sets."""
+        super().finalize_options()
+        stays = self.inplace and "_PYTHON_HOST_PLATFORM" not in os.environ
+        self.sets = CHOSEN or (sets_of_this_machine() if stays else list(SETS))
 
     def build_extension(self, ext: Extension) -> None:
         """Compile and link the library."""
-
-        def compile_one(source: str) -> list[str]:
-            return self.compiler.compile(
-                [source],
-                output_dir=self.build_temp,
-                extra_postargs=[
-                    *COMMON_FLAGS,
-                    *SOURCE_FLAGS.get(source, []),
-                    *SANITIZER_FLAGS,  # after -O3, with which they take an hour
-                    *LAST_FLAGS,
-                ],
-                depends=ext.depends,
-            )
-
-        # Kernels take longest, so they go first; a compiler is a process of its own.
-        sources = sorted(ext.sources, key=lambda source: source not in KERNELS)
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            objects = [name for names in pool.map(compile_one, sources) for name in names]
+        folder = BUILD / "native" / VARIANT
+        folder.mkdir(parents=True, exist_ok=True)
+        library, rules = folder / "_native.so", folder / "build.ninja"
+        rules.write_text(self.rules(folder, library))
+        ninja = [*find_ninja(), "-f", str(rules)]
+        commands = subprocess.run(
+            [*ninja, "-t", "compdb", "compile"], check=True, capture_output=True
+        )
+        (BUILD / "compile_commands.json").write_bytes(commands.stdout)
+        jobs = self.parallel or os.cpu_count() or 1
+        quiet = "--verbose" if self.verbose else "--quiet"
+        subprocess.run([*ninja, quiet, f"-j{jobs}"], check=True)
         target = Path(self.get_ext_fullpath(ext.name))
         target.parent.mkdir(parents=True, exist_ok=True)
-        self.compiler.link_shared_object(
-            objects, str(target), extra_postargs=["-pthread", *SANITIZER_FLAGS], target_lang="c++"
-        )
+        self.copy_file(str(library), str(target))
+
+    def rules(self, folder: Path, library: Path) -> str:
+        """Return Ninja's file: how to compile, how to link, a line a source."""
+        link = [*self.compiler.linker_so_cxx, "-pthread", *SANITIZER_FLAGS]
+        depends = "-MMD -MF $out.d -c $in -o $out"
+        lines = [
+            f"builddir = {folder}",
+            "rule compile",
+            f"  command = {line(self.compiler.compiler_so_cxx)} $flags {depends}",
+            "  depfile = $out.d",
+            "  deps = gcc",
+            "rule link",
+            f"  command = {line(link)} $in -o $out",
+        ]
+        objects = []
+        for source, flags in self.flags_of_sources().items():
+            objects.append(f"{folder}/{source.removesuffix('.cpp')}.o")
+            lines += [f"build {objects[-1]}: compile {source}", f"  flags = {line(flags)}"]
+        return "\n".join([*lines, f"build {library}: link {' '.join(objects)}", ""])
+
+    def flags_of_sources(self) -> dict[str, list[str]]:
+        """Return each source's own flags; kernels first, since they take longest."""
+        flags = {
+            f"cpu/{folder}/kernel_{name}.cpp": [*SETS[name], *more]
+            for name in self.sets
+            for folder, more in KERNEL_FLAGS.items()
+        }
+        calls = " ".join(f"DO({name})" for name in self.sets)
+        for path in sorted(Path("cpu").rglob("*.cpp")):
+            source = path.as_posix()
+            if path.name.startswith("kernel_"):
+                continue
+            flags[source] = list(SOURCE_FLAGS.get(source, []))
+            # What cpu/instruction_sets.h has all of them in; for sources that call kernels.
+            if len(self.sets) < len(SETS) and "PAIRALIGN_INSTRUCTION_SETS" in path.read_text():
+                flags[source].append(f"-DPAIRALIGN_INSTRUCTION_SETS(DO)={calls}")
+        # Sanitizers' after -O3, with which they take an hour.
+        last = [*SANITIZER_FLAGS, *LAST_FLAGS]
+        return {source: [*COMMON_FLAGS, *own, *last] for source, own in flags.items()}
 
     def get_ext_filename(self, fullname: str) -> str:
         """Return the library's file name, which does not name a Python version."""
@@ -167,17 +229,7 @@ MANUAL = Path("build/man/pairalign.1")  # made by `make man`
 
 setup(
     data_files=[("share/man/man1", [MANUAL.as_posix()])] if MANUAL.exists() else [],
-    ext_modules=[
-        Extension(
-            "pairalign._native",
-            sources=SOURCES + sorted(KERNELS),
-            depends=[
-                *sorted(path.as_posix() for path in Path("cpu").rglob("*.h")),
-                *sorted(path.as_posix() for path in Path("common").rglob("*.h")),
-            ],
-            language="c++",
-        )
-    ],
+    ext_modules=[Extension("pairalign._native", sources=[])],  # BuildNative finds them
     cmdclass={
         "build_ext": BuildNative,
         "build_py": BuildPythonAndKernels,

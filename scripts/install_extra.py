@@ -18,7 +18,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-PIP = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+# Most modules of what is installed are never imported; Python compiles those that are.
+OPTIONS = ("--quiet", "--disable-pip-version-check", "--no-compile")
+PIP = [sys.executable, "-m", "pip", "install", *OPTIONS]
 NEEDED = ("pytest", "pytest-xdist", "hypothesis")
 """Without these there are no tests: they have wheels for every Python."""
 

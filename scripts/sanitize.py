@@ -88,10 +88,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--sets", default=QUICKEST.get(platform.machine(), "all"))
     parser.add_argument("--races", action="store_true")
     options, tests = parser.parse_known_args(arguments)
-    sets = "" if options.sets == "all" else options.sets
     sanitizer = RACES if options.races else UNDEFINED
     copy_package(sanitizer.folder)
-    build_library(sanitizer, sets)
+    build_library(sanitizer, options.sets)
     tests = tests or [*sanitizer.workers, *ON_CORES, *sanitizer.tests]
     # Capturing descriptors would swallow the report that comes when the process is ended.
     quiet = ("-q", "-p", "no:cacheprovider", "--capture=sys")
@@ -119,24 +118,10 @@ def copy_package(folder: Path) -> None:
 
 
 def build_library(sanitizer: Sanitizer, sets: str) -> None:
-    """Compile the library with a sanitizer, unless it is newer than its sources.
-
-    Parameters
-    ----------
-    sanitizer : Sanitizer
-    sets : str
-        The instruction sets of its kernels; none: all.
-    """
-    folder = sanitizer.folder
-    library, built = folder / "pairalign" / "_native.so", folder / "sets"
-    sources = (ROOT / "setup.py", *(ROOT / "cpu").rglob("*.*"))
-    newest = max(one.stat().st_mtime for one in sources)
-    same = library.exists() and built.exists() and built.read_text() == sets
-    if same and library.stat().st_mtime > newest:
-        return
+    """Compile the library with a sanitizer, its kernels for these instruction sets."""
     subprocess.run(
         [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
-        cwd=folder,
+        cwd=sanitizer.folder,
         env={
             **os.environ,
             "PAIRALIGN_SANITIZE": sanitizer.name,
@@ -144,7 +129,6 @@ def build_library(sanitizer: Sanitizer, sets: str) -> None:
         },
         check=True,
     )
-    built.write_text(sets)
 
 
 def environment(sanitizer: Sanitizer) -> dict[str, str]:

@@ -37,5 +37,5 @@ pairalign align examples/cytochrome_p450.fasta -o demo.paf
 (cd "$folder/first" && python "$folder/project/scripts/run_page.py" "$folder/project/docs/getting-started.md")
 for name in globins.nwk graph.gfa globins.html; do test -s "$folder/first/$name"; done
 $pip pytest pytest-xdist hypothesis
-python -m pytest -q -n auto --dist loadfile -m "not slow and not gpu" \
+HYPOTHESIS_PROFILE=few python -m pytest -q -n auto --dist loadfile -m "not slow and not gpu" \
   tests/engines/test_engine_cpu.py tests/cli/test_cli.py tests/jobs/test_distances.py tests/jobs/test_overlaps.py

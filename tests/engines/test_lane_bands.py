@@ -143,7 +143,7 @@ def test_few_pairs_are_pruned_where_that_costs_less_than_their_batch(
 ) -> None:
     """In full the last pairs cost a batch, or as many alone; bands must cost less than that."""
     if name not in instruction_sets():
-        pytest.skip(f"this processor has no {name}")
+        pytest.skip(f"{name}: not of this processor, or not built")
     sequences = with_one_gap(family_of(number, length, identity), length // 4)
     problem = Problem(tuple(sequences), None, DEFAULT)
     found, did = align(problem, Pruning("auto"), threads=1, instruction_set=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -15,9 +16,11 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
+from install_extra import requirements
 from packaging.requirements import Requirement
 
 import pairalign
+from pairalign.engines.cpu.cpu_engine import instruction_sets
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +33,8 @@ TIMEOUT_SECONDS = 900  # the kernels take their time on a slow machine
 def call(*command: str | os.PathLike[str], cwd: Path, path: Path | None = None) -> str:
     """Run a program; return what it prints. `path`: where Python finds more packages."""
     environment = dict(os.environ)
-    environment.pop("PYTHONPATH", None)
+    for name in ("PYTHONPATH", "PAIRALIGN_BUILD_SETS"):
+        environment.pop(name, None)
     # Here it is about what packages hold; `make demo` and `make wheel` compile as users do. With
     # ccache, as in CI, the objects are those of `make demo`.
     if "ccache" not in environment.get("CC", ""):
@@ -202,3 +206,38 @@ def test_an_editable_installation_is_a_path(folder: Path, tools: Path | None, sd
     with zipfile.ZipFile(found) as archive:
         paths = [archive.read(name).decode() for name in archive.namelist() if "pth" in name]
     assert [Path(path.strip()) for path in paths] == [source]
+    kernels = [re.findall(r"kernel_(\w+)\.cpp", path) for path in compiled_in(source)]
+    built = {name for names in kernels for name in names}
+    assert instruction_sets()[0] in built
+    assert len(built) == min(2, len(instruction_sets()))  # and what every processor has
+
+
+def compiled_in(source: Path) -> set[str]:
+    """The sources that a build in a folder compiled, now or before."""
+    commands = json.loads((source / "build/compile_commands.json").read_text())
+    return {command["file"] for command in commands}
+
+
+def test_a_change_compiles_what_includes_it(folder: Path, tools: Path | None, sdist: Path) -> None:
+    source = folder / "source"
+
+    def build() -> set[str]:
+        """Build in place; return the sources that were compiled."""
+        command = (sys.executable, "setup.py", "build_ext", "--inplace")
+        return set(re.findall(r"-c (\S+\.cpp)", call(*command, cwd=source, path=tools)))
+
+    build()
+    assert build() == set()
+    header = source / "cpu/near/near.h"
+    header.write_text(header.read_text() + "// one more line\n")
+    compiled = build()
+    assert {"cpu/near/near.cpp", "cpu/near/tcrdist.cpp"} < compiled
+    assert all(path.startswith("cpu/near/") for path in compiled)
+    assert compiled < compiled_in(source)
+
+
+def test_build_needs_are_those_of_pip() -> None:
+    """`make` builds with the extra `build`, pip with what pyproject.toml lists."""
+    listed = re.search(r"requires = \[(.*)\]", (ROOT / "pyproject.toml").read_text())
+    assert listed
+    assert set(re.findall(r'"(.*?)"', listed[1])) == set(requirements(["build"]))
