@@ -219,6 +219,7 @@ pairalign_engine* pairalign_open(const pairalign_set* first, const pairalign_set
                              {},
                              nullptr,
                              {},
+                             {},
                              {}});
     if (engine->second) {
         Set &one = engine->first, &other = *engine->second;

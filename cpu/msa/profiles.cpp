@@ -180,7 +180,7 @@ public:
 private:
     static uint8_t best(int32_t both, int32_t first, int32_t second) {
         const uint8_t one = second > both ? SECOND : BOTH;
-        return (first > both) & (first >= second) ? FIRST : one;
+        return (first > both) & (first >= second) ? uint8_t{FIRST} : one;
     }
 
     // Writes what an end of a gap costs at column i of the first alignment where column j of the second is
