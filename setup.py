@@ -5,6 +5,7 @@ Python version, and neither pip nor the user needs Python's headers. The kernel 
 once per instruction set; which one runs is decided when the program runs.
 """
 
+import configparser
 import importlib.util
 import os
 import platform
@@ -225,9 +226,19 @@ class PlatformWheel(bdist_wheel):
         return "py3", "none", super().get_tag()[2]
 
 
+def description() -> str:
+    """Return README.md as the package index shows it: with links that lead to the source."""
+    config = configparser.ConfigParser()
+    config.read("setup.cfg")
+    (source,) = re.findall(r"^Source = (.*)$", config["metadata"]["project_urls"], re.MULTILINE)
+    text = Path("README.md").read_text(encoding="utf-8")
+    return re.sub(r"\]\((?!\w+:|#)", f"]({source}/blob/v{config['metadata']['version']}/", text)
+
+
 MANUAL = Path("build/man/pairalign.1")  # made by `make man`
 
 setup(
+    long_description=description(),
     data_files=[("share/man/man1", [MANUAL.as_posix()])] if MANUAL.exists() else [],
     ext_modules=[Extension("pairalign._native", sources=[])],  # BuildNative finds them
     cmdclass={

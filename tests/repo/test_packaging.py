@@ -169,6 +169,9 @@ def test_wheel_is_for_every_python(wheel: Path) -> None:
     assert "Requires-Python: >=3.10" in metadata
     assert "Requires-Dist: numpy>=1.23" in metadata
     assert "# pairalign" in metadata  # the README is the description
+    links = re.findall(r"\]\((.*?)\)", metadata)
+    assert links
+    assert not [link for link in links if not link.startswith(("https://", "#"))]
 
 
 def test_installed_wheel_works_elsewhere(environment: Path, family: Path, tmp_path: Path) -> None:
