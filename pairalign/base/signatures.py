@@ -94,9 +94,6 @@ SIGNATURES = {
     "msa_open": "pointer int32 pointer*3 int64 pointer*3 -> pointer",
     "msa_relax": "pointer*3 int32*2 -> int32",
     "msa_support": "pointer*5 int64 pointer*6 -> int32",
-    # cpu/msa/words.cpp
-    "msa_common_words": "pointer*2 int64 pointer int64 int32 pointer -> int32",
-    "msa_find_words": "pointer*3 int32*3 pointer*2 -> int32",
     # cpu/near/near.h
     "count_near": "pointer -> int64",
     "find_near": "pointer*4 int32*3 text -> pointer",

@@ -37,7 +37,6 @@ from pairalign.base import words
 from pairalign.engines.cpu import (
     cpu_pair_filter,
     cpu_posterior,
-    cpu_words,
     near_pairs,
     posterior_paths,
     seed_pairs,
@@ -90,7 +89,6 @@ SCORES = Source("cuda/papers/score_pairs.cuh")
 SEED_PAIRS = Source("cpu/suboptimal/seed_pairs.h")
 SUBOPTIMAL = Source("cpu/suboptimal/suboptimal.h")
 POSTERIOR = Source("cpu/posterior/model.h")
-MSA_WORDS = Source("cpu/msa/words.cpp")
 POSTERIOR_CUTS = Source("cpu/posterior/cuts.h")
 TIES = Source("cpu/ties/ties.h")
 POSTERIOR_PATHS = Source("cpu/posterior/paths.cpp")
@@ -146,7 +144,6 @@ STRUCTS: list[tuple[Declaration, str, Source]] = [
     (cpu_posterior.NativePairs, "pairalign_posterior_pairs", POSTERIOR),
     (cpu_posterior.PART, "pairalign_posterior_cut", POSTERIOR_CUTS),
     (cpu_posterior.NativeCutEntries, "pairalign_posterior_cut_entries", POSTERIOR_CUTS),
-    (cpu_words.NativeWords, "pairalign_msa_words", MSA_WORDS),
     (tcrdist.NativeRegion, "pairalign_region", TCRDIST),
     (tie_counts.NativeTiePairs, "pairalign_tie_pairs", TIES),
     (tie_counts.NativeTieCosts, "pairalign_tie_costs", TIES),

@@ -10,10 +10,12 @@ from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.errors import CapacityError
-from pairalign.jobs.msa import grouping, one_family
+from pairalign.jobs.msa import family_tree, one_family
 from pairalign.jobs.msa.confidence import sample_pairs
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP, group_sequences
+from pairalign.jobs.msa.family_tree import join_nearest
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, group_by_tree
 from pairalign.jobs.msa.large import PARTNERS, pairs_along
+from pairalign.requests.resources import Resources
 
 RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
 
@@ -40,10 +42,14 @@ def _rows(alignment):
 # Groups
 
 
-@pytest.mark.parametrize("count", [51, 130, 1100])
+def _tree(sequences):
+    return family_tree.family_tree(sequences, Resources(device="cpu", threads=1))
+
+
+@pytest.mark.parametrize("count", [51, 130])
 def test_groups_part_the_family_and_joins_make_one_of_them(count):
     sequences = _evolved(count, 30)
-    found = group_sequences(sequences, threads=2, memory_bytes=1 << 28)
+    found = group_by_tree(_tree(sequences))
     assert sorted(np.concatenate(found.groups).tolist()) == list(range(count))
     assert max(map(len, found.groups)) <= MOST_IN_GROUP
     assert len(found.joins) == len(found.groups) - 1
@@ -54,45 +60,45 @@ def test_groups_part_the_family_and_joins_make_one_of_them(count):
         assert max(join.first, join.second) < node
 
 
-def test_copies_are_grouped():
-    sequences = pairalign.SequenceSet.from_strings(["MKVLWAALLVTF"] * 1100)
-    found = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
-    assert max(map(len, found.groups)) <= MOST_IN_GROUP
-
-
-@pytest.mark.parametrize("count", [60, 350])
-def test_groups_and_their_tree_hold_what_is_alike(count):
+@pytest.mark.parametrize("cells", [family_tree.MOST_CELLS, 10**6])
+def test_the_tree_holds_what_is_alike_in_parts_as_well(cells, monkeypatch):
     """Three families that have nothing in common are not mixed; the last two joins are of them."""
-    families = [_evolved(count, 40, seed=seed) for seed in (1, 2, 3)]
+    monkeypatch.setattr(family_tree, "MOST_CELLS", cells)
+    families = [_evolved(90, 40, seed=seed) for seed in (1, 2, 3)]
     strings = [one.residues for trio in zip(*families, strict=True) for one in trio]
-    sequences = pairalign.SequenceSet.from_strings(strings, alphabet="protein")
-    found = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
-    inside = [set((group % 3).tolist()) for group in found.groups]
-    for join in found.joins:
-        inside.append(inside[join.first] | inside[join.second])
+    tree = _tree(pairalign.SequenceSet.from_strings(strings, alphabet="protein"))
+    inside = [{leaf % 3} for leaf in range(len(tree))]
+    for one, other in tree.children.tolist():
+        inside.append(inside[one] | inside[other])
     assert [len(one) for one in inside] == [1] * (len(inside) - 2) + [2, 3]
+    assert sorted(tree.leaves()) == list(range(270))
 
 
-def test_the_nearest_groups_are_joined_first(monkeypatch):
-    """By the mean distance of four members of each, wherever two means had put them."""
-    sequences = _evolved(400, 40, changed=0.2)
-    monkeypatch.setattr(grouping, "MOST_IN_TREE", 100)
-    found = group_sequences(sequences, threads=1, memory_bytes=1 << 28)
-    everything = np.arange(400)
-    table = grouping.ScoreDistances(sequences, 1, 1 << 28).between(everything, everything)
-    some = [group[np.arange(4) * len(group) // 4] for group in found.groups]
+def test_the_tree_is_that_of_the_command_tree():
+    sequences = _evolved(60, 40, changed=0.3)
+    assert _tree(sequences).newick() == pairalign.tree(sequences, mode="global").newick()
+
+
+def test_the_nearest_groups_are_joined_first():
+    """By the mean distance, which is that of both directions where not all have been compared."""
+    table = np.random.default_rng(4).random((9, 6)).astype(np.float32)
+    rows = [np.array(own) for own in ([0, 1, 2], [3], [4, 5], [6, 7, 8])]
+    columns = [np.array(own) for own in ([0, 1], [2], [3, 4], [5])]
     apart = {
-        pair: table[np.ix_(some[pair[0]], some[pair[1]])].mean()
-        for pair in itertools.combinations(range(len(some)), 2)
+        (a, b): (
+            table[np.ix_(rows[a], columns[b])].mean() + table[np.ix_(rows[b], columns[a])].mean()
+        )
+        / 2
+        for a, b in itertools.combinations(range(4), 2)
     }
-    assert len(some) > 8
-    first = found.joins[0]
-    assert apart[tuple(sorted((first.first, first.second)))] == min(apart.values())
+    first, second, distance, _ = join_nearest(table, rows, columns).linkage[0]
+    assert (int(first), int(second)) == min(apart, key=apart.get)
+    assert distance == pytest.approx(min(apart.values()), abs=1e-4)
 
 
 def test_groups_are_aligned_along_their_part_of_the_tree():
     """A sequence has partners on the other side of each merge: two of the other half, or all."""
-    found = group_sequences(_evolved(230, 40), threads=1, memory_bytes=1 << 28)
+    found = group_by_tree(_tree(_evolved(230, 40)))
     for group, tree in zip(found.groups, found.trees, strict=True):
         assert len(tree) == len(group)
         assert sorted(tree.leaves()) == list(range(len(group)))
@@ -197,6 +203,23 @@ def test_relatives_are_aligned_as_they_have_come_about():
     right = sum(a == b for a, b in zip(_rows(alignment), expected, strict=True))
     assert alignment.width == len(base)
     assert right > 93  # a residue beside a gap that equals one in it may stand on its other side
+
+
+@pytest.mark.parametrize("count", [2, 12, 70, 160, 240])
+def test_the_order_of_the_input_and_threads_do_not_change_the_rows(count, monkeypatch):
+    """In parts as well; of copies, and of pairs that are equally far, the sequences decide."""
+    monkeypatch.setattr(family_tree, "MOST_CELLS", 3 * 10**7)
+    sequences = _evolved(count, 40, seed=count, changed=0.2)
+    rng = np.random.default_rng(count)
+    texts = [one.residues for one in sequences] + [sequences[0].residues]
+    texts += ["".join(rng.choice(RESIDUES, 30)) for _ in range(count // 10)]
+    names = [f"s{k}" for k in range(len(texts))]
+    found = []
+    for order in (range(len(texts)), rng.permutation(len(texts)), rng.permutation(len(texts))):
+        own = {names[k]: texts[k] for k in order}
+        made = pairalign.msa(own, alphabet="protein", confidence=False, threads=1 + len(found))
+        found.append({name: made.text(k) for k, name in enumerate(made.sequences.names)})
+    assert found[0] == found[1] == found[2]
 
 
 def test_threads_memory_and_instruction_sets_do_not_change_the_alignment(monkeypatch):

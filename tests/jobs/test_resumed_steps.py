@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,7 @@ import pytest
 
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
-from pairalign.jobs.msa import joining, one_family
-from pairalign.jobs.msa.latecomers import Latecomers, find_latecomers
+from pairalign.jobs.msa import joining
 from pairalign.jobs.posterior import posterior as job
 
 LETTERS = list("ARNDCQEGHILKMFPSTWYV")
@@ -109,50 +107,6 @@ def test_groups_and_joins_are_kept(
     computed["calls"], computed["until"] = 0, None
     assert main(resumed) == 0
     assert computed["calls"] < calls - 1
-    assert Path("a.afa").read_bytes() == Path("whole.afa").read_bytes()
-
-
-@pytest.mark.parametrize("related", [False, True])
-def test_both_passes_of_a_family_with_outliers_are_kept(
-    related: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    computed: dict[str, Any],
-) -> None:
-    """Where outliers turn out to be related, the family is aligned once more with them."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(joining, "_AT_ONCE", 4)
-    write_family(tmp_path / "family.fa", 8, 60)
-    random = np.random.default_rng(1)
-    texts = ["".join(random.choice(LETTERS, 50)) for _ in range(60)]
-    with open("family.fa", "a") as file:
-        file.writelines(f">u{k}\n{text}\n" for k, text in enumerate(texts))
-
-    def found(sequences: Any, scores: Any) -> Latecomers:
-        late = find_latecomers(sequences, scores)
-        assert len(late.doubtful) > 50
-        if not related:
-            return late
-        return replace(
-            late,
-            added=np.union1d(late.added, [6, 7]),
-            lonely=np.union1d(late.lonely, [6, 7]),
-            doubtful=np.union1d(late.doubtful, [6, 7]),
-        )
-
-    monkeypatch.setattr(one_family, "find_latecomers", found)
-    command = ["msa", "family.fa", "-q", "-t", "1", "--device", "cpu", "-o"]
-    assert main([*command, "whole.afa"]) == 0
-    calls = computed["calls"]
-    resumed = [*command, "a.afa", "--resume", "--commit-every", "0"]
-    for until in (calls // 3, calls // 3, calls):
-        computed["calls"], computed["until"] = 0, until
-        try:
-            assert main(resumed) == 0
-            break
-        except Killed:
-            assert Path("a.afa.part").exists()
-    assert computed["calls"] == calls - 2 * (calls // 3)
     assert Path("a.afa").read_bytes() == Path("whole.afa").read_bytes()
 
 

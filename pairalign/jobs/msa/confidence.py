@@ -40,6 +40,10 @@ class Confidence(NamedTuple):
         """Return that residues are compared with none."""
         return cls(np.zeros(residues), np.zeros(residues, np.int32), np.zeros(residues))
 
+    def of(self, places: npt.NDArray[np.int64]) -> Confidence:
+        """Return what is known of some residues."""
+        return Confidence(self.support[places], self.compared[places], self.against[places])
+
 
 def confidence_by(
     posteriors: Iterable[SparsePosteriors],

@@ -19,7 +19,8 @@ from pairalign.alignments.posteriors import ONE, SparsePosteriors
 from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.engines.posterior_engines import open_posterior_engine
 from pairalign.formats.step_results import KeptResults
-from pairalign.jobs.msa.grouping import Indices, ScoreDistances
+from pairalign.jobs.msa.free_end_scores import FreeEndScores
+from pairalign.jobs.msa.grouping import Indices
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.sequences.sets import SequenceSet
 
@@ -61,7 +62,6 @@ def join_new(
     memory_bytes: int,
     progress: Progress = False,
     kept: KeptResults | None = None,
-    candidates: Indices | None = None,
 ) -> Joined:
     """Join new sequences to an alignment.
 
@@ -77,9 +77,6 @@ def join_new(
         As for `pairalign.msa`.
     kept : KeptResults, optional
         Where new sequences are that were kept is taken from there, others are kept.
-    candidates : ndarray of int64, optional
-        Sequences of the alignment that new ones may be compared with, of equals the first. Default:
-        all.
 
     Returns
     -------
@@ -90,7 +87,7 @@ def join_new(
     if kept is not None:
         fits.take(kept, both.lengths[old:])
     new = np.arange(old, len(both))
-    nearest, related = _nearest(both, new, candidates, threads, memory_bytes)
+    nearest, related = _nearest(both, new, threads, memory_bytes)
     added, nearest = new[fits.known :], nearest[fits.known :]
     if len(added):
         lengths = both.lengths.astype(np.int64)
@@ -116,19 +113,14 @@ def join_new(
 
 
 def _nearest(
-    both: SequenceSet,
-    added: Indices,
-    candidates: Indices | None,
-    threads: int,
-    memory_bytes: int,
+    both: SequenceSet, added: Indices, threads: int, memory_bytes: int
 ) -> tuple[Indices, npt.NDArray[np.bool_]]:
     """Return what each new sequence is compared with, and which are related to any.
 
     What is less than half as long comes last: most of a new sequence has no counterpart in it.
     """
-    if candidates is None:
-        candidates = np.arange(len(both) - len(added))
-    scores = ScoreDistances(both, threads, memory_bytes)
+    candidates = np.arange(len(both) - len(added))
+    scores = FreeEndScores(both, threads, memory_bytes)
     distances = scores.between(added, candidates)
     is_above = scores.above_chance(distances, added, candidates)
     related: npt.NDArray[np.bool_] = np.logical_or.reduce(is_above, axis=1)

@@ -1,6 +1,6 @@
 """Large families: groups of similar sequences are aligned, then joined.
 
-1. Groups of at most 50 and a tree of them (`pairalign.jobs.msa.grouping`).
+1. Groups of at most 50 and their joins: parts of the guide tree (`pairalign.jobs.msa.grouping`).
 2. Each group is aligned along its part of that tree, without consistency: two sides by the
    posteriors of each sequence of the larger with two of the other.
 3. Two alignments are joined by the posteriors between eight sequences of either side, which are
@@ -28,19 +28,12 @@ from pairalign.engines.cpu.cpu_msa import PosteriorGraph, Side, join_columns, jo
 from pairalign.engines.cpu.cpu_posterior import thread_bytes
 from pairalign.engines.posterior_engines import check_device, open_posterior_engine
 from pairalign.formats.step_results import Arrays, KeptResults
-from pairalign.jobs.msa.grouping import (
-    Grouping,
-    Indices,
-    ScoreDistances,
-    group_by_tree,
-    group_sequences,
-)
+from pairalign.jobs.msa.grouping import Grouping, Indices, group_by_tree
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, tree_weights
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.scoring.posterior_models import profile_costs
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
-from pairalign.trees.tree_joining import ordered_tree
 
 REPRESENTATIVES = 8
 PARTNERS = 2
@@ -78,32 +71,27 @@ class Part:
 
 def align_large(
     sequences: SequenceSet,
+    tree: GuideTree,
     *,
     device: str,
     threads: int,
     memory_bytes: int,
     progress: Progress,
-    tree: GuideTree | None = None,
-    scores: ScoreDistances | None = None,
     kept: KeptResults | None = None,
-) -> tuple[GuideTree, npt.NDArray[np.int32], int]:
+) -> tuple[npt.NDArray[np.int32], int]:
     """Align a large family.
 
     Parameters
     ----------
     sequences : SequenceSet
         More than those of one group.
+    tree : GuideTree
+        What to join along.
     device, threads, memory_bytes, progress, kept
         As for `pairalign.msa`.
-    tree : GuideTree, optional
-        What to join along; default: one of the scores of pairs.
-    scores : ScoreDistances, optional
-        Of the sequences, some of which may be known.
 
     Returns
     -------
-    tree : GuideTree
-        That of the groups' joins, with the trees of the groups at its leaves; or that given.
     columns : ndarray of int32, shape (total_residues,)
     width : int
 
@@ -113,17 +101,12 @@ def align_large(
         The posteriors of a group, or of two representatives, do not fit the memory.
     """
     check_device(device)
-    if tree is None:
-        grouping = group_sequences(
-            sequences, threads=threads, memory_bytes=memory_bytes, scores=scores
-        )
-    else:
-        grouping = group_by_tree(tree)
+    grouping = group_by_tree(tree)
     with closing(Aligner(sequences, grouping, device, threads, memory_bytes)) as aligner:
         whole = align_parts(aligner, grouping, progress, kept)
     columns = np.empty(sequences.total_residues, np.int32)
     columns[residues_of(sequences, whole.members)] = whole.columns
-    return tree or graft(sequences, grouping), columns, whole.width
+    return columns, whole.width
 
 
 def align_parts(
@@ -214,8 +197,6 @@ class Aligner:
         As for `align_large`.
     representatives : int
         Of a side of a join, at most.
-    standing : ndarray of bool, optional
-        Which sequences may be representatives, one of each group at least. Default: all.
     match_states : int
         See `pairalign.jobs.msa.model_choice`.
     at_once : int, optional
@@ -238,7 +219,6 @@ class Aligner:
         memory_bytes: int,
         *,
         representatives: int = REPRESENTATIVES,
-        standing: npt.NDArray[np.bool_] | None = None,
         match_states: int = 1,
         at_once: int | None = None,
     ) -> None:
@@ -247,7 +227,6 @@ class Aligner:
         self._lengths = sequences.lengths.astype(np.int64)
         self._costs = profile_costs(sequences.alphabet)
         self._most_representatives = representatives
-        self._standing = np.ones(len(sequences), bool) if standing is None else standing
         threads = min(threads, self._most_threads(grouping))
         self.threads = min(threads, at_once or threads)
         self.cells = sum(map(self.group_cells, grouping.groups))
@@ -368,9 +347,9 @@ class Aligner:
 
     def _representatives(self, part: Part) -> tuple[Indices, Indices]:
         """Return some of the sequences of a part, and where their residues begin in it."""
-        standing = np.flatnonzero(self._standing[part.members])
-        taken = min(len(standing), self._most_representatives)
-        places = standing[(2 * np.arange(taken) + 1) * len(standing) // (2 * taken)]
+        count = len(part.members)
+        taken = min(count, self._most_representatives)
+        places = (2 * np.arange(taken) + 1) * count // (2 * taken)
         starts = np.concatenate(([0], np.cumsum(self._lengths[part.members])))
         return part.members[places], starts[places]
 
@@ -454,38 +433,3 @@ def _ranges(starts: Indices, lengths: npt.NDArray[np.int32]) -> Indices:
     """Return the numbers from each start, as many as it has, one after the other."""
     ends = np.cumsum(lengths, dtype=np.int64)
     return np.repeat(starts - ends + lengths, lengths) + np.arange(int(ends[-1]))
-
-
-def graft(sequences: SequenceSet, grouping: Grouping) -> GuideTree:
-    """Return the tree of all sequences: those of groups, then the joins.
-
-    Parameters
-    ----------
-    sequences : SequenceSet
-    grouping : Grouping
-        Of two groups or more.
-    """
-    count = len(sequences)
-    merges: list[list[float]] = []
-    heights, sizes = [0.0] * count, [1] * count
-
-    def merge(one: int, other: int, height: float) -> int:
-        heights.append(max(height, heights[one], heights[other]))
-        sizes.append(sizes[one] + sizes[other])
-        merges.append([one, other, 2 * heights[-1], sizes[-1]])
-        return len(heights) - 1
-
-    def grown(members: Indices, tree: GuideTree) -> int:
-        nodes = members.tolist()
-        for one, other, distance, _ in tree.linkage.tolist():
-            nodes.append(merge(nodes[int(one)], nodes[int(other)], distance / 2))
-        return int(nodes[-1])
-
-    roots = list(map(grown, grouping.groups, grouping.trees))
-    for join in grouping.joins:
-        roots.append(merge(roots[join.first], roots[join.second], join.height))
-    linkage = np.array(merges)
-    children = linkage[:, :2].astype(np.int64)
-    height = np.array(heights)
-    lengths = height[count:, None] - height[children]
-    return ordered_tree(list(sequences.names), children, lengths, linkage, "upgma")

@@ -1,10 +1,10 @@
 """Alignments become one: the columns of each stay.
 
 1. A tree of the sequences of each alignment, and one of the alignments by some of their sequences
-   (`pairalign.jobs.msa.grouping`).
+   (`pairalign.jobs.msa.family_tree`).
 2. Along the latter two alignments at a time are joined as groups of a large family are
    (`pairalign.jobs.msa.large`): by the posteriors between all sequences of up to 100, else between
-   eight of either side, which are neither fragments nor outliers.
+   eight of either side.
 
 Alignments are taken in an order of their own, so that the order in which they are given changes
 nothing but the order of the rows.
@@ -12,6 +12,7 @@ nothing but the order of the rows.
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Iterable, Sequence
 from contextlib import closing
@@ -27,18 +28,27 @@ from pairalign.base.spelling import spelled
 from pairalign.engines.posterior_engines import check_device
 from pairalign.formats.aligned_fasta import read_alignment
 from pairalign.formats.step_results import Arrays
+from pairalign.jobs.msa.family_tree import (
+    LINKAGE,
+    family_tree,
+    join_nearest,
+    pair_distances,
+    single_tree,
+)
+from pairalign.jobs.msa.free_end_scores import FreeEndScores
 from pairalign.jobs.msa.grouping import (
-    MOST_IN_GROUP,
     Grouping,
     Indices,
-    ScoreDistances,
-    group_sequences,
-    join_groups,
+    Join,
+    evenly,
+    graft,
+    joins_of,
+    subset,
 )
-from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts, graft, residues_of
-from pairalign.jobs.msa.latecomers import evenly, find_latecomers
+from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts, residues_of
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.one_family import AnyAlignment, Computed, columns_in, score_alignment
+from pairalign.requests.resources import Resources
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -46,6 +56,9 @@ from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, join_files
 from pairalign.trees.tree import GuideTree
 
 log = logging.getLogger("pairalign")
+
+_STANDING = 4
+"""Sequences of an alignment by whose distances to those of others it is joined."""
 
 _COMPARED = 200
 """Sequences by which is seen whether alignments have relatives in others, in all."""
@@ -183,57 +196,50 @@ def merge_alignments(given: Given, computed: Computed, **confidence: Any) -> Mul
 
     Notes
     -----
-    Time grows with the scores that trees take, which are of all pairs of an alignment of up to
-    1,000 sequences, and with the product of the widths.
+    Time grows with the scores that trees take, see `pairalign.jobs.msa.family_tree`, and with the
+    product of the widths.
     """
-    device, threads, memory_bytes = computed.device, computed.threads, computed.memory_bytes
-    check_device(device)
-    sequences = given.sequences
-    grouping, usual = _plan(given, threads, memory_bytes)
-    with closing(
-        _Merger(given, grouping, usual, device=device, threads=threads, memory_bytes=memory_bytes)
-    ) as merger:
+    check_device(computed.device)
+    sequences, grouping = given.sequences, _plan(given, computed)
+    with closing(_Merger(given, grouping, computed)) as merger:
         whole = align_parts(merger, grouping, computed.progress, computed.kept)
     columns = np.empty(sequences.total_residues, np.int32)
     columns[residues_of(sequences, whole.members)] = whole.columns
     _check_kept(given, columns)
-    tree = graft(sequences, grouping)
+    tree = graft(list(sequences.names), grouping, LINKAGE)
     scored = score_alignment(sequences, columns, whole.width, computed, **confidence)
     return replace(scored, tree=tree)
 
 
-def _plan(given: Given, threads: int, memory_bytes: int) -> tuple[Grouping, npt.NDArray[np.bool_]]:
-    """Return the alignments as groups, and which sequences may stand for theirs."""
-    sequences = given.sequences
+def _plan(given: Given, computed: Computed) -> Grouping:
+    """Return the alignments as groups, with their trees, and the joins of them."""
+    sequences, resources = given.sequences, computed.resources
     place = sequences.canonical_order().argsort()
-    members = sorted(
-        map(given.members, range(len(given.widths))), key=lambda own: int(place[own].min())
-    )
-    trees, usual = [], np.zeros(len(sequences), bool)
-    for own in members:
-        one = sequences[own]
-        scores = ScoreDistances(one, threads, memory_bytes)
-        trees.append(_tree_of(one, scores, threads, memory_bytes))
-        usual[own[_usual(one, scores)]] = True
+    members = [own[place[own].argsort()] for own in map(given.members, range(len(given.widths)))]
+    members.sort(key=lambda own: int(place[own[0]]))
+    trees = [
+        family_tree(subset(sequences, own), resources)
+        if len(own) > 1
+        else single_tree(sequences.names[int(own[0])])
+        for own in members
+    ]
     standing = [own[tree.leaves()] for own, tree in zip(members, trees, strict=True)]
-    standing = [own[usual[own]] for own in standing]
-    scores = ScoreDistances(sequences, threads, memory_bytes)
-    _warn_of_strangers(given, standing, scores)
-    return Grouping(members, trees, join_groups(standing, scores)), usual
+    _warn_of_strangers(given, standing, computed)
+    return Grouping(members, trees, _joins(sequences, standing, resources))
 
 
-def _usual(sequences: SequenceSet, scores: ScoreDistances) -> Indices:
-    """Return which sequences of an alignment may stand for it: not fragments and outliers."""
-    everything = np.arange(len(sequences))
-    if len(sequences) == 1:
-        return everything
-    late = find_latecomers(sequences, scores)
-    found = np.setdiff1d(everything, np.concatenate((late.added, late.lonely)))
-    return found if len(found) else everything
+def _joins(sequences: SequenceSet, groups: list[Indices], resources: Resources) -> list[Join]:
+    """Return the joins of alignments, by the mean distances of some members of each."""
+    some = [evenly(group, _STANDING) for group in groups]
+    ends = np.cumsum([0, *map(len, some)]).tolist()
+    places = [np.arange(*pair) for pair in itertools.pairwise(ends)]
+    found = pair_distances(subset(sequences, np.concatenate(some)), resources)
+    return joins_of(join_nearest(found.square(np.float32), places, places))
 
 
-def _warn_of_strangers(given: Given, standing: list[Indices], scores: ScoreDistances) -> None:
+def _warn_of_strangers(given: Given, standing: list[Indices], computed: Computed) -> None:
     """Say which alignments have no relative in another one, by scores of some sequences."""
+    scores = FreeEndScores(given.sequences, computed.threads, computed.memory_bytes)
     some = [evenly(own, _COMPARED // len(standing)) for own in standing]
     taken = np.concatenate(some)
     home = np.searchsorted(given.starts, taken, side="right") - 1
@@ -248,47 +254,20 @@ def _warn_of_strangers(given: Given, standing: list[Indices], scores: ScoreDista
             )
 
 
-def _tree_of(
-    sequences: SequenceSet, scores: ScoreDistances, threads: int, memory_bytes: int
-) -> GuideTree:
-    """Return a tree of the sequences of an alignment, by their scores."""
-    count = len(sequences)
-    if count == 1:
-        nothing = np.zeros((0, 2))
-        return GuideTree(
-            list(sequences.names), nothing.astype(np.int64), nothing, np.zeros((0, 4)), "upgma"
-        )
-    most = min(MOST_IN_GROUP, count - 1)
-    grouping = group_sequences(
-        sequences, threads=threads, memory_bytes=memory_bytes, most=most, scores=scores
-    )
-    return graft(sequences, grouping)
-
-
 class _Merger(Aligner):
     """Joins alignments that are given; see `Aligner`."""
 
-    def __init__(
-        self,
-        given: Given,
-        grouping: Grouping,
-        usual: npt.NDArray[np.bool_],
-        *,
-        device: str,
-        threads: int,
-        memory_bytes: int,
-    ) -> None:
+    def __init__(self, given: Given, grouping: Grouping, computed: Computed) -> None:
         self._given = given
         is_small = len(given.sequences) <= MOST_OF_ALL_PAIRS
         super().__init__(
             given.sequences,
             grouping,
-            device,
-            threads,
-            memory_bytes,
+            computed.device,
+            computed.threads,
+            computed.memory_bytes,
             representatives=MOST_OF_ALL_PAIRS // 2 if is_small else REPRESENTATIVES,
-            standing=usual,
-            match_states=match_states_of(given.sequences, np.flatnonzero(usual)),
+            match_states=match_states_of(given.sequences),
             at_once=len(grouping.groups) // 2,
         )
 

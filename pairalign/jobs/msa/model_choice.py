@@ -9,7 +9,6 @@ trained on structured RNAs; genes evolve otherwise, and are longer.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from pairalign.scoring.posterior_models import MOST_MATCH_STATES
 from pairalign.sequences.alphabets import DNA
@@ -24,22 +23,16 @@ _ALIKE = 0.9
 _MOST_BASES = 500
 """Of DNA and RNA, in the mean: longer sequences are taken for genes."""
 
-_LEAST_USUAL = 3
-"""Sequences that say how long those of a family are."""
-
 _ONE = 1 << 20
 
 
-def match_states_of(sequences: SequenceSet, usual: npt.NDArray[np.int64] | None = None) -> int:
+def match_states_of(sequences: SequenceSet) -> int:
     """Return how many match states the pair HMM of a family has.
 
     Parameters
     ----------
     sequences : SequenceSet
         Two or more.
-    usual : ndarray of int64, optional
-        Those whose lengths count: not fragments and outliers. Default, and for fewer than three:
-        all.
 
     Returns
     -------
@@ -55,8 +48,6 @@ def match_states_of(sequences: SequenceSet, usual: npt.NDArray[np.int64] | None 
     if count > MOST_OF_ALL_PAIRS:
         return 1
     lengths = sequences.lengths.astype(np.int64)
-    if usual is not None and len(usual) >= _LEAST_USUAL:
-        lengths = lengths[usual]
     if sequences.alphabet == DNA:
         is_short = int(lengths.sum()) <= _MOST_BASES * len(lengths)
         return MOST_MATCH_STATES if is_short else 1

@@ -1,12 +1,11 @@
 """The multiple alignment of a family, from posteriors of pairs, and how sure any alignment is.
 
-Fragments and outliers (`pairalign.jobs.msa.latecomers`) are joined to the alignment of the others
-(`pairalign.jobs.msa.joining`). Up to 100 sequences:
+One of all copies is aligned (`pairalign.jobs.msa.distinct_members`). Up to 100 sequences:
 
 1. Posteriors of all pairs (`pairalign.jobs.posterior`).
-2. Distances: 1 minus the expected number of right columns of a pair's best alignment, by the
-   length of the shorter sequence; UPGMA makes a tree of them, and the tree weights (Thompson et al.
-   1994).
+2. A guide tree, and weights of it (Thompson et al. 1994): of more than 50 that of scores
+   (`pairalign.jobs.msa.family_tree`), else UPGMA of 1 minus the expected number of right columns of
+   a pair's best alignment, by the length of the shorter sequence.
 3. Up to 50 sequences, consistency: two rounds. More are as good without it.
 4. Joins along the tree, each with the most weighted posterior on aligned residues.
 5. Refinement of up to 50 distant sequences: the alignment is cut in two and joined anew, 100 times.
@@ -32,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.homologs import Homologs
-from pairalign.alignments.multiple import MultipleAlignment, Unlike, unlike_of
+from pairalign.alignments.multiple import MultipleAlignment, Unlike
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.error_types import AlignmentFileError, CapacityError
 from pairalign.base.spelling import spelled
@@ -40,15 +39,13 @@ from pairalign.engines.cpu.cpu_msa import PosteriorGraph
 from pairalign.formats.aligned_fasta import read_aligned_fasta
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.confidence import Confidence, confidence_by, find_confidence
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP, Indices, ScoreDistances, subset
-from pairalign.jobs.msa.joining import join_new
-from pairalign.jobs.msa.large import align_large, residues_of
-from pairalign.jobs.msa.latecomers import Latecomers, find_latecomers, graft_latecomers
+from pairalign.jobs.msa.distinct_members import DistinctMembers, distinct_members
+from pairalign.jobs.msa.family_tree import family_tree
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP
+from pairalign.jobs.msa.large import align_large
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
-from pairalign.jobs.msa.msa_copies import FamilyCopies, find_family_copies
 from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
-from pairalign.jobs.msa.word_distances import family_distances
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress
@@ -62,11 +59,6 @@ REFINEMENTS = 100
 
 _MOST_RESIDUES = 5_000_000
 """Of the shorter sequences of all pairs, if they are more than a group: 2 GB of posteriors."""
-
-_RELATED = 0.2
-"""A sequence belongs to a family if this share of its residues is aligned with confidence: that of
-one in 300 unrelated sequences is."""
-
 
 AnyAlignment = MultipleAlignment | str | os.PathLike[str]
 """A path is of aligned FASTA, Stockholm and others, ours or another program's."""
@@ -88,6 +80,11 @@ class Computed:
         threads, memory_bytes = resources.used_threads, bytes_of(resources)
         return cls(resources.device, threads, memory_bytes, resources.progress, kept)
 
+    @property
+    def resources(self) -> Resources:
+        """What scores are computed with; they show no progress of their own."""
+        return Resources(device=self.device, threads=self.threads, memory=self.memory_bytes)
+
 
 def align_family(
     sequences: SequenceSet,
@@ -108,54 +105,42 @@ def align_family(
         columns = np.arange(sequences.total_residues, dtype=np.int32)
         known = Confidence.unknown(sequences.total_residues)
         return MultipleAlignment(sequences, columns, len(columns), *known, None, (), homologs)
-    copies = find_family_copies(sequences) if tree is None else None
-    if copies is None:
-        aligned, usual = _align_distinct(sequences, tree, computed)
+    members = distinct_members(sequences, all_of_them=tree is not None)
+    made = _align_members(members, tree, computed)
+    columns = made.columns[members.residues]
+    if made.posteriors is None or members.has_copies:
+        known = _known(sequences, columns, computed, confidence, partners, seed)
     else:
-        aligned, usual = _align_with_copies(copies, computed), None
-    columns, posteriors = aligned.columns, aligned.posteriors
-    if posteriors is not None:
-        known = confidence_by([posteriors], sequences, columns)
+        own = confidence_by([made.posteriors], members.aligned, made.columns)
+        known = own.of(members.residues)
+    tree = tree or members.tree(made.tree)
+    unlike = members.unlike(made.unlike)
+    return MultipleAlignment(sequences, columns, made.width, *known, tree, unlike, homologs)
+
+
+def _align_members(
+    members: DistinctMembers, tree: GuideTree | None, computed: Computed
+) -> _Aligned:
+    """Align what is distinct of a family, in groups if it is large."""
+    sequences, tree, how = members.aligned, members.tree_of_aligned(tree), vars(computed)
+    if len(sequences) == 1:
+        columns = np.arange(sequences.total_residues, dtype=np.int32)
+        return _Aligned(None, columns, len(columns), (), None)
+    is_one_group, posteriors = len(sequences) <= MOST_IN_GROUP, None
+    if tree is None and not is_one_group:
+        tree = family_tree(sequences, computed.resources)
+    if _by_all_pairs(sequences):
+        posteriors = _posteriors(sequences, match_states_of(sequences), **how)
+        rounds, refinements = (ROUNDS, REFINEMENTS) if is_one_group else (0, 0)
+        with closing(PosteriorGraph(sequences.lengths, posteriors, computed.threads)) as graph:
+            tree, columns, width = align_graph(
+                graph, sequences, rounds=rounds, refinements=refinements, tree=tree
+            )
     else:
-        known = _known(sequences, columns, usual, computed, confidence, partners, seed)
-    return MultipleAlignment(
-        sequences, columns, aligned.width, *known, aligned.tree, aligned.unlike, homologs
-    )
-
-
-def _align_distinct(
-    sequences: SequenceSet, tree: GuideTree | None, computed: Computed
-) -> tuple[_Aligned, Indices]:
-    """Return the alignment, and which sequences are of usual length and have relatives."""
-    scores = family_distances(sequences, computed.threads, computed.memory_bytes)
-    late = _latecomers(sequences, scores, tree)
-    if len(late.added):
-        return _align_in_turn(sequences, scores, late, computed), late.usual
-    return _align_at_once(sequences, tree, scores, late, computed), late.usual
-
-
-def _align_with_copies(copies: FamilyCopies, computed: Computed) -> _Aligned:
-    """Align one of all copies each; posteriors are of these alone, and not returned."""
-    distinct = copies.distinct()
-    if len(distinct) == 1:
-        columns = np.arange(distinct.total_residues, dtype=np.int32)
-        return _Aligned(copies.tree(None), copies.columns(columns), len(columns), (), None)
-    made, _ = _align_distinct(distinct, None, computed)
-    return _Aligned(
-        copies.tree(made.tree),
-        copies.columns(made.columns),
-        made.width,
-        copies.unlike(made.unlike),
-        None,
-    )
-
-
-def _latecomers(
-    sequences: SequenceSet, scores: ScoreDistances, tree: GuideTree | None
-) -> Latecomers:
-    """Find fragments and outliers; along a tree that is given none is added later."""
-    late = find_latecomers(sequences, scores)
-    return late if tree is None else late.without(late.added)
+        assert tree is not None
+        columns, width = align_large(sequences, tree, **how)
+    unlike = find_unlike(sequences, columns, posteriors, **how)
+    return _Aligned(tree, columns, width, unlike, posteriors)
 
 
 def _align_with(
@@ -182,80 +167,13 @@ def _align_with(
 
 
 class _Aligned(NamedTuple):
-    """A family that is aligned; posteriors of all pairs, if it took them."""
+    """Distinct sequences that are aligned: a tree of several, posteriors if all pairs have them."""
 
-    tree: GuideTree
+    tree: GuideTree | None
     columns: npt.NDArray[np.int32]
     width: int
     unlike: tuple[Unlike, ...]
     posteriors: SparsePosteriors | None
-
-
-def _align_at_once(
-    sequences: SequenceSet,
-    tree: GuideTree | None,
-    scores: ScoreDistances,
-    late: Latecomers,
-    computed: Computed,
-) -> _Aligned:
-    """Align a family, in groups if it is large."""
-    how, posteriors = vars(computed), None
-    if _by_all_pairs(sequences):
-        posteriors = _posteriors(sequences, match_states_of(sequences, late.usual), **how)
-        rounds, refinements = (ROUNDS, REFINEMENTS) if len(sequences) <= MOST_IN_GROUP else (0, 0)
-        with closing(PosteriorGraph(sequences.lengths, posteriors, computed.threads)) as graph:
-            made = align_graph(graph, sequences, rounds=rounds, refinements=refinements, tree=tree)
-    else:
-        made = align_large(sequences, tree=tree, scores=scores, **how)
-    unlike = find_unlike(sequences, made[1], late.strange, posteriors, scores, **how)
-    return _Aligned(*made, unlike, posteriors)
-
-
-def _align_in_turn(
-    sequences: SequenceSet, scores: ScoreDistances, late: Latecomers, computed: Computed
-) -> _Aligned:
-    """Align a family without its latecomers, then join these to the alignment.
-
-    Outliers that are aligned with confidence are none: it is made again with them among the first.
-    """
-    if len(late.doubtful):
-        found, confident = _join_latecomers(sequences, late, computed)
-        shares = confident / sequences.lengths[late.added]
-        related = np.intersect1d(late.doubtful, late.added[shares >= _RELATED])
-        if not len(related):
-            return found
-        if computed.kept is not None:
-            computed.kept.begin_pass()
-        late = late.without(related)
-        if not len(late.added):
-            return _align_at_once(sequences, None, scores, late, computed)
-    return _join_latecomers(sequences, late, computed)[0]
-
-
-def _join_latecomers(
-    sequences: SequenceSet, late: Latecomers, computed: Computed
-) -> tuple[_Aligned, Indices]:
-    """Return the alignment, and how many residues of each latecomer are sure."""
-    order = np.concatenate((np.setdiff1d(np.arange(len(sequences)), late.added), late.added))
-    count = len(sequences) - len(late.added)
-    first, both = subset(sequences, order[:count]), subset(sequences, order)
-    scores = family_distances(first, computed.threads, computed.memory_bytes)
-    aligned = _align_at_once(first, None, scores, late.among(order[:count]), computed)
-    joined = join_new(
-        both,
-        aligned.columns,
-        aligned.width,
-        candidates=late.compared_with(first),
-        **vars(computed),
-    )
-    columns = np.empty(sequences.total_residues, np.int32)
-    columns[residues_of(sequences, order)] = joined.columns
-    is_strange = np.isin(late.added, late.strange)
-    unlike = [Unlike(int(order[index]), share) for index, share in aligned.unlike]
-    unlike += unlike_of(sequences, late.added[is_strange], joined.confident[is_strange])
-    tree = graft_latecomers(aligned.tree, sequences, order)
-    made = _Aligned(tree, columns, joined.width, tuple(sorted(unlike)), None)
-    return made, joined.confident
 
 
 def _by_all_pairs(sequences: SequenceSet) -> bool:
@@ -297,7 +215,7 @@ def score_alignment(
     CapacityError
         The posteriors of the two longest sequences do not fit the memory.
     """
-    known = _known(sequences, columns, None, computed, confidence, partners, seed)
+    known = _known(sequences, columns, computed, confidence, partners, seed)
     return MultipleAlignment(sequences, columns, width, *known, None)
 
 
@@ -348,30 +266,21 @@ def _content(sequences: SequenceSet) -> tuple[list[str], list[int], bytes]:
     return list(sequences.names), sequences.offsets.tolist(), residues
 
 
-def _match_states(sequences: SequenceSet, usual: Indices | None, computed: Computed) -> int:
-    """Return how many match states `msa` takes for confidence; usual: those that are, if known."""
-    if usual is None and len(sequences) <= MOST_OF_ALL_PAIRS:
-        scores = family_distances(sequences, computed.threads, computed.memory_bytes)
-        usual = find_latecomers(sequences, scores).usual
-    return match_states_of(sequences, usual)
-
-
 def _known(
     sequences: SequenceSet,
     columns: npt.NDArray[np.int32],
-    usual: Indices | None,
     computed: Computed,
     confidence: bool,
     partners: int | None,
     seed: int,
 ) -> Confidence:
-    """Return the confidence of residues where it is asked for; `usual` as for `_match_states`."""
+    """Return the confidence of residues where it is asked for."""
     if not confidence or len(sequences) == 1:
         return Confidence.unknown(sequences.total_residues)
     return find_confidence(
         sequences,
         columns,
-        match_states=_match_states(sequences, usual, computed),
+        match_states=match_states_of(sequences),
         partners=partners,
         seed=seed,
         **vars(computed),

@@ -1,0 +1,101 @@
+"""What of a family is aligned: one of all copies each, in an order that the input does not decide.
+
+The order is that of the sequences, of copies that of their names, so that a family has the same
+rows whatever the order of its file. Copies have the row of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pairalign.alignments.multiple import Unlike
+from pairalign.jobs.msa.grouping import Grouping, Indices, graft, joins_of, subset
+from pairalign.jobs.msa.large import residues_of
+from pairalign.pairs.copies import find_copies
+from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.tree import GuideTree
+from pairalign.trees.tree_joining import ordered_tree
+
+
+@dataclass(frozen=True)
+class DistinctMembers:
+    """The sequences of a family that are aligned.
+
+    Attributes
+    ----------
+    family : SequenceSet
+    aligned : SequenceSet
+        Those that are aligned, in their order.
+    members : ndarray of int64
+        Input indices of these.
+    places : ndarray of int64, shape (n,)
+        Of which of these each sequence has the row.
+    """
+
+    family: SequenceSet
+    aligned: SequenceSet
+    members: Indices
+    places: Indices
+
+    @property
+    def has_copies(self) -> bool:
+        """Whether some sequences are not aligned themselves."""
+        return len(self.members) < len(self.places)
+
+    @property
+    def residues(self) -> Indices:
+        """For each residue of the family the place of that of which it has the column."""
+        return residues_of(self.aligned, self.places)
+
+    def tree_of_aligned(self, given: GuideTree | None) -> GuideTree | None:
+        """Return a tree of the family as one of what is aligned, which is all."""
+        if given is None:
+            return None
+        assert not self.has_copies
+        node = np.concatenate((self.places, np.arange(len(given), given.root + 1)))
+        linkage = given.linkage.copy()
+        linkage[:, :2] = node[given.children]
+        names = list(self.aligned.names)
+        return ordered_tree(
+            names, node[given.children], given.lengths.copy(), linkage, given.method
+        )
+
+    def tree(self, distinct: GuideTree | None) -> GuideTree:
+        """Return the tree of all: copies join first. None: of one distinct sequence."""
+        groups = [np.flatnonzero(self.places == k) for k in range(len(self.members))]
+        trees = [_ladder([self.family.names[k] for k in group.tolist()]) for group in groups]
+        joins = [] if distinct is None else joins_of(distinct)
+        method = trees[0].method if distinct is None else distinct.method
+        return graft(list(self.family.names), Grouping(groups, trees, joins), method)
+
+    def unlike(self, distinct: Sequence[Unlike]) -> tuple[Unlike, ...]:
+        """Return what is like no other but its copies."""
+        shares = dict(distinct)
+        places = enumerate(self.places.tolist())
+        return tuple(Unlike(index, shares[place]) for index, place in places if place in shares)
+
+
+def distinct_members(family: SequenceSet, *, all_of_them: bool) -> DistinctMembers:
+    """Find what of a family is aligned: one of all copies each, or all of them."""
+    order = family.canonical_order().astype(np.int64)
+    copies = None if all_of_them else find_copies(family, None)
+    numbers = np.arange(len(family)) if copies is None else copies.of_inputs()[0]
+    _, firsts, places = np.unique(numbers[order], return_index=True, return_inverse=True)
+    members = order[np.sort(firsts)]
+    rank = np.argsort(np.argsort(firsts))
+    of_each = np.empty(len(family), np.int64)
+    of_each[order] = rank[places]
+    return DistinctMembers(family, subset(family, members), members, of_each)
+
+
+def _ladder(names: list[str]) -> GuideTree:
+    """Return the tree of sequences that are the same."""
+    count = len(names)
+    merges = np.arange(1, count)
+    before = np.where(merges == 1, 0, count + merges - 2)
+    links = np.column_stack((before, merges, np.zeros(count - 1), merges + 1)).astype(np.float64)
+    children = links[:, :2].astype(np.int64)
+    return GuideTree(names, children, np.zeros((count - 1, 2)), links, "upgma")

@@ -1,0 +1,91 @@
+"""Scores with free end gaps of sequences of a family: who is near whom, and who is related at all.
+
+A distance is 1 minus the score by the lower score of the two sequences with themselves, in
+65536ths.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments.problem import Problem
+from pairalign.jobs.distances.measures import self_scores
+from pairalign.jobs.msa.grouping import Indices, subset
+from pairalign.jobs.run.run_request import RunRequest, plan_alignment
+from pairalign.pairs.want import Detail
+from pairalign.requests.align_request import AlignRequest
+from pairalign.requests.resources import Resources
+from pairalign.scoring.scoring import make_scoring
+from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.sets import SequenceSet
+
+_ONE = 1 << 16
+
+Distances = npt.NDArray[np.int64]
+
+
+class _Related(NamedTuple):
+    """What is above chance: `least` + `per_bit` * (bits of both lengths - 16), in tenths."""
+
+    least: int
+    per_bit: int
+
+
+_RELATED = {True: _Related(300, 11), False: _Related(600, 26)}
+"""By whether it is DNA; 28 bits for two of 200 residues, by lambda and K of local alignments."""
+
+
+class FreeEndScores:
+    """Distances by scores with free end gaps, computed when they are asked for."""
+
+    def __init__(self, sequences: SequenceSet, threads: int, memory_bytes: int) -> None:
+        self._sequences = sequences
+        self._scoring = make_scoring(sequences.alphabet, mode="semiglobal")
+        self._own = self_scores(sequences, self._scoring).astype(np.int64)
+        used = Resources(device="cpu", threads=threads, memory=memory_bytes)
+        self._run = RunRequest(detail=Detail.SCORE, resources=used)
+
+    def seeds(self) -> Indices:
+        """Return about log2(n)^2 sequences of all lengths."""
+        count = len(self._sequences)
+        width = min(count, count.bit_length() ** 2)
+        return self._sequences.order[np.arange(width, dtype=np.int64) * count // width].astype(
+            np.int64
+        )
+
+    def above_chance(
+        self, distances: Distances, rows: Indices, columns: Indices
+    ) -> npt.NDArray[np.bool_]:
+        """Return which pairs have scores that unrelated sequences of their lengths seldom have.
+
+        Parameters
+        ----------
+        distances : ndarray of int64
+            A row for each of `rows`, a column for each of `columns`: input indices. None is above
+            chance with itself.
+        """
+        most = np.minimum(self._own[rows][:, np.newaxis], self._own[columns])
+        scores = -((distances - _ONE) * np.maximum(most, 1) // _ONE)
+        least, per_bit = _RELATED[self._sequences.alphabet == DNA]
+        bits = np.array([length.bit_length() for length in self._sequences.lengths.tolist()])
+        found: npt.NDArray[np.bool_] = 10 * scores >= least + per_bit * (
+            bits[rows][:, np.newaxis] + bits[columns] - 16
+        )
+        found[rows[:, np.newaxis] == columns] = False
+        return found
+
+    def between(self, first: Indices, second: Indices) -> Distances:
+        """Return the distances of each of some sequences and each of others, int64."""
+        table = np.zeros((len(first), len(second)), np.int64)
+        one, other = subset(self._sequences, first), subset(self._sequences, second)
+        job = plan_alignment(AlignRequest(), Problem(one, other, self._scoring), self._run).job
+        with job.open() as results:
+            for found in results:
+                query, target = found.query.astype(np.int64), found.target.astype(np.int64)
+                own = np.minimum(self._own[first][query], self._own[second][target])
+                scores = _ONE * found.raw_score.astype(np.int64)
+                table[query, target] = np.clip(_ONE - scores // np.maximum(own, 1), 0, _ONE)
+        return table
