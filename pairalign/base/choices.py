@@ -122,7 +122,7 @@ READER_NAMES = tuple(name for name, one in REGISTRY.items() if one.reader)
 
 COMPRESSED_SUFFIXES = (".gz", ".zst")
 """Ends of names of outputs that are compressed."""
-FASTQ_SUFFIXES = (".fastq", ".fq", ".fastq.gz", ".fq.gz")
+FASTQ_SUFFIXES = (".fastq", ".fq", ".fastq.gz", ".fq.gz", ".fastq.zst", ".fq.zst")
 COMPRESSED_INPUTS = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 """Ends of names of inputs that are."""
 

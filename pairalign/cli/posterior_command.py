@@ -9,8 +9,8 @@ from pairalign.cli.planning import read_sequences, with_output
 from pairalign.cli.resumed_steps import kept_results
 from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.formats.names import choose_format
-from pairalign.formats.output import check_writable, open_output
-from pairalign.formats.posterior_files import WRITERS, check_format
+from pairalign.formats.output import check_writable
+from pairalign.formats.posterior_files import check_format, open_posteriors
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.requests.posterior_request import PosteriorOptions
@@ -54,7 +54,7 @@ def run_posterior(asked: PosteriorOptions) -> None:
 def _write(asked: PosteriorOptions, format: str, job: PosteriorJob) -> int:
     """Compute and write; return the number of entries."""
     entries = 0
-    writer = WRITERS[format](open_output(asked.output), job.sequences, job.threshold)
+    writer = open_posteriors(asked.output, format, job.sequences, job.threshold)
     try:
         for piece in job:
             writer.write(piece)

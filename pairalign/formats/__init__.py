@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy.typing as npt
 
 from pairalign.alignments.fields import FIELDS, Field
 from pairalign.base.choices import (
-    COMPRESSED_SUFFIXES,
     FORMAT_NAMES,
     NETWORK_NAMES,
     OVERLAP_FORMAT_NAMES,
@@ -19,7 +17,7 @@ from pairalign.base.choices import (
 from pairalign.base.error_types import FormatError
 from pairalign.base.late_mapping import LateMapping
 from pairalign.base.spelling import left_out, spelled
-from pairalign.formats.names import choose_format, suffixes_of
+from pairalign.formats.names import choose_format, compression_of, suffixes_of
 from pairalign.formats.output import Output, Path, open_output
 from pairalign.formats.writer import (
     NOTHING_MORE,
@@ -313,8 +311,8 @@ def _open(
 ) -> Writer:
     """Open an output for a writer that can hold what is coming."""
     check_shown(writer, content.detail, content, overlaps=content.max_overhang is not None)
-    ending = os.path.splitext(os.fspath(path))[1]
-    if not writer.compressible and ending in COMPRESSED_SUFFIXES:
+    ending = compression_of(path)
+    if ending and not writer.compressible:
         raise FormatError(f"{writer.name} is compressed inside: leave '{ending}' out of the name")
     writer.check()
     threads = max(1, threads)

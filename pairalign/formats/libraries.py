@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.error_types import FormatError
 from pairalign.base.room import check_room
-from pairalign.formats.names import Suffixes, choose_format
+from pairalign.formats.names import Suffixes, choose_format, compression_of
 from pairalign.formats.output import Output, Path
 
 _PACKED = ("npz", "parquet", "biom2")
@@ -103,7 +102,7 @@ def array_format(path: Path, format: str | None, suffixes: Suffixes, what: str) 
         There is no such format, it has its own compression, or what writes it is not installed.
     """
     chosen = choose_format(path, format, suffixes, what)
-    if chosen in _PACKED and str(path).endswith(COMPRESSED_SUFFIXES):
+    if chosen in _PACKED and compression_of(path):
         raise FormatError(f"{chosen} is binary and not compressed again: leave .gz or .zst out")
     if chosen == "parquet":
         arrow()

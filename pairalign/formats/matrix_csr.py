@@ -17,7 +17,7 @@ from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.error_types import PartsError
 from pairalign.formats.networks import edge_fields, edge_values
-from pairalign.formats.npz import Pieces, write_npz
+from pairalign.formats.npz import Pieces, names_array, write_npz
 from pairalign.formats.output import Output
 from pairalign.formats.parts import Rows
 from pairalign.formats.spool import AT_A_TIME, Spool, folder_of
@@ -46,9 +46,9 @@ class MatrixWriter(Writer):
     is the score, the diagonal of one set has that of each sequence with itself, as far as
     `own_scores` of `pairalign.scoring.own_scores` knows it, whatever the thresholds; else it is
     empty. ``data``, ``indices`` (int32, ascending in a row), ``indptr`` (int64), ``shape`` and
-    ``format`` are SciPy's; ``names``, of two sets also ``target_names``, and ``weight`` come
-    besides. Of a pair that comes again the first counts. Entries wait in a `Spool`: where they are
-    many, on disk, with 16 bytes a pair, and 72 more as they are sorted.
+    ``format`` are SciPy's; ``names``, of two sets also ``target_names`` (`names_array`), and
+    ``weight`` come besides. Of a pair that comes again the first counts. Entries wait in a `Spool`:
+    where they are many, on disk, with 16 bytes a pair, and 72 more as they are sorted.
 
     A part, and what is before and after a `flush`, has the entries in the order of output, in COO;
     the first one has the names, and the scores of the diagonal.
@@ -276,11 +276,8 @@ class _Entries:
             yield _entries((known, known, own[known]))
 
 
-def _names_of(sequences: SequenceSet) -> Pieces:
-    longest = max(max(map(len, sequences.names_at(some))) for some in slices(sequences))
-    kind = np.dtype((np.str_, longest))
-    names = (np.array(sequences.names_at(some), kind) for some in slices(sequences))
-    return Pieces(kind, len(sequences), names)
+def _names_of(sequences: SequenceSet) -> npt.NDArray[np.str_] | Pieces:
+    return names_array(lambda: map(sequences.names_at, slices(sequences)))
 
 
 def _entries(fields: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
@@ -343,7 +340,10 @@ def _check(about: Arrays, entries: Sequence[npt.NDArray[Any]]) -> None:
             raise ValueError(f"an entry is outside of a matrix of {shape.tolist()}")
     for name, size in zip(_NAMES, shape.tolist(), strict=True):
         names = about.get(name)
-        if names is not None and (names.shape != (size,) or names.dtype.kind != "U"):
+        if names is None:
+            continue
+        count = names.item().count("\n") + 1 if not names.shape else len(names)
+        if count != size or names.dtype.kind != "U":
             raise ValueError(f"'{name}' are not {size:,} names")
     own = about.get(_OWN)
     if own is not None and (own.shape != shape[:1] or own.dtype != np.float64):

@@ -56,7 +56,11 @@ STOCKHOLM = NameRule(
     "a row of Stockholm cannot begin with '#' or '//', and readers end names at Unicode's blanks",
     "#/",
 )
-TC_LIB = NameRule(r"(?![#!])", "a sequence of a library cannot begin with '#' or '!'", "#!")
+TC_LIB = NameRule(
+    r"(?![#!])[^();:,]{1,150}\Z",
+    "T-Coffee ends at names that begin with '#' or '!', have one of '();:,' or more than 150 "
+    "characters",
+)
 MAF = NameRule(
     r"\S+\Z", "names of MAF are without Unicode's blanks, where readers end them", "\x7f"
 )

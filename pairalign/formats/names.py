@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Protocol
 
-from pairalign.base.choices import COMPRESSED_SUFFIXES
+from pairalign.base.choices import COMPRESSED_INPUTS, COMPRESSED_SUFFIXES
 from pairalign.base.error_types import FormatError
 from pairalign.base.late_mapping import LateMapping
 from pairalign.base.texts import without_endings
@@ -26,6 +26,23 @@ class HasSuffixes(Protocol):
 def suffixes_of(writers: Mapping[str, HasSuffixes]) -> Suffixes:
     """Return the ends of file names of some formats."""
     return LateMapping(writers, lambda name: writers[name].suffixes)
+
+
+def compression_of(path: str | os.PathLike[str]) -> str:
+    """Return the end of a file's name that says how it is compressed, in lower case, or ``""``.
+
+    Raises
+    ------
+    FormatError
+        It says a compression that is read, but not written.
+    """
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ending in COMPRESSED_SUFFIXES:
+        return ending
+    if ending in COMPRESSED_INPUTS:
+        known = " or ".join(COMPRESSED_SUFFIXES)
+        raise FormatError(f"'{os.fspath(path)}': what is written is compressed as {known}")
+    return ""
 
 
 def format_by_suffix(path: str | os.PathLike[str], suffixes: Suffixes) -> str | None:

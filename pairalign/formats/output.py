@@ -25,6 +25,7 @@ from typing import IO, Any, TypeVar
 
 from pairalign.base.error_types import FormatError, OutputError
 from pairalign.base.part_file import PartFile
+from pairalign.formats.names import compression_of
 from pairalign.formats.zstd import check_zstd, compress_frame
 
 Path = str | os.PathLike[str]
@@ -98,7 +99,8 @@ def open_output(path: Path, *, threads: int = 1) -> Output:
     Parameters
     ----------
     path : str or path
-        ``"-"`` is standard output. A name ending in ``.gz`` or ``.zst`` is compressed.
+        ``"-"`` is standard output. What has a name ending in ``.gz`` or ``.zst``, in small letters
+        or capitals, is compressed.
     threads : int
         Compress on up to this many threads; the bytes do not depend on it.
 
@@ -108,7 +110,7 @@ def open_output(path: Path, *, threads: int = 1) -> Output:
         Here or later, if it cannot be written; ``errno`` says why. When the reader of a pipe has
         gone it is a BrokenPipeError as well (`ReaderGoneError`): callers may want to end quietly.
     """
-    if os.fspath(path).endswith(".zst"):
+    if compression_of(path) == ".zst":
         check_zstd()
     output = FileOutput(path)
     return compressed(output, path, threads) or output
@@ -116,7 +118,7 @@ def open_output(path: Path, *, threads: int = 1) -> Output:
 
 def compressed(output: Output, path: Path, threads: int) -> GzipOutput | None:
     """Return what compresses into an output, as the end of a name says; None: nothing does."""
-    ending = os.path.splitext(os.fspath(path))[1]
+    ending = compression_of(path)
     if ending == ".gz":
         return GzipOutput(output, threads)
     return GzipOutput(output, threads, compress_frame) if ending == ".zst" else None
@@ -154,7 +156,10 @@ def check_writable(path: Path) -> None:
     ------
     OutputError
         See `open_output`.
+    FormatError
+        See `pairalign.formats.names.compression_of`.
     """
+    compression_of(path)
     try:
         if path == "-":
             _standard_output()

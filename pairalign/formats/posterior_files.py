@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
-from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.error_types import FormatError
 from pairalign.base.texts import quoted
-from pairalign.formats.archives import HeldArray, write_archive
 from pairalign.formats.libraries import BytesSink, arrow
-from pairalign.formats.output import FileOutput, Output
+from pairalign.formats.name_rules import TC_LIB
+from pairalign.formats.names import compression_of
+from pairalign.formats.npz import HeldArray, Pieces, names_array, write_npz
+from pairalign.formats.output import FileOutput, Output, Path, open_output
 from pairalign.sequences.sets import SequenceSet
 
 Texts = npt.NDArray[np.bytes_]
@@ -157,12 +158,13 @@ class NpzPosteriors(PosteriorWriter):
     def close(self) -> None:
         """Write all arrays; equal posteriors give equal bytes."""
         self._hold("offsets", np.array([self._entries]))
-        about: dict[str, npt.NDArray[Any] | HeldArray] = {
-            "names": np.array(self._sequences.names),
+        held = {name: array.pieces() for name, array in self._held.items()}
+        about: dict[str, npt.NDArray[Any] | Pieces] = {
+            "names": names_array(lambda: [self._sequences.names]),
             "lengths": self._sequences.lengths,
             "threshold": np.array(self._threshold),
         }
-        write_archive(self._output, {**self._held, **about})
+        write_npz(self._output, held | about)
         self._let_go()
         super().close()
 
@@ -220,13 +222,30 @@ class ParquetPosteriors(PosteriorWriter):
         super().abort()
 
 
-WRITERS: dict[str, type[PosteriorWriter]] = {
+_WRITERS: dict[str, type[PosteriorWriter]] = {
     "npz": NpzPosteriors,
     "parquet": ParquetPosteriors,
     "tsv": TsvPosteriors,
     "tc_lib": TcLibPosteriors,
 }
 """By the names in `pairalign.base.choices.POSTERIOR_SUFFIXES`."""
+
+
+def open_posteriors(
+    path: Path, format: str, sequences: SequenceSet, threshold: float
+) -> PosteriorWriter:
+    """Open a file for posteriors.
+
+    Raises
+    ------
+    FormatError
+        The format cannot hold a name.
+    OutputError
+        See `open_output`.
+    """
+    if format == "tc_lib":
+        TC_LIB.check(sequences)
+    return _WRITERS[format](open_output(path), sequences, threshold)
 
 
 def check_format(format: str, path: str) -> None:
@@ -239,7 +258,7 @@ def check_format(format: str, path: str) -> None:
     """
     if format == "parquet":
         arrow()
-    if format in ("npz", "parquet") and path.lower().endswith(COMPRESSED_SUFFIXES):
+    if format in ("npz", "parquet") and compression_of(path):
         raise FormatError(f"'{path}': {format} is not written as .gz or .zst")
 
 

@@ -15,7 +15,7 @@ from pairalign.base.choices import RECTANGLE_SUFFIXES
 from pairalign.base.texts import quoted
 from pairalign.formats.libraries import BytesSink, array_format, arrow
 from pairalign.formats.matrix_text import RowText
-from pairalign.formats.npz import write_npz
+from pairalign.formats.npz import names_array, write_npz
 from pairalign.formats.output import Output, Path
 from pairalign.trees.rectangular_distances import RectangularDistances
 
@@ -60,8 +60,8 @@ def _write_npy(output: Output, found: RectangularDistances) -> None:
 def _write_npz(output: Output, found: RectangularDistances) -> None:
     arrays = {
         "distances": found.values,
-        "names": np.array(found.query_names),
-        "target_names": np.array(found.target_names),
+        "names": names_array(lambda: [found.query_names]),
+        "target_names": names_array(lambda: [found.target_names]),
         "measure": np.array(found.measure),
     }
     write_npz(output, arrays)

@@ -13,7 +13,7 @@ from pairalign.formats.interaction_tables import write_interactions
 from pairalign.formats.msa_files import check_msa_names, write_alignment
 from pairalign.formats.names import check_ending, choose_format
 from pairalign.formats.output import Path, open_output
-from pairalign.formats.posterior_files import WRITERS, check_format
+from pairalign.formats.posterior_files import check_format, open_posteriors
 from pairalign.formats.splits import write_split
 from pairalign.trees.tree import GuideTree
 
@@ -54,7 +54,7 @@ def write_posteriors(posteriors: SparsePosteriors, path: Path, format: str | Non
         raise ValueError("posteriors without their sequences cannot be written")
     chosen = choose_format(path, format, POSTERIOR_SUFFIXES, "posteriors")
     check_format(chosen, os.fspath(path))
-    writer = WRITERS[chosen](open_output(path), posteriors.sequences, posteriors.threshold)
+    writer = open_posteriors(path, chosen, posteriors.sequences, posteriors.threshold)
     try:
         writer.write(posteriors)
         writer.close()

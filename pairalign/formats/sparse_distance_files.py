@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pairalign.base.choices import SPARSE_SUFFIXES
 from pairalign.base.texts import quoted
 from pairalign.formats.libraries import BytesSink, array_format, arrow
-from pairalign.formats.npz import Pieces, write_npz
+from pairalign.formats.npz import Pieces, names_array, write_npz
 from pairalign.formats.output import Output, Path, open_output
 from pairalign.trees.sparse_distances import SparseDistances
 
@@ -65,14 +65,16 @@ def write_sparse(
 def _write_npz(output: Output, found: SparseDistances) -> None:
     indptr = found.indptr
     count = int(indptr[-1])
+    two = found.target_names is not None
+    others = {"target_names": names_array(lambda: [found.other_names])} if two else {}
     arrays: dict[str, npt.NDArray[Any] | Pieces] = {
         "indices": Pieces(np.dtype(np.int32), count, (one for _, one in found.csr_blocks())),
         "indptr": indptr,
         "format": np.array(b"csr"),
         "shape": np.array(found.shape),
         "data": Pieces(found.dtype, count, (one for one, _ in found.csr_blocks())),
-        "names": np.array(found.names),
-        **({} if found.target_names is None else {"target_names": np.array(found.target_names)}),
+        "names": names_array(lambda: [found.names]),
+        **others,
         "measure": np.array(found.measure),
         "limit": np.array(found.limit),
     }

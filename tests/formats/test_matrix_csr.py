@@ -239,3 +239,22 @@ def write_in_batches(path: Path, batches: int, size: int) -> None:
             counts = {name: ones for name in names if isinstance(getattr(found, name), np.ndarray)}
             query, target = (pairs // 1400).astype(np.int32), (pairs % 1400 + 1500).astype(np.int32)
             writer.write(replace(found, **{**counts, "query": query, "target": target}))
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_long_name_does_not_make_all_long(folder: Path, shards: int) -> None:
+    """An array of texts has the length of the longest for each."""
+    names = ["n" * 100_000, *(f"s{k}" for k in range(300))]
+    Path("in.fa").write_text(fasta(dict.fromkeys(names, "MKTAYIAK")))
+    for k in range(1, shards + 1):
+        shard = ["--format", "npz", "--shard", f"{k}/{shards}", "-q"]
+        assert main(["align", "in.fa", "-o", "parts", *shard]) == 0
+    assert main(["merge", "parts", "-o", "x.npz", "-q"]) == 0
+    assert Path("x.npz").stat().st_size < 12 * 300 * 300 + 5 * 100_000
+    with np.load("x.npz") as arrays:
+        assert arrays["names"].item().split("\n") == names
+    assert sparse.load_npz("x.npz").nnz == 301 * 301
+    for command in ("posterior", "distance --max-edits 5"):
+        assert main([*command.split(), "in.fa", "-o", "y.npz", "-q"]) == 0
+        with np.load("y.npz") as arrays:
+            assert arrays["names"].item().split("\n") == names

@@ -76,7 +76,7 @@ REFUSED = {
     "srspair": UNICODE | HASHES,
     "stockholm": UNICODE | HASHES | {"slashes"},
     "maf": UNICODE,
-    "tc_lib": HASHES | {"bang"},
+    "tc_lib": HASHES | {"bang", "size", "semicolon", "parentheses", "colon", "comma", "long"},
     "edges": {"comma"},
     "msa stockholm": UNICODE | HASHES | {"slashes"},
     "msa clustal": UNICODE | {"long"},
@@ -235,6 +235,14 @@ def test_what_cannot_be_held_is_refused(folder, capfd, format, kind):
     said = capfd.readouterr().err
     assert ("edges" if format == "edges" else "record 2 ") in said
     assert not (folder / out).exists()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind in REFUSED["tc_lib"]])
+def test_posteriors_for_t_coffee(folder, capfd, kind):
+    write(folder / "s.fa", ["y", KINDS[kind], "z"])
+    assert main(["posterior", "s.fa", "-o", "o.tc_lib", "--device", "cpu"]) == 2
+    assert "record 2 " in capfd.readouterr().err
+    assert [one.name for one in folder.iterdir()] == ["s.fa"]
 
 
 # ---- multiple alignments, trees, distances, clusters, folds --------------------------------------

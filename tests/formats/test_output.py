@@ -22,7 +22,7 @@ from samples import sample
 from strategies import MODES
 from written_files import TEXT, write, written
 
-from pairalign.errors import OutputError
+from pairalign.errors import FormatError, OutputError
 from pairalign.formats import (
     find_format,
     open_writer,
@@ -154,6 +154,24 @@ def test_gz_of_nothing_is_a_gzip_file(tmp_path):
     content = (tmp_path / "a.paf.gz").read_bytes()
     assert content
     assert gzip.decompress(content) == b""
+
+
+@pytest.mark.parametrize("name", ["a.paf.GZ", "a.PAF.Gz", "a.tsv.ZST"])
+def test_capitals_at_the_end_of_a_name(name, tmp_path):
+    if name.endswith("ZST"):
+        pytest.importorskip("zstandard")
+    write(sample(1, pairs=2), tmp_path / name)
+    write(sample(1, pairs=2), tmp_path / f"b{name[1:]}".lower())
+    assert (tmp_path / name).read_bytes() == (tmp_path / f"b{name[1:]}".lower()).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["a.paf.xz", "a.bz2", "a.paf.BGZ"])
+def test_compressions_that_are_read_alone(name, tmp_path):
+    with pytest.raises(FormatError, match=r"what is written is compressed as .gz or .zst"):
+        write(sample(1, pairs=2), tmp_path / name, format="paf")
+    with pytest.raises(FormatError, match=r"what is written is compressed as .gz or .zst"):
+        output_module.check_writable(tmp_path / name)
+    assert not any(tmp_path.iterdir())
 
 
 def test_zstd_that_is_cut_short_or_damaged(tmp_path, monkeypatch):
@@ -367,7 +385,7 @@ def test_standard_output_by_descriptor(tmp_path, capfdbinary):
 
 READER_GONE = """
 import errno, sys
-from pairalign.errors import OutputError
+from pairalign.errors import FormatError, OutputError
 from pairalign.formats.output import open_output
 sys.stdin.read()  # until the reader of our output is gone
 try:

@@ -7,8 +7,7 @@ import pairalign
 from pairalign.alignments.posteriors import ONE, SparsePosteriors, part_of
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, FastaError, ScoringError
-from pairalign.formats.output import open_output
-from pairalign.formats.posterior_files import WRITERS
+from pairalign.formats.posterior_files import open_posteriors
 from pairalign.jobs.posterior import posterior as job
 
 FAMILY = {
@@ -133,7 +132,7 @@ def test_text_of_names_of_any_length_and_of_pairs_without_entries(tmp_path):
         np.zeros(3, np.uint8),
     )
     for ending in ("tsv", "tc_lib"):
-        writer = WRITERS[ending](open_output(str(tmp_path / ending)), sequences, 0.01)
+        writer = open_posteriors(str(tmp_path / ending), ending, sequences, 0.01)
         for part in (piece, part_of(piece, 0, 1)):
             writer.write(part)
         writer.close()

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, Protocol
 
-from pairalign.base.choices import COMPRESSED_SUFFIXES
 from pairalign.base.error_types import PartsError
 from pairalign.base.spelling import left_out, spelled
 from pairalign.formats.journal import Commit
+from pairalign.formats.names import compression_of
 from pairalign.formats.output import Output, check_writable, open_output
 from pairalign.formats.resumable import Join, Resumable, remove_leftovers
 from pairalign.formats.writer import WHOLE
@@ -160,7 +160,7 @@ class Destination:
             **self._described,
             "shard": self.job.shard,
             "pairs": (self.job.pieces[0].start if self.job.pieces else 0, self._pairs),
-            "gz": asked.path.endswith(COMPRESSED_SUFFIXES),
+            "gz": bool(compression_of(asked.path)),
         }
         resumable = Resumable(
             asked.path,
