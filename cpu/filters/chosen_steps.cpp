@@ -42,12 +42,13 @@ void add_grams(FilteredSet& set, const pairalign_filter& filter) {
     });
 }
 
-// How many of the following rows have the length of a row; 64 where these are fewer.
-int32_t span_of_like(const pairalign_filter& filter, int32_t row) {
-    const int32_t* const lengths = filter.rows.given.lengths;
-    const int32_t* const end = lengths + filter.rows.given.count;
-    const auto* const next = std::upper_bound(lengths + row, end, lengths[row], std::greater<>());
-    return std::max<int32_t>(64, static_cast<int32_t>(next - (lengths + row)) - 1);
+// How many of the following rows have the length of a row; 64 where these are fewer. Longest first.
+int32_t span_of_like(const pairalign_filter& filter, const std::vector<int32_t>& rows, int32_t row) {
+    const auto begin = rows.begin() + row;
+    const auto next =
+        std::upper_bound(begin, rows.end(), filter.rows.length(*begin),
+                         [&](int32_t length, int32_t one) { return length > filter.rows.length(one); });
+    return std::max<int32_t>(64, static_cast<int32_t>(next - begin) - 1);
 }
 
 }  // namespace
@@ -56,6 +57,10 @@ std::vector<std::pair<int32_t, int32_t>> pairalign::draw_pairs(const pairalign_f
     std::mt19937 random(1);
     std::vector<std::pair<int32_t, int32_t>> drawn;
     const auto rows = static_cast<uint32_t>(filter.rows.given.count);
+    std::vector<int32_t> by_length(rows);
+    std::iota(by_length.begin(), by_length.end(), 0);
+    std::stable_sort(by_length.begin(), by_length.end(),
+                     [&](int32_t a, int32_t b) { return filter.rows.length(a) > filter.rows.length(b); });
     const auto columns = static_cast<uint32_t>(filter.columns().given.count);
     int64_t residues = 0;
     for (int tries = 0; tries < 50 * SAMPLED_PAIRS; tries++) {
@@ -63,9 +68,14 @@ std::vector<std::pair<int32_t, int32_t>> pairalign::draw_pairs(const pairalign_f
         auto row = static_cast<int32_t>(random() % rows);
         // Half of them of like lengths, or none might be left; of equal ones any, as neighbours are alike.
         auto column = static_cast<int32_t>(random() % columns);
-        if (tries % 2 == 1 && !filter.other) column = row + 1 + column % span_of_like(filter, row);
+        if (tries % 2 == 1 && !filter.other) column = row + 1 + column % span_of_like(filter, by_length, row);
         if (column >= static_cast<int32_t>(columns) || (!filter.other && row == column)) continue;
-        if (!filter.other && row > column) std::swap(row, column);
+        if (!filter.other) {
+            const auto [longer, shorter] = std::minmax(row, column);
+            const int32_t one = by_length[static_cast<size_t>(longer)];
+            column = by_length[static_cast<size_t>(shorter)];
+            row = one;
+        }
         if (!filter.bounds(row, column, filter.is_row_first(row, column), 0).is_possible ||
             !filter.can_score(row, column))
             continue;

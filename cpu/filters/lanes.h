@@ -84,9 +84,11 @@ PAIRALIGN_INLINE Lanes load(const uint64_t* from) {
 PAIRALIGN_INLINE void store(uint64_t* to, const Lanes& lanes) { std::memcpy(to, &lanes, sizeof lanes); }
 
 // Whether a lane's highest bit is 0: of differences, whether they are at least 0.
-PAIRALIGN_INLINE bool is_any_positive(const Part& lanes) {
-    uint64_t least = lanes[0];
-    for (int k = 1; k < 8 / PARTS; k++) least &= lanes[k];
+PAIRALIGN_INLINE bool is_any_positive(const Lanes& lanes) {
+    Part all = lanes.parts[0];
+    for (int k = 1; k < PARTS; k++) all &= lanes.parts[k];
+    uint64_t least = all[0];
+    for (int k = 1; k < 8 / PARTS; k++) least &= all[k];
     return !(least >> 63);
 }
 

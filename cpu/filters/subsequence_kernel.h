@@ -23,9 +23,6 @@ namespace PAIRALIGN_ISA {
 constexpr uint64_t ALL = ~FREE_BIT;
 constexpr int32_t LEAST_STEP = 8;  // residues of the text between two looks at what is left to be had
 constexpr int32_t LEAST_LOOKS = 8;
-constexpr int32_t STEP = 8;   // residues that a window stands still for
-constexpr int32_t LOOK = 16;  // and between two looks there
-constexpr int BASES = 4;
 
 // Residues j to stop - 1 of the text with W words of x, or with `words` where W is 0. masks: those of the
 // first of these words; a residue's are `stride` from those of the one before. One vector after the other:
@@ -78,147 +75,134 @@ static void advance_words(uint64_t* x, const uint64_t* masks, int64_t stride, in
     }
 }
 
-// Where the words of x are, and what has been found in them.
-struct Found {
-    Lanes* x;
-    int32_t first, last;  // words of the window
-    Lanes passed;         // zeros of those before
-    Lanes common;         // of all
+// What is known of texts that share a beginning, after `used` residues: the words of x that paths reach.
+struct Progress {
+    int32_t used, first, last, ahead;  // words from `first` to `last` - 1 are in the window
+    Lanes passed;                      // zeros of words before
 };
 
-// What the best lane can have more than it needs at last, once j residues of the text have been used; less
-// than 0 if none can have what it needs. Looks at each half of a word of which a path may be.
-static int64_t find_slack(Found& found, const NeededMatches& needed, const Lanes& least, int32_t j,
-                          int32_t left) {
-    // Of paths that have used start <= i <= stop residues of the pattern.
-    const auto most_after = [&](int32_t start, int32_t stop) {
-        const int32_t strays = std::max({0, start - j - needed.highest, needed.lowest - (stop - j)});
-        return static_cast<uint64_t>(int64_t{std::min(left, needed.longest - start)} -
-                                     int64_t{strays} * needed.straying / 1024);
-    };
-    Lanes sum = found.passed;
-    const int32_t begin = found.first * BITS_OF_WORD;
-    Lanes most = sum + most_after(begin, begin);
-    for (int32_t w = found.first; w < found.last; w++) {
-        const Lanes halves = count_in_halves(~found.x[w] & ALL), low = sum + (halves & 0x3f);
-        const int32_t start = w * BITS_OF_WORD;
-        sum = low + (halves >> 32);
-        most = larger(most, low + most_after(start, start + 32));
-        most = larger(most, sum + most_after(start + 32, start + BITS_OF_WORD));
+// Looks at texts that begin alike with one group of patterns.
+class TextsOfGroup {
+public:
+    TextsOfGroup(const MaskGroup& group, const SortedTexts& texts, const NeededMatches& needed,
+                 uint64_t* memory)
+        : group_(group), texts_(texts), needed_(needed), x_(reinterpret_cast<Lanes*>(memory)) {
+        uint64_t numbers[LANES];
+        for (int lane = 0; lane < LANES; lane++) numbers[lane] = static_cast<uint64_t>(needed.spare[lane]);
+        spare_ = load(numbers);
+        more_ = needed.more();
+        most_spare_ = *std::max_element(needed.spare, needed.spare + LANES);
+        int32_t longest = 0;
+        for (int32_t k = 0; k < texts.count; k++) longest = std::max(longest, texts.lengths[k]);
+        apart_ = std::max(LEAST_STEP, longest / (MOST_KEPT - 1) + 1);
+        for (int32_t w = 0; w < group.words; w++) x_[w] = all_lanes(ALL);
+        kept_[0] = {0, 0, 0, needed.ahead, all_lanes(0)};
     }
-    found.common = sum;
-    return largest_lane(most - least);
-}
 
-// In the words that the window has reached and not left behind: matches elsewhere are not needed.
-static int64_t run(const MaskGroup& group, const Text& text, const NeededMatches& needed, int32_t* common,
-                   uint64_t* memory) {
-    Found found{reinterpret_cast<Lanes*>(memory), 0, 0, all_lanes(0), all_lanes(0)};
-    for (int32_t w = 0; w < group.words; w++) found.x[w] = all_lanes(ALL);
-    uint64_t numbers[LANES];
-    for (int lane = 0; lane < LANES; lane++) numbers[lane] = static_cast<uint64_t>(needed.least[lane]);
-    const Lanes least = load(numbers);
-    const int64_t stride = int64_t{group.words} * LANES;
-    int64_t words = 0;
-    int32_t ahead = needed.ahead;
-    for (int32_t j = 0, look = 0;;) {
-        if (j >= look) {
-            const int64_t slack = find_slack(found, needed, least, j, text.length - j);
-            if (slack < 0) found.common = all_lanes(0);
-            if (slack < 0 || j == text.length) break;
-            const int32_t most_step = std::max(LEAST_STEP, text.length / LEAST_LOOKS);
-            look = j + static_cast<int32_t>(std::clamp<int64_t>(slack + 1, LEAST_STEP, most_step));
-            look = std::min(look, text.length);
-            // What is further ahead has fewer matches before it than these.
-            const int64_t most = largest_lane(found.common - least) + text.length - j;
-            ahead = std::min(ahead, needed.highest + most_straying(most, needed.straying));
+    void find(FoundTexts& found) {
+        found.count = 0;
+        int32_t lost_at = INT32_MAX;  // of the text that was looked at last
+        for (int32_t k = 0, kept = 1; k < texts_.count; k++) {
+            if (k > 0 && texts_.shared[k] >= lost_at) continue;
+            while (k > 0 && kept_[kept - 1].used > texts_.shared[k]) kept--;
+            const int32_t shared = k + 1 < texts_.count ? texts_.shared[k + 1] : 0;
+            lost_at = look(k, shared, kept, found.common[found.count]);
+            if (lost_at != INT32_MAX) continue;
+            found.texts[found.count++] = k;
         }
-        const int32_t first = std::max(0, j - needed.behind) / BITS_OF_WORD;
-        const int32_t reached = std::max((j + ahead) / BITS_OF_WORD + 1, found.last);
-        for (; found.first < first && found.first < found.last; found.first++)
-            found.passed = found.passed + count_bits(~found.x[found.first] & ALL);
-        found.last = std::min(group.words, reached);
-        // Until another word is reached, or left behind.
-        const int32_t stop =
-            std::min({look, reached * BITS_OF_WORD - ahead, (first + 1) * BITS_OF_WORD + needed.behind});
-        if (found.first < found.last)
-            advance_words(memory + found.first * LANES, group.masks + found.first * LANES, stride,
-                          found.last - found.first, text, j, stop);
-        words += int64_t{stop - j} * (found.last - found.first);
-        j = stop;
+        found.words = words_;
     }
-    store(numbers, found.common);
-    for (int lane = 0; lane < LANES; lane++) common[lane] = static_cast<int32_t>(numbers[lane]);
-    return words;
-}
 
-// As `run`, of one word of 64 bits that moves along the pattern with the text: from `behind` residues before
-// the text's; for the lanes of one vector. FEW: there are at most FEW codes, so that their masks are made
-// once for STEP residues of the text. Returns where in the text it is known that no lane has what it needs.
-template <int FEW>
-static int32_t run_in_window(const MaskGroup& group, const Text& text, const NeededMatches& needed, int part,
-                             int32_t* common) {
-    static_assert(STEP == 8, "count_low_bits");
-    constexpr int WIDTH = LANES / PARTS;
-    const Part none = {};
-    Part x = ~none, passed = none;  // zeros that the window has left behind
-    uint64_t numbers[WIDTH];
-    for (int lane = 0; lane < WIDTH; lane++)
-        numbers[lane] = static_cast<uint64_t>(needed.least[part * WIDTH + lane]);
-    const Part least = load_part(numbers);
-    for (int32_t j = 0, look = LOOK;;) {
-        // The word before the first bit and that after it; before the pattern and after it bits are 0.
-        const int32_t first = j - needed.behind, before = first >= 0 ? first / BITS_OF_WORD : -1;
-        const int32_t shift = first - before * BITS_OF_WORD, back = BITS_OF_WORD - shift;
-        const bool has_low = before >= 0 && before < group.words, has_high = before + 1 < group.words;
-        const auto mask_of = [&](int32_t code) {
-            const uint64_t* masks =
-                group.masks + (static_cast<int64_t>(code) * group.words + before) * LANES + part * WIDTH;
-            const Part low = has_low ? load_part(masks) & ALL : none;
-            const Part high = has_high ? load_part(masks + LANES) : none;
-            return (low >> shift) | (high << back);
-        };
-        Part made[FEW ? FEW : 1];
-        for (int32_t code = 0; FEW && code < text.unambiguous; code++) made[code] = mask_of(code);
-        const int32_t stop = text.length - j < STEP ? text.length : j + STEP;
-        for (; j < stop; j++) {
-            const int32_t code = text.codes[j];
-            if (code >= text.unambiguous) continue;  // matches nothing
-            const Part m = FEW ? made[code] : mask_of(code);
-            x = (x + (x & m)) | (x & ~m);
+private:
+    // The words of x of what is kept.
+    Lanes* words_of(int32_t kept) { return x_ + kept * group_.words; }
+
+    // Zeros of the words of the window, up to the pattern's residue `stop`.
+    Lanes count_up_to(const Progress& at, const Lanes* x, int32_t stop) const {
+        Lanes sum = at.passed;
+        for (int32_t w = at.first; w < at.last && w * BITS_OF_WORD < stop; w++) {
+            const int32_t bits = stop - w * BITS_OF_WORD;
+            const uint64_t some = bits < BITS_OF_WORD ? (uint64_t{1} << bits) - 1 : ALL;
+            sum = sum + count_bits(~x[w] & some);
         }
-        if (j >= look || j == text.length) {
-            const Part found = passed + count_bits(~x);
-            // No lane can reach what it needs, or the text is at its end.
-            if (j == text.length ||
-                !is_any_positive(found + static_cast<uint64_t>(text.length - j) - least)) {
-                store_part(numbers, found);
-                for (int lane = 0; lane < WIDTH; lane++)
-                    common[part * WIDTH + lane] = static_cast<int32_t>(numbers[lane]);
-                return j;
+        return sum;
+    }
+
+    static void store_counts(const Lanes& counts, int32_t* common) {
+        uint64_t numbers[LANES];
+        store(numbers, counts);
+        for (int lane = 0; lane < LANES; lane++) common[lane] = static_cast<int32_t>(numbers[lane]);
+    }
+
+    // Looks at a text from what is kept last. Keeps what the next one begins with. Returns how many residues
+    // show that nothing is left, or INT32_MAX and what is common.
+    int32_t look(int32_t number, int32_t shared, int32_t& kept, int32_t* common) {
+        const Text text{texts_.codes[number], texts_.lengths[number], texts_.unambiguous};
+        Progress at = kept_[kept - 1];
+        Lanes* x = words_of(MOST_KEPT);
+        std::memcpy(x, words_of(kept - 1), static_cast<size_t>(group_.words) * sizeof(Lanes));
+        int32_t look = at.used;
+        for (;;) {
+            if (at.used >= look) {
+                const Lanes left = spare_ - static_cast<uint64_t>(at.used);
+                const int32_t stop = at.used + more_;
+                int64_t slack = LEAST_STEP;
+                if (stop >= 0) {
+                    const Lanes most = count_up_to(at, x, stop) + left;
+                    if (!is_any_positive(most)) return at.used;
+                    if (most_spare_ >= LEAST_STEP) slack = largest_lane(most);
+                }
+                if (at.used == text.length) {
+                    store_counts(count_up_to(at, x, INT32_MAX), common);
+                    return INT32_MAX;
+                }
+                // What is further ahead has fewer matches before it than these.
+                if (most_spare_ >= LEAST_STEP) {
+                    const int64_t most = largest_lane(count_up_to(at, x, INT32_MAX) + left);
+                    const int32_t strays = most_straying(most, needed_.straying);
+                    at.ahead = std::min(at.ahead, std::max(0, more_) + strays);
+                }
+                if (at.used <= shared && kept < MOST_KEPT && at.used >= kept_[kept - 1].used + apart_) {
+                    std::memcpy(words_of(kept), x, static_cast<size_t>(group_.words) * sizeof(Lanes));
+                    kept_[kept++] = at;
+                }
+                const int32_t most_step = std::max(LEAST_STEP, text.length / LEAST_LOOKS);
+                look = at.used + static_cast<int32_t>(std::clamp<int64_t>(slack + 1, LEAST_STEP, most_step));
+                look = std::min(look, text.length);
             }
-            look = j + LOOK;
+            advance_to(at, x, text, look);
         }
-        passed = passed + count_low_bits(~x);
-        x = (x >> STEP) | (~none << (64 - STEP));
     }
-}
 
-template <int FEW>
-static int64_t run_in_windows(const MaskGroup& group, const Text& text, const NeededMatches& needed,
-                              int32_t* common) {
-    int32_t last = 0;
-    for (int part = 0; part < PARTS; part++)
-        last = std::max(last, run_in_window<FEW>(group, text, needed, part, common));
-    return last;
-}
+    // Until another word is reached, or left behind: matches in other words are not needed.
+    void advance_to(Progress& at, Lanes* x, const Text& text, int32_t look) {
+        const int32_t j = at.used, first = std::max(0, j - needed_.behind) / BITS_OF_WORD;
+        const int32_t reached = std::max((j + at.ahead) / BITS_OF_WORD + 1, at.last);
+        for (; at.first < first && at.first < at.last; at.first++)
+            at.passed = at.passed + count_bits(~x[at.first] & ALL);
+        at.last = std::min(group_.words, reached);
+        const int32_t stop =
+            std::min({look, reached * BITS_OF_WORD - at.ahead, (first + 1) * BITS_OF_WORD + needed_.behind});
+        if (at.first < at.last)
+            advance_words(reinterpret_cast<uint64_t*>(x + at.first), group_.masks + at.first * LANES,
+                          int64_t{group_.words} * LANES, at.last - at.first, text, j, stop);
+        words_ += int64_t{stop - j} * (at.last - at.first);
+        at.used = stop;
+    }
 
-static int64_t count_common(const MaskGroup& group, const Text& text, const NeededMatches& needed,
-                            int32_t* common, uint64_t* memory) {
-    if (group.words > 1 && needed.behind + needed.ahead + STEP <= 64)
-        return text.unambiguous <= BASES ? run_in_windows<BASES>(group, text, needed, common)
-                                         : run_in_windows<0>(group, text, needed, common);
-    return run(group, text, needed, common, memory);
+    const MaskGroup& group_;
+    const SortedTexts& texts_;
+    const NeededMatches& needed_;
+    Lanes* x_;  // [MOST_KEPT + 1][words]: what is kept, and of the text that is looked at
+    Lanes spare_;
+    int32_t more_, apart_, most_spare_;
+    Progress kept_[MOST_KEPT];
+    int64_t words_ = 0;
+};
+
+static void count_common(const MaskGroup& group, const SortedTexts& texts, const NeededMatches& needed,
+                         uint64_t* memory, FoundTexts& found) {
+    TextsOfGroup(group, texts, needed, memory).find(found);
 }
 
 // How many residues a sequence shares with each of some others, in any order.

@@ -94,7 +94,7 @@ void SubsequenceLooker::run_waiting(const Text& text, int32_t first, uint8_t* ma
     uint64_t* masks = aligned(gathered_);
     for (int k = 0; k < waiting_; k++) masks_.copy(positions_[k], masks, words, k);
     NeededMatches needed(straying_);
-    for (int k = 0; k < waiting_; k++) needed.set(k, least_[k], masks_.length(positions_[k]), text.length);
+    for (int k = 0; k < waiting_; k++) needed.add(k, least_[k], masks_.length(positions_[k]), text.length);
     run({masks, words}, text, needed,
         [&](int lane, bool has) { mask[positions_[lane] - first] = has ? LOOKED_AT : 0; });
     waiting_ = 0;

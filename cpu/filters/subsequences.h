@@ -25,10 +25,16 @@
 // p) is less than min(P, T) - K + 1 (most_straying).
 //
 // Giving up. A path that has used i residues of the pattern when it has used j of the text has at most L(i,
-// j), the longest common subsequence of both, and min(P - i, T - j) matches more. Where that is less than K +
-// p d for each i of the window, nothing that passes is left.
-// A path that is on diagonal D + d > D after that has at most L(P, j) + T - j - d matches: so d is bounded as
+// j), the longest common subsequence of both, and min(P - i, T - j) matches more. Let i' = j + P - T: up to
+// there the text has fewer residues left, and L rises with i; from there on the pattern has one less with
+// each i, and L rises by one at most. So what is had at last is at most L(i', j) + T - j: where that is less
+// than K nothing that passes is left. Where diagonals cost matches, i' has the least of them.
+// A path that is on diagonal P - T + d after that has at most L(P, j) + T - j - d matches: so d is bounded as
 // above, with L(P, j) + T - j in place of T, and the window becomes narrower.
+//
+// Several texts, whose spare residues T - K and whose patterns' P - K are at most such numbers: these say the
+// same of all of them. Sorted texts begin alike: what is known after the residues that a text shares with the
+// one before is not computed again, and where nothing is left after these the text is not looked at.
 //
 // H. Hyyro: Bit-parallel LCS-length computation revisited. AWOCA 2004.
 #pragma once
@@ -71,38 +77,72 @@ inline int32_t most_straying(int64_t unmatched, int32_t share) {
     return static_cast<int32_t>((1024 * (unmatched + 1) - 1) / (1024 + share));
 }
 
-// What eight patterns need of a text, and where the paths are that have it.
+// Texts in the order of their codes: each shares so many residues with the one before.
+struct SortedTexts {
+    const uint8_t* const* codes;
+    const int32_t *lengths, *shared;
+    int32_t count, unambiguous;  // codes from `unambiguous` on match nothing
+};
+
+// What eight patterns need of some texts, and where the paths are that have it.
 struct NeededMatches {
-    int32_t straying = 0;  // share_of_straying
-    int32_t least[LANES];  // NEVER_NEEDED for those that are not looked at
-    // Of those that are: the most residues of a pattern that a path may be ahead of the text, or behind;
-    // diagonals where it does not stray; and how long the longest is.
-    int32_t ahead = 0, behind = 0, lowest = 0, highest = 0, longest = 0;
+    int32_t straying;  // share_of_straying
+    // The most residues of a text, and of a pattern, that may have no match; NEVER of lanes that are not
+    // looked at.
+    int32_t spare[LANES], spare_of_pattern[LANES];
+    // The most residues of a pattern that a path may be ahead of a text, or behind.
+    int32_t ahead = 0, behind = 0;
 
-    explicit NeededMatches(int32_t share) : straying(share) { std::fill_n(least, LANES, NEVER_NEEDED); }
+    static constexpr int32_t NEVER = -(1 << 30);
 
-    // A lane, its pattern's length and that of the text; `matches` is at most the shorter one.
-    void set(int lane, int32_t matches, int32_t pattern, int32_t text) {
-        least[lane] = matches;
-        if (matches == NEVER_NEEDED) return;
+    explicit NeededMatches(int32_t share) : straying(share) {
+        std::fill_n(spare, LANES, NEVER);
+        std::fill_n(spare_of_pattern, LANES, NEVER);
+    }
+
+    // A lane, its pattern's length and that of a text; `matches` is at most the shorter one.
+    void add(int lane, int32_t matches, int32_t pattern, int32_t text) {
         const int32_t more = pattern - text;
         const int32_t most = most_straying(std::min(pattern, text) - matches, straying);
-        highest = std::max(highest, more);
-        lowest = std::min(lowest, more);
+        spare[lane] = std::max(spare[lane], text - matches);
+        spare_of_pattern[lane] = std::max(spare_of_pattern[lane], pattern - matches);
         ahead = std::max(ahead, std::max(0, more) + most);
         behind = std::max(behind, std::max(0, -more) + most);
-        longest = std::max(longest, pattern);
+    }
+
+    // The most that the patterns are longer: how far i' is before j.
+    int32_t more() const {
+        int32_t most = NEVER;
+        for (int lane = 0; lane < LANES; lane++)
+            if (spare[lane] != NEVER) most = std::max(most, spare_of_pattern[lane] - spare[lane]);
+        return most;
     }
 };
 
-// count_common writes how long the common subsequences are, as far as paths are not elsewhere; 0 where no
-// lane can have what it needs. memory: words * LANES of room. Returns how many words it has looked at.
+constexpr int32_t MOST_KEPT = 24;  // places of a text whose words of x are kept for the next ones
+
+// Words of memory that count_common needs.
+inline size_t memory_of(const MaskGroup& group) {
+    return static_cast<size_t>(MOST_KEPT + 1) * static_cast<size_t>(group.words) * LANES;
+}
+
+// What is left of texts: which of them, and how long the common subsequences with each pattern are, as far as
+// paths are not elsewhere: of lanes that may have what they need.
+struct FoundTexts {
+    int32_t* texts;            // [count]
+    int32_t (*common)[LANES];  // [count]
+    int32_t count;
+    int64_t words;  // that have been looked at
+};
+
+// count_common finds the texts of which a lane may have what it needs. memory: memory_of(group) words,
+// aligned.
 // bound_by_residues writes how many residues `own` shares with each of ResidueCounts::BLOCK sequences, in any
 // order.
 struct SubsequenceKernel {
     const char* name;
-    int64_t (*count_common)(const MaskGroup& group, const Text& text, const NeededMatches& needed,
-                            int32_t* common, uint64_t* memory);
+    void (*count_common)(const MaskGroup& group, const SortedTexts& texts, const NeededMatches& needed,
+                         uint64_t* memory, FoundTexts& found);
     void (*bound_by_residues)(const uint16_t* counts, size_t stride, const uint16_t* own, int32_t codes,
                               uint16_t* bounds);
 };
@@ -175,7 +215,7 @@ public:
         NeededMatches needed(straying_);
         for (int lane = 0; lane < LANES; lane++)
             if (least[lane] != NEVER_NEEDED)
-                needed.set(lane, least[lane], masks_.length(group * LANES + lane), text.length);
+                needed.add(lane, least[lane], masks_.length(group * LANES + lane), text.length);
         run(masks_.group(group), text, needed, tell);
     }
 
@@ -199,11 +239,15 @@ public:
 private:
     template <class Tell>
     void run(const MaskGroup& group, const Text& text, const NeededMatches& needed, const Tell& tell) {
-        int32_t common[LANES];
-        state_.resize(static_cast<size_t>(group.words) * LANES + LANES);
-        words_ += kernel_.count_common(group, text, needed, common, aligned(state_));
+        int32_t common[1][LANES], number, none = 0;
+        state_.resize(memory_of(group) + LANES);
+        FoundTexts found{&number, common, 0, 0};
+        kernel_.count_common(group, {&text.codes, &text.length, &none, 1, text.unambiguous}, needed,
+                             aligned(state_), found);
+        words_ += found.words;
         for (int lane = 0; lane < LANES; lane++)
-            if (needed.least[lane] != NEVER_NEEDED) tell(lane, common[lane] >= needed.least[lane]);
+            if (needed.spare[lane] != NeededMatches::NEVER)
+                tell(lane, found.count > 0 && text.length - common[0][lane] <= needed.spare[lane]);
     }
     void run_waiting(const Text& text, int32_t first, uint8_t* mask);
     static uint64_t* aligned(std::vector<uint64_t>& memory) {

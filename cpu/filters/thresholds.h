@@ -16,7 +16,7 @@ struct pairalign_thresholds {
     int32_t identity_of;  // pairalign::IdentityOf
     int32_t coverage_of;  // pairalign::CoverageOf
     int32_t mode;         // 0 global, 1 semiglobal, 2 local
-    int32_t unused;
+    int32_t ends_cost;    // whether gaps at the ends of semiglobal alignments cost
 };
 
 // What scores the columns of alignments have, over the residues that the sets use.

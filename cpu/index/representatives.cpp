@@ -12,6 +12,7 @@ namespace pairalign {
 
 void sort_candidates(std::vector<Candidate>::iterator begin, std::vector<Candidate>::iterator end) {
     std::sort(begin, end, [](const Candidate& a, const Candidate& b) {
+        if (a.column != b.column) return a.column < b.column;
         const int64_t one = a.part * b.whole, other = b.part * a.whole;
         return one != other ? one > other : a.row < b.row;
     });

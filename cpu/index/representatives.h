@@ -18,7 +18,7 @@ struct Candidate {
     bool is_known;
 };
 
-// Sorts candidates of one column: the highest bound first, then by row.
+// Sorts candidates by column, of each the highest bound first, then by row.
 void sort_candidates(std::vector<Candidate>::iterator begin, std::vector<Candidate>::iterator end);
 
 }  // namespace pairalign

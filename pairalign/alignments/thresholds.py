@@ -43,7 +43,7 @@ class NativeThresholds(Structure):
     _fields_ = (
         *((name, c_int64) for name in ("identity", "identity_whole", "coverage", "coverage_whole")),
         *((name, c_int64) for name in ("ratio", "ratio_part", "ratio_whole")),
-        *((name, c_int32) for name in ("identity_of", "coverage_of", "mode", "unused")),
+        *((name, c_int32) for name in ("identity_of", "coverage_of", "mode", "ends_cost")),
     )
 
 
@@ -155,7 +155,7 @@ class PairThresholds:
             list(IDENTITIES).index(identity_of),
             list(COVERAGES).index(self.coverage_of),
             _MODES.index("semiglobal" if mode == END_GAPS else mode),
-            0,
+            mode == END_GAPS,
         )
 
     def passing(self, found: Alignments) -> npt.NDArray[np.int64]:

@@ -14,6 +14,7 @@ from relatives import COSTS, change, relatives
 
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.thresholds import PairThresholds
+from pairalign.base.arrays import Int32s
 from pairalign.clusters.edge_clustering import GreedyLinkage
 from pairalign.engines.cpu import growing_index
 from pairalign.engines.cpu.cpu_engine import instruction_set_of, instruction_sets
@@ -108,14 +109,17 @@ def compare_candidates(
 def problems_of_lanes(draw: st.DrawFn) -> tuple[SequenceSet, Scoring, PairThresholds]:
     alphabet = draw(st.sampled_from(["dna", "protein"]))
     whole = draw(st.sampled_from(["shorter", "longer", "mean", "full", "columns"]))
-    mode = draw(st.sampled_from(["global", "semiglobal", "local"]))
+    mode = draw(st.sampled_from(["global", "semiglobal", "local", "end-gaps"]))
     coverage = draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(9, 10)]))
     thresholds = PairThresholds(draw(st.sampled_from(SHARES)), whole, coverage, "aligned")
     costs = draw(st.sampled_from(DNA_COSTS if alphabet == "dna" else COSTS))
-    longest = draw(st.sampled_from([30, 90, 140]))  # residues: one word, a window, and words
+    longest = draw(st.sampled_from([30, 90, 140]))  # residues: one word, and several
     given = near(
         draw(st.integers(0, 1 << 30)), alphabet, longest, draw(st.sampled_from([0.05, 0.2]))
     )
+    if mode == "end-gaps":
+        at_ends = min(1, float(costs.get("gap_open", 1)))
+        mode, costs = "global", {**costs, "end_gap_open": at_ends, "end_gap_extend": 0}
     return given, make_scoring(alphabet, mode=mode, **costs), thresholds
 
 
@@ -138,21 +142,34 @@ def test_candidates_in_lanes(
     pair_filter.close()
 
 
-def plainly(sequences: SequenceSet, scoring: Scoring, thresholds: PairThresholds) -> list[int]:
-    """Greedy clusters by their definition."""
+def plainly(
+    sequences: SequenceSet, scoring: Scoring, thresholds: PairThresholds, order: list[int]
+) -> list[int]:
+    """Greedy clusters by their definition; sequences become representatives in an order."""
     every = align(sequences, scoring=scoring, device="cpu", threads=1)
     passing = every.take(thresholds.passing(every))
-    identities: dict[int, list[tuple[Fraction, int]]] = {}
+    ends = zip(passing.query.tolist(), passing.target.tolist(), strict=True)
     shares = zip(*count_identity(passing, thresholds.identity_of), strict=True)
-    for row, column, (part, whole) in zip(
-        passing.query.tolist(), passing.target.tolist(), shares, strict=True
-    ):
-        identities.setdefault(column, []).append((Fraction(int(part), int(whole)), row))
-    leaders: list[int] = []
-    for column in range(len(sequences)):
-        some = [one for one in identities.get(column, []) if leaders[one[1]] == one[1]]
-        leaders.append(min(some, key=lambda one: (-one[0], one[1]))[1] if some else column)
+    identities = {
+        frozenset(pair): Fraction(int(part), int(whole))
+        for pair, (part, whole) in zip(ends, shares, strict=True)
+    }
+    leaders = list(range(len(sequences)))
+    representatives: list[int] = []
+    for place in order:
+        near = [one for one in representatives if frozenset((one, place)) in identities]
+        if near:
+            leaders[place] = max(near, key=lambda one: identities[frozenset((one, place))])
+        else:
+            representatives.append(place)
     return leaders
+
+
+def orders(sequences: SequenceSet, seed: int | None) -> Int32s:
+    """Places in their order, or in another."""
+    count = len(sequences)
+    made = np.arange(count) if seed is None else np.random.default_rng(seed).permutation(count)
+    return made.astype(np.int32)
 
 
 @settings(max_examples=examples(80), deadline=None)
@@ -162,6 +179,7 @@ def plainly(sequences: SequenceSet, scoring: Scoring, thresholds: PairThresholds
     block=st.sampled_from([1, 3, 8, 1000]),
     chunk=st.sampled_from([1, 4, 512]),
     threads=st.sampled_from([1, 2]),
+    seed=st.none() | st.integers(0, 99),
 )
 def test_same_clusters_as_by_definition(
     problem: tuple[SequenceSet, Scoring, PairThresholds],
@@ -169,8 +187,10 @@ def test_same_clusters_as_by_definition(
     block: int,
     chunk: int,
     threads: int,
+    seed: int | None,
 ) -> None:
     sequences, scoring, thresholds = problem
+    order = orders(sequences, seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(greedy, "_BLOCK", block)
         patch.setattr(greedy, "_CHUNK", chunk)
@@ -180,10 +200,11 @@ def test_same_clusters_as_by_definition(
             thresholds,
             Detail.CIGAR if thresholds.identity_of == "internal" else Detail.STATS,
             Resources(device="cpu", threads=threads, memory=1 << 28),
+            None if seed is None else order,
         )
         leaders = made.find_leaders(letters)
     assert leaders is not None
-    assert leaders.tolist() == plainly(*problem)
+    assert leaders.tolist() == plainly(*problem, order.tolist())
     steps = made.steps
     assert steps.pairs == steps.seedless + steps.possible
     assert steps.possible >= steps.common >= steps.beatable == steps.known + steps.scoring
@@ -195,23 +216,32 @@ def test_same_clusters_as_by_definition(
 @given(
     problem=problems_of_lanes(),
     block=st.sampled_from([1, 3, 8, 1000]),
-    pairs=st.sampled_from([1, 40, 1 << 22]),
+    candidates=st.sampled_from([1, 40, 1 << 22]),
+    seed=st.none() | st.integers(0, 99),
 )
 def test_same_clusters_by_lanes(
-    isa: str, problem: tuple[SequenceSet, Scoring, PairThresholds], block: int, pairs: int
+    isa: str,
+    problem: tuple[SequenceSet, Scoring, PairThresholds],
+    block: int,
+    candidates: int,
+    seed: int | None,
 ) -> None:
     sequences, scoring, thresholds = problem
+    order = orders(sequences, seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PAIRALIGN_ISA", isa)
         patch.setattr(growing_index, "LEAST_DROPPED", 0)
         patch.setattr(greedy, "_BLOCK", block)
-        patch.setattr(greedy, "_MOST_PAIRS", pairs)
+        patch.setattr(greedy, "_MOST_CANDIDATES", candidates)
         patch.setattr(PairFilter, "open_representatives", open_lanes)
         resources = Resources(device="cpu", threads=2, memory=1 << 28)
-        made = GreedyClustering(sequences, scoring, thresholds, Detail.STATS, resources)
+        made = GreedyClustering(
+            *(sequences, scoring, thresholds, Detail.STATS, resources),
+            None if seed is None else order,
+        )
         leaders = made.find_leaders()
     assert leaders is not None
-    assert leaders.tolist() == plainly(*problem)
+    assert leaders.tolist() == plainly(*problem, order.tolist())
     steps = made.steps
     assert steps.pairs >= steps.possible >= steps.common >= steps.beatable
     assert steps.beatable == steps.known + steps.scoring
@@ -267,7 +297,7 @@ def test_local_ends_have_no_bound() -> None:
     made = GreedyClustering(given, scoring, thresholds, Detail.STATS, Resources(device="cpu"))
     leaders = made.find_leaders(4)
     assert leaders is not None
-    assert leaders.tolist() == plainly(given, scoring, thresholds)
+    assert leaders.tolist() == plainly(given, scoring, thresholds, list(range(len(given))))
     assert made.steps.seed == 0  # by common subsequences
 
 

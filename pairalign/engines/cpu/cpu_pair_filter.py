@@ -177,6 +177,8 @@ class PairFilter:
         Whether q-grams are looked at.
     on_cores : bool
         Whether no GPU looks at pairs: then q-grams only where these save time beside subsequences.
+    first : SharedSet, optional
+        `queries`, in any order for `open_representatives`.
 
     Attributes
     ----------
@@ -206,9 +208,10 @@ class PairFilter:
         seeds: bool | int = False,
         grams: bool = True,
         on_cores: bool = False,
+        first: SharedSet | None = None,
     ) -> None:
         self._sets = (queries, queries if targets is None else targets)
-        self._first = SharedSet(queries)
+        self._first = SharedSet(queries) if first is None else first
         self._second = None if targets is None else SharedSet(targets)
         scores = _column_scores(*self._sets, scoring)
         scores.has_minimum = min_raw_score is not None

@@ -111,6 +111,7 @@ class ClusterJob:
         sequences, request = self.problem.queries, self.request
         order = sequences.canonical_order()
         abundances = read_abundances(sequences)
+        is_by_size = request.order != CLUSTER_ORDERS[0]
         problem = replace(self.problem, queries=sequences.reordered(order))
         work = ClusterWork(
             problem.queries,
@@ -121,7 +122,7 @@ class ClusterJob:
             strand=request.strand,
             resources=self.resources,
             known=None if request.extend is None else _known(request.extend, order),
-            ranks=None if request.order == CLUSTER_ORDERS[0] else _ranks_by_size(abundances, order),
+            ranks=_ranks_by_size(abundances, order) if is_by_size else None,
             evalues=evalue_filter_of(request, problem, request.strand, self.resources),
         )
         leaders, edges = work.find_leaders()
@@ -246,10 +247,10 @@ def _known(labels: Int32s, order: Int32s) -> Int32s:
     return labels[order]
 
 
-def _ranks_by_size(abundances: Int64s | None, order: Int32s) -> Int32s:
-    """Return the rank of each place: by abundance, the most first, then by place."""
+def _ranks_by_size(abundances: Int64s | None, order: Int32s) -> Int32s | None:
+    """Return the rank of each place: the most abundant first, then by place; None: by place."""
     if abundances is None:
-        return np.arange(len(order), dtype=np.int32)
+        return None
     by_size = np.lexsort((np.arange(len(order)), -abundances[order]))
     ranks = np.empty(len(order), np.int32)
     ranks[by_size] = np.arange(len(order), dtype=np.int32)

@@ -93,10 +93,10 @@ class ClusterWork:
             leaders = leaders_of_copies
         elif self.linkage in _TRIANGLE_METHODS:
             leaders = self._join_closest(kept)
-        elif self.ranks is not None:
-            leaders = self._join_by_rank(self.ranks, kept)
         elif (leaders_by_bound := self._align_best_first()) is not None:
             leaders = leaders_by_bound
+        elif self.ranks is not None:
+            leaders = self._join_by_rank(self.ranks, kept)
         else:
             clustering = SingleLinkage(count) if self.linkage == "single" else GreedyLinkage(count)
             leaders = self._stream(clustering, kept)
@@ -144,7 +144,12 @@ class ClusterWork:
         ):
             return None
         greedy = GreedyClustering(
-            self.sequences, self.scoring, self.thresholds, self._detail, self.resources
+            self.sequences,
+            self.scoring,
+            self.thresholds,
+            self._detail,
+            self.resources,
+            None if self.ranks is None else np.argsort(self.ranks).astype(np.int32),
         )
         leaders = greedy.find_leaders()
         if leaders is not None:

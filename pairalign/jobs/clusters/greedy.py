@@ -1,8 +1,9 @@
 """Greedy clusters that align the most similar representative first.
 
-Sequences come in blocks, in canonical order. What came before a block is settled, so that an index
-of the representatives' seeds says with which of them a sequence may pass, and how similar it may
-be; or common subsequences say so, where identities permit no seeds
+Sequences come in blocks, in canonical order or another. They are numbered in that order here;
+other modules know them by places, those of the canonical order. What came before a block is
+settled, so that an index of the representatives' seeds says with which of them a sequence may pass,
+and how similar it may be; or common subsequences say so, where identities permit no seeds
 (`pairalign.engines.cpu.growing_index`). The candidates of a sequence are aligned by that bound, the
 highest first, until none that is left can be more similar than the best found, or as similar and
 earlier in the order. In a block, those that no representative has taken are compared with each
@@ -12,7 +13,6 @@ other first: what becomes a representative among them is one for the rest of the
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,8 +44,8 @@ LEAST_SEQUENCES = 2000
 """Of fewer the other filters look at all pairs in the time that the index takes to be made."""
 
 _BLOCK = 1024
-_MOST_PAIRS = 1 << 22
-"""Of columns and representatives that are looked at at once: all of them may be candidates."""
+_MOST_CANDIDATES = 1 << 22
+"""That are found at once, about: as many of the representatives as were for other columns."""
 _CHUNK = 512
 """Pairs that an engine aligns at once: a byte is held for each pair of their sequences."""
 
@@ -62,6 +62,8 @@ class GreedyClustering:
     detail : Detail
         What identities are counted of.
     resources : Resources
+    order : ndarray of int32, shape (n,), or None
+        The places in the order in which sequences become representatives; None: that of places.
 
     Attributes
     ----------
@@ -74,10 +76,11 @@ class GreedyClustering:
     thresholds: PairThresholds
     detail: Detail
     resources: Resources
+    order: Int32s | None = None
     steps: Steps = field(default_factory=Steps, init=False)
 
     def find_leaders(self, residues: int = 0) -> Int32s | None:
-        """Return the representative of each sequence; None where all pairs may as well be aligned.
+        """Return the place of each representative; None where all pairs may as well be aligned.
 
         Parameters
         ----------
@@ -89,6 +92,10 @@ class GreedyClustering:
         CapacityError, ScoringError
             As of engines.
         """
+        self._shared = SharedSet(self.sequences)
+        self._places = np.arange(len(self.sequences), dtype=np.int32)
+        if self.order is not None:
+            self._places = self.order
         pair_filter = PairFilter(
             self.sequences,
             None,
@@ -97,6 +104,7 @@ class GreedyClustering:
             None,
             threads=self.resources.used_threads,
             grams=False,
+            first=self._shared.chosen(self._places),
         )
         index = pair_filter.open_representatives(residues)
         try:
@@ -108,9 +116,9 @@ class GreedyClustering:
 
     def _cluster(self, index: Representatives) -> Int32s:
         count = len(self.sequences)
-        self._index, self._representatives = index, 0
-        self._shared = SharedSet(self.sequences)
+        self._index, self._representatives, self._share = index, 0, 0.0
         self._clusters = GreedyLinkage(count)
+        self._memory_bytes = bytes_of(self.resources)
         self.steps.pairs, self.steps.seed = count * (count - 1) // 2, index.residues
         with show_progress(count, self.resources.progress, "sequences", "clustering") as meter:
             for first in range(0, count, _BLOCK):
@@ -119,14 +127,19 @@ class GreedyClustering:
                 meter.update(stop - first)
         self.steps.seedless = self.steps.pairs - index.found
         self.steps.possible = index.found
-        return self._clusters.leaders()
+        leaders = np.empty(count, np.int32)
+        leaders[self._places] = self._places[self._clusters.leaders()]
+        return leaders
 
     def _take_block(self, first: int, stop: int) -> None:
         """Give the sequences of a block to representatives, or make them such."""
         index, leaders = self._index, self._clusters.leaders()
-        step = _BLOCK if index.residues else max(1, _MOST_PAIRS // max(1, self._representatives))
+        step = max(1, int(_MOST_CANDIDATES / (1 + self._share * self._representatives)))
         for start in range(first, stop, step):
-            self._align_best(self._find(start, min(start + step, stop), 0))
+            found = self._find(start, min(start + step, stop), 0)
+            pairs = step * max(1, self._representatives)
+            self._share = max(self._share, len(found) / pairs)
+            self._align_best(found)
         untaken = np.arange(first, stop, dtype=np.int32)
         untaken = untaken[leaders[first:stop] == untaken]
         index.add(untaken)
@@ -167,35 +180,40 @@ class GreedyClustering:
         self.steps.beatable += len(some)
         self.steps.known += len(known)
         self.steps.scoring += len(unknown)
-        for aligned in self._align_chunks(unknown):
-            passing = aligned.take(self.thresholds.passing(aligned))
-            self.steps.passing += len(passing)
-            identities = self.thresholds.count_identity(passing)
-            found.append((passing.query, passing.target, *identities))
+        for aligned, numbers in self._align_chunks(unknown):
+            which = self.thresholds.passing(aligned)
+            self.steps.passing += len(which)
+            identities = self.thresholds.count_identity(aligned.take(which))
+            found.append(
+                (unknown.rows[numbers[which]], unknown.columns[numbers[which]], *identities)
+            )
         rows, columns, parts, wholes = map(np.concatenate, zip(*found, strict=True))
         order = np.argsort(rows, kind="stable")
         return rows[order], columns[order], parts[order], wholes[order]
 
-    def _align_chunks(self, some: Candidates) -> Iterator[Alignments]:
-        """Align pairs, some at a time, as those of a small set."""
-        bounds = [*range(0, len(some), _CHUNK), len(some)]
-        for start, stop in pairwise(bounds):
-            rows, columns = some.rows[start:stop], some.columns[start:stop]
-            places, inverse = np.unique(np.concatenate((rows, columns)), return_inverse=True)
-            ends = inverse[: len(rows)].astype(np.int32), inverse[len(rows) :].astype(np.int32)
-            order = np.lexsort((ends[1], ends[0]))
+    def _align_chunks(self, some: Candidates) -> Iterator[tuple[Alignments, Int64s]]:
+        """Align pairs, some at a time, as those of a small set; yield which ones they are."""
+        rows, columns = self._places[some.rows], self._places[some.columns]
+        firsts, lasts = np.minimum(rows, columns), np.maximum(rows, columns)
+        order = np.lexsort((lasts, firsts))
+        for start in range(0, len(some), _CHUNK):
+            numbers = order[start : start + _CHUNK]
+            places, inverse = np.unique(
+                np.concatenate((firsts[numbers], lasts[numbers])), return_inverse=True
+            )
+            ends = inverse.astype(np.int32).reshape(2, -1)
             window = Window(0, 0, len(places), 0, len(places), True)
             engine = CpuEngine(
                 self.sequences,
                 None,
                 self.scoring,
                 threads=self.resources.used_threads,
-                memory_bytes=bytes_of(self.resources),
+                memory_bytes=self._memory_bytes,
                 first=self._shared.chosen(places),
             )
             try:
-                mask = mask_pairs(window, ends[0][order], ends[1][order])
-                yield engine.align(window, Want(self.detail), mask)
+                mask = mask_pairs(window, *ends)
+                yield engine.align(window, Want(self.detail), mask), numbers
             finally:
                 engine.close()
 
