@@ -88,6 +88,10 @@ class MultipleAlignment:
         Sequences that are like no other, as far as is known.
     homologs : Homologs or None
         What the sequences were aligned with, or among them is; None: nothing was looked for.
+    other_strand : tuple of int
+        Input indices of DNA that is on the other strand than most.
+    turned : tuple of int
+        Those of DNA that was, and has been turned.
     """
 
     sequences: SequenceSet
@@ -99,6 +103,8 @@ class MultipleAlignment:
     tree: GuideTree | None
     unlike: tuple[Unlike, ...] = ()
     homologs: Homologs | None = None
+    other_strand: tuple[int, ...] = ()
+    turned: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.sequences)

@@ -22,7 +22,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from inspect import get_annotations
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 from pairalign.base.arguments import whole_number
 from pairalign.base.error_types import ScoringError, UsageError
@@ -238,6 +238,8 @@ def request(kind: type[_Request]) -> type[_Request]:
 
 class Request:
     """A frozen dataclass of options, compared by its values."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = ()
 
     def __init__(self, **given: Any) -> None:
         values = vars(self)

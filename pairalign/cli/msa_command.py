@@ -14,6 +14,7 @@ from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError
 from pairalign.cli.msa_families import (
     add_homologs,
+    add_strands,
     add_unlike,
     homologs_of,
     run_families,
@@ -28,6 +29,7 @@ from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.adding import add_sequences, read_addition
 from pairalign.jobs.msa.merging import merge_alignments, read_given
 from pairalign.jobs.msa.one_family import Computed, align_family, columns_in, score_alignment
+from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import read_sets, sequences_request
 from pairalign.requests.msa_request import MsaOptions
@@ -74,14 +76,16 @@ def _check_tree(sequences: SequenceSet) -> None:
 def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
     """Add sequences to an alignment, and write it."""
     assert asked.to is not None
-    old, new = read_addition(asked.to, sequences_request(asked, asked.to, asked.add))
-    for one in (old.sequences, new):
-        check_msa_names(one, format)
+    old, both = read_addition(asked.to, sequences_request(asked, asked.to, asked.add))
+    oriented = Orientation.find(both, asked.strand, asked.resources, old=len(old))
+    both = oriented.sequences
+    check_msa_names(both, format)
     confidence = _confidence_of(asked, format)
-    decided = {"old": old.sequences, "sequences": new, **confidence}
+    decided = {"old": old.sequences, "sequences": both, **confidence}
     what = {"columns": old.columns, "width": old.width}
     with kept_results(asked, "msa --add", **decided, **what) as kept:
-        alignment = add_sequences(old, new, _computed(asked, kept), **confidence)
+        made = add_sequences(old, both, _computed(asked, kept), **confidence)
+        alignment = oriented.note(made)
         _write(asked, format, alignment)
     return alignment
 
@@ -105,6 +109,10 @@ def _merge(asked: MsaOptions, format: str) -> MultipleAlignment:
 def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
     """Align sequences, or compute how sure an alignment of them is, and write that."""
     sequences, _ = read_sets(sequences_request(asked, asked.inputs[0]))
+    oriented = Orientation(sequences, ())
+    if asked.confidence_of is None:
+        oriented = Orientation.find(sequences, asked.strand, asked.resources)
+    sequences = oriented.sequences
     check_msa_names(sequences, format)
     if asked.tree_out is not None:
         _check_tree(sequences)
@@ -126,7 +134,8 @@ def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
     tree = None if asked.tree_in is None else read_newick(asked.tree_in, sequences.names)
     linkage = None if tree is None else tree.linkage
     with kept_results(asked, "msa", **decided, tree=linkage) as kept:
-        alignment = align_family(sequences, _computed(asked, kept), tree=tree, **how)
+        made = align_family(sequences, _computed(asked, kept), tree=tree, **how)
+        alignment = oriented.note(made)
         _write(asked, format, alignment)
     return alignment
 
@@ -153,6 +162,7 @@ def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -
     if alignment.homologs is not None:
         add_homologs(lines, {"": alignment.homologs})
     add_unlike(lines, alignment.named_unlike)
+    add_strands(lines, [alignment])
     lines.add_time(seconds)
     lines.add_outputs(outputs)
     return lines

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pairalign.alignments.homologs import Homologs
-from pairalign.alignments.multiple import describe_unlike
+from pairalign.alignments.multiple import MultipleAlignment, describe_unlike
 from pairalign.base.choices import COMPRESSED_SUFFIXES, MSA_SUFFIXES
 from pairalign.base.declaration import check
 from pairalign.base.error_types import FormatError, cut_name
+from pairalign.base.spelling import spelled
 from pairalign.base.texts import stem_of
 from pairalign.cli.console import log
 from pairalign.cli.summary_lines import Lines, say_summary
@@ -22,15 +23,16 @@ from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_
 from pairalign.formats.names import format_by_suffix
 from pairalign.formats.output import check_writable, open_output
 from pairalign.formats.parts import prepare_folder
-from pairalign.jobs.msa.families import align_families, read_families
+from pairalign.jobs.msa.families import align_oriented, orient_families, read_families
 from pairalign.jobs.msa.homolog_search import find_homologs
+from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import read_sets, sequences_request
 from pairalign.requests.msa_request import MsaOptions
 from pairalign.sequences.sets import SequenceSet
 
 _MOST_SAID = 5
-"""Sequences that are like no other; the others are counted."""
+"""Sequences that are named; the others are counted."""
 
 
 def run_families(asked: MsaOptions) -> None:
@@ -41,18 +43,19 @@ def run_families(asked: MsaOptions) -> None:
     places = _places_of(asked, format)
     started = time.perf_counter()
     left = _left_of(asked, places)
-    sets = _read(asked, format, left)
+    resources = asked.resources
+    oriented = orient_families(_read(asked, left), asked.strand, resources)
+    sets = {place: one.sequences for place, one in oriented.items()}
+    for one in sets.values():
+        check_msa_names(one, format)
     prepare_folder(asked.output)
     if left:
         check_writable(next(iter(left)))
     found = homologs_of(asked, sets, format)
     columns, unlike = 0, []
-    for place, alignment in align_families(
-        sets,
-        homologs=found,
-        keep_homologs=asked.keep_homologs,
-        confidence=format in WITH_CONFIDENCE,
-        **_how_of(asked),
+    how = {"confidence": format in WITH_CONFIDENCE, "partners": asked.partners, "seed": asked.seed}
+    for place, alignment in align_oriented(
+        oriented, found or {}, resources, keep_homologs=asked.keep_homologs, **how
     ):
         with open_output(place) as output:
             write_alignment(output, format, alignment, asked.order)
@@ -61,21 +64,10 @@ def run_families(asked: MsaOptions) -> None:
     lines = _summary(sets, columns, len(left) - len(sets))
     add_homologs(lines, found)
     add_unlike(lines, unlike)
+    add_strands(lines, oriented.values())
     lines.add_time(time.perf_counter() - started)
     lines.add_outputs([asked.output])
     say_summary(asked, lines)
-
-
-def _how_of(asked: MsaOptions) -> dict[str, Any]:
-    """Return what decides and does the work besides the sequences and the format."""
-    return {
-        "partners": asked.partners,
-        "seed": asked.seed,
-        "device": asked.resources.device,
-        "threads": asked.resources.threads,
-        "memory": asked.resources.memory,
-        "progress": asked.resources.progress,
-    }
 
 
 def homologs_of(
@@ -125,6 +117,27 @@ def add_unlike(lines: Lines, found: Sequence[tuple[str, float]]) -> None:
         lines.rows.append(("", f"{len(found) - _MOST_SAID:,} more"))
 
 
+def add_strands(lines: Lines, families: Iterable[Orientation | MultipleAlignment]) -> None:
+    """Say which sequences are on the other strand than most of their family, or were turned."""
+    known = [(one.sequences.names, one.other_strand, one.turned) for one in families]
+    other = [names[index] for names, indices, _ in known for index in indices]
+    turned = [names[index] for names, _, indices in known for index in indices]
+    if other:
+        one, both = len(other) == 1, spelled("strand", "both")
+        text = f"{_listed(other)} {'is' if one else 'are'} the other strand: {both} turns "
+        lines.add("other strand", text + ("it" if one else "them"), other_strand=other)
+    if turned:
+        lines.add("turned", _listed(turned), turned=turned)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return some names in words."""
+    said = [cut_name(name) for name in names[:_MOST_SAID]]
+    if len(names) > _MOST_SAID:
+        said.append(f"{len(names) - _MOST_SAID:,} more")
+    return " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+
+
 def _places_of(asked: MsaOptions, format: str) -> dict[str, str]:
     """Return where each alignment goes, and the file of its sequences."""
     places: dict[str, str] = {}
@@ -162,12 +175,9 @@ def _left_of(asked: MsaOptions, places: dict[str, str]) -> dict[str, str]:
     return left
 
 
-def _read(asked: MsaOptions, format: str, places: dict[str, str]) -> dict[str, SequenceSet]:
+def _read(asked: MsaOptions, places: dict[str, str]) -> dict[str, SequenceSet]:
     """Read all families, so that none is refused after others have been aligned."""
-    sets = read_families({k: sequences_request(asked, path) for k, path in places.items()})
-    for sequences in sets.values():
-        check_msa_names(sequences, format)
-    return sets
+    return read_families({k: sequences_request(asked, path) for k, path in places.items()})
 
 
 def _summary(sets: dict[str, SequenceSet], columns: int, empty: int) -> Lines:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pairalign.base.choices import (
     HOMOLOGS_PER_FAMILY,
     MSA_ORDERS,
     MSA_SUFFIXES,
     MSA_WITH_CONFIDENCE,
+    STRANDS,
 )
 from pairalign.base.declaration import Rule, choice, flag, option, place, request, value_of
 from pairalign.requests.option_kinds import PATH, POSITIVE, SEED_OF_CHANCE
@@ -93,6 +94,12 @@ class RowsOptions(Asked):
         about="`sequences` are alignments, two or more: make one of them, in which the columns of "
         "each are kept, less those of gaps alone",
     )
+    strand: str = choice(
+        STRANDS,
+        "both, of DNA: sequences on the other strand than most, or with --add than the alignment, "
+        "are turned, and _R_ is put before their names (default: %(default)s)",
+        elsewhere=("--adjustdirection", "--adjustdirectionaccurately"),
+    )
     confidence_of: str | None = option(
         help="align nothing: write this alignment of the sequences of IN (aligned FASTA, ours or "
         "another program's) with its confidence",
@@ -124,6 +131,7 @@ class MsaArguments(InputArguments, CoreArguments, total=False):
     to: MultipleAlignment | str | os.PathLike[str] | None
     merge: bool
     confidence_of: MultipleAlignment | str | os.PathLike[str] | None
+    strand: Literal["plus", "both"]
     homologs_per_family: int
     keep_homologs: bool
     partners: int | None
@@ -194,6 +202,13 @@ def _has_no_homologs(name: str, why: str) -> Rule:
     return Rule(
         lambda asked: asked.homologs is not None and value_of(asked, name) is not None,
         f"{{{name}}} {why}: leave {{homologs}} out",
+    )
+
+
+def _keeps_strands(name: str, why: str) -> Rule:
+    return Rule(
+        lambda asked: asked.strand != STRANDS[0] and bool(getattr(asked, name)),
+        f"{{strand=both}} turns sequences, but {{{name}}} {why}: leave one out",
     )
 
 
@@ -268,6 +283,9 @@ class MsaOptions(
             "{.output}: {partners} is for confidence, which {.format} files do not have; take one "
             f"of {', '.join(MSA_WITH_CONFIDENCE)}",
         ),
+        _keeps_strands("merge", "keeps alignments"),
+        _keeps_strands("confidence_of", "aligns nothing"),
+        _keeps_strands("tree_in", "is of sequences as they are"),
         _has_no_homologs("add", "keeps the alignment"),
         _has_no_homologs("confidence_of", "aligns nothing"),
         _has_no_homologs("tree_in", "is of the sequences alone"),

@@ -69,7 +69,6 @@ GROUPS: dict[str, str | None] = {
 class Asked(Request):
     """What every request has: the rules on its options, and how help describes the command."""
 
-    RULES: ClassVar[tuple[Rule, ...]] = ()
     GROUPS: ClassVar[dict[str, str | None]] = GROUPS
     DESCRIPTION: ClassVar[str] = ""
     EPILOG: ClassVar[str | None] = None

@@ -64,3 +64,55 @@ def reverse_complement_set(sequences: SequenceSet) -> SequenceSet:
     made = SequenceSet(records, alphabet=alphabet, source=sequences.source)
     made.order = sequences.order  # as they were read: a position means the same sequence in both
     return made
+
+
+def turn_sequences(
+    sequences: SequenceSet, indices: npt.NDArray[np.int64], mark: str
+) -> SequenceSet:
+    """Return a set in which some sequences are their other strand, with a mark before their names.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+    indices : ndarray of int64
+        Input indices of the sequences that are turned; the others stay as they are.
+    mark : str
+
+    Returns
+    -------
+    SequenceSet
+        Without qualities. Upper and lower case stay; the complement of A is U in a set that has U
+        and no T.
+
+    Raises
+    ------
+    AlphabetError
+        The alphabet has no complements.
+    FastaError
+        A name with the mark is that of another sequence.
+    """
+    table = _complement_table(sequences)
+    residues, offsets = sequences.residues.copy(), sequences.offsets.tolist()
+    names, descriptions = list(sequences.names), list(sequences.descriptions)
+    for index in indices.tolist():
+        own = residues[offsets[index] : offsets[index + 1]]
+        own[:] = table[own[::-1]]
+        names[index], descriptions[index] = mark + names[index], mark + descriptions[index]
+    records = Records(names, descriptions, residues.tobytes(), sequences.offsets, sequences.origins)
+    return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)
+
+
+def _complement_table(sequences: SequenceSet) -> npt.NDArray[np.uint8]:
+    """Return the complement of each byte, uint8 of shape (256,)."""
+    alphabet = sequences.alphabet
+    complement = complement_of(alphabet, sequences.source)
+    letters = np.frombuffer(alphabet.letters.encode(), np.uint8)
+    has_code = alphabet.encoding < len(letters)
+    table = np.arange(256, dtype=np.uint8)
+    table[has_code] = letters[complement[alphabet.encoding[has_code]]]
+    counts = sequences.byte_counts
+    if counts[list(b"Uu")].any() and not counts[list(b"Tt")].any():
+        table[table == ord("T")] = ord("U")
+    lower = slice(ord("a"), ord("z") + 1)
+    table[lower] = np.frombuffer(table[lower].tobytes().lower(), np.uint8)
+    return table

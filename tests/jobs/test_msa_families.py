@@ -183,14 +183,14 @@ def test_who_stops_it_is_told_what_is_there(
     capsys: pytest.CaptureFixture[str],
     resume: bool,
 ) -> None:
-    whole = msa_families.align_families
+    whole = msa_families.align_oriented
 
     def stopped(*given: object, **options: object) -> Iterator[object]:
         done = whole(*given, **options)
         yield from itertools.islice(done, 2)
         raise KeyboardInterrupt("interrupted")
 
-    monkeypatch.setattr(msa_families, "align_families", stopped)
+    monkeypatch.setattr(msa_families, "align_oriented", stopped)
     run = ["msa", *files, "-o", "out", "--format", "afa", *(["--resume"] if resume else [])]
     assert main(run) == 130
     assert len(list(Path("out").iterdir())) == 2

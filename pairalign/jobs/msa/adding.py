@@ -33,12 +33,13 @@ def read_addition(
     Returns
     -------
     old : MultipleAlignment
-    new : SequenceSet
+    both : SequenceSet
+        Its sequences, then the new ones.
 
     Raises
     ------
     FastaError, AlignmentFileError
-        The alignment is none.
+        The alignment is none, or a new sequence has the name of one that is in it.
     """
     if isinstance(to, MultipleAlignment):
         old, new = read_sets(replace(request, sequences=to.sequences))
@@ -48,18 +49,19 @@ def read_addition(
     assert new is not None
     columns, width = columns_in(to, old)
     unknown = Confidence.unknown(old.total_residues)
-    return MultipleAlignment(old, columns, width, *unknown, None), new
+    return MultipleAlignment(old, columns, width, *unknown, None), _together(old, new)
 
 
 def add_sequences(
-    old: MultipleAlignment, new: SequenceSet, computed: Computed, **confidence: Any
+    old: MultipleAlignment, both: SequenceSet, computed: Computed, **confidence: Any
 ) -> MultipleAlignment:
     """Add sequences to a multiple alignment; its columns are kept.
 
     Parameters
     ----------
     old : MultipleAlignment
-    new : SequenceSet
+    both : SequenceSet
+        Its sequences, then the new ones.
     computed : Computed
         Where new sequences are, and posteriors, that were kept are taken from there.
     **confidence
@@ -72,13 +74,10 @@ def add_sequences(
 
     Raises
     ------
-    AlignmentFileError
-        A new sequence has the name of one that is in the alignment.
     PartsError
         What was kept is damaged.
     """
     check_device(computed.device)
-    both = _together(old.sequences, new)
     joined = join_new(both, old.columns, old.width, **vars(computed))
     added = np.arange(len(old.sequences), len(both))
     unlike = unlike_of(both, added[~joined.related], joined.confident[~joined.related])

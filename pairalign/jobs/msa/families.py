@@ -18,6 +18,7 @@ from pairalign.base.error_types import CapacityError, FastaError, NoSequencesErr
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.one_family import Computed, align_family
+from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.inputs import (
     ProblemRequest,
     Sequences,
@@ -26,7 +27,7 @@ from pairalign.jobs.run.inputs import (
     read_sets,
 )
 from pairalign.jobs.run.progress import Progress, show_progress
-from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions
+from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions, RowsOptions
 from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 
@@ -46,6 +47,7 @@ def align_families(
     confidence: bool = True,
     partners: int | None = None,
     seed: int = 0,
+    strand: str = "plus",
     device: str = "auto",
     threads: int | None = None,
     memory: int | str | None = None,
@@ -59,7 +61,7 @@ def align_families(
         By name.
     homologs : as of `msa`, or a mapping of names to Homologs, optional
         A database in which homologs of all families are searched at once, or what was found.
-    homologs_per_family, keep_homologs, confidence, partners, seed
+    homologs_per_family, keep_homologs, confidence, partners, seed, strand
         See `msa`.
     device : str
         Of families that take all threads; those that are aligned beside each other, a thread each,
@@ -87,21 +89,57 @@ def align_families(
     given = {"homologs": homologs, "keep_homologs": keep_homologs, "seed": seed}
     given |= {"homologs_per_family": homologs_per_family, "partners": partners, "threads": threads}
     check_arguments((HomologsOptions, ConfidenceOptions, Resources), given)
+    check_arguments((RowsOptions,), {"strand": strand})
     sets = read_families({name: given_sequences(one, {}) for name, one in families.items()})
     resources = Resources(device=device, threads=threads, memory=memory, progress=progress)
+    oriented = orient_families(sets, strand, resources)
+    sets = {name: one.sequences for name, one in oriented.items()}
     found = _homologs_of(sets, homologs, homologs_per_family, resources)
+    how: dict[str, Any] = {"confidence": confidence, "partners": partners, "seed": seed}
+    yield from align_oriented(oriented, found, resources, keep_homologs=keep_homologs, **how)
+
+
+def orient_families(
+    sets: Mapping[str, SequenceSet], strand: str, resources: Resources
+) -> dict[str, Orientation]:
+    """Find the sequences on the other strand of each family, and turn them if `strand` is both."""
+    one_each = replace(resources, threads=1)
+    with ThreadPoolExecutor(resources.used_threads) as pool:
+        made = pool.map(lambda one: Orientation.find(one, strand, one_each), sets.values())
+        return dict(zip(sets, made, strict=True))
+
+
+def align_oriented(
+    families: Mapping[str, Orientation],
+    homologs: Mapping[str, Homologs],
+    resources: Resources,
+    *,
+    keep_homologs: bool,
+    **how: Any,
+) -> Iterator[tuple[str, MultipleAlignment]]:
+    """Align families whose homologs are known; see `align_families`.
+
+    Parameters
+    ----------
+    families : mapping of str to Orientation
+    homologs : mapping of str to Homologs
+        Of families that have some.
+    resources : Resources
+    keep_homologs, **how
+        See `pairalign.msa`.
+    """
     costs, tasks = {}, {}
-    for name, one in sets.items():
-        own: dict[str, Any] = {"confidence": confidence, "partners": partners, "seed": seed}
-        if name in found:
-            own |= {"homologs": found[name], "keep_homologs": keep_homologs}
-        costs[name] = cells_of(found[name].after(one) if name in found else one)
+    for name, family in families.items():
+        one, own = family.sequences, dict(how)
+        if name in homologs:
+            own |= {"homologs": homologs[name], "keep_homologs": keep_homologs}
+        costs[name] = cells_of(homologs[name].after(one) if name in homologs else one)
         tasks[name] = partial(align_family, one, **own)
     computed = Computed.of(replace(resources, progress=False), None)
-    with show_progress(sum(costs.values()), progress) as meter:
+    with show_progress(sum(costs.values()), resources.progress) as meter:
         for name, alignment in _align_all(tasks, costs, computed):
             meter.update(costs[name])
-            yield name, alignment
+            yield name, families[name].note(alignment)
 
 
 def read_families(requests: Mapping[str, ProblemRequest]) -> dict[str, SequenceSet]:

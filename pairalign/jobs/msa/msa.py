@@ -15,6 +15,7 @@ from pairalign.jobs.msa.adding import add_sequences, read_addition
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.merging import merge_alignments, read_given
 from pairalign.jobs.msa.one_family import Computed, align_family, columns_in, score_alignment
+from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, given_sequences, read_one_set, read_sets
 from pairalign.jobs.run.progress import Progress
@@ -71,7 +72,7 @@ def msa(
     FormatError
         `tree_in` is not of these sequences, or no Newick.
     AlphabetError, FastaError, AlignmentFileError
-        Sequences or alignments do not go together, or are none.
+        Sequences or alignments do not go together, or are none; proteins have one strand.
     PartsError
         What was kept is damaged.
     CapacityError
@@ -96,8 +97,10 @@ def msa(
     how: dict[str, Any] = {"confidence": confidence}
     how |= {"partners": asked.partners, "seed": asked.seed}
     if asked.to is not None:
-        old, new = read_addition(asked.to, request)
-        return add_sequences(old, new, Computed.of(resources, kept), **how)
+        old, both = read_addition(asked.to, request)
+        oriented = Orientation.find(both, asked.strand, resources, old=len(old))
+        made = add_sequences(old, oriented.sequences, Computed.of(resources, kept), **how)
+        return oriented.note(made)
     if asked.merge:
         given = read_given(inputs, request.alphabet, request.rules)
         return merge_alignments(given, Computed.of(resources, kept), **how)
@@ -105,9 +108,11 @@ def msa(
     if asked.confidence_of is not None:
         columns, width = columns_in(asked.confidence_of, family)
         return score_alignment(family, columns, width, Computed.of(resources, kept), **how)
+    oriented = Orientation.find(family, asked.strand, resources)
+    family = oriented.sequences
     tree, found = _read_tree(asked.tree_in, family), _homologs_of(family, asked, resources)
     how |= {"tree": tree, "homologs": found, "keep_homologs": asked.keep_homologs}
-    return align_family(family, Computed.of(resources, kept), **how)
+    return oriented.note(align_family(family, Computed.of(resources, kept), **how))
 
 
 def _inputs_of(sequences: Any, *, merge: bool) -> tuple[Any, ...]:
