@@ -112,6 +112,8 @@ class Option:
         What other programs call the same.
     formerly : str or None
         What it was called.
+    needs : Rule or None
+        Broken where the option has no effect; looked at where its value is not the default.
     """
 
     name: str
@@ -134,6 +136,7 @@ class Option:
     surface: str = "both"
     elsewhere: tuple[str, ...] = ()
     formerly: str | None = None
+    needs: Rule | None = None
 
     @property
     def known_values(self) -> tuple[Any, ...]:
@@ -458,7 +461,12 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
             raise UsageError(f"{named} {value!r}: expected one of {expected}")
         if one.kind is not None and value is not None:
             _check_number(one.name, value, one.kind)
-    for rule in (*request.RULES, *more):
+    needs = [
+        one.needs
+        for one in options_of(type(request))
+        if one.needs is not None and getattr(request, one.name) != one.default
+    ]
+    for rule in (*request.RULES, *more, *needs):
         if rule.is_broken(request):
             raise UsageError(_spell_out(rule.says, request))
 

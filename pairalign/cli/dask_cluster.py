@@ -76,6 +76,7 @@ def run_on_cluster(
 
     command = without_option(list(asked.command_line), "--dask", values=1)
     command = without_option(command, "--log", values=1)
+    command = without_option(command, "--commit-every", values=1)
     command = [*without_option(command, "--resume", values=0), "--format", format.name]
     parts = Parts(format.name, format.suffixes[0], command)
     folder = make_parts(asked, path, job, parts, **more)

@@ -245,7 +245,13 @@ class AlignRequest(
     HitsOptions,
     PairsOptions,
 ):
-    """What is asked of all pairs, on the command line and in Python."""
+    """What is asked of all pairs, on the command line and in Python.
+
+    Attributes
+    ----------
+    shows_statistics : bool
+        Whether results have E-values or bits, in mode local.
+    """
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         MASK_SCORES_NEED_A_MASK,
@@ -278,6 +284,7 @@ class AlignRequest(
         ),
     )
 
+    shows_statistics: bool = True
     min_identity: Any = again(
         ThresholdsOptions,
         "min_identity",
@@ -322,6 +329,17 @@ class AlignRequest(
     def ranks_by_statistics(self) -> bool:
         """Whether hits are ranked by bits or E-values."""
         return self.ranking is not None and self.ranking.by in RANKS_OF_STATISTICS
+
+    @property
+    def uses_statistics(self) -> bool:
+        """Whether E-values or bits are shown or looked at; in Python all alignments have them."""
+        is_shown = _is_local(self) and self.shows_statistics
+        return self.needs_statistics or is_shown
+
+    @property
+    def uses_identity(self) -> bool:
+        """Whether pairs are chosen or ranked by their identity."""
+        return self.min_identity is not None or self.rank == "identity"
 
     @property
     def needs_statistics(self) -> bool:

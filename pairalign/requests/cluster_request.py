@@ -160,6 +160,12 @@ class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions)
         help=f"what the best hits are the best by (default: {EDGE_RANKS[0]})",
     )
 
+    @property
+    def uses_identity(self) -> bool:
+        """Whether anything depends on the identity of pairs."""
+        by_identity = self.representative == REPRESENTATIVES[1] or self.edges
+        return self.min_identity is not None or by_identity
+
 
 class ClusterArguments(SimilarArguments, HitsArguments, total=False):
     """Types of what `pairalign.cluster` takes besides sequences, scoring and mode."""
@@ -229,6 +235,12 @@ class ClusterOptions(
         ModeOptions, "mode", default=None, help="default: global; local with --max-evalue"
     )
     format: str | None = format_option((*CLUSTER_SUFFIXES, *NETWORK_NAMES), "tsv")
+
+    @property
+    def uses_identity(self) -> bool:
+        """Whether anything depends on, or shows, the identity of pairs."""
+        shows = self.format not in CLUSTER_SUFFIXES or self.report is not None
+        return super().uses_identity or shows
 
     def completed(self) -> ClusterOptions:
         """Return the request with a mode."""

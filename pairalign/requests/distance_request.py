@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 from pairalign.base.choices import (
-    COMMIT_SECONDS,
     DEFAULT_MEASURE,
     DEFAULT_WINDOW,
     DISTANCE_SUFFIXES,
@@ -354,7 +353,7 @@ class DistanceOptions(
             "keeps some pairs",
             {
                 **{**_IN_PARTS, "plot": None, "report": None, "lower": False},
-                **{"strict_names": False, "commit_every": COMMIT_SECONDS},
+                **{"strict_names": False},
             },
         ),
         *(

@@ -321,6 +321,10 @@ class ThresholdsOptions(Asked):
         "what the identity is, see below (default: %(default)s)",
         about="; ".join(f"{name}: {summary}" for name, summary in IDENTITIES.items()),
         decides=False,
+        needs=Rule(
+            lambda asked: not asked.uses_identity,
+            "{identity_of=.} says what an identity is, and none is looked at: give {min_identity=X}",
+        ),
         elsewhere=("--iddef", "-iddef", "--seq-id-mode"),
     )
     min_coverage: Fraction | None = option(
@@ -337,6 +341,10 @@ class ThresholdsOptions(Asked):
         default="both",
         decides=False,
         elsewhere=("--cov-mode",),
+        needs=Rule(
+            lambda asked: asked.min_coverage is None,
+            "{coverage_of=.} says what a coverage is, and none is looked at: give {min_coverage=X}",
+        ),
     )
     max_length_ratio: Fraction | None = option(
         help="leave out pairs whose longer sequence has more than X times the residues of the "
@@ -355,6 +363,11 @@ class ThresholdsOptions(Asked):
     def thresholds(self) -> PairThresholds:
         """What is asked of lengths, identity and coverage, exactly."""
         return thresholds_of(self)
+
+    @property
+    def uses_identity(self) -> bool:
+        """Whether anything depends on the identity of pairs."""
+        return self.min_identity is not None
 
 
 class ThresholdArguments(TypedDict, total=False):
@@ -533,6 +546,7 @@ class ResumeOptions(Asked):
         group=TO_GO_ON,
         is_how=True,
         surface="command",
+        needs=Rule(lambda asked: not asked.resume, "{commit_every} is for {resume}"),
     )
 
 

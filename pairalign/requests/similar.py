@@ -35,6 +35,13 @@ USUAL = (
 )
 
 
+_OF_STATISTICS = "{%s} is for E-values and bits, which are neither shown nor looked at"
+
+
+def _needs_statistics(name: str) -> Rule:
+    return Rule(lambda asked: not asked.uses_statistics, _OF_STATISTICS % name)
+
+
 @request
 class StatisticsOptions(Asked):
     """What E-values are worked out with, and the largest."""
@@ -50,6 +57,7 @@ class StatisticsOptions(Asked):
         metavar="RESIDUES",
         kind=POSITIVE,
         elsewhere=("-dbsize",),
+        needs=_needs_statistics("db_size"),
     )
     search_space: float | None = option(
         help="cells of the search space of every query, taken as they are, so that E-values do not "
@@ -57,6 +65,7 @@ class StatisticsOptions(Asked):
         metavar="CELLS",
         kind=SMALL_NUMBER,
         elsewhere=("-searchsp",),
+        needs=_needs_statistics("search_space"),
     )
     comp_based_stats: Any = option(
         help="1: E-values by the composition of each pair, as BLAST's mode 1; 0: whatever the "
@@ -64,7 +73,13 @@ class StatisticsOptions(Asked):
         values=(0, 1),
         kind=DIGIT,
         elsewhere=("-comp_based_stats",),
+        needs=_needs_statistics("comp_based_stats"),
     )
+
+    @property
+    def uses_statistics(self) -> bool:
+        """Whether E-values or bits are shown or looked at."""
+        return self.max_evalue is not None
 
     @property
     def searched(self) -> Searched:
@@ -102,11 +117,6 @@ class SimilarArguments(
     """Types of what functions take that look for similar pairs."""
 
 
-def _has_parameters(asked: Any) -> bool:
-    given = asked.db_size, asked.search_space, asked.comp_based_stats
-    return any(one is not None for one in given)
-
-
 def _has_end_gaps(asked: Any) -> bool:
     """Whether ends of whole sequences have costs of their own."""
     named = (one.name for one in options_of(EndGapsOptions) if one.name != "ties")
@@ -121,10 +131,6 @@ class SimilarOptions(ThresholdsOptions, StatisticsOptions):
         Rule(
             lambda asked: asked.min_identity is None and asked.max_evalue is None,
             "what is similar is not said: give {min_identity=X}, or in local mode {max_evalue=X}",
-        ),
-        Rule(
-            lambda asked: asked.max_evalue is None and _has_parameters(asked),
-            "{db_size}, {search_space} and {comp_based_stats} are for {max_evalue}",
         ),
     )
 
@@ -201,6 +207,7 @@ class FoldsSimilarOptions(SimilarOptions):
         ThresholdsOptions,
         "identity_of",
         default=None,
+        needs=None,  # nearest sequences of other folds have an identity in any case
         help=f"what the identity is, see below (default: {_WHOLE}, with --max-evalue {_ALIGNED})",
         about="what the identity is, see `pairalign.align`; default: "
         f"{_WHOLE}, with `max_evalue` {_ALIGNED}",

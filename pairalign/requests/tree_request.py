@@ -14,7 +14,7 @@ from pairalign.base.choices import (
     TREE_PROGRAMS,
     TREE_SUFFIXES,
 )
-from pairalign.base.declaration import Rule, again, choice, option, option_of, options_of, request
+from pairalign.base.declaration import Rule, again, choice, option, options_of, request
 from pairalign.requests.distance_request import (
     DistanceRequest,
     MeasureArguments,
@@ -95,6 +95,9 @@ class TreeTable(Asked):
     )
 
 
+_OF_SEQUENCES = (*options_of(InputOptions), *options_of(ScoringOptions))
+
+
 @request
 class TreeOptions(
     SequencesOptions,
@@ -134,6 +137,10 @@ class TreeOptions(
             "{rename} is for names in Newick, but the tree is written as {.format}",
         ),
         Rule(
+            lambda asked: asked.are_given and asked.names in NAMES,
+            "{names=.} is for sequences, IN are distances",
+        ),
+        Rule(
             lambda asked: asked.are_given is False and asked.names_file is not None,
             "{names=FASTA} is for distance matrices, IN are sequences",
         ),
@@ -145,9 +152,8 @@ class TreeOptions(
                 default,
             )
             for name, default in (
-                *((name, option_of(InputOptions, name).default) for name in ("alphabet", "also")),
-                *((one.name, one.default) for one in options_of(ScoringOptions)),
-                *(("measure", DEFAULT_TREE_MEASURE), ("dask", None)),
+                *((one.name, one.default) for one in _OF_SEQUENCES if one.name != "names"),
+                *(("measure", DEFAULT_TREE_MEASURE), ("dask", None), ("resume", False)),
             )
         ),
         *report_rules("resume", "dask"),

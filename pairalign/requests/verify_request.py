@@ -111,7 +111,8 @@ class VerifyOptions(
     mask: str = again(
         MaskOptions,
         "mask",
-        help="what masked residues were found by; of effect with --mask-scores alone",
+        help="what masked residues were found by; with --mask-scores",
+        needs=Rule(lambda asked: not asked.mask_scores, "{mask=.} needs {mask_scores} here"),
     )
 
     @property

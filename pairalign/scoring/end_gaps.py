@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from pairalign.base.choices import END_GAPS, TIES
 from pairalign.base.error_types import ScoringError
+from pairalign.base.spelling import spelled
 from pairalign.scoring.cigars import DELETION, INSERTION, Span
 from pairalign.scoring.matrices import Number, to_decimal
 
@@ -234,6 +235,9 @@ def choose_end_costs(
     free = _parse_ends(free_ends)
     if mode != "global" and (free or end_gap_open is not None or end_gap_extend is not None):
         raise ScoringError(f"end gaps have costs of their own in mode global, found mode {mode}")
+    if len(free) == len(ENDS) and not (end_gap_open is end_gap_extend is None):
+        costs_of_none = spelled("end_gap_open"), spelled("end_gap_extend")
+        raise ScoringError(f"all ends are free: leave out {' and '.join(costs_of_none)}")
     opening, extension = internal
     if end_gap_open is not None:
         opening = to_decimal(end_gap_open, "end_gap_open")

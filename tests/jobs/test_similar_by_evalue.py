@@ -324,7 +324,7 @@ def test_what_makes_no_sense_in_python(records) -> None:
         pairalign.audit(some, some, mode="semiglobal")
     with pytest.raises(UsageError, match="give min_identity='X'"):
         pairalign.cluster(some, mode="local", max_evalue=1e-3, linkage="average")
-    with pytest.raises(UsageError, match="are for max_evalue"):
+    with pytest.raises(UsageError, match="is for E-values and bits"):
         pairalign.cluster(some, min_identity=0.5, db_size=1000)
     with pytest.raises(ScoringError, match="local alignments: add mode='local'"):
         pairalign.split(some, max_evalue=1e-3, mode="global")

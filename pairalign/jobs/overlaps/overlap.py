@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.alignments import concatenate
-from pairalign.base.error_types import ScoringError
+from pairalign.base.error_types import ScoringError, UsageError
 from pairalign.base.function_options import takes
+from pairalign.base.spelling import spelled
 from pairalign.jobs.overlaps.overlap_plan import plan_overlaps
 from pairalign.jobs.overlaps.overlap_procedure import OverlapProcedure
 from pairalign.jobs.overlaps.overlap_table import Overlaps
@@ -171,6 +172,9 @@ def plan_overlap_job(
     elif candidates not in (None, SEEDS) and not isinstance(candidates, Candidates):
         candidates = read_candidates(candidates, reads)
     plan = plan_overlaps(request, reads, threads=threads, memory_bytes=memory_bytes)
+    if request.max_overhang is not None and plan.scoring.mode != "local":
+        named = spelled("max_overhang"), spelled("mode", "local")
+        raise UsageError(f"{named[0]} needs {named[1]}, but the mode is {plan.scoring.mode}")
     message = plan.scoring.replaced_message(reads)
     if message:
         warn(message)

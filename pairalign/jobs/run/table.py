@@ -65,10 +65,9 @@ class Table:
         if writer.held_bytes:
             left = max(memory_bytes - writer.held_bytes, memory_bytes // 2)
             resources = replace(resources, memory=left)
-        in_report = asked.report is not None and asked.mode == "local"
         return RunRequest(
             detail=self.detail,
-            statistics=self.shows_statistics or in_report,
+            statistics=self.shows_statistics or _are_in_report(asked),
             once=writer.pairs_once,
             shard=asked.shard,
             result_seconds=asked.commit_every if asked.resume else None,
@@ -100,7 +99,15 @@ def table_of(asked: AlignOptions) -> Table:
         strands=asked.strand != STRANDS[0],
     )
     check_shown(writer_type, detail, shown)
-    return Table(writer_type, detail, shown)
+    table = Table(writer_type, detail, shown)
+    is_shown = table.shows_statistics or writer_type.shows_statistics or _are_in_report(asked)
+    check(replace(asked, format=writer_type.name, shows_statistics=is_shown))
+    return table
+
+
+def _are_in_report(asked: AlignOptions) -> bool:
+    """Whether a report has E-values."""
+    return asked.report is not None and asked.mode == "local"
 
 
 def _check_weight(options: AlignOptions, writer: type[Writer]) -> None:

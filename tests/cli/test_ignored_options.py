@@ -1,0 +1,98 @@
+"""An option changes what is written or said, or is refused: every option of every command.
+
+Commands, options and values are made of what requests declare (`option_sweep`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from option_sweep import Sweep, declared, values_of
+
+from pairalign.cli.main import main
+from pairalign.cli.program import COMMANDS
+
+NAMES = [one.name for one in COMMANDS if one.name not in ("help", "completion", "devices")]
+OF_MORE = {
+    ("overlap", "max_false"),
+    *(("split", name) for name in ("tolerance", "nearest_from", "seed")),
+    ("msa", "seed"),
+}
+"""Options that change nothing of as few sequences as here."""
+OTHERS = {"tree": [["m.phy"]]}
+"""Inputs of which more options are refused."""
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sweep]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("sweep"))
+        yield Sweep(Path.cwd())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", NAMES)
+def test_no_option_is_ignored(sweep: Sweep, command: str) -> None:
+    found = [sweep.ignored(command, (), one) for one in _options(command)]
+    assert [one for one in found if one is not None] == []
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_some_options_are_not_ignored(sweep: Sweep, command: str) -> None:
+    some = random.Random(f"{command} 1").sample(_options(command), min(5, len(_options(command))))
+    found = [sweep.ignored(command, (), one) for one in some]
+    assert [one for one in found if one is not None] == []
+
+
+@pytest.mark.parametrize("command", OTHERS)
+def test_no_option_is_ignored_with_another_input(sweep: Sweep, command: str) -> None:
+    found = [sweep.ignored(command, (), one, OTHERS[command]) for one in _options(command)]
+    assert [one for one in found if one is not None] == []
+
+
+def _options(command: str) -> list:
+    found = [one for one in declared(command) if (command, one.name) not in OF_MORE]
+    assert found
+    return [one for one in found if list(values_of(one))]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("align", "p.fa", "-o", "x.paf", "--db-size", "5"),
+        ("align", "p.fa", "-o", "x.paf", "--mode", "local", "--search-space", "5"),
+        ("align", "p.fa", "-o", "x.tsv", "--comp-based-stats", "0"),
+        ("align", "p.fa", "-o", "x.paf", "--identity-of", "shorter"),
+        ("align", "p.fa", "-o", "x.paf", "--coverage-of", "query"),
+        ("align", "p.fa", "-o", "x.paf", "--commit-every", "5"),
+        (
+            *("align", "p.fa", "-o", "x.paf", "--end-gap-open", "2"),
+            *("--free-ends", "query-start,query-end,target-start,target-end"),
+        ),
+        ("overlap", "d.fa", "-o", "x.paf", "--preset", "short", "--max-overhang", "5"),
+        ("tree", "m.phy", "-o", "x.nwk", "--degap"),
+        ("tree", "m.phy", "-o", "x.nwk", "--names", "whole"),
+        ("tree", "m.phy", "-o", "x.nwk", "--resume"),
+        ("verify", "own.paf", "p.fa", "-o", "x.tsv", "--mask", "tantan"),
+    ],
+)
+def test_refused(sweep: Sweep, capfd: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
+    assert main([*words, "--device", "cpu"]) == 2
+    assert "error: " in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--columns", "query,target,evalue", "--mode", "local", "--db-size", "5"),
+        ("--mode", "local", "--max-evalue", "9", "--search-space", "5"),
+        ("--max-hits", "1", "--rank", "identity", "--identity-of", "shorter"),
+        ("--min-coverage", "0.5", "--coverage-of", "query"),
+    ],
+)
+def test_taken(sweep: Sweep, words: tuple[str, ...]) -> None:
+    """Where they have an effect."""
+    assert sweep.run("align", "p.fa", *words, "-o", "-", "--format", "tsv").code == 0
