@@ -74,7 +74,8 @@ class PartFile:
             except BaseException:  # a signal, too: nobody else knows of the file yet
                 with contextlib.suppress(OSError):
                     remove_open(self.path, self.descriptor)
-                os.close(self.descriptor)
+                with contextlib.suppress(OSError):
+                    os.close(self.descriptor)
                 self._release()
                 raise
             os.close(self.descriptor)
@@ -108,7 +109,8 @@ class PartFile:
         self._may_exist = False
         held, self._held = self._held, None
         if held is not None:
-            os.close(held)
+            with contextlib.suppress(OSError):  # nothing was written by it
+                os.close(held)
 
 
 def _remove_dead(folder: str, start: str) -> None:

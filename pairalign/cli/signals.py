@@ -20,6 +20,7 @@ STOP_SIGNALS = {
     signal.SIGINT: "interrupted",
     signal.SIGTERM: "terminated",
     signal.SIGHUP: "terminated: the terminal was closed",
+    signal.SIGQUIT: "quit",
 }
 
 IMPATIENCE_SECONDS = 1.0

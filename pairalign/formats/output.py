@@ -167,8 +167,10 @@ def check_writable(path: Path) -> None:
         place = find_place(os.fspath(path))
         if place is not None:
             probe = PartFile(*place)
-            os.close(probe.descriptor)
-            probe.remove()
+            try:
+                os.close(probe.descriptor)
+            finally:
+                probe.remove()
     except OSError as error:
         raise output_error(path, error) from error
 

@@ -45,7 +45,11 @@ class PosteriorWriter(ABC):
         self._output = output
         self._sequences = sequences
         self._threshold = threshold
-        self._begin()
+        try:
+            self._begin()
+        except BaseException:  # nobody has the writer to abort it
+            output.abort()
+            raise
 
     @abstractmethod
     def _begin(self) -> None:

@@ -323,7 +323,7 @@ class ThresholdsOptions(Asked):
         decides=False,
         needs=Rule(
             lambda asked: not asked.uses_identity,
-            "{identity_of=.} says what an identity is, and none is looked at: give {min_identity=X}",
+            "{identity_of=.} says what identity is, and none is looked at: give {min_identity=X}",
         ),
         elsewhere=("--iddef", "-iddef", "--seq-id-mode"),
     )
@@ -343,7 +343,7 @@ class ThresholdsOptions(Asked):
         elsewhere=("--cov-mode",),
         needs=Rule(
             lambda asked: asked.min_coverage is None,
-            "{coverage_of=.} says what a coverage is, and none is looked at: give {min_coverage=X}",
+            "{coverage_of=.} says what coverage is, and none is looked at: give {min_coverage=X}",
         ),
     )
     max_length_ratio: Fraction | None = option(

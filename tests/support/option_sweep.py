@@ -34,12 +34,11 @@ READS = {
     "r4": GENOME[180:420],
 }
 AIRR = "\t".join(("sequence_id", "locus", "v_call", "junction_aa", "sequence"))
-RECEPTORS = (AIRR,) + tuple(
-    "\t".join((f"t{k}", locus, "TRBV9*01", f"CASS{cdr3}F", "ACGTTGCA" + "ACGT"[k] * 9))
-    for k, (locus, cdr3) in enumerate(
-        (("TRB", "LGQETQY"), ("TRB", "LGQDTQY"), ("TRA", "PGTGTEAF"), ("TRA", "PGTGNEAF"))
-    )
-)
+CHAINS = (("TRB", "LGQETQY"), ("TRB", "LGQDTQY"), ("TRA", "PGTGTEAF"), ("TRA", "PGTGNEAF"))
+RECEPTORS = [
+    f"t{k}\t{locus}\tTRBV9*01\tCASS{cdr3}F\tACGTTGCA{'ACGT'[k] * 9}"
+    for k, (locus, cdr3) in enumerate(CHAINS)
+]
 
 
 def _fasta(records: dict[str, str]) -> str:
@@ -52,7 +51,7 @@ INPUTS = {
     "empty.fa": _fasta({**PROTEINS, "z": ""}),
     "twice.fa": _fasta(PROTEINS) + _fasta({"a": PROTEINS["c"]}),
     "gaps.fa": _fasta({**PROTEINS, "g": "MKV-LAAGG"}),
-    "airr.tsv": "\n".join(RECEPTORS) + "\n",
+    "airr.tsv": "\n".join([AIRR, *RECEPTORS]) + "\n",
 }
 """Each with something that one of the options is about."""
 FILES = {
@@ -193,8 +192,8 @@ class Sweep:
             os.dup2(out.fileno(), 1)
             os.dup2(err.fileno(), 2)
             before = sys.stdout, sys.stderr
-            sys.stdout = open(1, "w", closefd=False)
-            sys.stderr = open(2, "w", closefd=False)
+            sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+            sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
             try:
                 code = _code_of(list(words))
             finally:
