@@ -143,6 +143,7 @@ def signals() -> Iterator[None]:
         signal.SIGINT: signal.default_int_handler,
         signal.SIGTERM: signal.SIG_DFL,
         signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGQUIT: signal.SIG_DFL,
     }
     before = {number: signal.signal(number, handler) for number, handler in heard.items()}
     yield

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
 from pairalign.base.cores import usable_cores
-from pairalign.base.error_types import PartsError
+from pairalign.base.error_types import FormatError, PartsError
+from pairalign.base.spelling import spelled
 from pairalign.formats import WRITERS
 from pairalign.formats.distance_parts import FORMAT as DISTANCES
 from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
@@ -75,6 +76,8 @@ def merge(
         write_distances(whole, matrix, format, threads=used)
         return
     own = manifests[0].format
+    if format not in (None, own):
+        raise FormatError(f"{spelled('format', format)} is of distances, but the parts are {own}")
     check_ending(whole, WRITERS[own].suffixes, f"the parts are {own}")
     merge_alignments(folder, manifests, whole, used)
 

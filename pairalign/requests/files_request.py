@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES
+from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES, SUMMARIES
 from pairalign.base.declaration import Rule, again, flag, group, option, place, request
 from pairalign.requests.option_kinds import PATH
 from pairalign.requests.resources import MessagesOptions, Resources, ResourcesOptions
@@ -27,6 +27,13 @@ class PartsOptions(Asked):
     parts: str = place("PARTS", "the folder with the parts", kind=PATH)
 
 
+def _without_plan(name: str, default: str | None) -> Rule:
+    return Rule(
+        lambda asked: asked.plan and getattr(asked, name) != default,
+        f"{{plan}} only prints commands: leave {{{name}}} out",
+    )
+
+
 @request
 class MergeOptions(PartsOptions, OutputOptions, MessagesOptions):
     """All that ``pairalign merge`` is asked."""
@@ -47,6 +54,9 @@ class MergeOptions(PartsOptions, OutputOptions, MessagesOptions):
             lambda asked: asked.output is None and not asked.plan,
             "nowhere to write to: give -o OUT, or {plan} to see what is missing",
         ),
+        _without_plan("format", None),
+        _without_plan("multiqc", None),
+        _without_plan("summary", SUMMARIES[0]),
     )
 
     resources: Resources = group(

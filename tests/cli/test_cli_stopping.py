@@ -26,6 +26,7 @@ SAID = {
     signal.SIGINT: b"interrupted",
     signal.SIGTERM: b"terminated",
     signal.SIGHUP: b"terminated: the terminal was closed",
+    signal.SIGQUIT: b"quit",
 }
 
 

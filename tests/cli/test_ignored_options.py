@@ -20,6 +20,7 @@ OF_MORE = {
     ("overlap", "max_false"),
     *(("split", name) for name in ("tolerance", "nearest_from", "seed")),
     ("msa", "seed"),
+    ("align", "window"),
 }
 """Options that change nothing of as few sequences as here."""
 OTHERS = {"tree": [["m.phy"]]}
@@ -53,6 +54,19 @@ def test_no_option_is_ignored_with_another_input(sweep: Sweep, command: str) -> 
     assert [one for one in found if one is not None] == []
 
 
+@pytest.mark.parametrize("command", NAMES)
+def test_no_option_is_ignored_beside_another(sweep: Sweep, command: str) -> None:
+    """Some pairs of options, always the same ones."""
+    draw, options = random.Random(command), _options(command)
+    found = []
+    for _ in range(8):
+        one, other = draw.choice(options), draw.choice(options)
+        beside = draw.choice(list(values_of(other)))
+        if one.name != other.name:
+            found.append(sweep.ignored(command, beside.words, one))
+    assert [one for one in found if one is not None] == []
+
+
 def _options(command: str) -> list:
     found = [one for one in declared(command) if (command, one.name) not in OF_MORE]
     assert found
@@ -77,10 +91,11 @@ def _options(command: str) -> list:
         ("tree", "m.phy", "-o", "x.nwk", "--names", "whole"),
         ("tree", "m.phy", "-o", "x.nwk", "--resume"),
         ("verify", "own.paf", "p.fa", "-o", "x.tsv", "--mask", "tantan"),
+        ("merge", "parts", "-o", "x.paf", "--format", "tsv"),
     ],
 )
 def test_refused(sweep: Sweep, capfd: pytest.CaptureFixture[str], words: tuple[str, ...]) -> None:
-    assert main([*words, "--device", "cpu"]) == 2
+    assert main(list(words)) == 2
     assert "error: " in capfd.readouterr().err
 
 
