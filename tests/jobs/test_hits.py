@@ -138,12 +138,14 @@ def test_small_problems(problem: Problem, most: int, rank: str) -> None:
 @pytest.mark.parametrize("two_sets", [False, True])
 def test_identities_rank_as_they_are_defined(identity_of: str, two_sets: bool) -> None:
     first, second = proteins(40, 1), proteins(30, 2) if two_sets else None
-    asked = {"identity_of": identity_of, "device": "cpu", "threads": 1}
+    asked = {"device": "cpu", "threads": 1}
     every = pairalign.align(first, second, **asked)
     if not two_sets:
         every = both_ways(every)
     part, whole = count_identity(every, identity_of)
-    found = pairalign.align(first, second, **asked, max_hits=2, rank="identity")
+    found = pairalign.align(
+        first, second, **asked, max_hits=2, rank="identity", identity_of=identity_of
+    )
     assert pairs_of(found) == plain_hits(every, 2, (part / whole).tolist())
     assert pairs_of(found) != plain_hits(every, 2, every.identity.tolist())
 
