@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from option_sweep import Sweep, declared, values_of
 
+from pairalign.base.declaration import Option
 from pairalign.cli.main import main
 from pairalign.cli.program import COMMANDS
 
@@ -67,7 +68,7 @@ def test_no_option_is_ignored_beside_another(sweep: Sweep, command: str) -> None
     assert [one for one in found if one is not None] == []
 
 
-def _options(command: str) -> list:
+def _options(command: str) -> list[Option]:
     found = [one for one in declared(command) if (command, one.name) not in OF_MORE]
     assert found
     return [one for one in found if list(values_of(one))]
