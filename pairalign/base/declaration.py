@@ -462,9 +462,9 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
         if one.kind is not None and value is not None:
             _check_number(one.name, value, one.kind)
     needs = [
-        one.needs
-        for one in options_of(type(request))
-        if one.needs is not None and getattr(request, one.name) != one.default
+        slot.option.needs
+        for slot in slots_of(type(request))
+        if slot.option.needs is not None and slot.value(request) != slot.option.default
     ]
     for rule in (*request.RULES, *more, *needs):
         if rule.is_broken(request):

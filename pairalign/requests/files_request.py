@@ -27,13 +27,6 @@ class PartsOptions(Asked):
     parts: str = place("PARTS", "the folder with the parts", kind=PATH)
 
 
-def _without_plan(name: str, default: str | None) -> Rule:
-    return Rule(
-        lambda asked: asked.plan and getattr(asked, name) != default,
-        f"{{plan}} only prints commands: leave {{{name}}} out",
-    )
-
-
 @request
 class MergeOptions(PartsOptions, OutputOptions, MessagesOptions):
     """All that ``pairalign merge`` is asked."""
@@ -54,9 +47,18 @@ class MergeOptions(PartsOptions, OutputOptions, MessagesOptions):
             lambda asked: asked.output is None and not asked.plan,
             "nowhere to write to: give -o OUT, or {plan} to see what is missing",
         ),
-        _without_plan("format", None),
-        _without_plan("multiqc", None),
-        _without_plan("summary", SUMMARIES[0]),
+        Rule(
+            lambda asked: asked.plan and asked.format is not None,
+            "{plan} only prints commands: leave {format} out",
+        ),
+        Rule(
+            lambda asked: asked.plan and asked.messages.multiqc is not None,
+            "{plan} only prints commands: leave {multiqc} out",
+        ),
+        Rule(
+            lambda asked: asked.plan and asked.messages.summary != SUMMARIES[0],
+            "{plan} only prints commands: leave {summary} out",
+        ),
     )
 
     resources: Resources = group(
