@@ -49,6 +49,10 @@ class NoSequencesError(FastaError):
     """An input file, or a set, has no sequence."""
 
 
+class MissingSequencesError(FastaError, FileNotFoundError):
+    """There is no such file of sequences."""
+
+
 class AlphabetError(PairalignError, ValueError):
     """A sequence holds a residue that the scoring cannot use."""
 
@@ -131,6 +135,13 @@ def describe_unreadable(error: OSError | ValueError, expected: str) -> str:
     if isinstance(error, PermissionError):
         return "permission denied"
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+
+
+def unreadable_sequences(name: str, error: OSError | ValueError, expected: str) -> FastaError:
+    """Return the error to raise of a file of sequences that cannot be read."""
+    missing = isinstance(error, FileNotFoundError)
+    kind = MissingSequencesError if missing else FastaError
+    return kind(f"{name}: {describe_unreadable(error, expected)}")
 
 
 _MOST_OF_A_NAME = 80

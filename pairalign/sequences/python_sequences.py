@@ -67,6 +67,8 @@ def titles_of(table: Any) -> list[str]:
 def columns_of(table: Any) -> tuple[list[object], list[object] | None]:
     """Return the residues and the names of the rows of a table; None: it has no names.
 
+    Without a column of names its index has them.
+
     Raises
     ------
     TypeError
@@ -81,7 +83,16 @@ def columns_of(table: Any) -> tuple[list[object], list[object] | None]:
             f"{', '.join(map(repr, titles))}: expected one named {' or '.join(RESIDUES)}, and at "
             f"most one named {' or '.join(NAMES)}; or give one of its columns"
         )
-    return list(table[residues[0]]), [_plain(one) for one in table[names[0]]] if names else None
+    own = [_plain(one) for one in table[names[0]]] if names else index_of(table)
+    return list(table[residues[0]]), own
+
+
+def index_of(sequences: object) -> list[object] | None:
+    """Return the index of a Series or DataFrame of pandas; None: it has none but row numbers."""
+    index: Any = getattr(sequences, "index", None)
+    if hasattr(index, "tolist") and type(index).__name__ != "RangeIndex":
+        return list(index.tolist())
+    return None
 
 
 def residues_of(item: object, what: str) -> bytes:

@@ -13,6 +13,7 @@ from Bio.Seq import Seq
 from Bio.SeqRecord import SeqRecord
 from fasta_texts import contents
 
+import pairalign
 from pairalign.errors import FastaError
 from pairalign.formats.pairset import pack
 from pairalign.sequences.set_reading import read_fasta, read_set, read_two_sets
@@ -259,3 +260,19 @@ def test_copies_are_dropped_when_asked(caplog):
     assert "2 records (the first is 'x') with name and residues of another left out" in caplog.text
     with pytest.raises(FastaError, match="record 3 'x' has the name of record 1"):
         read_text(text.replace("mkv", "mkl"), on_duplicate="drop")
+
+
+def test_a_missing_file_is_an_error_of_python_too(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        read_fasta(tmp_path / "none.fa")
+    assert isinstance(caught.value, FastaError)
+    assert str(caught.value) == f"{tmp_path}/none.fa: no such file"
+
+
+def test_the_index_of_a_table_has_the_names():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"sequence": ["MKVL", "MKVI"]}, index=["a", "b"])
+    assert pairalign.align(table).queries.names == ["a", "b"]
+    assert pairalign.align(table["sequence"]).queries.names == ["a", "b"]
+    assert pairalign.align(table.assign(id=["x", "y"])).queries.names == ["x", "y"]
+    assert pairalign.align(table.reset_index(drop=True)).queries.names == ["seq1", "seq2"]

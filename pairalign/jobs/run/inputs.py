@@ -19,7 +19,7 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
 from pairalign.sequences.fasta_records import Source
-from pairalign.sequences.python_sequences import columns_of, is_table, record_name
+from pairalign.sequences.python_sequences import columns_of, index_of, is_table, record_name
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.set_reading import read_set, read_two_sets, warn_of_two_kinds
 from pairalign.sequences.sets import SequenceSet
@@ -286,9 +286,9 @@ def _as_set(
             f"(of type {type(sequences).__name__})"
         )
     records = list(sequences)
-    index: Any = getattr(sequences, "index", None)
-    if hasattr(index, "tolist") and type(index).__name__ != "RangeIndex":  # a pandas Series
-        return _of_strings(records, index.tolist(), alphabet, rules)
+    index = index_of(sequences)
+    if index is not None:
+        return _of_strings(records, index, alphabet, rules)
     names = [record_name(record) for record in records]
     if all(name is None for name in names):
         return _of_strings(records, None, alphabet, rules)
