@@ -9,7 +9,8 @@
 //
 // A lane's values do not depend on the others: a y that is shorter than the longest is filled up with a code
 // that emits PADDING, whose cells stay below the row's largest going forward, and are 0 going backward.
-// A lane whose range is more than its numbers hold (common/posterior_scaling.h) is `too_wide`.
+// A lane whose range is more than its numbers hold (common/posterior_scaling.h), or of which a row's
+// posteriors add up to more than 1, is `too_wide`.
 #pragma once
 
 #include <algorithm>
@@ -97,6 +98,7 @@ private:
         gaps_.set(model);
         tiny_ = V::SCALED ? V::all(std::ldexp(1.0, V::TINY)) : V::all(0);
         threshold_ = V::all(2.0 * batch.threshold * batch.threshold);
+        spare_ = PosteriorScaling::SPARE_BITS + model.growth;
         take_memory();
         set_columns(batch);
         if (IS_MIXED) set_rows(batch);
@@ -357,7 +359,7 @@ private:
                     model.forward[last + lane] - exponent - model.forward[at + lane] - model.backward[l];
                 const int wide = power + 2 * V::TOP;
                 const int cells = std::ilogb(static_cast<double>(rows_) * lengths_[l]) + 1;
-                const bool holds = wide <= V::TOP - V::TINY - PosteriorScaling::SPARE_BITS - cells;
+                const bool holds = wide <= V::TOP - V::TINY - spare_ - cells;
                 if (!(total > 0) || std::isinf(total) || !holds) {
                     batch.too_wide[l] = true;
                     continue;
@@ -384,6 +386,7 @@ private:
         const V near = hmm_.near, far = hmm_.far, z_near = partition_.near, z_far = partition_.far;
         const V least = V::all(PosteriorScaling::LEAST), threshold = threshold_;
         V y1 = V::all(0), y2 = V::all(0), zy = V::all(0), largest = V::all(0), z_largest = V::all(0);
+        V sum = V::all(0), z_sum = V::all(0);
         Match diagonal = states[columns_ + 1].m;
         V z_diagonal = states[columns_ + 1].zm;
         for (int32_t j = columns_; j >= 1; j--) {
@@ -415,21 +418,39 @@ private:
                 largest = V::max(largest, V::max(largest_of(m), V::max(next2, y2)));
                 z_largest = V::max(z_largest, V::max(zm, V::max(z_next, zy)));
             }
-            const V p = V::max(kept[j].match(m, near, far), least);
-            const V z = V::max(V::settled((kept[j].zm * z_near) * (zm * z_far)), least);
-            squares[j] = p * p + z * z;
+            const V p = kept[j].match(m, near, far), z = V::settled((kept[j].zm * z_near) * (zm * z_far));
+            if (GROUP_ENDS) {
+                sum = sum + p;
+                z_sum = z_sum + z;
+            }
+            squares[j] = squares_of(V::max(p, least), V::max(z, least));
             found[j] = V::above(squares[j], threshold);
         }
         add_entries(batch, i);
         if (GROUP_ENDS) {
-            int32_t by[LANES];
-            const V factor = factor_of(largest, by), z_factor = factor_of(z_largest, z_by_);
-            scale<true>(backward_, factor, z_factor);
-            for (int l = 0; l < LANES; l++) {
-                hmm_.backward[l] += by[l];
-                partition_.backward[l] += z_by_[l];
-            }
+            check_row(batch, sum);
+            check_row(batch, z_sum);
+            scale_back(largest, z_largest);
         }
+    }
+
+    static PAIRALIGN_INLINE V squares_of(V p, V z) { return p * p + z * z; }
+
+    void scale_back(V largest, V z_largest) {
+        int32_t by[LANES];
+        const V factor = factor_of(largest, by), z_factor = factor_of(z_largest, z_by_);
+        scale<true>(backward_, factor, z_factor);
+        for (int l = 0; l < LANES; l++) {
+            hmm_.backward[l] += by[l];
+            partition_.backward[l] += z_by_[l];
+        }
+    }
+
+    // A model's posteriors of a row: lanes in which they add up to more than they may, or to no number.
+    static void check_row(PosteriorBatch& batch, V sum) {
+        const uint32_t sound = V::above(V::all(PosteriorScaling::MOST_OF_ROW), sum);
+        for (int l = 0; l < LANES; l++)
+            if (!(sound >> l & 1)) batch.too_wide[l] = true;
     }
 
     // The lanes that end in column j of the last row.
@@ -459,7 +480,7 @@ private:
             }
     }
 
-    int32_t rows_, columns_, width_;
+    int32_t rows_, columns_, width_, spare_;
     const uint8_t* row_;
     int source_[LANES];
     int32_t lengths_[LANES], z_by_[LANES];

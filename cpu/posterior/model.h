@@ -40,6 +40,7 @@ struct pairalign_posterior_model {
     double extend_short, extend_long, close_short, close_long;
     double gap_open, gap_extend;
     int32_t match_states;
+    int32_t growth;  // bits that values of a row grow by in a group, see common/posterior_scaling.h
 };
 
 // PosteriorPairs in Python: pairs of sequences of a set, in the order of its input.
@@ -81,7 +82,7 @@ struct PosteriorBatch {
     int32_t lengths[MOST_LANES];
     float threshold;
     std::vector<PosteriorEntry>* entries[MOST_LANES];  // out: last row first, last column first
-    bool too_wide[MOST_LANES];  // out: the values' range is more than the arithmetic holds; no entries count
+    bool too_wide[MOST_LANES];  // out: more than the arithmetic holds, or sums show it; no entries count
 };
 
 // The arithmetics, by how wide a range they hold.

@@ -66,8 +66,8 @@ public:
             has_others_.push_back(has_others(pair));
     }
 
-    // False: cancelled.
-    bool compute(const PosteriorKernel& kernel, int first, int32_t threads) {
+    // Returns how many pairs no arithmetic holds.
+    size_t compute(const PosteriorKernel& kernel, int first, int32_t threads) {
         std::vector<int64_t> left(static_cast<size_t>(pairs_.count));
         std::iota(left.begin(), left.end(), 0);
         for (int arithmetic = first; arithmetic < ARITHMETICS && !left.empty(); arithmetic++) {
@@ -76,7 +76,7 @@ public:
                                       [&](int64_t pair) { return !too_wide_[static_cast<size_t>(pair)]; }),
                        left.end());
         }
-        return !*cancelled_;
+        return left.size();
     }
 
 private:
@@ -190,7 +190,10 @@ private:
 }  // namespace pairalign
 
 // As pairalign_status in cpu/align/engine.h.
-enum PosteriorStatus : int32_t { DONE = 0, CANCELLED = 1, NO_MEMORY = 3, NO_KERNEL = 5 };
+enum PosteriorStatus : int32_t { DONE = 0, CANCELLED = 1, NO_MEMORY = 3, NO_KERNEL = 5, UNSOUND = 6 };
+
+// The most that a model's values may grow by in a group: pairalign_posterior_model.growth.
+PAIRALIGN_API int32_t pairalign_posterior_most_growth() { return PosteriorScaling::MOST_GROWTH; }
 
 // Bytes that a thread needs for pairs of such lengths.
 PAIRALIGN_API int64_t pairalign_posterior_bytes(int32_t rows, int32_t columns, int32_t match_states) {
@@ -207,7 +210,9 @@ PAIRALIGN_API int32_t pairalign_posteriors(const pairalign_posterior_pairs* pair
     if (!kernel) return NO_KERNEL;
     auto found = std::make_unique<pairalign_posterior_result>();
     pairalign::PosteriorRun run(*pairs, *model, static_cast<float>(threshold), cancelled, *found);
-    if (!run.compute(*kernel, arithmetic, threads)) return CANCELLED;
+    const size_t unsound = run.compute(*kernel, arithmetic, threads);
+    if (*cancelled) return CANCELLED;
+    if (unsound) return UNSOUND;
     *result = found.release();
     return DONE;
 } catch (const std::bad_alloc&) {

@@ -205,13 +205,15 @@ struct Task {
             const typename R::Strip strip = strip_of(block, k, true);
             in_strip = 0;
             in_rows = {};
-            const typename R::Largest largest =
+            const typename R::Backward row =
                 k == strips - 1 ? rows.template backward<true>(strip, task.longest, states, backward_scaling_,
                                                                hmm, partition, found)
                                 : rows.template backward<false>(strip, task.longest, states,
                                                                 backward_scaling_, hmm, partition, found);
+            const N most{static_cast<T>(PosteriorScaling::MOST_OF_ROW)};
+            if (!(row.sum.hmm.v < most.v && row.sum.partition.v < most.v)) too_wide = true;
             hand_over(k);
-            const int by = scaling_of(largest.hmm), z_by = scaling_of(largest.partition);
+            const int by = scaling_of(row.largest.hmm), z_by = scaling_of(row.largest.partition);
             backward_exponents[0] += by;
             backward_exponents[1] += z_by;
             backward_scaling_ = R::Scaling::by(by, z_by);
@@ -231,7 +233,7 @@ struct Task {
                           backward_exponents[model];
         constexpr int TOP = PosteriorRange<T>::TOP, TINY = PosteriorRange<T>::TINY;
         const int cells = exponent_of(static_cast<double>(x_length) * rows.length) + 1;
-        if (power + 2 * TOP > TOP - TINY - PosteriorScaling::SPARE_BITS - cells) {
+        if (power + 2 * TOP > TOP - TINY - PosteriorScaling::SPARE_BITS - rows.growth - cells) {
             too_wide = true;
             return {{0}, {0}};
         }

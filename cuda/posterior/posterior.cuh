@@ -24,6 +24,7 @@ struct PosteriorNumbers {
     T extend_short, extend_long, close_short, close_long;
     T gap_open, gap_extend;
     T threshold;  // of the sum of both models' squares
+    T growth;     // bits that values of a row grow by in a group: common/posterior_scaling.h
 };
 
 // The pairs of one x that a warp computes at a time.

@@ -61,6 +61,10 @@ struct Rows {
     struct Largest {
         N hmm, partition;
     };
+    // Of the first row of a strip going backward: its largest values, and what its posteriors add up to.
+    struct Backward {
+        Largest largest, sum;
+    };
     // What makes posteriors of forward and backward values; see cpu/posterior/kernel.h.
     struct Factors {
         N near, far;
@@ -80,6 +84,7 @@ struct Rows {
     Matches stay, leave, enter, open1, open2;
     N extend1, extend2, close1, close2, gap_open, gap_extend, threshold;
     N start_match, start_short, start_long;
+    int32_t growth;
     const uint8_t *x, *y;  // y: [place][lane], of this lane
     int32_t length;        // of y
     N hmm_total, partition_total;
@@ -164,6 +169,7 @@ struct Rows {
         start_match = {numbers.start_match};
         start_short = {numbers.start_short};
         start_long = {numbers.start_long};
+        growth = static_cast<int32_t>(numbers.growth);
     }
 
     // Row 0: gaps alone.
@@ -327,17 +333,17 @@ struct Rows {
 
     // A strip's rows from its last to its first, from the states below them to those of its first row.
     // `found` is told the row in the strip, column and squares of what reaches the threshold. All lanes go
-    // along the same columns, of which `longest` is the last. Returns the largest values of the first row.
+    // along the same columns, of which `longest` is the last.
     template <bool FINAL, class Found>
-    __device__ __forceinline__ Largest backward(const Strip& strip, int32_t longest, T* states,
-                                                Scaling scaling, Factors hmm, Factors partition,
-                                                Found found) {
+    __device__ __forceinline__ Backward backward(const Strip& strip, int32_t longest, T* states,
+                                                 Scaling scaling, Factors hmm, Factors partition,
+                                                 Found found) {
         int emissions[STRIP];
         set_emissions<FINAL>(strip, emissions);
         Side sides[STRIP];
 #pragma unroll
         for (int r = 0; r < STRIP; r++) sides[r] = {};
-        Largest largest{{0}, {0}};
+        Largest largest{{0}, {0}}, sum{{0}, {0}};
         State coming{};
         if (!FINAL && length > 0) coming = read(states, length);
         for (int32_t begin = (longest - 1) / COLUMNS * COLUMNS + 1; begin >= 1; begin -= COLUMNS) {
@@ -366,9 +372,14 @@ struct Rows {
                         largest.partition =
                             larger(largest.partition, larger(cell.zm, larger(below.zx, sides[r].zy)));
                     }
-                    squares[r] =
-                        squares_of(matches_at(known + r * KEPT), cell.m, hmm,
-                                   N{known[r * KEPT + STATES * POSTERIOR_LANES]}, cell.zm, partition);
+                    const N p = match_of(matches_at(known + r * KEPT), cell.m, hmm);
+                    const N z = (N{known[r * KEPT + STATES * POSTERIOR_LANES]} * partition.near) *
+                                (cell.zm * partition.far);
+                    if (r == 0) {
+                        sum.hmm = sum.hmm + p;
+                        sum.partition = sum.partition + z;
+                    }
+                    squares[r] = squares_of(p, z);
                     most = larger(most, squares[r]);
                 }
                 write(states, j, below);
@@ -379,17 +390,19 @@ struct Rows {
                 }
             }
         }
-        return largest;
+        return {largest, sum};
     }
 
     // The sum of both models' squares.
-    static __device__ __forceinline__ N squares_of(Matches m, Matches back, Factors hmm, N zm, N z_back,
-                                                   Factors partition) {
+    static __device__ __forceinline__ N squares_of(N p, N z) {
         const N least{static_cast<T>(PosteriorScaling::LEAST)};
+        const N hmm = larger(p, least), partition = larger(z, least);
+        return hmm * hmm + partition * partition;
+    }
+    // The pair HMM's posterior.
+    static __device__ __forceinline__ N match_of(Matches m, Matches back, Factors hmm) {
         N both = (m[0] * hmm.near) * (back[0] * hmm.far);
         for (int s = 1; s < STATES; s++) both = both + (m[s] * hmm.near) * (back[s] * hmm.far);
-        const N p = larger(both, least);
-        const N z = larger((zm * partition.near) * (z_back * partition.far), least);
-        return p * p + z * z;
+        return both;
     }
 };

@@ -134,6 +134,20 @@ def test_ranges_that_are_too_wide_are_computed_with_more(device: Any, match_stat
 
 
 @pytest.mark.parametrize("match_states", STATES)
+@pytest.mark.parametrize(("alphabet", "letters"), [("protein", "WCHAX"), ("dna", "ACGTN")])
+def test_homopolymers(device: Any, match_states: int, alphabet: str, letters: str) -> None:
+    runs = [letter * n for letter in letters for n in (11, 60)]
+    strings = [*runs, *(one + "ACGT" * 5 + one for one in runs[::2])]
+    sequences = SequenceSet.from_strings(strings, alphabet=alphabet)
+    first, second = all_pairs(sequences)
+    pairs = np.concatenate((first, second)), np.concatenate((second, first))
+    found = compute(device, sequences, pairs, match_states)
+    assert_same(found, on_cpu(sequences, pairs, match_states))
+    sums = np.bincount(found.pairs * 1000 + found.rows, found.probabilities)
+    assert sums.max() < 2**0.5 + 1e-3  # 1 of each model
+
+
+@pytest.mark.parametrize("match_states", STATES)
 @pytest.mark.parametrize("memory_kib", [128, 300, 700, 4000])
 def test_little_memory_changes_nothing(device: Any, memory_kib: int, match_states: int) -> None:
     """Fewer warps, blocks of rows, halves; the host where one pair finds no room."""

@@ -1,5 +1,7 @@
 """Posteriors: the definition against all paths, the kernels against the definition, one result."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conftest import examples
@@ -8,13 +10,16 @@ from hypothesis import strategies as st
 from posterior_reference import (
     enumerated_posteriors,
     hmm_posteriors,
+    hmm_tables,
     partition_posteriors,
     posteriors,
 )
 
 from pairalign.alignments.posteriors import ARITHMETICS, ONE
+from pairalign.engines.cpu import cpu_posterior
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
+from pairalign.scoring.posterior_bounds import GROUP, growth_bits
 from pairalign.scoring.posterior_models import MOST_MATCH_STATES, posterior_model
 from pairalign.sequences.alphabets import DNA, PROTEIN
 from pairalign.sequences.sets import SequenceSet
@@ -149,6 +154,109 @@ def test_a_range_beyond_float64_is_computed_with_exponents_that_do_not_end():
     assert _same(found, widest)
     per_row = np.bincount(found.rows, found.probabilities, minlength=1800)
     assert per_row.max() < 1.5
+
+
+EVERY_MODEL = [
+    pytest.param(alphabet, posterior_model(alphabet, match_states=states), id=f"{name}-{states}")
+    for name, alphabet in (("protein", PROTEIN), ("dna", DNA))
+    for states in (1, MOST_MATCH_STATES)
+]
+
+
+def _dense(found, pair, shape):
+    own = slice(*found.offsets[pair : pair + 2])
+    dense = np.zeros(shape)
+    dense[found.rows[own], found.columns[own]] = found.probabilities[own]
+    return dense
+
+
+@pytest.mark.parametrize(("alphabet", "model"), EVERY_MODEL)
+def test_a_homopolymer_of_every_residue_is_as_in_double_precision(alphabet, model):
+    """Alone, with flanks on either side, in both directions, shorter and longer than the other."""
+    random = np.random.default_rng(4)
+    letters = alphabet.letters[: 20 if alphabet == PROTEIN else 4]
+    strings, pairs = [], []
+    for letter in alphabet.letters.replace("*", ""):
+        flank = "".join(random.choice(list(letters), 30))
+        run, longer = letter * 24, letter * 61
+        for one in (longer, run + flank, flank + longer, flank + run + flank):
+            pairs += [(len(strings), len(strings) + 1), (len(strings) + 1, len(strings))]
+            changed = (longer, run) if longer in one else (run, longer)
+            strings += [one, one.replace(*changed)]
+    sequences = SequenceSet.from_strings(strings, alphabet=alphabet.name)
+    queries, targets = np.array(pairs, np.int32).T
+    found, wide = (
+        PosteriorEngine(sequences, model, threshold=2**-10, arithmetic=arithmetic).compute(
+            queries, targets
+        )
+        for arithmetic in ("float32", "float64")
+    )
+    assert 0 in found.arithmetic
+    for pair, (query, target) in enumerate(pairs):
+        shape = len(strings[query]), len(strings[target])
+        dense, expected = _dense(found, pair, shape), _dense(wide, pair, shape)
+        both = (dense > 0) & (expected > 0)
+        assert np.abs(dense - expected)[both].max() < 3 / ONE
+        assert np.maximum(dense, expected)[~both].max(initial=0) < 2**-10 + 3 / ONE
+        for axis in (0, 1):  # 1 of each model, whose root mean square is kept
+            assert dense.sum(axis).max() < 2**0.5 + 1e-3
+    if alphabet == PROTEIN:
+        w = alphabet.letters.index("W") * 8
+        for pair in (w, w + 1):
+            x, y = (sequences.codes_of(one[pair]) for one in (queries, targets))
+            right, shape = posteriors(x, y, model), (len(x), len(y))
+            dense = _dense(found, pair, shape)
+            assert np.abs(dense - right)[dense > 0].max() < 3 / ONE
+            assert hmm_posteriors(x, y, model).sum(1).max() <= 1 + 1e-9
+
+
+@pytest.mark.parametrize(("alphabet", "model"), EVERY_MODEL)
+def test_rows_grow_by_less_than_their_bound(alphabet, model):
+    """In plain float64, of what is dearest and what is random."""
+    best = int(model.hmm_emission.max(axis=0).diagonal().argmax())
+    random = np.random.default_rng(2)
+    k, bound = model.match_states, 2.0 ** growth_bits(model)
+    grown = 0.0
+    for x, y in [
+        (np.full(20, best), np.full(23, best)),
+        (np.r_[np.full(9, best), random.integers(0, 4, 12)], random.integers(0, 4, 20)),
+        tuple(random.integers(0, len(alphabet.letters), (2, 20))),
+    ]:
+        f, b, _ = hmm_tables(x, y, model)
+        kept = b.copy()
+        kept[:k, 1:, 1:] *= model.hmm_emission[:, x][:, :, y]
+        counting = [*range(k), k + 1, k + 3]
+        for row in range(20, GROUP, -1):
+            scale = b[counting, row, 1:].max()
+            grown = max(grown, kept[:, row - GROUP : row, 1:].max() / scale)
+        close = np.tile([model.close_short, model.close_long], 2)
+        hub = np.tensordot(model.leave, f[:k], 1) + np.tensordot(close, f[k:], 1)
+        handed = model.stay[:, None, None] * f[:k] + model.enter[:, None, None] * hub
+        for row in range(1, 20 - GROUP):
+            scale = max(handed[:, row].max(), f[k + 1, row + 1, 1:].max())
+            grown = max(grown, f[:k, row + 1 : row + 1 + GROUP].max() / scale)
+    assert grown < bound
+    assert grown > bound / 2**16  # the bound is not idle
+
+
+def _with_better_matches(model):
+    return replace(model, hmm_emission=model.hmm_emission * 64)
+
+
+def test_a_model_that_grows_by_more_than_kernels_hold_is_refused():
+    sequences = _random_set(1, [5, 6])
+    with pytest.raises(AssertionError, match=r"grow by \d+ bits, kernels hold \d+"):
+        PosteriorEngine(sequences, _with_better_matches(ONE_STATE))
+
+
+def test_rows_that_add_up_to_more_than_1_are_computed_with_more(monkeypatch):
+    """What a wrong bound would let through."""
+    sequences = SequenceSet.from_strings(["W" * 30, "W" * 25], alphabet="protein")
+    model = _with_better_matches(ONE_STATE)
+    monkeypatch.setattr(cpu_posterior, "growth_bits", lambda model: 0)
+    found = PosteriorEngine(sequences, model).compute([0], [1])
+    assert ARITHMETICS[found.arithmetic[0]] == "float64"
+    _assert_is_definition(sequences, found, model=model)
 
 
 def test_float32_agrees_with_float64_on_long_pairs():

@@ -13,8 +13,12 @@ import numpy as np
 from pairalign.scoring.posterior_models import PosteriorModel
 
 
-def hmm_posteriors(x, y, model: PosteriorModel):
-    """Return the pair HMM's posteriors, float64 of shape (len(x), len(y))."""
+def hmm_tables(x, y, model: PosteriorModel):
+    """Return the pair HMM's forward and backward values, and the pair's whole.
+
+    Float64 of shape (states, len(x) + 1, len(y) + 1), row and column 0 of backward values unused;
+    the match states, X1, X2, Y1, Y2.
+    """
     m, n, k = len(x), len(y), model.match_states
     gaps = _gaps_of(model)
     e = model.hmm_emission[:, x][:, :, y]
@@ -48,7 +52,14 @@ def hmm_posteriors(x, y, model: PosteriorModel):
                 b[:k, i, j] += open_ * (along_x + along_y)
                 b[k + kind, i, j] = close * entered + extend * along_x
                 b[k + 2 + kind, i, j] = close * entered + extend * along_y
-    return (f[:k, 1:, 1:] * b[:k, 1 : m + 1, 1 : n + 1]).sum(0) / total
+    return f, b[:, : m + 1, : n + 1], total
+
+
+def hmm_posteriors(x, y, model: PosteriorModel):
+    """Return the pair HMM's posteriors, float64 of shape (len(x), len(y))."""
+    k = model.match_states
+    f, b, total = hmm_tables(x, y, model)
+    return (f[:k, 1:, 1:] * b[:k, 1:, 1:]).sum(0) / total
 
 
 def _gaps_of(model: PosteriorModel):

@@ -14,6 +14,7 @@ from pairalign.base.error_types import CapacityError
 from pairalign.base.native import library
 from pairalign.engines.cpu.cpu_engine import READ_AHEAD_BYTES, instruction_set_of
 from pairalign.engines.cpu.native_structs import CANCELLED, NO_MEMORY
+from pairalign.scoring.posterior_bounds import growth_bits
 from pairalign.scoring.posterior_models import CODES, MOST_MATCH_STATES, PosteriorModel
 from pairalign.sequences.sets import SequenceSet
 
@@ -39,7 +40,12 @@ class NativeModel(ctypes.Structure):
         ("gap_open", c_double),
         ("gap_extend", c_double),
         ("match_states", c_int32),
+        ("growth", c_int32),
     )
+
+
+_UNSOUND = 6
+"""What ``pairalign_posteriors`` returns where no arithmetic gives probabilities."""
 
 
 class NativePairs(ctypes.Structure):
@@ -264,6 +270,7 @@ class PosteriorEngine:
             raise CapacityError("out of memory for the posteriors of pairs; allow fewer threads")
         if status == CANCELLED:
             raise InterruptedError("cancelled")
+        assert status != _UNSOUND, "posteriors of a row add up to more than 1"
         assert not status, status
         try:
             return _take(result, queries, targets)
@@ -327,7 +334,10 @@ def _entries_of(places: npt.NDArray[np.int64], found: SparsePosteriors) -> Nativ
 
 
 def _native_model(model: PosteriorModel) -> NativeModel:
-    native = NativeModel(match_states=model.match_states)
+    growth = growth_bits(model)
+    most = library.pairalign_posterior_most_growth()
+    assert growth <= most, f"values of this model grow by {growth} bits, kernels hold {most}"
+    native = NativeModel(match_states=model.match_states, growth=growth)
     for field in fields(model):
         value = getattr(model, field.name)
         if isinstance(value, np.ndarray):

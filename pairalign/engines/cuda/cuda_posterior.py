@@ -39,6 +39,7 @@ from pairalign.engines.cuda.posterior_plan import (
     plan_pairs,
     strips_of,
 )
+from pairalign.scoring.posterior_bounds import growth_bits
 from pairalign.scoring.posterior_models import PosteriorModel
 from pairalign.sequences.sets import SequenceSet
 
@@ -393,4 +394,5 @@ def _numbers_of(model: PosteriorModel, threshold: float, kernel: Kernel) -> npt.
         numbers[field.name] = np.ravel(getattr(model, field.name))
     least = float(np.float32(threshold))  # as the CPU's kernels are told
     numbers["threshold"] = 2.0 * least * least
+    numbers["growth"] = growth_bits(model)
     return numbers

@@ -102,7 +102,7 @@ class Kernel:
             else (field.name, number)
             for field in fields(PosteriorModel)
         ]
-        return np.dtype([*layout, ("threshold", number)])
+        return np.dtype([*layout, ("threshold", number), ("growth", number)])
 
     @property
     def state(self) -> int:
