@@ -149,7 +149,7 @@ private:
         }
     }
 
-    Triangle triangle_;
+    Triangle<double> triangle_;
     std::vector<double> sizes_;            // of each label: sequences
     std::vector<double> row_, other_row_;  // of each place
     std::vector<double> bounds_;           // of each label

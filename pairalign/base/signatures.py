@@ -136,6 +136,7 @@ SIGNATURES = {
     # cpu/posterior/posterior.cpp
     "posterior_bytes": "int32*3 -> int64",
     "posterior_free": "pointer -> none",
+    "posterior_most_growth": "-> int32",
     "posterior_offsets": "pointer*2 -> none",
     "posterior_take": "pointer*5 -> none",
     "posteriors": "pointer*2 double int32*2 text pointer*2 -> int32",
@@ -192,6 +193,8 @@ SIGNATURES = {
     "text_write_to": "pointer int32 pointer -> int32",
     # cpu/ties/ties.h
     "count_ties": "pointer*2 int32 text pointer -> int32",
+    # cpu/trees/average_clusters.cpp
+    "average_clusters": "int64 pointer int64*3 pointer -> int32",
     # cpu/trees/linkage.cpp
     "linkage": "int32 int64 pointer*3 -> int32",
 }

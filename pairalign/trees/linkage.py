@@ -16,6 +16,9 @@ its ``"complete"``. Sequences that are said to be equal are joined before all ot
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import numpy.typing as npt
 
@@ -25,6 +28,7 @@ from pairalign.base.native import library
 _METHODS = {"upgma": 0, "mixed": 1, "complete": 2}
 
 _linkage = library.pairalign_linkage
+_average_clusters = library.pairalign_average_clusters
 
 
 def cluster(
@@ -75,6 +79,68 @@ def cluster(
     ):
         raise MemoryError(f"the tree of {count:,} sequences needs 8 bytes a pair")
     return linkage
+
+
+def average_clusters(parts: Int32s, wholes: Int32s, count: int, farthest: Fraction) -> Int32s:
+    """Return the first sequence of each one's cluster by average linkage, exactly.
+
+    Parameters
+    ----------
+    parts, wholes : ndarray of int32, shape (n(n-1)/2,)
+        The distance of each pair is ``part / whole``, 0 to 1.
+    count : int
+        Sequences, n.
+    farthest : Fraction
+        The largest mean distance of two clusters that are joined.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+
+    Raises
+    ------
+    MemoryError
+        There are no 8 bytes for each pair.
+
+    Notes
+    -----
+    Distances become whole numbers of a unit that all `wholes` divide. Where there is none so that
+    sums fit 62 bits, the unit is the smallest power of two with which they do, and distances are
+    rounded down.
+    """
+    assert count >= 2
+    assert len(parts) == len(wholes) == count * (count - 1) // 2
+    most = (1 << 62) // len(parts)
+    kinds = np.unique(wholes)
+    unit = 1
+    for one in kinds.tolist():
+        unit = math.lcm(unit, one)
+        if unit > most:
+            break
+    if unit <= most:
+        distances = unit // wholes.astype(np.int64)
+        distances *= parts
+    else:
+        bits = most.bit_length() - 1
+        unit = 1 << bits
+        high, rest = np.divmod(parts.astype(np.int64) << min(bits, 31), wholes)
+        more = max(bits - 31, 0)
+        distances = (high << more) + (rest << more) // wholes
+    limit = farthest * unit
+    whole = math.floor(limit)
+    firsts = np.empty(count, np.int32)
+    distances = np.ascontiguousarray(distances, np.int64)
+    part = limit - whole
+    if _average_clusters(
+        count,
+        distances.ctypes.data,
+        whole,
+        part.numerator,
+        part.denominator,
+        firsts.ctypes.data,
+    ):
+        raise MemoryError(f"average linkage of {count:,} sequences needs 8 bytes a pair")
+    return firsts
 
 
 def cut_tree(tree: npt.NDArray[np.float64], farthest: float) -> Int32s:

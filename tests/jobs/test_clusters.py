@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import run
+from conftest import examples
 from family_sets import families
 from plain_clusters import Partition, canonical, plain_clusters, plain_values, reference_runs
 
@@ -76,6 +77,30 @@ def test_average_linkage_as_the_plain_implementation() -> None:
                 sequences, values, "average", Fraction(least), Fraction(cover)
             )
             assert partition(found) == expected
+
+
+def test_average_linkage_is_exact_where_means_are_equal_or_just_reach_the_threshold() -> None:
+    """Short sequences, whose identities are few fractions."""
+    random = np.random.default_rng(4)
+    joined = 0
+    for _ in range(examples(120)):
+        texts = dict.fromkeys(
+            "".join(random.choice(list("CGT"), random.integers(3, 7))) for _ in range(7)
+        )
+        sequences = {f"s{k}": text for k, text in enumerate(texts)}
+        least = Fraction(int(random.integers(1, 4)), int(random.integers(4, 7)))
+        values = plain_values(sequences, make_scoring(DNA), "shorter")
+        found = cluster(
+            SequenceSet.from_strings(sequences, alphabet=DNA),
+            min_identity=least,
+            identity_of="shorter",
+            linkage="average",
+            device="cpu",
+        )
+        expected = plain_clusters(sequences, values, "average", least, Fraction(0))
+        assert partition(found) == expected, (sequences, least)
+        joined += any(2 < len(one) < len(sequences) for one in expected)
+    assert joined > 5
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)

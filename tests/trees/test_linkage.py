@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from pairalign.base.choices import TREE_METHODS
 from pairalign.cli.main import main
 from pairalign.jobs.distances.guide_tree import build_tree
 from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
-from pairalign.trees.linkage import cluster
+from pairalign.trees.linkage import average_clusters, cluster
 from pairalign.trees.tree import GuideTree
 
 JOINING = ("upgma", "mixed")
@@ -166,3 +167,19 @@ def test_nothing_but_ties() -> None:
     for method in JOINING:
         merges = cluster(values, np.arange(count, dtype=np.int32), method)
         assert math.isclose(merges[:, 2].sum(), 0.5 * (count - 1))
+
+
+def test_average_clusters_of_fractions_without_a_common_unit() -> None:
+    """Wholes that no unit is a multiple of: rounded down, by far less than means differ here."""
+    random = np.random.default_rng(3)
+    count = 30
+    wholes = random.integers(10**6, 2**31 - 1, count * (count - 1) // 2).astype(np.int32)
+    parts = (random.random(len(wholes)) * wholes).astype(np.int32)
+    hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
+    tree = hierarchy.linkage(parts / wholes, "average")
+    for farthest in (Fraction(1, 5), Fraction(3, 7), Fraction(1, 2), Fraction(1)):
+        found = average_clusters(parts, wholes, count, farthest)
+        labels = hierarchy.fcluster(tree, float(farthest), "distance")
+        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+        assert (found == first[inverse]).all()
+    assert average_clusters(parts, wholes, count, Fraction(0)).tolist() == list(range(count))

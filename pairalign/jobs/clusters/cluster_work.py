@@ -28,9 +28,9 @@ from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 from pairalign.statistics.significance import EvalueFilter
-from pairalign.trees.distance_matrix import number_of_pairs
+from pairalign.trees.distance_matrix import first_place, number_of_pairs
+from pairalign.trees.linkage import average_clusters, cut_tree
 from pairalign.trees.linkage import cluster as join_closest
-from pairalign.trees.linkage import cut_tree
 
 if TYPE_CHECKING:
     from pairalign.jobs.stages.threshold_engine import Steps
@@ -38,10 +38,9 @@ if TYPE_CHECKING:
 
 Mask = npt.NDArray[np.bool_]
 
-_TRIANGLE_METHODS = {"complete": "complete", "average": "upgma"}
 _TRIANGLE_PAIR_BYTES = PAIR_BYTES + 8  # and the doubles of the linkage
+_AVERAGE_PAIR_BYTES = 40  # of two counts, what is sorted of them, whole distances and their sums
 _TOO_FAR = 2.0  # the distance of pairs that complete linkage must not join
-_ROUNDING = 1e-6  # distances are float32
 _MEDOID_PLACES = 9  # sums of identities that agree so far are equal
 _LISTED_PAIRS = 1 << 20  # at a time
 
@@ -91,8 +90,10 @@ class ClusterWork:
             leaders = np.zeros(1, np.int32)
         elif (leaders_of_copies := self._cluster_distinct()) is not None:
             leaders = leaders_of_copies
-        elif self.linkage in _TRIANGLE_METHODS:
+        elif self.linkage == "complete":
             leaders = self._join_closest(kept)
+        elif self.linkage == "average":
+            leaders = self._join_by_means(kept)
         elif (leaders_by_bound := self._align_best_first()) is not None:
             leaders = leaders_by_bound
         elif self.ranks is not None:
@@ -107,7 +108,7 @@ class ClusterWork:
     def _cluster_distinct(self) -> Int32s | None:
         """Cluster one of all copies each; None where a copy is no more than another sequence."""
         is_plain = self.known is None and self.ranks is None and not self.keep_edges
-        if not is_plain or self.linkage in _TRIANGLE_METHODS:
+        if not is_plain or self.linkage in ("complete", "average"):
             return None
         groups = group_copies(self.sequences)
         if groups is None:
@@ -194,25 +195,39 @@ class ClusterWork:
         return places[clustering.leaders()[ranks]]
 
     def _join_closest(self, kept: list[Alignments] | None) -> Int32s:
-        """Cluster by distances: complete linkage needs those of pairs that pass, average all."""
-        count, is_complete = len(self.sequences), self.linkage == "complete"
-        limit = self.resources.memory_bytes
-        memory = bytes_beside_distances(count, limit, _TRIANGLE_PAIR_BYTES)
-        resources = replace(self.resources, memory=memory)
-        condensed = np.full(number_of_pairs(count), _TOO_FAR if is_complete else 1.0, np.float32)
-        wanted = self.thresholds
-        if not is_complete:
-            wanted = replace(wanted, min_identity=Fraction(0))
-        for found in self._passing(wanted, resources):
+        """Cluster by complete linkage, by the distances of the pairs that pass."""
+        count = len(self.sequences)
+        resources = self._resources_beside(_TRIANGLE_PAIR_BYTES)
+        condensed = np.full(number_of_pairs(count), _TOO_FAR, np.float32)
+        for found in self._passing(self.thresholds, resources):
             parts, wholes = self.thresholds.count_identity(found)
             place_in_triangle(found.query, found.target, 1 - parts / wholes, count, condensed)
             if kept is not None:
-                passing = found if is_complete else found.take(self.thresholds.passing(found))
+                kept.append(found.without(cigar=True))
+        tree = join_closest(condensed, np.arange(count, dtype=np.int32), "complete")
+        return cut_tree(tree, 1.0)
+
+    def _join_by_means(self, kept: list[Alignments] | None) -> Int32s:
+        """Cluster by average linkage, by the distances of all pairs, as fractions."""
+        count = len(self.sequences)
+        resources = self._resources_beside(_AVERAGE_PAIR_BYTES)
+        apart, columns = np.ones((2, number_of_pairs(count)), np.int32)
+        starts = np.array([first_place(row, count) for row in range(count)])
+        for found in self._passing(replace(self.thresholds, min_identity=Fraction(0)), resources):
+            parts, wholes = self.thresholds.count_identity(found)
+            places = starts[found.query] + found.target - found.query - 1
+            columns[places] = np.maximum(wholes, 1)  # nothing is aligned: an identity of 0
+            apart[places] = columns[places] - parts
+            if kept is not None:
+                passing = found.take(self.thresholds.passing(found))
                 kept.append(passing.without(cigar=True))
-        method = _TRIANGLE_METHODS[self.linkage]
-        tree = join_closest(condensed, np.arange(count, dtype=np.int32), method)
-        farthest = 1.0 if is_complete else float(1 - self.thresholds.min_identity) + _ROUNDING
-        return cut_tree(tree, farthest)
+        return average_clusters(apart, columns, count, 1 - self.thresholds.min_identity)
+
+    def _resources_beside(self, pair_bytes: int) -> Resources:
+        """Return what aligning may use beside what is held of each pair."""
+        count, limit = len(self.sequences), self.resources.memory_bytes
+        memory = bytes_beside_distances(count, limit, pair_bytes)
+        return replace(self.resources, memory=memory)
 
     @property
     def _detail(self) -> Detail:
