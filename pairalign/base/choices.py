@@ -203,9 +203,9 @@ MEASURE_SUMMARIES = {
     "identity": "1 - matches by alignment length, gaps counted",
     "identity-aligned": "1 - matches by columns without gaps",
     "identity-shorter": "1 - matches by length of the shorter sequence",
-    "identity-unambiguous": "1 - matches by columns without N, X and other ambiguous residues",
-    "kimura": "Kimura's protein correction",
-    "jukes-cantor": "Jukes and Cantor, DNA",
+    "identity-unambiguous": "1 - matches by columns of unambiguous residues: no gaps, N, X",
+    "kimura": "Kimura's protein correction, without X",
+    "jukes-cantor": "Jukes and Cantor, DNA, without N",
     "kimura-2p": "Kimura's two parameters, DNA",
     "score": "1 - score by mean score of each with itself",
 }

@@ -57,7 +57,7 @@ from pairalign.jobs.distances.guide_tree import (
     check_method,
     check_tree_memory,
 )
-from pairalign.jobs.distances.measures import find_measure
+from pairalign.jobs.distances.measures import ambiguous_message, find_measure
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring, rules_of, scoring_request
 from pairalign.jobs.run.run_request import RunRequest
@@ -343,6 +343,9 @@ def _measure(
     report: _Report,
 ) -> AnyDistances:
     """Compute the distances of all pairs, and report on it."""
+    message = ambiguous_message(find_measure(request.measure), problem)
+    if message is not None:
+        log.warning("%s", message)
     if request.circular:
         return _measure_circles(asked, request, problem, report)
     measure = find_measure(request.measure)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from commands import run
 from samples import random_distances
 from strategies import MODES, random_sequences
 
@@ -55,19 +58,21 @@ def formula(measure: str, a: pairalign.Alignment, own: np.ndarray) -> float:
             transition += {x, y} in TRANSITIONS
             transversion += {x, y} not in TRANSITIONS
     pairs = sum("-" not in column for column in shown)
-    p = 1 - matches / pairs if pairs else 1.0
+    aligned = 1 - matches / pairs if pairs else 1.0
+    unambiguous = sum(not {*column} & {*ambiguous, "-"} for column in shown)
+    p = 1 - matches / unambiguous if unambiguous else 1.0
 
     def minus_log(value: float) -> float:
         return -math.log(value) if value > 0 else math.inf
 
     if measure == "identity-aligned":
-        return p
+        return aligned
     if measure == "identity":
         return 1 - matches / columns if columns else 1.0
     if measure == "identity-shorter":
         return 1 - matches / min(len(a.query), len(a.target))
-    if measure == "identity-unambiguous":  # these sequences have no ambiguous residues
-        return 1 - matches / columns if columns else 1.0
+    if measure == "identity-unambiguous":
+        return p
     if measure == "kimura":
         return min(minus_log(1 - p - 0.2 * p * p), SATURATED)
     if measure == "jukes-cantor":
@@ -110,6 +115,68 @@ def test_known_values() -> None:
     }
     for measure, value in expected.items():
         assert pairalign.distance(sequences, measure=measure)[0, 1] == pytest.approx(value)
+
+
+@pytest.fixture
+def masked() -> dict[str, str]:
+    """A copy, and one with substitutions, of which a third is N in runs; and single Rs."""
+    rng = np.random.default_rng(8)
+    whole = rng.choice(list("ACGT"), 240)
+    changed = whole.copy()
+    changed[[7, 150, 233]] = "A"
+    rows = {"whole": whole, "copy": whole.copy(), "changed": changed}
+    for name in ("copy", "changed"):
+        rows[name][40:120] = "N"
+        rows[name][[12, 200]] = "R"
+    return {name: "".join(row) for name, row in rows.items()}
+
+
+@pytest.mark.parametrize(
+    ("measure", "copy"),
+    [("identity-unambiguous", 0.0), ("jukes-cantor", 0.0), ("kimura-2p", 0.0)],
+)
+def test_n_is_no_difference(measure: str, copy: float, masked: dict[str, str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = pairalign.distance(masked, measure=measure)
+    assert found[0, 1] == copy
+    known = [k for k in range(240) if masked["changed"][k] in "ACGT"]
+    p = sum(masked["whole"][k] != masked["changed"][k] for k in known) / len(known)
+    assert 0 < p < 0.02
+    assert found[0, 2] == pytest.approx(p, rel=0.05)  # a correction is small here
+    if measure == "jukes-cantor":  # ape: dist.dna(x, "JC69", pairwise.deletion = TRUE)
+        assert found[0, 2] == pytest.approx(-0.75 * math.log(1 - 4 / 3 * p), abs=1e-7)
+
+
+@pytest.mark.parametrize("options", [{}, {"circular": True}, {"strand": "both"}])
+def test_n_is_no_difference_of_circles_and_strands(
+    options: dict[str, Any], masked: dict[str, str]
+) -> None:
+    found = pairalign.distance(masked, measure="jukes-cantor", **options)
+    assert found[0, 1] == 0
+    both = pairalign.distance([masked["whole"]], [masked["copy"]], measure="jukes-cantor")
+    assert both.values.tolist() == [[0.0]]
+
+
+def test_kimura_leaves_out_x() -> None:
+    """As PHYLIP's protdist does."""
+    rows = {"a": "MKVLAAGIVGERTYPLKQWE", "b": "MKVXXXGIVGERTYPLKQWD"}
+    p = 1 / 17
+    found = pairalign.distance(rows, measure="kimura")[0, 1]
+    assert found == pytest.approx(-math.log(1 - p - 0.2 * p * p))
+
+
+@pytest.mark.parametrize("measure", ["identity", "identity-aligned", "identity-shorter", "score"])
+def test_measures_that_count_n_say_so(measure: str, masked: dict[str, str], tmp_path: Path) -> None:
+    expected = f"2 of 3 sequences have more than 5% N .*, which {measure} counts as differences"
+    with pytest.warns(UserWarning, match=expected):
+        found = pairalign.distance(masked, measure=measure)
+    assert found[0, 1] > 0.3
+    (tmp_path / "in.fa").write_text("".join(f">{n}\n{s}\n" for n, s in masked.items()))
+    done = run("distance", "in.fa", "-o", "x.tsv", "--measure", measure, cwd=tmp_path)
+    assert re.search(expected, done.stderr.decode())
+    done = run("tree", "in.fa", "-o", "x.nwk", "--measure", measure, cwd=tmp_path)
+    assert re.search(expected, done.stderr.decode())
 
 
 @pytest.mark.parametrize("mode", MODES)

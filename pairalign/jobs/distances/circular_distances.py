@@ -51,7 +51,8 @@ def measure_circular(
     own = self_scores(sequences, problem.scoring)
     rows, columns = np.triu_indices(count, 1)
     pairs = sequences.order[rows], sequences.order[columns]
-    detail = max(measure.detail, Detail.STATS)
+    needed = measure.detail_of(problem)
+    detail = max(needed, Detail.STATS)
     with show_progress(len(rows), resources.progress, "pairs") as meter:
         done = 0
         for part in align_circular(
@@ -60,7 +61,7 @@ def measure_circular(
             found, stop = part.found, done + len(part.reversed)
             query, target = (one[done:stop] for one in pairs)
             shown = found
-            if measure.detail < Detail.CIGAR:  # a rotation is as long, and scores as much
+            if needed < Detail.CIGAR:  # a rotation is as long, and scores as much
                 shown = replace(
                     found, queries=sequences, targets=sequences, query=query, target=target
                 )

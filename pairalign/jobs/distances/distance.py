@@ -29,6 +29,7 @@ from pairalign.jobs.distances.distinct_distances import distinct_run
 from pairalign.jobs.distances.group_membership import BY_FILE_RULES, GroupBy, find_groups
 from pairalign.jobs.distances.measures import (
     Measure,
+    ambiguous_message,
     check_alphabet,
     check_sets,
     find_measure,
@@ -91,7 +92,7 @@ def plan_distances(
         See `AlignmentJob`.
     """
     sequences, measure = problem.queries, find_measure(request.measure)
-    run = replace(run, detail=measure.detail)
+    run = replace(run, detail=measure.detail_of(problem))
     if request.is_of_receptors:
         check_on_cores(run.resources)
         run = replace(run, procedure=ReceptorProcedure())
@@ -282,8 +283,8 @@ def distance(
     Notes
     -----
     Memory: 4 bytes a pair, 0.7 GB for 18,282 sequences, besides what aligning takes. Time is that
-    of the alignments; only ``kimura-2p`` needs the alignments themselves, ``score`` not even
-    counts.
+    of the alignments; ``kimura-2p``, and what leaves out N and X, need the alignments themselves,
+    ``score`` not even counts.
 
     Examples
     --------
@@ -325,6 +326,9 @@ def distance(
     if asked.has_limit:
         return find_near(asked, problem, resources)
     chosen = find_measure(asked.measure)
+    message = ambiguous_message(chosen, problem)
+    if message is not None:
+        warnings.warn(message, stacklevel=2)
     if asked.circular:
         both = asked.strand == "both"
         found, _ = measure_circular(problem, chosen, both_strands=both, resources=resources)
@@ -363,7 +367,7 @@ def measure_run(
     Parameters
     ----------
     run : AlignmentJob
-        Wants at least ``measure.detail`` and all pairs.
+        Wants at least ``measure.detail_of(problem)`` and all pairs.
     measure : Measure
     known : DistanceMatrix, optional
         Of the first sequences of one set, whose pairs the run leaves out.
@@ -377,7 +381,7 @@ def measure_run(
     CapacityError
         There is not enough memory for the distances.
     """
-    assert run.want.detail >= measure.detail
+    assert run.want.detail >= measure.detail_of(run.problem)
     sequences, targets = run.queries, run.targets
     count, others = len(sequences), None if targets is None else len(targets)
     check_alphabet(measure, sequences)

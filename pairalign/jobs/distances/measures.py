@@ -1,13 +1,12 @@
 """How an alignment becomes a distance.
 
-How each measure is defined is in `MEASURES`; with ``matches``
-and ``mismatches`` counted over the columns without gaps, and ``p = mismatches / (matches +
-mismatches)``:
+How each measure is defined is in `MEASURES`; ``p`` is the share of mismatches among the columns of
+two unambiguous residues:
 
 ======================  =================================================================
 identity                ``1 - matches / columns``, gaps counted in ``columns``
-identity-aligned        ``p``
-identity-unambiguous    ``1 - matches / (columns without an ambiguous residue)``
+identity-aligned        ``1 - matches / columns of two residues``
+identity-unambiguous    ``p``
 identity-shorter        ``1 - matches / (residues of the shorter sequence)``
 kimura                  ``-ln(1 - p - p*p/5)``, proteins
 jukes-cantor            ``-3/4 ln(1 - 4/3 p)``, DNA
@@ -16,6 +15,9 @@ kimura-2p               ``-1/2 ln((1 - 2P - Q) sqrt(1 - 2Q))``, P transitions an
 score                   ``1 - 2 S(a,b) / (S(a,a) + S(b,b))``, with the scores S
 tcrdist                 `pairalign.engines.cpu.tcrdist`, of receptors
 ======================  =================================================================
+
+An ambiguous residue (X; of DNA N, R and others) matches nothing: the other identities count it as a
+difference, ``score`` as the matrix has it.
 
 Every value is finite: logarithms that are not defined, or exceed it, give `SATURATED`, and where
 nothing is aligned the distance is 1 for identities and scores, `SATURATED` for the others.
@@ -46,6 +48,9 @@ Doubles = npt.NDArray[np.float64]
 SATURATED = 5.0
 """The largest distance of the measures that take a logarithm: substitutions a site."""
 
+_MANY_AMBIGUOUS = 0.05
+"""Share of a sequence's residues from which on `ambiguous_message` speaks."""
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -56,11 +61,13 @@ class Measure:
     name, summary : str
         What ``--measure`` calls it, and a line about it.
     detail : Detail
-        What an engine must compute for it.
+        What an engine must compute for it; see `detail_of`.
     alphabet : Alphabet or None
         The only one that it is meant for.
     compute : callable
         Takes alignments, and the scores of each sequence with itself; returns the distances.
+    of_unambiguous : bool
+        Columns with an ambiguous residue do not count.
     """
 
     name: str
@@ -68,6 +75,12 @@ class Measure:
     detail: Detail
     alphabet: Alphabet | None
     compute: Callable[[Alignments, Doubles], Doubles]
+    of_unambiguous: bool = False
+
+    def detail_of(self, problem: Problem) -> Detail:
+        """Return what an engine must compute of a problem: CIGARs to leave columns out."""
+        ambiguous = self.of_unambiguous and any(_ambiguous_of(one).any() for one in problem.sets)
+        return Detail.CIGAR if ambiguous else self.detail
 
     @property
     def farthest(self) -> float:
@@ -105,6 +118,22 @@ def check_sets(problem: Problem) -> None:
         check_names(one.names, one.source, least)
 
 
+def ambiguous_message(measure: Measure, problem: Problem) -> str | None:
+    """Say that a measure takes many ambiguous residues for differences; None: it does not."""
+    if measure.of_unambiguous or measure.name in RECEPTOR_MEASURES or measure.name == "kimura-2p":
+        return None
+    sets = problem.sets
+    many = sum(int((_ambiguous_of(one) > _MANY_AMBIGUOUS * one.lengths).sum()) for one in sets)
+    if not many:
+        return None
+    of_dna = problem.queries.alphabet == DNA
+    residues, others = ("N and the like", "jukes-cantor") if of_dna else ("X", "kimura")
+    return (
+        f"{many:,} of {sum(map(len, sets)):,} sequences have more than 5% {residues}, which "
+        f"{measure.name} counts as differences; identity-unambiguous and {others} leave them out"
+    )
+
+
 def self_scores(sequences: SequenceSet, scoring: Scoring) -> Doubles:
     """Raw score of each sequence aligned with itself without gaps, float64 of shape (n,).
 
@@ -128,6 +157,12 @@ def own_scores_of(problem: Problem) -> Doubles:
     return np.concatenate((own, self_scores(problem.others, problem.scoring)))
 
 
+def _ambiguous_of(sequences: SequenceSet) -> npt.NDArray[np.int64]:
+    """Return how many residues of each sequence are ambiguous, int64 of shape (n,)."""
+    are_ambiguous = (sequences.codes >= sequences.alphabet.unambiguous).astype(np.int64)
+    return np.add.reduceat(are_ambiguous, sequences.offsets[:-1])
+
+
 def _divide(part: Doubles, whole: Doubles) -> Doubles:
     """Quotients; 0 where there is nothing."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
@@ -142,9 +177,12 @@ def _identity_aligned(alignments: Alignments, own: Doubles) -> Doubles:
 
 
 def _identity_unambiguous(alignments: Alignments, own: Doubles) -> Doubles:
+    if alignments.cigar is None:  # no residue is ambiguous: `Measure.detail_of`
+        return _identity_aligned(alignments, own)
     assert alignments.matches is not None
-    unambiguous = alignments.field("columns") - count_ambiguous(alignments)
-    return 1 - _divide(alignments.matches.astype(np.float64), unambiguous.astype(np.float64))
+    assert alignments.mismatches is not None
+    columns = alignments.matches + alignments.mismatches - count_ambiguous(alignments)
+    return 1 - _divide(alignments.matches.astype(np.float64), columns.astype(np.float64))
 
 
 def _identity_shorter(alignments: Alignments, own: Doubles) -> Doubles:
@@ -159,12 +197,12 @@ def _minus_log(inside: Doubles) -> Doubles:
 
 
 def _kimura(alignments: Alignments, own: Doubles) -> Doubles:
-    p = _identity_aligned(alignments, own)
+    p = _identity_unambiguous(alignments, own)
     return np.minimum(_minus_log(1 - p - p * p / 5), SATURATED)
 
 
 def _jukes_cantor(alignments: Alignments, own: Doubles) -> Doubles:
-    p = _identity_aligned(alignments, own)
+    p = _identity_unambiguous(alignments, own)
     return np.minimum(0.75 * _minus_log(1 - 4 / 3 * p), SATURATED)
 
 
@@ -185,13 +223,17 @@ def _raw_score(alignments: Alignments, own: Doubles) -> Doubles:
     return alignments.raw_score.astype(np.float64)
 
 
+_OF_UNAMBIGUOUS = ("identity-unambiguous", "kimura", "jukes-cantor")
+
 MEASURES: dict[str, Measure] = {
-    name: Measure(name, MEASURE_SUMMARIES[name], detail, alphabet, of_alignments)
+    name: Measure(
+        name, MEASURE_SUMMARIES[name], detail, alphabet, of_alignments, name in _OF_UNAMBIGUOUS
+    )
     for name, detail, alphabet, of_alignments in (
         ("identity", Detail.STATS, None, _identity),
         ("identity-aligned", Detail.STATS, None, _identity_aligned),
         ("identity-shorter", Detail.STATS, None, _identity_shorter),
-        ("identity-unambiguous", Detail.CIGAR, None, _identity_unambiguous),
+        ("identity-unambiguous", Detail.STATS, None, _identity_unambiguous),
         ("kimura", Detail.STATS, PROTEIN, _kimura),
         ("jukes-cantor", Detail.STATS, DNA, _jukes_cantor),
         ("kimura-2p", Detail.CIGAR, DNA, _kimura_2p),

@@ -157,7 +157,7 @@ def _means(
     count = len(groups.names)
     sums, counts = np.zeros(number_of_pairs(count)), np.zeros(number_of_pairs(count), np.int64)
     if len(matched):
-        run = RunRequest(detail=measure.detail, resources=resources)
+        run = RunRequest(detail=measure.detail_of(problem), resources=resources)
         job = plan_alignment(AlignRequest(pairs=matched), problem, run).job
         own_scores = own_scores_of(problem)
         starts = np.array([first_place(row, count) for row in range(count)])

@@ -48,7 +48,7 @@ def count_transitions(alignments: Alignments) -> tuple[Int64s, Int64s]:
 
 
 def count_ambiguous(alignments: Alignments) -> Int64s:
-    """Count the columns of each pair that have an ambiguous residue, opposite anything.
+    """Count the columns of two residues of each pair, of which one is ambiguous.
 
     Parameters
     ----------
@@ -63,14 +63,9 @@ def count_ambiguous(alignments: Alignments) -> Int64s:
     counts = np.zeros(len(alignments), np.int64)
     for part in _parts(alignments):
         runs = _Runs(alignments[part])
-        for operation in (MISMATCH, INSERTION, DELETION):  # matches are of unambiguous residues
-            owner, query, target = runs.columns(operation)
-            ambiguous = np.zeros(len(owner), np.bool_)
-            if operation != DELETION:
-                ambiguous |= query >= unambiguous
-            if operation != INSERTION:
-                ambiguous |= target >= unambiguous
-            counts[part] += runs.count(owner[ambiguous])
+        owner, query, target = runs.columns(MISMATCH)  # matches are of unambiguous residues
+        ambiguous = (query >= unambiguous) | (target >= unambiguous)
+        counts[part] = runs.count(owner[ambiguous])
     return counts
 
 
