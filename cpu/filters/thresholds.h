@@ -53,8 +53,14 @@ using Wide = __int128;
 
 constexpr int64_t NO_BOUND = std::numeric_limits<int64_t>::min();
 
+// A quotient as 64 bits; one that is beyond any count or score stays so: sums with those fit.
+inline int64_t as_count(Wide quotient) {
+    constexpr Wide MOST = Wide{1} << 61;
+    return static_cast<int64_t>(std::min(std::max(quotient, -MOST), MOST));
+}
+
 // The least integer that is not less than a / b, b > 0.
-inline int64_t divide_up(Wide a, Wide b) { return static_cast<int64_t>(a >= 0 ? (a + b - 1) / b : a / b); }
+inline int64_t divide_up(Wide a, Wide b) { return as_count(a >= 0 ? (a + b - 1) / b : a / b); }
 
 // Whether sequences of so many residues are alike enough in length.
 inline bool fit_in_length(const pairalign_thresholds& t, int64_t a, int64_t b) {
@@ -109,7 +115,7 @@ inline int64_t least_whole(const pairalign_thresholds& t, int32_t query, int32_t
 
 // The most mismatches and gaps that identity OF_MBL lets an alignment have.
 inline int64_t most_differences(const pairalign_thresholds& t, int32_t longer) {
-    return static_cast<int64_t>(Wide{t.identity_whole - t.identity} * longer / t.identity_whole);
+    return as_count(Wide{t.identity_whole - t.identity} * longer / t.identity_whole);
 }
 
 // The least number of matches of an alignment that passes, of sequences of so many residues.

@@ -56,11 +56,11 @@ inline SeedRule seed_rule(const pairalign_thresholds& t) {
 // The most errors of an alignment that passes, of sequences of so many residues.
 inline int64_t most_errors(const pairalign_thresholds& t, int32_t shorter, int32_t longer) {
     const Wide lost = t.identity_whole - t.identity;
-    const auto of_matches = static_cast<int64_t>(lost * shorter / t.identity);
+    const int64_t of_matches = as_count(lost * shorter / t.identity);
     switch (seed_rule(t)) {
         case SeedRule::ALL_COLUMNS:
-            return std::min(of_matches, static_cast<int64_t>(lost * (int64_t{shorter} + longer) /
-                                                             (t.identity_whole + t.identity)));
+            return std::min(of_matches,
+                            as_count(lost * (int64_t{shorter} + longer) / (t.identity_whole + t.identity)));
         case SeedRule::MATCHES:
             return int64_t{shorter} + longer - 2 * least_matches(t, longer, shorter);
         default:
@@ -73,7 +73,7 @@ inline int64_t most_errors_of(const pairalign_thresholds& t, int32_t length) {
     const Wide lost = t.identity_whole - t.identity;
     // MATCHES: n + m <= 2n / p of `mean`; of `longer` n + m - 2 p m <= 2n (1 - p), which is less.
     const int factor = seed_rule(t) == SeedRule::MATCHES ? 2 : 1;
-    return static_cast<int64_t>(factor * lost * length / t.identity);
+    return as_count(factor * lost * length / t.identity);
 }
 
 // The most residues of a sequence before the aligned part, or after it, of a pair whose longer one is known.

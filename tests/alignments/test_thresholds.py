@@ -157,6 +157,20 @@ def test_the_bytes_of_all_pairs(problem: Problem, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("identity_of", IDENTITIES)
+@pytest.mark.parametrize("least", [Fraction(1, 10**18), Fraction(3, 10**17), Fraction(1, 10**9)])
+def test_tiny_shares_lose_no_pair(mode: str, identity_of: str, least: Fraction) -> None:
+    """Quotients by them have more than 64 bits."""
+    sequences = relatives("dna", 5, 8, 200, 0.3)
+    options: dict[str, Any] = {"mode": mode, "device": "cpu"}
+    every = align(sequences, **options)
+    for share in ({"min_identity": least}, {"min_coverage": least}):
+        found = align(sequences, identity_of=identity_of, **share, **options)
+        assert_equal(found, expected(every, PairThresholds(identity_of=identity_of, **share), None))
+    assert np.count_nonzero(every.field("matches")) > 10
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("alphabet", ["dna", "protein"])
 @pytest.mark.parametrize(("rate", "share"), [(0.003, "90%"), (0.3, "90%"), (0.1, "70%")])
 def test_nearly_all_or_none_pass_of_longer_sequences(
