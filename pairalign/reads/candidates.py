@@ -61,6 +61,8 @@ class Candidates:
         That it took to find them; 0: they were there.
     seeds : Seeds or None
         What they were found by, where other pairs may overlap, too.
+    may_lack_strands : bool
+        A pair that is a candidate on one strand may score more on the other.
     """
 
     first: Int32s
@@ -69,6 +71,7 @@ class Candidates:
     source: str = "candidates"
     seconds: float = 0.0
     seeds: Seeds | None = None
+    may_lack_strands: bool = False
 
     @property
     def pairs(self) -> PairList:
@@ -94,6 +97,7 @@ class CandidateStrands:
     """
 
     def __init__(self, candidates: Candidates, reads: SequenceSet) -> None:
+        self.may_lack_strands = candidates.may_lack_strands
         self._sorted = {strand: candidates.sorted_on(strand, reads) for strand in (1, -1)}
 
     def mask_of(self, window: Window, strand: int) -> Mask:

@@ -98,10 +98,24 @@ class Scoring:
     @property
     def scores_strands_alike(self) -> bool:
         """Whether two bases score what their complements do."""
-        complement = self.alphabet.complement
-        return complement is None or np.array_equal(
-            self.matrix[np.ix_(complement, complement)], self.matrix
-        )
+        return self.unlike_complements is None
+
+    @property
+    def unlike_complements(self) -> tuple[tuple[str, str], tuple[str, str]] | None:
+        """The first two bases and their score, and their complements and theirs, that differ."""
+        complement, letters = self.alphabet.complement, self.alphabet.letters
+        if complement is None:
+            return None
+        turned = self.matrix[np.ix_(complement, complement)]
+        for a, b in np.argwhere(turned != self.matrix)[:1].tolist():
+            return (
+                (letters[a] + letters[b], self.format_score(int(self.matrix[a, b]))),
+                (
+                    letters[complement[a]] + letters[complement[b]],
+                    self.format_score(int(turned[a, b])),
+                ),
+            )
+        return None
 
     def score_bounds(self, rows: int, columns: int) -> tuple[int, int]:
         """Bound every value H(i, j) of the matrix of two sequences.

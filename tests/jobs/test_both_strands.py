@@ -330,6 +330,31 @@ def test_refused() -> None:
         pairalign.align(["ACGT", "ACGT"], scoring=scoring, strand="both")
 
 
+@pytest.mark.parametrize(
+    "job",
+    [
+        lambda reads, **options: pairalign.align(reads, strand="both", **options),
+        lambda reads, **options: pairalign.align(reads, reads, strand="both", **options),
+        lambda reads, **options: pairalign.distance(reads, strand="both", **options),
+        lambda reads, **options: pairalign.distance(reads, strand="both", circular=True, **options),
+        lambda reads, **options: pairalign.cluster(
+            reads, strand="both", min_identity=0.9, **options
+        ),
+        lambda reads, **options: pairalign.rotate(reads, to="a", strand="both", **options),
+        lambda reads, matrix: pairalign.overlap(reads, scoring=str(matrix)),
+    ],
+)
+def test_a_matrix_that_complementing_changes(job: Any, tmp_path: Path) -> None:
+    """AAA with TTTTT scored 3 or 9, by which of them was turned."""
+    rows = "   A  C  G  T  N\nA  5 -3 -1 -4 -2\nC -3  2 -2 -1 -2\n"
+    rows += "G -1 -2  4 -3 -2\nT -4 -1 -3  1 -2\nN -2 -2 -2 -2 -2\n"
+    (tmp_path / "m.mat").write_text(rows)
+    reads = {"a": GENOME[:90], "t": GENOME[40:160]}
+    expected = "strand both: AA scores 5 and TT, its complement, 1: the score would depend"
+    with pytest.raises(ScoringError, match=expected):
+        job(pairalign.SequenceSet.from_strings(reads, alphabet="dna"), matrix=tmp_path / "m.mat")
+
+
 def test_the_other_strand_of_a_set() -> None:
     one = pairalign.SequenceSet.from_strings({"a": "ACGTN", "b": "RYK", "c": "A"}, alphabet="dna")
     other = reverse_complement_set(one)

@@ -69,6 +69,26 @@ def test_noisy_reads_lose_few_overlaps() -> None:
     assert found.stages["align"].alignments < len(reads) ** 2 / 4
 
 
+def test_the_weaker_strand_of_a_pair_is_no_overlap() -> None:
+    """Seeds are near each other on one strand, and the other scores more, though too unlike."""
+    reads = Path(__file__).parents[1] / "data" / "strands_of_seeds.fasta"
+    options = {
+        **{"preset": "ont", "mode": "local", "match": 1, "mismatch": -1, "gap_open": 2},
+        **{"gap_extend": 0, "min_overlap": 20, "min_identity": "0.64", "min_score": 20},
+        **{"alphabet": "dna", "device": "cpu"},
+    }
+    assert len(pairalign.overlap(reads, **options)) == 0
+    for strands in (False, True):
+        found = pairalign.overlap(reads, **options, candidates="seeds", all_strands=strands)
+        assert len(found) == 2 * strands
+
+
+def test_nothing_found_is_an_empty_table() -> None:
+    reads = {"a": GENOME[:300], "b": GENOME[900:1200]}
+    found = pairalign.overlap(reads, candidates="seeds", preset="hifi", device="cpu")
+    assert len(found) == len(found.kind) == len(found.alignments.strand) == 0
+
+
 def test_threads_and_instruction_sets_find_the_same() -> None:
     reads = SequenceSet.from_strings(noisy_reads())
     tables = [

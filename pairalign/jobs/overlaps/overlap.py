@@ -12,7 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pairalign.alignments.alignments import concatenate
+import numpy as np
+
+from pairalign.alignments.alignments import concatenate, no_alignments
+from pairalign.base.choices import STRANDS
 from pairalign.base.error_types import ScoringError, UsageError
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
@@ -30,6 +33,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, given_sequences, read_sets
 from pairalign.jobs.run.memory import bytes_of
+from pairalign.jobs.run.problem_checks import check_strand
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.jobs.run.stage_counts import Stages
@@ -141,7 +145,9 @@ def overlap(
     run = RunRequest(resources=call.resources)
     first, _ = read_sets(replace(given_sequences(reads, options), scoring=scoring))
     job = plan_overlap_job(asked, first, run, lambda said: warnings.warn(said, stacklevel=4))
-    found = concatenate(list(job.alignment))
+    nothing = no_alignments(first, None, job.alignment.scoring, Detail.CIGAR)
+    parts = list(job.alignment) or [replace(nothing, strand=np.empty(0, np.int8))]
+    found = concatenate(parts)
     return Overlaps(found, classify(found, job.preset.max_overhang), job.preset, job.stages)
 
 
@@ -175,6 +181,7 @@ def plan_overlap_job(
     if request.max_overhang is not None and plan.scoring.mode != "local":
         named = spelled("max_overhang"), spelled("mode", "local")
         raise UsageError(f"{named[0]} needs {named[1]}, but the mode is {plan.scoring.mode}")
+    check_strand(STRANDS[1], reads, plan.scoring)
     message = plan.scoring.replaced_message(reads)
     if message:
         warn(message)

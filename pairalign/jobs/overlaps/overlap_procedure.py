@@ -121,6 +121,7 @@ class OverlapProcedure:
                     aligner if has_suboptimal else None,
                     strands,
                     aligner if has_bands else None,
+                    self._open_opposite(job) if has_bands else None,
                     strand_filter,
                     job.window,
                 )
@@ -236,6 +237,15 @@ class OverlapProcedure:
             self._filters += opened
             found[name] = SharedFilter(opened[0], self.thresholds.min_raw_score)
         return found
+
+    def _open_opposite(self, job: PlannedJob) -> SuboptimalAligner | None:
+        """Open what aligns candidates on the strand that they are not of: without seeds there."""
+        assert self.candidates is not None
+        if not self.candidates.may_lack_strands:
+            return None
+        from pairalign.engines.cpu.suboptimal import SuboptimalAligner
+
+        return SuboptimalAligner(job.queries, job.queries, job.scoring, job.threads)
 
     def _open_aligner(self, job: PlannedJob) -> SuboptimalAligner:
         from pairalign.engines.cpu.suboptimal import SuboptimalAligner

@@ -112,7 +112,8 @@ def own_candidates(
         reads, scoring, word=word, least_seeds=points, least_score=score, threads=threads
     )
     seeds = Seeds(word, points, score) if score else None
-    return replace(_found_by(SEEDS, reads, table, started), seeds=seeds)
+    found = _found_by(SEEDS, reads, table, started)
+    return replace(found, seeds=seeds, may_lack_strands=True)
 
 
 def _own_seeds(reads: SequenceSet, thresholds: OverlapThresholds) -> tuple[int, int, int]:

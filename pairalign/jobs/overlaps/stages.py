@@ -156,6 +156,7 @@ class StagedEngine(WrappedEngine):
         suboptimal: SuboptimalAligner | None = None,
         candidates: CandidateStrands | None = None,
         bands: SuboptimalAligner | None = None,
+        opposite: SuboptimalAligner | None = None,
         strand_filter: StrandFilter | None = None,
         width: int = DEFAULT_WINDOW,
     ) -> None:
@@ -167,6 +168,7 @@ class StagedEngine(WrappedEngine):
         self._suboptimal = suboptimal
         self._candidates = candidates
         self._bands = bands
+        self._opposite = opposite
         self._strand_filter = strand_filter
         self._width = width
         self._least_by_end = self._find_least_by_end()
@@ -224,7 +226,7 @@ class StagedEngine(WrappedEngine):
         """Make a running `align` raise InterruptedError soon."""
         if self._filter is not None:
             self._filter.pair_filter.cancel()
-        for one in (self._suboptimal, self._bands):
+        for one in (self._suboptimal, self._bands, self._opposite):
             if one is not None:
                 one.cancel()
         super().cancel()
@@ -262,9 +264,40 @@ class StagedEngine(WrappedEngine):
             self._stages.count(ALIGN, 0, len(passed_too))
             parts[k], places[k] = part.take(passed_too), places[k][passed_too]
             rests[k] = rests[k][passed_too]
+        if self._candidates.may_lack_strands and not self._thresholds.all_strands:
+            for k, other in enumerate(reversed(windows)):
+                stays = self._stronger_than(other, parts[k], places[k])
+                parts[k], places[k], rests[k] = (
+                    parts[k].take(stays),
+                    places[k][stays],
+                    rests[k][stays],
+                )
         order = np.argsort(np.concatenate(places), kind="stable")
         layers = [self._begin_suboptimal(*one) for one in zip(parts, windows, rests, strict=True)]
         return _join([one.result() for one in layers], order)
+
+    def _stronger_than(self, other: Window, found: Alignments, places: Numbers) -> Mask:
+        """Say which pairs score more than on the other strand, where they are no candidates."""
+        assert self._candidates is not None
+        mask = np.zeros(other.pairs, np.bool_)
+        mask[places] = True
+        mask &= ~self._candidates.mask_of(other, other.strand)
+        if not mask.any():
+            return np.ones(len(found), np.bool_)
+        least = int(found.raw_score.min())
+        scores = np.full(other.pairs, np.iinfo(np.int32).min, np.int64)
+        left = mask
+        if self._opposite is not None:
+            with self._stages.timed(ALIGN):
+                best = self._opposite.best_of(other, mask, least)
+            scores[best.done] = best.found.raw_score
+            left = mask & ~best.done & ~best.useless
+        if left.any():
+            with self._stages.timed(SCORE):
+                scores[left] = self._engine.align(other, Want(Detail.SCORE), left).raw_score
+        more = 1 if other.strand > 0 else 0  # of equals plus
+        stays: Mask = found.raw_score >= scores[places] + more
+        return stays
 
     def _align_best(
         self, window: Window, detail: Detail, mask: Mask

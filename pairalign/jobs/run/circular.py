@@ -25,7 +25,9 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.choices import STRANDS
 from pairalign.base.error_types import ScoringError
+from pairalign.jobs.run.problem_checks import check_strand
 from pairalign.jobs.run.rotations import RotationSearch, align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
@@ -97,6 +99,7 @@ def align_circular(
     check_circular(problem.scoring)
     used = Resources() if resources is None else resources
     used = replace(used, progress=False)
+    check_strand(STRANDS[both_strands], problem.queries, problem.scoring)
     strands = Strands.of(problem.queries, both_strands)
     lengths = problem.queries.lengths[targets].astype(np.int64)
     block = np.cumsum(lengths) // _BLOCK_RESIDUES

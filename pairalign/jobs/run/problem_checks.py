@@ -66,7 +66,8 @@ def check_strand(strand: str, queries: SequenceSet, scoring: Scoring) -> None:
     AlphabetError
         The sequences are no DNA.
     ScoringError
-        End gaps have costs of their own.
+        End gaps have costs of their own, or two bases score what their complements do not: which
+        of two sequences is turned would decide the score.
     """
     if strand not in STRANDS:
         raise ValueError(f"strand {strand!r}: expected one of {', '.join(STRANDS)}")
@@ -76,4 +77,11 @@ def check_strand(strand: str, queries: SequenceSet, scoring: Scoring) -> None:
     if scoring.end_gaps is not None:
         raise ScoringError(
             "strand both: end gaps with costs of their own are those of one strand; leave them out"
+        )
+    unlike = scoring.unlike_complements
+    if unlike is not None:
+        (one, score), (other, its_score) = unlike
+        raise ScoringError(
+            f"strand both: {one} scores {score} and {other}, its complement, {its_score}: the "
+            "score would depend on which sequence is turned; give each the same"
         )

@@ -12,6 +12,7 @@ from pairalign.base.function_options import takes
 from pairalign.jobs.run.circular import Strands, check_circular
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, read_problem
+from pairalign.jobs.run.problem_checks import check_strand
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.run.rotations import align_list, free_target_ends, rotated
 from pairalign.pairs.lists import PairList
@@ -86,6 +87,7 @@ def rotate_set(problem: Problem, to: str, strand: str, resources: Resources) -> 
     check_circular(problem.scoring)
     sequences = problem.queries
     index, start = find_start(sequences, to)
+    check_strand(strand, sequences, problem.scoring)
     strands = Strands.of(sequences, strand == "both")
     own = rotated(strands.residues[0][index], start)
     anchor = own[:_ANCHOR_RESIDUES]
