@@ -1,8 +1,9 @@
 """The best hits of each query, kept while pairs come in any order (``cpu/pairs/hits.cpp``).
 
 A better hit has a higher rank; of equal ones the higher raw score, of equal ones the target that
-comes first in the input. No two hits of a query are equally good, so what is kept does not depend
-on the order in which pairs come.
+comes first in `SequenceSet.canonical_order`: by its residues, then by its name. No two hits of a
+query are equally good, so what is kept depends neither on the order in which pairs come nor on that
+of the input.
 """
 
 from __future__ import annotations
@@ -55,17 +56,22 @@ class BestHits:
         Hits of a query that are kept.
     least : int
         The raw score that a hit has at least.
+    order : ndarray of int32, shape (targets,)
+        Targets by input index, which of equally good ones comes first.
 
     Attributes
     ----------
     counts : ndarray of int32, shape (queries,)
         How many hits each query has.
     hits : ndarray of `HIT`, shape (queries, most)
-        The first `counts` of each row; sorted after `sort`.
+        The first `counts` of each row; sorted after `sort`. Targets by their places in `order`.
     """
 
-    def __init__(self, first: int, stop: int, most: int, least: int) -> None:
+    def __init__(self, first: int, stop: int, most: int, least: int, order: Int32s) -> None:
         self.first = first
+        self._order = order
+        self._places = np.empty(len(order), np.int32)
+        self._places[order] = np.arange(len(order), dtype=np.int32)
         self.counts = np.zeros(stop - first, np.int32)
         self.hits = np.zeros((stop - first, most), HIT)
         self._least = least
@@ -91,7 +97,8 @@ class BestHits:
         rank : ndarray of float64, shape (n,), or None
             None: the raw score alone counts.
         """
-        arrays = [np.ascontiguousarray(one, np.int32) for one in (query, target, raw_score)]
+        places = self._places[target]
+        arrays = [np.ascontiguousarray(one, np.int32) for one in (query, places, raw_score)]
         ranks = None if rank is None else np.ascontiguousarray(rank, np.float64)
         _add(
             ctypes.byref(self._native()),
@@ -115,7 +122,7 @@ class BestHits:
         counts, rows = self.counts[which], self.hits[which]
         kept = rows[np.arange(rows.shape[1]) < counts[:, None]]
         query = np.repeat(np.arange(start, stop, dtype=np.int32), counts)
-        return query, kept["target"].copy(), kept["raw_score"].copy()
+        return query, self._order[kept["target"]], kept["raw_score"].copy()
 
     def dump(self) -> bytes:
         """Return all that `load` needs to go on."""

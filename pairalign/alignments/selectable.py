@@ -131,7 +131,7 @@ class Selectable(Tabular):
             At least 1.
         rank : {"score", "bits", "evalue", "identity"}
             What they are the best by; of equal ones the higher score is better, then the one whose
-            other sequence comes first in the input.
+            other sequence comes first in `SequenceSet.canonical_order`.
 
         Returns
         -------
@@ -144,10 +144,11 @@ class Selectable(Tabular):
         found: Any = self
         values = np.nan_to_num(np.asarray(self._measured(rank), np.float64), nan=-np.inf)
         keys = values if rank == "evalue" else -values
-        own, other = found.query, found.target
+        own, other = found.query, found.targets.canonical_places()[found.target]
         places = np.arange(len(own))
         if found.queries is found.targets:
-            own, other = np.concatenate([own, other]), np.concatenate([other, own])
+            back = found.queries.canonical_places()[found.query]
+            own, other = np.concatenate([own, found.target]), np.concatenate([other, back])
             places = np.tile(places, 2)
         order = np.lexsort((other, -found.raw_score[places], keys[places], own))
         starts = np.searchsorted(own[order], own[order])

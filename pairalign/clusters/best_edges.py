@@ -21,7 +21,7 @@ class BestEdges:
     ----------
     best : int
         How many of each sequence: of highest rank, then highest score, then those whose other
-        sequence comes first in the input.
+        sequence comes first in `SequenceSet.canonical_order`.
     rank : {"score", "identity"}
     thresholds : PairThresholds
         Which say what the identity is.
@@ -58,10 +58,14 @@ class BestEdges:
             return None
         found = concatenate(self._parts)
         numbers = np.arange(len(found))
-        sides = [(found.query, found.target), (found.target, found.query)]
+        places = [one.canonical_places() for one in (found.queries, found.targets)]
+        sides = [
+            (found.query, places[1][found.target]),
+            (found.target, places[0][found.query]),
+        ]
         if found.queries is found.targets:
-            ends = np.concatenate(sides[0]), np.concatenate(sides[1])
-            keep = self._among_best(found, ends, np.concatenate([numbers, numbers]))
+            nodes, others = (np.concatenate(both) for both in zip(*sides, strict=True))
+            keep = self._among_best(found, (nodes, others), np.concatenate([numbers, numbers]))
             return found.take(keep[: len(found)] | keep[len(found) :])
         one, other = (self._among_best(found, ends, numbers) for ends in sides)
         return found.take(one | other)
@@ -73,7 +77,7 @@ class BestEdges:
         pairs: npt.NDArray[np.int64],
     ) -> npt.NDArray[np.bool_]:
         """Return which ends of pairs are among the best of their node, bool of shape (ends,)."""
-        nodes, others = ends
+        nodes, others = ends  # others by their places
         keys: list[npt.NDArray[Any]] = [others, -found.raw_score[pairs].astype(np.int64)]
         if self._by_identity:
             part, whole = self._thresholds.count_identity(found)

@@ -306,7 +306,8 @@ class AlignRequest(
         "of the input, each with its hits, best first. A hit is a pair that passes, in mode local "
         "with a score above 0. Of a set with itself each pair counts for both sequences, so that "
         "it may come twice, the second time with query and target exchanged. Of equally good hits "
-        "the one of the higher score is better, then the one whose target comes first in the input",
+        "the one of the higher score is better, then the one whose target comes first by residues, "
+        "then by name",
     )
     rank: str | None = again(
         HitsOptions,

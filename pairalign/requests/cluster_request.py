@@ -151,7 +151,8 @@ class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions)
         "max_hits",
         help="networks: only pairs that are among the best K of either sequence",
         about="of `edges` only the best of each sequence, at most that number: those of highest "
-        "rank, then of highest score, then whose other sequence comes first in the input",
+        "rank, then of highest score, then whose other sequence comes first by residues, then "
+        "by name",
     )
     rank: str | None = again(
         HitsOptions,

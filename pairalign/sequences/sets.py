@@ -344,6 +344,12 @@ class SequenceSet:
             )
         return self.order[places]
 
+    def canonical_places(self) -> npt.NDArray[np.int32]:
+        """Place of each input index in `canonical_order`."""
+        places = np.empty(len(self), np.int32)
+        places[self.canonical_order()] = np.arange(len(self), dtype=np.int32)
+        return places
+
     def reordered(self, order: npt.NDArray[np.int32]) -> SequenceSet:
         """Return the set with its sequences in another order, given by input indices."""
         residues, offsets, places = self.residues.tobytes(), self.offsets.tolist(), order.tolist()

@@ -10,12 +10,13 @@ from pairalign.clusters.best_edges import BestEdges
 
 
 def plain_best(found: pairalign.Alignments, best: int, rank: str) -> set[tuple[int, int]]:
-    ends: dict[tuple[int, int], list[tuple[float, int, int, int]]] = {}
+    ends: dict[tuple[int, int], list[tuple[float, int, tuple[int, str, str], int]]] = {}
     second = int(found.targets is not found.queries)
     for k, pair in enumerate(found):
         value = -pair.identity if rank == "identity" else 0.0
         one, other = pair.query_index, pair.target_index
-        for node, partner in (((0, one), other), ((second, other), one)):
+        for node, near in (((0, one), pair.target), ((second, other), pair.query)):
+            partner = -len(near.residues), near.residues, near.name
             ends.setdefault(node, []).append((value, -pair.raw_score, partner, k))
     kept = {k for ranked in ends.values() for *_, k in sorted(ranked)[:best]}
     return {(found[k].query_index, found[k].target_index) for k in kept}

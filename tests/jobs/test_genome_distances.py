@@ -35,7 +35,6 @@ def genomes(seed: int) -> dict[str, str]:
 def plain_loop(sequences: dict[str, str]) -> dict[tuple[str, str], tuple[float, ...]]:
     """ANI, tANI and both coverages, column by column."""
     found = pairalign.align(sequences, mode="local", strand="both")
-    names = list(sequences)
     sizes: dict[str, int] = {}
     for name, text in sequences.items():
         sizes[name[0]] = sizes.get(name[0], 0) + len(text)
@@ -43,7 +42,8 @@ def plain_loop(sequences: dict[str, str]) -> dict[tuple[str, str], tuple[float, 
     for one in found:
         ends = one.query.name, one.target.name
         if ends[0][0] != ends[1][0] and one.columns:
-            kept.append((-one.raw_score, names.index(ends[0]), names.index(ends[1]), one))
+            first, second = sorted((-len(sequences[name]), sequences[name]) for name in ends)
+            kept.append((-one.raw_score, first, second, one))
     seen: dict[tuple[str, str], dict[tuple[str, int], bool]] = {}
     for _, _, _, one in sorted(kept, key=lambda some: some[:3]):
         query, target = one.query.name, one.target.name

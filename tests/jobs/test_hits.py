@@ -49,13 +49,16 @@ def both_ways(found: Alignments) -> Alignments:
 def plain_hits(found: Alignments, most: int, ranks: list[float]) -> list[tuple[int, int]]:
     """Sort all pairs of each query in Python; `found` is both ways."""
     rows: dict[int, list[Key]] = {}
+    targets = found.targets
     for k, (query, target) in enumerate(
         zip(found.query.tolist(), found.target.tolist(), strict=True)
     ):
         score = int(found.raw_score[k])
         if found.scoring.mode != "local" or score > 0:
-            rows.setdefault(query, []).append((-ranks[k], -score, target))
-    return [(query, key[2]) for query in sorted(rows) for key in sorted(rows[query])[:most]]
+            codes = targets.codes_of(target).tobytes()
+            place = -len(codes), codes, targets.names[target]
+            rows.setdefault(query, []).append((-ranks[k], -score, *place, target))
+    return [(query, key[-1]) for query in sorted(rows) for key in sorted(rows[query])[:most]]
 
 
 def ranks_of(found: Alignments, rank: str, job: HitsJob) -> list[float]:

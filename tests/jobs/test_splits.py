@@ -58,18 +58,24 @@ def test_no_pair_across_folds_reaches_the_threshold(mode: str, data: st.DataObje
     check_nearest(found, values)
 
 
+def first_of(sequences: pairalign.SequenceSet, k: int) -> tuple[int, bytes, str]:
+    """What decides between equally near sequences."""
+    codes = sequences.codes_of(k).tobytes()
+    return -len(codes), codes, sequences.names[k]
+
+
 def check_nearest(found: pairalign.Split, values: dict[frozenset[str], Fraction]) -> None:
     names = found.sequences.names
     for k, name in enumerate(names):
         others = [
-            (-values[frozenset((name, names[other]))], other)
+            (-values[frozenset((name, names[other]))], *first_of(found.sequences, other), other)
             for other in range(len(names))
             if found.folds[k] >= 0 <= found.folds[other] != found.folds[k]
         ]
         if not others:
             assert found.nearest[k] == -1
             continue
-        identity, other = min(others)
+        identity, *_, other = min(others)
         assert found.nearest[k] == other
         assert found.nearest_identity[k] == pytest.approx(float(-identity))
 
@@ -124,7 +130,7 @@ def test_the_same_bytes_every_time(tmp_path: Path) -> None:
     command = ("split", "in.fa", "--min-identity", "0.85", "--label", "kind", "--device", "cpu")
     outputs = [
         run(*command, *more, cwd=tmp_path)
-        for more in ((), ("--threads", "3"), ("--seed", "0"), ("--seed", "7"))
+        for more in ((), ("--threads", "3"), ("--seed", "0"), ("--seed", "2"))
     ]
     assert all(done.returncode == 0 for done in outputs), outputs[0].stderr
     first, second, third, other = (done.stdout for done in outputs)

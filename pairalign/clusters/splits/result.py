@@ -38,15 +38,15 @@ class Split:
     labels : tuple of str, or None
         Of each sequence.
     clusters : ndarray of int32, shape (n,)
-        What pairs that reach the thresholds connect, numbered from 0 by first sequences; before
-        anything was removed.
+        What pairs that reach the thresholds connect, numbered from 0 by first sequences, the
+        longest first (`SequenceSet.canonical_order`); before anything was removed.
     edges : int
         Pairs that reach the thresholds.
     least_removed : int
         No split into folds of these sizes removes fewer: a proven bound.
     nearest : ndarray of int32, shape (n,)
-        Input index of the most similar sequence in another fold, the first of equals; -1: none
-        reaches `nearest_from`, or the sequence was removed.
+        Input index of the most similar sequence in another fold, of equals that which is first in
+        `SequenceSet.canonical_order`; -1: none reaches `nearest_from`, or the sequence was removed.
     nearest_identity : ndarray of float64, shape (n,)
         Its identity; NaN without one.
     nearest_from : float

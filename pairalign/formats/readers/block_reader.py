@@ -12,7 +12,7 @@ import numpy as np
 from pairalign.alignments.alignment_records import AlignmentRecords, Layout, SetNames, read_lines
 from pairalign.base.error_types import AlignmentFileError
 from pairalign.base.texts import is_whole, words_of
-from pairalign.formats.readers.reader import RecordReader
+from pairalign.formats.readers.reader import NO_PAIRS, RecordReader
 
 _RANGE = re.compile(r"(.*)/([0-9]{1,18})-([0-9]{1,18})\Z", re.DOTALL)
 _SPANS_AND_ROWS = (
@@ -133,6 +133,8 @@ class StockholmReader(BlockReader):
         score, first = "*", -1
         for number, line in enumerate(lines):
             if line.startswith("//"):
+                if len(rows) > 2:
+                    raise AlignmentFileError(f"{self.source}: {NO_PAIRS}")
                 yield max(first, 0), self._columns(rows, score)
                 rows, score, first = {}, "*", -1
             elif not words_of(line):
@@ -182,6 +184,7 @@ class A3mReader(BlockReader):
     name = "a3m"
     suffixes = (".a3m",)
     layout = Layout(_SPANS_AND_ROWS)
+    has_two_readings = True
 
     def pieces(self) -> Iterator[bytes]:
         """Yield pieces of whole records; the query is that of the first."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from pairalign.alignments.alignment_records import AlignmentRecords, read_rows
 from pairalign.base.error_types import AlignmentFileError
-from pairalign.formats.readers.reader import RecordReader
+from pairalign.formats.readers.reader import NO_PAIRS, RecordReader
+
+_BOTH_GAPS = (ord("-"), ord("-"))
 
 
 class FastaReader(RecordReader):
@@ -22,7 +25,11 @@ class FastaReader(RecordReader):
     def pieces(self) -> Iterator[bytes]:
         """Yield pieces of whole pairs; a text without any record is an error."""
         headers = 1  # an empty file has no pairs
-        for number, piece in enumerate(self._text_pieces()):
+        pieces = self._text_pieces()
+        first = [*itertools.islice(pieces, 2)]
+        if _is_multiple(b"".join(first)):
+            raise AlignmentFileError(f"{self.source}: {NO_PAIRS}")
+        for number, piece in enumerate(itertools.chain(first, pieces)):
             headers = _headers(piece) + (headers if number else 0)
             yield piece
         if not headers:
@@ -37,6 +44,16 @@ class FastaReader(RecordReader):
     def read(self, piece: bytes) -> AlignmentRecords:
         """Read some pairs, in native code."""
         return read_rows(piece, self.name, (_headers(piece) + 1) // 2, self.names)
+
+
+def _is_multiple(text: bytes) -> bool:
+    """Whether rows are of one alignment of several: as pairs they make no sense."""
+    rows = [b"".join(one.split(b"\n")[1:]).replace(b"\r", b"") for one in text.split(b">")[1:]]
+    if len(rows) < 3 or len(set(map(len, rows))) > 1:
+        return False
+    pairs = zip(rows[::2], rows[1::2], strict=False)
+    columns = itertools.chain.from_iterable(zip(*pair, strict=True) for pair in pairs)
+    return len(rows) % 2 == 1 or any(column == _BOTH_GAPS for column in columns)
 
 
 def _headers(text: bytes) -> int:

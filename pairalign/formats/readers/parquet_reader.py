@@ -107,7 +107,10 @@ class ParquetReader(RecordReader):
             elif name in _SPANS:
                 made["spans"][:, _SPANS.index(name)] = _whole_numbers(column, name, -1)
             elif name == "strand":
-                made["turned"] = _whole_numbers(column, name, 1) < 0
+                strands = _whole_numbers(column, name, 1)
+                made["turned"] = strands < 0
+                wrong = (np.abs(strands) != 1) & (made["fault"] == 0)
+                made["fault"][wrong] = FAULTS.index("strand")
             elif COLUMN_ROLES.get(name, "").startswith("says_"):
                 claim = CLAIMS.index(COLUMN_ROLES[name].removeprefix("says_"))
                 self._put_numbers(column, claim, made)

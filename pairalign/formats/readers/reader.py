@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import os
 import stat
@@ -26,6 +27,11 @@ from pairalign.formats.zstd import read_zstd
 PIECE_BYTES = 4 << 20
 _MOST_OF_A_REASON = 300
 
+NO_PAIRS = (
+    "rows of a multiple alignment; verify takes pairs of rows, each a query and a target (msa "
+    "--confidence-of says how sure a multiple alignment is)"
+)
+
 
 class RecordReader(ABC):
     """Reads the records of a file, a piece at a time.
@@ -47,6 +53,8 @@ class RecordReader(ABC):
         Ends of names of its files.
     has_columns : bool
         Whether `columns` mean something.
+    has_two_readings : bool
+        Whether gaps at the ends may be part of its alignments or not, see `read_whole`.
     source : str
         What messages call the file.
     mode : str or None
@@ -75,6 +83,7 @@ class RecordReader(ABC):
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     has_columns: ClassVar[bool] = False
+    has_two_readings: ClassVar[bool] = False
     never_checked: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
@@ -104,6 +113,12 @@ class RecordReader(ABC):
     @abstractmethod
     def read(self, piece: Any) -> AlignmentRecords:
         """Read a piece; from any thread."""
+
+    def read_whole(self, piece: Any) -> AlignmentRecords:
+        """Read a piece as `read` does, gaps at the ends being part of alignments."""
+        other = copy.copy(self)
+        other.whole = True
+        return other.read(piece)
 
     def close(self) -> None:
         """Close the file."""

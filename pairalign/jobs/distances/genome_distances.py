@@ -2,8 +2,8 @@
 
 Every record of a genome is aligned with every record of another: one local alignment of each two.
 A residue counts in the alignment of the highest score that has it, of equal scores in that of the
-earlier records. With a genome's residues that are in an alignment (*aligned*), and those opposite
-an equal residue (*matched*), over both genomes::
+records that come first by their residues. With a genome's residues that are in an alignment
+(*aligned*), and those opposite an equal residue (*matched*), over both genomes::
 
     ANI = matched / aligned        tANI = matched / residues        coverage = aligned / residues
 
@@ -36,6 +36,7 @@ from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
 from pairalign.sequences.alphabets import DNA
+from pairalign.sequences.row_order import rank_rows
 from pairalign.trees.group_distances import GroupDistances
 
 _MATCH, _INSERTION, _DELETION = 7, 1, 2
@@ -111,7 +112,7 @@ def measure_genomes(
             f"{problem.scoring.mode}"
         )
     asked, run = request_of(request, problem), RunRequest(resources=resources)
-    aligned = Aligned()
+    aligned, ranks = Aligned(), rank_rows(sequences, sequences)[0]
     counts = np.zeros((2, count, count), np.int64)  # aligned and matched, of a genome in another
     for group, (ours, others) in enumerate(groups_after(groups.labels, count)):
         sets = sequences.reordered(ours), sequences.reordered(others)
@@ -119,14 +120,23 @@ def measure_genomes(
         with job.open() as results:
             found = list(results)
         if found:
-            _count(counts, group, groups.labels[others], concatenate(found))
+            both = concatenate(found)
+            ends = ranks[ours[both.query]], ranks[others[both.target]]
+            _count(counts, group, groups.labels[others], both, ends)
         aligned = aligned.and_of(job)
     return _distances(request.measure, groups, sequences.lengths, counts), aligned
 
 
-def _count(counts: Int64s, group: int, labels: Int32s, found: Alignments) -> None:
-    """Count the residues of a genome that are aligned with each later one, and theirs."""
-    order = np.lexsort((found.target, found.query, -found.raw_score.astype(np.int64)))
+def _count(
+    counts: Int64s, group: int, labels: Int32s, found: Alignments, ranks: tuple[Int32s, Int32s]
+) -> None:
+    """Count the residues of a genome that are aligned with each later one, and theirs.
+
+    `ranks` of the two records of each alignment: those of copies are the same, and whichever of
+    these comes first, the same residues count.
+    """
+    low, high = np.minimum(*ranks), np.maximum(*ranks)
+    order = np.lexsort((high, low, -found.raw_score.astype(np.int64)))
     other = labels[found.target]
     for later in np.unique(other).tolist():
         sides = _Covered(), _Covered()

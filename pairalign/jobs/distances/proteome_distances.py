@@ -1,8 +1,10 @@
 """Distances of groups of proteins: the mean of the pairs that are each other's best hits.
 
 The best hit of a protein in another group has the highest score above 0 of those that pass the
-thresholds, of equal scores the protein that comes first in the input. Two proteins are matched that
-are each other's best hits. With a measure of identity, 1 less the distance is the average amino
+thresholds, of equal scores the protein that comes first by its residues. Two proteins are matched
+that are each other's best hits; copies in a group are hits alike, and as many pairs of them are
+matched as the group with fewer has. A protein counts in its group's share where one of its copies
+is matched. With a measure of identity, 1 less the distance is the average amino
 acid identity (Konstantinidis and Tiedje 2005).
 
 Each group is aligned with all that come after it, so that no pair within a group is; then the
@@ -16,9 +18,12 @@ Konstantinidis KT, Tiedje JM. Towards a genome-based taxonomy for prokaryotes. J
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
+from pairalign.alignments.best_hits import number_pairs
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import GENOME_MEASURES
@@ -44,11 +49,12 @@ from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
 from pairalign.sequences.alphabets import PROTEIN
+from pairalign.sequences.row_order import rank_rows
 from pairalign.trees.distance_matrix import first_place, number_of_pairs
 from pairalign.trees.group_distances import GroupDistances
 
 _LAST = 0x7FFFFFFF
-"""Of a hit as one number: its score, then `_LAST` less its target; the largest is the best."""
+"""A hit as one number: its score, then `_LAST` less its target's rank; the largest is the best."""
 
 
 def measure_groups(
@@ -86,15 +92,21 @@ def measure_groups(
         )
     check_alphabet(measure, sequences)
     _check_memory(len(sequences), len(groups.names), resources)
-    best, aligned = _find_best(request, problem, groups, resources)
-    matched = _matched(best, groups.labels)
-    distances, counts = _means(measure, problem, groups, matched, resources)
+    ranks = rank_rows(sequences, sequences)[0]
+    best, aligned = _find_best(request, problem, groups, ranks, resources)
+    matched = _matched(best, groups.labels, ranks)
+    distances = _means(measure, problem, groups, matched, resources)
     sizes = np.bincount(groups.labels, minlength=len(groups.names)).astype(np.int64)
     first, second = np.triu_indices(len(sizes), 1)
+    places = matched.places(groups.labels, len(sizes))
+    counts, *inside = (
+        np.bincount(places, copies, len(distances)).astype(np.int64)
+        for copies in (matched.copies.min(axis=1), *matched.copies.T)
+    )
     columns = {
         "matched": counts,
-        "query_share": counts / sizes[first],
-        "target_share": counts / sizes[second],
+        "query_share": inside[0] / sizes[first],
+        "target_share": inside[1] / sizes[second],
     }
     names = list(groups.names)
     found = GroupDistances(names, distances, measure.name, sizes=sizes, columns=columns)
@@ -113,8 +125,35 @@ def _check_memory(count: int, groups: int, resources: Resources) -> None:
         )
 
 
+@dataclass(frozen=True)
+class _Matched:
+    """Proteins that are each other's best hits, a pair for all of their copies.
+
+    Attributes
+    ----------
+    first, second : ndarray of int32, shape (n,)
+        Input indices; the protein of the earlier group first.
+    copies : ndarray of int64, shape (n, 2)
+        How many proteins of its group are the same as each.
+    """
+
+    first: Int32s
+    second: Int32s
+    copies: Int64s
+
+    def places(self, labels: Int32s, count: int) -> Int64s:
+        """Return the place of each pair's groups among all pairs of `count` groups."""
+        starts = np.array([first_place(row, count) for row in range(count)], np.int64)
+        one, other = labels[self.first], labels[self.second]
+        return starts[one] + other - one - 1
+
+
 def _find_best(
-    request: DistanceRequest, problem: Problem, groups: Groups, resources: Resources
+    request: DistanceRequest,
+    problem: Problem,
+    groups: Groups,
+    ranks: Int32s,
+    resources: Resources,
 ) -> tuple[Int64s, Aligned]:
     """Return the best hit of each protein in each group as one number, 0: none."""
     sequences, labels = problem.queries, groups.labels
@@ -127,47 +166,76 @@ def _find_best(
         job = plan_alignment(asked, Problem(*sets, problem.scoring), run).job
         with job.open() as results:
             for found in results:
-                _keep_best(best, labels, ours[found.query], others[found.target], found.raw_score)
+                ends = ours[found.query], others[found.target]
+                _keep_best(best, labels, ranks, *ends, found.raw_score)
         aligned = aligned.and_of(job)
     return best, aligned
 
 
-def _keep_best(best: Int64s, labels: Int32s, query: Int32s, target: Int32s, score: Int32s) -> None:
+def _keep_best(
+    best: Int64s, labels: Int32s, ranks: Int32s, query: Int32s, target: Int32s, score: Int32s
+) -> None:
     """Keep pairs that are better than what is known of either of their proteins."""
     kept = score > 0
     query, target, high = query[kept], target[kept], score[kept].astype(np.int64) << 32
     for one, other in ((query, target), (target, query)):
-        np.maximum.at(best, (one, labels[other]), high | (_LAST - other.astype(np.int64)))
+        hits = high | (_LAST - ranks[other].astype(np.int64))
+        np.maximum.at(best, (one, labels[other]), hits)
 
 
-def _matched(best: Int64s, labels: Int32s) -> PairList:
-    """Return the pairs that are each other's best hits; the protein of the earlier group first."""
+def _matched(best: Int64s, labels: Int32s, ranks: Int32s) -> _Matched:
+    """Return the pairs that are each other's best hits."""
+    # A protein stands for its copies in its group, which have the same hits.
+    numbers = labels.astype(np.int64) << 32 | ranks
+    known, standing, copies = np.unique(numbers, return_index=True, return_counts=True)
     groups = np.arange(best.shape[1])
-    one, group = np.nonzero((best > 0) & (groups > labels[:, None]))
-    other = _LAST - (best[one, group] & _LAST)
-    back = _LAST - (best[other, labels[one]] & _LAST)
-    are_mutual = (back == one) & (best[other, labels[one]] > 0)
-    return PairList(one[are_mutual].astype(np.int32), other[are_mutual].astype(np.int32))
+    place, group = np.nonzero((best[standing] > 0) & (groups > labels[standing][:, None]))
+    one = standing[place]
+    wanted = group.astype(np.int64) << 32 | (_LAST - (best[one, group] & _LAST))
+    near = np.searchsorted(known, wanted)
+    other = standing[near]
+    back = best[other, labels[one]]
+    are_mutual = (back > 0) & (_LAST - (back & _LAST) == ranks[one])
+    both = np.stack((copies[place], copies[near]), axis=1)[are_mutual]
+    ends = (one[are_mutual].astype(np.int32), other[are_mutual].astype(np.int32))
+    return _Matched(*ends, both)
 
 
 def _means(
-    measure: Measure, problem: Problem, groups: Groups, matched: PairList, resources: Resources
-) -> tuple[npt.NDArray[np.float32], Int64s]:
-    """Return the mean distance of the matched pairs of each two groups, and their number."""
+    measure: Measure,
+    problem: Problem,
+    groups: Groups,
+    matched: _Matched,
+    resources: Resources,
+) -> npt.NDArray[np.float32]:
+    """Return the mean distance of the matched pairs of each two groups."""
     count = len(groups.names)
-    sums, counts = np.zeros(number_of_pairs(count)), np.zeros(number_of_pairs(count), np.int64)
-    if len(matched):
-        run = RunRequest(detail=measure.detail_of(problem), resources=resources)
-        job = plan_alignment(AlignRequest(pairs=matched), problem, run).job
-        own_scores = own_scores_of(problem)
-        starts = np.array([first_place(row, count) for row in range(count)])
-        with job.open() as results:
-            for found in results:
-                ends = groups.labels[found.query], groups.labels[found.target]
-                low, high = np.minimum(*ends), np.maximum(*ends)
-                places = starts[low] + high - low - 1
-                np.add.at(sums, places, measure.compute(found, own_scores))
-                np.add.at(counts, places, 1)
-    means = np.full_like(sums, measure.farthest)
+    means = np.full(number_of_pairs(count), measure.farthest)
+    if not len(matched.first):
+        return means.astype(np.float32)
+    run = RunRequest(detail=measure.detail_of(problem), resources=resources)
+    pairs = PairList(matched.first, matched.second)
+    job = plan_alignment(AlignRequest(pairs=pairs), problem, run).job
+    own_scores = own_scores_of(problem)
+    keys, parts = [], []
+    with job.open() as results:
+        for found in results:
+            keys.append(number_pairs(*_in_order(found.query, found.target, groups.labels)))
+            parts.append(measure.compute(found, own_scores))
+    order = np.argsort(np.concatenate(keys))
+    own = np.argsort(number_pairs(matched.first, matched.second))
+    values = np.empty(len(own))
+    values[own] = np.concatenate(parts)[order]
+    weights, places = matched.copies.min(axis=1), matched.places(groups.labels, count)
+    by_value = np.lexsort((weights, values, places))  # sums do not depend on the order of the input
+    places, values, weights = places[by_value], values[by_value], weights[by_value]
+    sums = np.bincount(places, values * weights, len(means))
+    counts = np.bincount(places, weights, len(means))
     np.divide(sums, counts, out=means, where=counts > 0)
-    return means.astype(np.float32), counts
+    return means.astype(np.float32)
+
+
+def _in_order(query: Int32s, target: Int32s, labels: Int32s) -> tuple[Int32s, Int32s]:
+    """Return the two proteins of pairs, that of the earlier group first."""
+    turned = labels[query] > labels[target]
+    return np.where(turned, target, query), np.where(turned, query, target)

@@ -256,7 +256,12 @@ class HitsJob(AlignmentJob):
         least = _LEAST_SCORE
         if self.scoring.mode == "local":
             least = max(1, self.want.least_raw_score)
-        return BestHits(start, stop, self.ranking.most, least)
+        return BestHits(start, stop, self.ranking.most, least, self._order)
+
+    @cached_property
+    def _order(self) -> Int32s:
+        """Targets, which of equally good ones comes first."""
+        return self.problem.others.canonical_order()
 
     def _part(self, **changes: Any) -> AlignmentJob:
         """Return a job that does a part of this one."""

@@ -14,7 +14,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, overload
 
@@ -98,11 +98,15 @@ def run_split(
     evalues = evalues_of(request, problem, resources)
     asked = request.thresholds, request.nearest_identity, resources
     pairs = find_pairs(problem, *asked, strand=request.strand, evalues=evalues)
-    network = Network(count, pairs.query[pairs.reaches], pairs.target[pairs.reaches])
-    folds, sizes = _plan_sizes(count, request, known.labels)
+    # Sequences are numbered so that nothing depends on the order of the input.
+    order, of_each = sequences.canonical_order(), sequences.canonical_places()
+    numbered = replace(pairs, query=of_each[pairs.query], target=of_each[pairs.target])
+    network = Network(count, numbered.query[pairs.reaches], numbered.target[pairs.reaches])
+    labels = None if known.labels is None else tuple(known.labels[k] for k in order)
+    folds, sizes = _plan_sizes(count, request, labels)
     prices = [1.0] * count
     if known.priorities is not None:
-        prices = [1.0 + priority for priority in known.priorities]
+        prices = [1.0 + known.priorities[k] for k in order]
     too_large = find_too_large(network, sizes)
     limits = FoldLimits(sizes, None if request.no_remove else prices, request.seed)
     places = pack(network, folds, limits)
@@ -110,19 +114,20 @@ def run_split(
     empty = _say_empty(network, found, list(shares))
     if empty and request.has_shares:
         raise SplitError(f"{sequences.source}: {empty}")
-    nearest, nearest_identity = _find_nearest(pairs, found)
+    nearest, nearest_identity = _find_nearest(numbered, found)
+    nearest = np.where(nearest < 0, nearest, order[nearest])
     split = Split(
         sequences=sequences,
         thresholds=request.thresholds,
         max_evalue=request.max_evalue,
         fold_names=tuple(shares),
-        folds=found,
+        folds=found[of_each],
         labels=known.labels,
-        clusters=network.clusters(),
+        clusters=network.clusters()[of_each],
         edges=int(pairs.reaches.sum()),
         least_removed=least_removed(network, too_large, int(sizes.most[0])),
-        nearest=nearest,
-        nearest_identity=nearest_identity,
+        nearest=nearest[of_each],
+        nearest_identity=nearest_identity[of_each],
         nearest_from=float(request.nearest_identity),
         remark=empty,
     )

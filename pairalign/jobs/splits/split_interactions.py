@@ -163,12 +163,13 @@ def run_interaction_split(
     shares = tuple(request.fold_shares.values())
     wanted = Shares(tuple(map(float, shares)), float(request.exact_tolerance))
     plans = [_Plan.of(one, request, resources) for one in sets]
-    _link(plans, table.ends)
+    ends = np.stack([plans[k].places[table.ends[:, k]] for k in (0, -1)], axis=1)
+    _link(plans, ends)
     for plan in plans:
         plan.cut(request)
-    _place(plans, table.ends, wanted, request.seed)
-    _put_back(plans, table.ends, wanted)
-    folds = _folds_of(plans, table.ends)
+    _place(plans, ends, wanted, request.seed)
+    _put_back(plans, ends, wanted)
+    folds = _folds_of(plans, ends)
     sides = tuple(plan.side() for plan in plans)
     kept = np.bincount(folds[folds >= 0], minlength=len(shares)).tolist()
     remark = _say_reached(kept, list(request.fold_shares), wanted)
@@ -191,10 +192,12 @@ def run_interaction_split(
 
 @dataclass
 class _Plan:
-    """A set whose sequences go into folds.
+    """A set whose sequences go into folds, numbered so that the order of the input is no matter.
 
     Attributes
     ----------
+    places : ndarray of int32, shape (n,)
+        The number of each input index.
     partners : list of list of (int, int)
         The other ends of the interactions of each sequence: number of the set, and index.
     pieces : list of list of int
@@ -204,6 +207,7 @@ class _Plan:
     """
 
     given: InteractingSet
+    places: Int32s
     network: Network | None
     clusters: Int32s
     partners: list[list[tuple[int, int]]] = field(default_factory=list)
@@ -214,7 +218,12 @@ class _Plan:
     def of(cls, given: InteractingSet, asked: SplitRequest, resources: Resources) -> _Plan:
         """Find what is similar."""
         if given.clusters is not None:
-            return cls(given, None, given.clusters)
+            order = np.argsort(np.array(given.names, object))
+            places = np.argsort(order).astype(np.int32)
+            numbered = given.clusters[order]
+            first, own = np.unique(numbered, return_index=True, return_inverse=True)[1:]
+            ranks = np.argsort(np.argsort(first)).astype(np.int32)
+            return cls(given, places, None, ranks[own])
         assert given.problem is not None
         assert given.request is not None
         problem, request = given.problem, given.request
@@ -224,8 +233,9 @@ class _Plan:
         pairs = find_pairs(
             problem, thresholds, least, resources, strand=request.strand, evalues=evalues
         )
-        network = Network(len(problem.queries), pairs.query, pairs.target)
-        return cls(given, network, network.clusters())
+        places = problem.queries.canonical_places()
+        network = Network(len(problem.queries), places[pairs.query], places[pairs.target])
+        return cls(given, places, network, network.clusters())
 
     def cut(self, request: SplitRequest) -> None:
         """Make pieces; a cluster that is larger than a fold may be loses what connects its parts.
@@ -265,8 +275,8 @@ class _Plan:
         return Side(
             source=self.given.source,
             names=tuple(self.given.names),
-            folds=np.array(self.folds, np.int32),
-            clusters=self.clusters,
+            folds=np.array(self.folds, np.int32)[self.places],
+            clusters=self.clusters[self.places],
             edges=0 if self.network is None else len(self.network.one),
             sequences=self.given.sequences,
         )

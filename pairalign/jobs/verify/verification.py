@@ -55,7 +55,8 @@ class Verification:
         return self.totals.records
 
     def __repr__(self) -> str:
-        return f"<Verification: {len(self)} records, {self.totals.illegal} illegal>"
+        left_out = f", not checked: {', '.join(self.not_checked)}" if self.not_checked else ""
+        return f"<Verification: {len(self)} records, {self.totals.illegal} illegal{left_out}>"
 
     @property
     def is_legal(self) -> bool:

@@ -297,7 +297,13 @@ class VerifyJob:
     ) -> Iterator[tuple[AlignmentRecords, npt.NDArray[np.void]]]:
         def check(piece: Any) -> tuple[AlignmentRecords, npt.NDArray[np.void]]:
             found = self.reader.read(piece)
-            return found, checker.check(found)
+            findings = checker.check(found)
+            if self.mode is None and self.reader.has_two_readings and findings["faults"].any():
+                whole = self.reader.read_whole(piece)
+                of_whole = checker.check(whole)
+                if np.count_nonzero(of_whole["faults"]) < np.count_nonzero(findings["faults"]):
+                    return whole, of_whole
+            return found, findings
 
         waiting: deque[Future[tuple[AlignmentRecords, npt.NDArray[np.void]]]] = deque()
         with ThreadPoolExecutor(self.threads) as pool:
