@@ -28,9 +28,6 @@ GAP = ord("-")
 _NAME_SHOWN = 20
 _COLUMNS_SHOWN = 80
 
-LEAST_LIKE = 0.05
-"""A sequence is like no other if less of its residues are aligned with confidence."""
-
 
 class Unlike(NamedTuple):
     """A sequence that is like no other of its family.
@@ -39,30 +36,17 @@ class Unlike(NamedTuple):
     ----------
     sequence : int
         Its input index.
-    share : float
-        Of its residues, those that are aligned with confidence: with posteriors of 0.5 or more, in
-        the mean of those that they were computed with.
+    evalue : float
+        Of its best local alignment with another.
     """
 
     sequence: int
-    share: float
+    evalue: float
 
 
-def unlike_of(
-    sequences: SequenceSet, indices: npt.NDArray[np.int64], confident: npt.NDArray[np.int64]
-) -> tuple[Unlike, ...]:
-    """Return those of some sequences that have too few residues aligned with confidence."""
-    shares = confident / sequences.lengths[indices]
-    return tuple(
-        Unlike(index, share)
-        for index, share in zip(indices.tolist(), shares.tolist(), strict=True)
-        if share < LEAST_LIKE
-    )
-
-
-def describe_unlike(share: float) -> str:
-    """Say of a sequence that it is like no other, by the share of `Unlike`."""
-    return f"is like no other: {100 * share:.0f}% of its residues are aligned with confidence"
+def describe_unlike(evalue: float) -> str:
+    """Say of a sequence that it is like no other."""
+    return f"is like no other: its best local alignment has an E-value of {evalue:.2g}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,8 +128,8 @@ class MultipleAlignment:
 
     @property
     def named_unlike(self) -> list[tuple[str, float]]:
-        """Names and shares of `unlike`."""
-        return [(self.sequences.names[index], share) for index, share in self.unlike]
+        """Names and E-values of `unlike`."""
+        return [(self.sequences.names[index], evalue) for index, evalue in self.unlike]
 
     def row(self, index: int) -> npt.NDArray[np.uint8]:
         """Return the row of the sequence at an input index: residues and ``-``, uint8."""
@@ -172,16 +156,13 @@ class MultipleAlignment:
     def residue_confidence(self) -> npt.NDArray[np.float64]:
         """How likely each residue is right with others in its column; nan where there is none.
 
-        That holds for related sequences. Residues of `unlike` have the mean of their posteriors.
+        That presumes that all sequences are related: see `unlike`.
         """
-        means, calibrated = self._means_of(slice(None))
-        return np.where(self._are_of_unlike(), means, calibrated)
+        return self._confidence(slice(None))
 
     def confidence_of(self, index: int) -> npt.NDArray[np.float64]:
         """Return `residue_confidence` of the sequence at an input index."""
-        own = slice(*self.sequences.offsets[index : index + 2].tolist())
-        means, calibrated = self._means_of(own)
-        return means if any(index == one.sequence for one in self.unlike) else calibrated
+        return self._confidence(slice(*self.sequences.offsets[index : index + 2].tolist()))
 
     @property
     def column_confidence(self) -> npt.NDArray[np.float64]:
@@ -190,11 +171,11 @@ class MultipleAlignment:
         sums = np.bincount(self.columns, known, minlength=self.width)
         return _means(sums, np.bincount(self.columns, self.compared, minlength=self.width))
 
-    def _means_of(self, own: slice) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return means of posteriors of some residues, and how likely they are right."""
+    def _confidence(self, own: slice) -> npt.NDArray[np.float64]:
+        """Return how likely some residues are right."""
         compared = self.compared[own]
         means, others = _means(self.support[own], compared), _means(self.against[own], compared)
-        return means, calibrate(placed(means, others), self.sequences.alphabet, len(self))
+        return calibrate(placed(means, others), self.sequences.alphabet, len(self))
 
     def _are_of_unlike(self) -> npt.NDArray[np.bool_]:
         """Return which residues are of sequences of `unlike`."""

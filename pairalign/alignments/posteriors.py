@@ -142,21 +142,6 @@ def part_of(posteriors: SparsePosteriors, start: int, stop: int) -> SparsePoster
     )
 
 
-def pairs_where(posteriors: SparsePosteriors, is_kept: npt.NDArray[np.bool_]) -> SparsePosteriors:
-    """Return the posteriors of some pairs: those that a mask has."""
-    counts = np.diff(posteriors.offsets)
-    entries = np.repeat(is_kept, counts)
-    return SparsePosteriors(
-        posteriors.queries[is_kept],
-        posteriors.targets[is_kept],
-        np.concatenate(([0], np.cumsum(counts[is_kept]))),
-        posteriors.rows[entries],
-        posteriors.columns[entries],
-        posteriors.values[entries],
-        posteriors.arithmetic[is_kept],
-    )
-
-
 def pairs_at(
     posteriors: SparsePosteriors,
     places: npt.NDArray[np.int64],

@@ -106,11 +106,11 @@ def add_homologs(lines: Lines, found: Mapping[str, Homologs] | None) -> None:
 
 
 def add_unlike(lines: Lines, found: Sequence[tuple[str, float]]) -> None:
-    """Say which sequences are like no other of their family: by names and shares."""
+    """Say which sequences are like no other of their family: by names and E-values."""
     if not found:
         return
-    said = [f"{cut_name(name)} {describe_unlike(share)}" for name, share in found[:_MOST_SAID]]
-    facts = [{"name": name, "confident": round(share, 6)} for name, share in found]
+    said = [f"{cut_name(name)} {describe_unlike(evalue)}" for name, evalue in found[:_MOST_SAID]]
+    facts = [{"name": name, "evalue": float(f"{evalue:.4g}")} for name, evalue in found]
     lines.add("outliers", said[0], outliers=facts)
     lines.rows += [("", text) for text in said[1:]]
     if len(found) > _MOST_SAID:

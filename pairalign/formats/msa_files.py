@@ -71,8 +71,8 @@ def stockholm_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Itera
     for index in order:
         if text := _description(alignment.sequences, index):
             yield f"#=GS {names[index]} DE {text}\n"
-    for name, share in alignment.named_unlike:
-        yield f"#=GS {name} CC {describe_unlike(share)}\n"
+    for name, evalue in alignment.named_unlike:
+        yield f"#=GS {name} CC {describe_unlike(evalue)}\n"
     for index in order:
         marks = residue_marks(alignment, index)
         yield f"{names[index]:<{margin}}  {alignment.text(index)}\n"

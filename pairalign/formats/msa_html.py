@@ -42,9 +42,9 @@ def html_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[s
     yield f"<title>{title}</title>\n<style>{_STYLE}{_rules()}</style>\n</head>\n<body>\n"
     yield f"<h1>{title}</h1>\n<p>{len(alignment)} sequences, {alignment.width} columns</p>\n"
     yield f"<p class='key'>Confidence: {_key()}</p>\n"
-    for name, share in alignment.named_unlike:
+    for name, evalue in alignment.named_unlike:
         marked = f"<span class='unlike'>{escape(_shown(name))}</span>"
-        yield f"<p>{marked} {describe_unlike(share)}</p>\n"
+        yield f"<p>{marked} {describe_unlike(evalue)}</p>\n"
     names = [_shown(alignment.sequences.names[index]) for index in order]
     unlike = {index for index, _ in alignment.unlike}
     labels = [

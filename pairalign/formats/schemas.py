@@ -135,7 +135,7 @@ KEPT_RESULTS: Mapping[str, Mapping[str, str]] = {
     "confidence": _POSTERIORS,
     "groups": {"node": "int64", "columns": "int32", "width": "int64"},
     "joins": {"node": "int64", "first": "int32", "second": "int32", "width": "int64"},
-    "added": {"first": "int64", "fits": "int32", "confident": "int64"},
+    "added": {"first": "int64", "fits": "int32"},
 }
 """Arrays of the results that `pairalign.formats.step_results` keeps, by phase: their types."""
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from pairalign.alignments.multiple import MultipleAlignment, unlike_of
+from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.error_types import AlignmentFileError
 from pairalign.engines.posterior_engines import check_device
 from pairalign.jobs.msa.confidence import Confidence
 from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.one_family import AnyAlignment, Computed, columns_in, score_alignment
+from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -79,8 +80,7 @@ def add_sequences(
     """
     check_device(computed.device)
     joined = join_new(both, old.columns, old.width, **vars(computed))
-    added = np.arange(len(old.sequences), len(both))
-    unlike = unlike_of(both, added[~joined.related], joined.confident[~joined.related])
+    unlike = find_unlike(both, computed.resources, old=len(old.sequences))
     scored = score_alignment(both, joined.columns, joined.width, computed, **confidence)
     return replace(scored, unlike=unlike)
 

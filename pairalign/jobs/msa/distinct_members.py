@@ -72,10 +72,14 @@ class DistinctMembers:
         return graft(list(self.family.names), Grouping(groups, trees, joins), method)
 
     def unlike(self, distinct: Sequence[Unlike]) -> tuple[Unlike, ...]:
-        """Return what is like no other but its copies."""
-        shares = dict(distinct)
+        """Return what is like no other: what has copies is like these."""
+        evalues, counts = dict(distinct), np.bincount(self.places)
         places = enumerate(self.places.tolist())
-        return tuple(Unlike(index, shares[place]) for index, place in places if place in shares)
+        return tuple(
+            Unlike(index, evalues[place])
+            for index, place in places
+            if place in evalues and counts[place] == 1
+        )
 
 
 def distinct_members(family: SequenceSet, *, all_of_them: bool) -> DistinctMembers:

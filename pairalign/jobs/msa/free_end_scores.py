@@ -48,14 +48,6 @@ class FreeEndScores:
         used = Resources(device="cpu", threads=threads, memory=memory_bytes)
         self._run = RunRequest(detail=Detail.SCORE, resources=used)
 
-    def seeds(self) -> Indices:
-        """Return about log2(n)^2 sequences of all lengths."""
-        count = len(self._sequences)
-        width = min(count, count.bit_length() ** 2)
-        return self._sequences.order[np.arange(width, dtype=np.int64) * count // width].astype(
-            np.int64
-        )
-
     def above_chance(
         self, distances: Distances, rows: Indices, columns: Indices
     ) -> npt.NDArray[np.bool_]:

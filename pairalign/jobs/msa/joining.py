@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.posteriors import ONE, SparsePosteriors
+from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.engines.posterior_engines import open_posterior_engine
 from pairalign.formats.step_results import KeptResults
@@ -39,17 +39,10 @@ class Joined(NamedTuple):
     columns : ndarray of int32, shape (total_residues,)
         Of all residues, those of the alignment first.
     width : int
-    confident : ndarray of int64
-        How many residues of each new sequence are aligned with confidence: with a mean posterior of
-        0.5 or more.
-    related : ndarray of bool
-        Which new sequences have a relative in the alignment by their scores.
     """
 
     columns: npt.NDArray[np.int32]
     width: int
-    confident: npt.NDArray[np.int64]
-    related: npt.NDArray[np.bool_]
 
 
 def join_new(
@@ -87,7 +80,7 @@ def join_new(
     if kept is not None:
         fits.take(kept, both.lengths[old:])
     new = np.arange(old, len(both))
-    nearest, related = _nearest(both, new, threads, memory_bytes)
+    nearest = _nearest(both, new, threads, memory_bytes)
     added, nearest = new[fits.known :], nearest[fits.known :]
     if len(added):
         lengths = both.lengths.astype(np.int64)
@@ -106,29 +99,25 @@ def join_new(
                 ]
                 if kept is not None:
                     fits.keep(kept, made, len(targets))
-                for fit, confident in made:
-                    fits.add(fit, confident)
+                for fit in made:
+                    fits.add(fit)
                 meter.update(int((lengths[partners].sum(axis=1) * lengths[own]).sum()))
-    return Joined(*fits.columns(columns), fits.confident, related)
+    return Joined(*fits.columns(columns))
 
 
-def _nearest(
-    both: SequenceSet, added: Indices, threads: int, memory_bytes: int
-) -> tuple[Indices, npt.NDArray[np.bool_]]:
-    """Return what each new sequence is compared with, and which are related to any.
+def _nearest(both: SequenceSet, added: Indices, threads: int, memory_bytes: int) -> Indices:
+    """Return what each new sequence is compared with.
 
     What is less than half as long comes last: most of a new sequence has no counterpart in it.
     """
     candidates = np.arange(len(both) - len(added))
     scores = FreeEndScores(both, threads, memory_bytes)
     distances = scores.between(added, candidates)
-    is_above = scores.above_chance(distances, added, candidates)
-    related: npt.NDArray[np.bool_] = np.logical_or.reduce(is_above, axis=1)
     lengths = both.lengths.astype(np.int64)
     is_part = 2 * lengths[candidates] < lengths[added][:, np.newaxis]
     distances[is_part] += 1 << 32
     taken = candidates[np.argsort(distances, axis=1, kind="stable")[:, :NEAREST]]
-    return np.sort(taken, axis=1), related
+    return np.sort(taken, axis=1)
 
 
 def _join(
@@ -138,8 +127,8 @@ def _join(
     both: SequenceSet,
     columns: npt.NDArray[np.int32],
     width: int,
-) -> tuple[npt.NDArray[np.int32], int]:
-    """Return the column of each residue of a new sequence, and how many are sure.
+) -> npt.NDArray[np.int32]:
+    """Return the column of each residue of a new sequence.
 
     Below 0: ~ the columns before it.
     """
@@ -156,29 +145,7 @@ def _join(
     column_of[kept] = np.arange(width)
     before = np.searchsorted(kept, own).astype(np.int32)
     fit: npt.NDArray[np.int32] = np.where(column_of[own] >= 0, column_of[own], ~before)
-    is_right = fit[found.columns[entries]] == columns[residues]
-    sums = np.bincount(
-        found.columns[entries][is_right], found.values[entries][is_right], minlength=length
-    )
-    partners = [columns[slice(*both.offsets[one : one + 2].tolist())] for one in nearest.tolist()]
-    compared = np.bincount(np.concatenate(partners), minlength=width)[np.maximum(fit, 0)]
-    return fit, int((are_sure(sums, compared) & (fit >= 0)).sum())
-
-
-def are_sure(
-    sums: npt.NDArray[np.number[Any]], compared: npt.NDArray[np.signedinteger[Any]]
-) -> npt.NDArray[np.bool_]:
-    """Return which residues are aligned with confidence.
-
-    Parameters
-    ----------
-    sums : ndarray
-        Of their posteriors with others in their column, in 65535ths: whole numbers.
-    compared : ndarray of int
-        How many others that is of.
-    """
-    sure: npt.NDArray[np.bool_] = (compared > 0) & (2 * sums >= ONE * compared)
-    return sure
+    return fit
 
 
 @dataclass
@@ -190,7 +157,6 @@ class _Fits:
 
     def __post_init__(self) -> None:
         self._fits: list[npt.NDArray[np.int32]] = []
-        self._confident: list[int] = []
         self._most = np.zeros(self.width + 1, np.int64)  # residues before each column, and behind
 
     @property
@@ -204,31 +170,22 @@ class _Fits:
             left, first = arrays["fits"], self.known
             while len(left) and self.known < self.count:
                 length = int(lengths[self.known])
-                self.add(left[:length], int(arrays["confident"][self.known - first]))
+                self.add(left[:length])
                 left = left[length:]
             if int(arrays["first"]) != first or len(left):
                 raise kept.damaged("fits of other sequences")
 
-    def keep(
-        self, kept: KeptResults, made: list[tuple[npt.NDArray[np.int32], int]], pairs: int
-    ) -> None:
+    def keep(self, kept: KeptResults, made: list[npt.NDArray[np.int32]], pairs: int) -> None:
         """Keep the next new sequences, which were joined by some pairs."""
         arrays = {
             "first": np.array(self.known),
-            "fits": np.concatenate([fit for fit, _ in made]),
-            "confident": np.array([confident for _, confident in made]),
+            "fits": np.concatenate(made),
         }
         kept.add("added", arrays, pairs)
 
-    @property
-    def confident(self) -> npt.NDArray[np.int64]:
-        """How many residues of each new sequence are aligned with confidence."""
-        return np.array(self._confident, np.int64)
-
-    def add(self, fit: npt.NDArray[np.int32], confident: int) -> None:
+    def add(self, fit: npt.NDArray[np.int32]) -> None:
         """Take the next new sequence, as `_join` gives it."""
         self._fits.append(fit)
-        self._confident.append(confident)
         inserted = np.bincount(~fit[fit < 0], minlength=self.width + 1)
         np.maximum(self._most, inserted, out=self._most)
 

@@ -139,7 +139,7 @@ def _align_members(
     else:
         assert tree is not None
         columns, width = align_large(sequences, tree, **how)
-    unlike = find_unlike(sequences, columns, posteriors, **how)
+    unlike = find_unlike(sequences, computed.resources)
     return _Aligned(tree, columns, width, unlike, posteriors)
 
 

@@ -25,11 +25,11 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int64s
 from pairalign.base.choices import STRANDS
 from pairalign.jobs.msa.grouping import subset
+from pairalign.jobs.msa.outliers import local_scoring
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.resources import Resources
-from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import (
     complement_of,
@@ -100,7 +100,8 @@ class Orientation:
 
     def note(self, alignment: MultipleAlignment) -> MultipleAlignment:
         """Return an alignment of the sequences that knows of their strands."""
-        return replace(alignment, other_strand=self.other_strand, turned=self.turned)
+        unlike = tuple(one for one in alignment.unlike if one.sequence not in self.other_strand)
+        return replace(alignment, unlike=unlike, other_strand=self.other_strand, turned=self.turned)
 
 
 def find_other_strand(
@@ -163,14 +164,9 @@ def find_other_strand(
     return tuple(sorted(turned))
 
 
-def _scoring() -> Scoring:
-    """Return a scoring that finds distant relatives, with published parameters."""
-    return make_scoring(DNA, mode="local", match=1, mismatch=-1, gap_open=4, gap_extend=1)
-
-
 def _gumbel() -> Gumbel:
-    """Return its parameters."""
-    gumbel = find_gumbel(_scoring())
+    """Return the parameters of the scores that are compared."""
+    gumbel = find_gumbel(local_scoring(DNA))
     assert gumbel is not None
     return gumbel
 
@@ -195,7 +191,7 @@ def _differences(
     run = RunRequest(detail=Detail.SCORE, resources=replace(resources, progress=False))
     differences = np.zeros((len(queries), len(pieces)), np.int64)
     for targets, sign in ((pieces, 1), (reverse_complement_set(pieces), -1)):
-        problem = Problem(queries, targets, _scoring())
+        problem = Problem(queries, targets, local_scoring(DNA))
         for part in plan_alignment(AlignRequest(mode="local"), problem, run).job:
             differences[part.query, part.target] += sign * part.raw_score
     return differences

@@ -1,105 +1,97 @@
-"""Which sequences of an alignment are like no other: related to none by scores, nor by posteriors.
+"""Which sequences of a family are like no other: without a significant local alignment.
 
-That is said, and changes no row. Where there are no posteriors of all pairs, each is compared with
-the nearest of some seeds (`pairalign.jobs.msa.free_end_scores.FreeEndScores.seeds`).
+That is said, and changes no row. An E-value is that of a search of the whole family with the
+sequence, so one in twenty unrelated sequences has one below `MOST_EVALUE`. Each is compared with
+others, drawn by chance, until it is like one of them; beyond `_MOST_OF_ALL` sequences as long as
+there are scores left. Sequences decide what is drawn: the order of the input does not matter.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.multiple import Unlike, unlike_of
-from pairalign.alignments.posteriors import SparsePosteriors, pairs_where
-from pairalign.engines.cpu.cpu_msa import Support
-from pairalign.jobs.msa.free_end_scores import Distances, FreeEndScores
-from pairalign.jobs.msa.grouping import Indices, evenly
-from pairalign.jobs.msa.joining import are_sure
-from pairalign.jobs.posterior.posterior import PosteriorJob
+from pairalign.alignments.multiple import Unlike
+from pairalign.alignments.problem import Problem
+from pairalign.base.arrays import Int64s
+from pairalign.jobs.msa.grouping import subset
+from pairalign.jobs.run.run_request import RunRequest, find_statistics, plan_alignment
+from pairalign.pairs.want import Detail
+from pairalign.requests.align_request import AlignRequest
+from pairalign.requests.resources import Resources
+from pairalign.scoring.scoring import Scoring, make_scoring
+from pairalign.sequences.alphabets import DNA, Alphabet
 from pairalign.sequences.sets import SequenceSet
 
-_MOST_OF_ALL = 1000
-"""Sequences of which all are compared with all."""
+MOST_EVALUE = 0.05
+"""Of the best local alignment of a sequence that is like another."""
 
-_COMPARED = 200
-"""Scores for each sequence that looking for relatives of a few may take."""
+_MOST_OF_ALL = 500
+"""Sequences of which each may be compared with all."""
 
-_POSTERIORS = (2, 8)
-"""Seeds that each is compared with: at least, and at most; not more than sequences in all."""
+_SCORES = 200
+"""For each sequence of a larger family."""
+
+_FIRST = 32
+"""Sequences that all are compared with; those that are like none of them with twice as many."""
 
 
 def find_unlike(
-    sequences: SequenceSet,
-    columns: npt.NDArray[np.int32],
-    posteriors: SparsePosteriors | None,
-    **computed: Any,
+    sequences: SequenceSet, resources: Resources, *, old: int = 0
 ) -> tuple[Unlike, ...]:
     """Find what is like no other.
 
     Parameters
     ----------
     sequences : SequenceSet
-    columns : ndarray of int32, shape (total_residues,)
-        Of their alignment.
-    posteriors : SparsePosteriors or None
-        Of all pairs, if they are known.
-    **computed
-        What others are computed with, see `PosteriorJob`.
+        Without copies.
+    resources : Resources
+        They change nothing.
+    old : int
+        The first sequences are those of an alignment: the others are compared with them alone.
     """
-    scores = FreeEndScores(sequences, computed["threads"], computed["memory_bytes"])
-    lonely, seeds, distances = _lonely(sequences, scores)
-    if not len(lonely):
-        return ()
-    support = Support(sequences.offsets, columns)
-    if posteriors is not None:
-        is_lonely = np.zeros(len(sequences), bool)
-        is_lonely[lonely] = True
-        with_one = is_lonely[posteriors.queries] | is_lonely[posteriors.targets]
-        support.add(pairs_where(posteriors, with_one))
-    else:
-        pairs = _near(lonely, seeds, distances)
-        for piece in PosteriorJob(sequences, pairs=pairs, **computed):
-            support.add(piece)
-    sure = np.concatenate(([0], np.cumsum(are_sure(support.sums, support.compared))))
-    confident = sure[sequences.offsets[lonely + 1]] - sure[sequences.offsets[lonely]]
-    return unlike_of(sequences, lonely, confident)
+    compared = sequences.canonical_order().astype(np.int64)
+    compared = compared[compared < (old or len(sequences))]
+    compared = compared[np.random.default_rng(0).permutation(len(compared))]
+    left, scores = np.arange(old, len(sequences)), _SCORES * len(sequences)
+    least = np.full(len(sequences), math.inf)
+    start, stop = 0, _FIRST
+    while start < len(compared) and len(left):
+        if len(compared) > _MOST_OF_ALL:
+            stop = min(stop, start + scores // len(left))
+            scores -= (stop - start) * len(left)
+        if start == stop:
+            break
+        found = _log_evalues(sequences, left, compared[start:stop], resources)
+        least[left] = np.minimum(least[left], found)
+        left = left[least[left] > math.log(MOST_EVALUE)]
+        start, stop = stop, 2 * stop
+    return tuple(Unlike(index, math.exp(least[index])) for index in left.tolist())
 
 
-def _lonely(sequences: SequenceSet, scores: FreeEndScores) -> tuple[Indices, Indices, Distances]:
-    """Return which sequences are related to none, seeds, and the distances of all to these."""
-    count = len(sequences)
-    everything = np.arange(count)
-    seeds = everything if count <= _MOST_OF_ALL else scores.seeds()
-    distances = scores.between(everything, seeds)
-    lonely = np.flatnonzero(_has_none(scores.above_chance(distances, everything, seeds)))
-    if len(seeds) < count:
-        if len(lonely) > count // 2:  # too many to look at more closely
-            lonely = lonely[:0]
-        elif len(lonely):
-            others = evenly(sequences.order.astype(np.int64), _COMPARED * count // len(lonely))
-            found = scores.above_chance(scores.between(lonely, others), lonely, others)
-            lonely = lonely[_has_none(found)]
-    return lonely, seeds, distances
+def local_scoring(alphabet: Alphabet) -> Scoring:
+    """Return a scoring that finds distant relatives, with published parameters."""
+    if alphabet != DNA:
+        return make_scoring(alphabet, mode="local")
+    return make_scoring(DNA, mode="local", match=1, mismatch=-1, gap_open=4, gap_extend=1)
 
 
-def _has_none(related: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = ~np.logical_or.reduce(related, axis=1)
-    return found
-
-
-def _near(
-    lonely: Indices, seeds: Indices, distances: Distances
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Return pairs of each with seeds that are near, in ascending order, the lower one first."""
-    least, most = _POSTERIORS
-    taken = min(max(len(distances) // len(lonely), least), most)
-    own = distances[lonely]
-    own[:, np.isin(seeds, lonely)] += 1 << 32
-    own[lonely[:, np.newaxis] == seeds] = np.iinfo(np.int64).max
-    near = seeds[np.argsort(own, axis=1, kind="stable")[:, :taken]]
-    one = np.repeat(lonely, near.shape[1])
-    pairs = np.sort(np.stack((one, near.ravel())), axis=0)
-    pairs = np.unique(pairs[:, pairs[0] < pairs[1]], axis=1).astype(np.int32)
-    return np.ascontiguousarray(pairs[0]), np.ascontiguousarray(pairs[1])
+def _log_evalues(
+    sequences: SequenceSet, indices: Int64s, others: Int64s, resources: Resources
+) -> npt.NDArray[np.float64]:
+    """Return ln of the least E-value of each of some sequences with any of others, not itself."""
+    problem = Problem(
+        subset(sequences, indices), subset(sequences, others), local_scoring(sequences.alphabet)
+    )
+    request = AlignRequest(mode="local", db_size=sequences.total_residues)
+    run = RunRequest(detail=Detail.SCORE, statistics=True, resources=resources)
+    significance = find_statistics(request, problem, run).significance
+    assert significance is not None
+    least = np.full(len(indices), math.inf)
+    for part in plan_alignment(AlignRequest(mode="local"), problem, run).job:
+        is_other = indices[part.query] != others[part.target]
+        logs = np.where(is_other, significance.log_evalues(part), math.inf)
+        np.minimum.at(least, part.query, logs)
+    return least
