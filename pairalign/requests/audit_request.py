@@ -119,6 +119,7 @@ class AuditRequest(FoldsSimilarOptions, AcrossOptions, StrandOptions, AuditPairs
 class AuditArguments(SimilarArguments, total=False):
     """Types of what `pairalign.audit` takes besides groups, sequences, scoring and mode."""
 
+    ties: Literal["usual", "vsearch"]
     across: Literal["all", "none"]
 
 

@@ -213,7 +213,7 @@ class CostsOptions(Asked):
 
 @request
 class EndGapsOptions(Asked):
-    """What gaps at the ends of sequences cost, and the rule for ties."""
+    """What gaps at the ends of sequences cost."""
 
     free_ends: str | None = option(
         help="ends where gaps are free: query-start, query-end, target-start, target-end",
@@ -230,10 +230,15 @@ class EndGapsOptions(Asked):
     end_gap_extend: Any = option(
         help="cost of each further residue there", metavar="X", group=SCORING, decides=False
     )
+
+
+@request
+class TiesOptions(Asked):
+    """The rule for ties: vsearch's depends on which sequence is the query."""
+
     ties: str = choice(
         TIES,
-        "which of equally good alignments is taken: vsearch's where end gaps cost less than "
-        "others, on the CPU (usual)",
+        "which optimal alignment is taken: vsearch's where end gaps cost less, on the CPU (usual)",
         group=SCORING,
         decides=False,
     )
@@ -264,7 +269,12 @@ class MatrixOptions(ModeOptions):
 
 
 @request
-class ScoringOptions(MatrixOptions, CostsOptions, EndGapsOptions):
+class SymmetricScoringOptions(MatrixOptions, CostsOptions, EndGapsOptions):
+    """A scoring that does not depend on which sequence is the query."""
+
+
+@request
+class ScoringOptions(SymmetricScoringOptions, TiesOptions):
     """All of a scoring."""
 
 
@@ -273,8 +283,8 @@ class ProblemOptions(ScoringOptions, InputOptions):
     """How sequences are read, and scored."""
 
 
-class ProblemArguments(InputArguments, total=False):
-    """Types of `ProblemOptions` in Python; functions have a mode of their own."""
+class SymmetricProblemArguments(InputArguments, total=False):
+    """Types of `SymmetricScoringOptions` and of how sequences are read, in Python."""
 
     matrix: Matrix | None
     match: Number | None
@@ -284,6 +294,11 @@ class ProblemArguments(InputArguments, total=False):
     free_ends: str | None
     end_gap_open: Number | None
     end_gap_extend: Number | None
+
+
+class ProblemArguments(SymmetricProblemArguments, total=False):
+    """Types of `ProblemOptions` in Python; functions have a mode of their own."""
+
     ties: Literal["usual", "vsearch"]
 
 

@@ -14,6 +14,7 @@ from pairalign.requests.shared import (
     ModeOptions,
     ProblemArguments,
     StrandArguments,
+    SymmetricProblemArguments,
     ThresholdArguments,
     ThresholdsOptions,
     thresholds_of,
@@ -112,14 +113,19 @@ class RotateArguments(ScoredArguments, StrandArguments, total=False):
 
 
 class SimilarArguments(
-    ScoredArguments, ThresholdArguments, StatisticsArguments, StrandArguments, total=False
+    SymmetricProblemArguments,
+    ResourceArguments,
+    ThresholdArguments,
+    StatisticsArguments,
+    StrandArguments,
+    total=False,
 ):
     """Types of what functions take that look for similar pairs."""
 
 
 def _has_end_gaps(asked: Any) -> bool:
     """Whether ends of whole sequences have costs of their own."""
-    named = (one.name for one in options_of(EndGapsOptions) if one.name != "ties")
+    named = (one.name for one in options_of(EndGapsOptions))
     return any(values_of(asked).get(name) is not None for name in named)
 
 

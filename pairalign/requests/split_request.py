@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pairalign.base.arguments import parse_share
 from pairalign.base.declaration import Rule, again, flag, option, request
@@ -183,6 +183,7 @@ class SplitRequest(FoldsSimilarOptions, StrandOptions, FoldsOptions, SplitPairsO
 class SplitArguments(SimilarArguments, total=False):
     """Types of what `pairalign.split` takes besides sequences, scoring and mode."""
 
+    ties: Literal["usual", "vsearch"]
     folds: int | None
     test: float | str | Fraction | None
     val: float | str | Fraction | None

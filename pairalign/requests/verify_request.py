@@ -21,6 +21,7 @@ from pairalign.requests.shared import (
     MatrixOptions,
     OutputOptions,
     ProblemArguments,
+    TiesOptions,
     format_option,
 )
 
@@ -84,6 +85,7 @@ class VerifyOptions(
     MatrixOptions,
     CostsOptions,
     EndGapsOptions,
+    TiesOptions,
     MaskOptions,
     InputOptions,
     ResourcesOptions,

@@ -108,6 +108,15 @@ QUESTIONS = {
         20_000,
         cpu_goal=("cd-hit-est -g 1", 1.0),
     ),
+    "OTUs": Question(
+        READS,
+        "cluster in.fa -o out.uc --min-identity 0.97 --identity-of shorter"
+        " --mode semiglobal {more}",
+        {"vsearch": "vsearch --cluster_fast in.fa --id 0.97 --uc v.uc --threads 1 --quiet"},
+        {OURS: f"{UC} out.uc", "vsearch": f"{UC} v.uc"},
+        50_000,
+        cpu_goal=("vsearch", 1.0),
+    ),
     "reads": Question(
         READS,
         f"align in.fa -o out.tsv {SHORT_DNA} --min-identity 0.97 {{more}}",

@@ -159,7 +159,7 @@ class ClusterJob:
         return chosen
 
 
-@takes(ClusterArguments, ClusterRequest, ProblemOptions, Resources, but=("extend",))
+@takes(ClusterArguments, ClusterRequest, ProblemOptions, Resources, but=("extend", "ties"))
 def cluster(
     sequences: Sequences,
     *,
