@@ -33,9 +33,9 @@ PAIRALIGN_API pairalign_msa* pairalign_msa_open(const int32_t* lengths, int32_t 
     return nullptr;
 }
 
-PAIRALIGN_API int32_t pairalign_msa_relax(pairalign_msa* msa, const int32_t* weights, const uint16_t* shares,
-                                          int32_t least, int32_t threads) try {
-    msa->graph.relax(weights, shares, static_cast<uint16_t>(least), threads);
+PAIRALIGN_API int32_t pairalign_msa_relax(pairalign_msa* msa, const int32_t* weights, int32_t least,
+                                          int32_t threads) try {
+    msa->graph.relax(weights, static_cast<uint16_t>(least), threads);
     return DONE;
 } catch (const std::bad_alloc&) {
     return NO_MEMORY;

@@ -77,50 +77,32 @@ void PosteriorGraph::set_links(const std::vector<std::vector<Link>>& upper) {
     links_ = std::move(links);
 }
 
-void PosteriorGraph::relax(const int32_t* weights, const uint16_t* shares, uint16_t least, int32_t threads) {
-    const auto share = [&](int32_t x, int32_t z) {
-        return uint64_t{
-            shares[static_cast<size_t>(x) * static_cast<size_t>(sequences()) + static_cast<size_t>(z)]};
-    };
-    on_threads(sequences(), threads, [&](int32_t z) {
-        for (int32_t g = start(z); g < start(z + 1); g++)
-            for (Link* to = links_.data() + offsets_[static_cast<size_t>(g)]; to < end(g); to++)
-                to->seen =
-                    static_cast<uint16_t>((to->value * share(sequence_of(to->residue), z) + ONE / 2) / ONE);
-    });
+void PosteriorGraph::relax(const int32_t* weights, uint16_t least, int32_t threads) {
+    uint64_t all = 0;
+    for (int32_t s = 0; s < sequences(); s++) all += static_cast<uint64_t>(weights[s]);
+    const uint64_t divisor = all * ONE;
     std::vector<std::vector<Link>> upper(sequences_.size());
     on_threads(sequences(), threads, [&](int32_t x) {
-        // In 65535ths: what can have seen both residues of a pair (x, y).
-        std::vector<uint64_t> divisors(static_cast<size_t>(sequences()));
-        for (int32_t y = x + 1; y < sequences(); y++) {
-            uint64_t all = 0;
-            for (int32_t z = 0; z < sequences(); z++)
-                all += static_cast<uint64_t>(weights[z]) *
-                       (z == x || z == y ? ONE : (share(x, z) * share(y, z) + ONE / 2) / ONE);
-            divisors[static_cast<size_t>(y)] = all;
-        }
         // Sums of weight * posterior * posterior: exact, below 2^15 * 2^32 times the most links of a residue.
         SparseSums sums(sequences_.size());
         const int32_t later = start(x + 1);
         for (int32_t g = start(x); g < later; g++) {
             for (const Link* way = begin(g); way < end(g); way++) {
                 const int32_t z = sequence_of(way->residue);
-                const uint64_t weight =
-                    static_cast<uint64_t>(weights[z]) * ((way->value * share(x, z) + ONE / 2) / ONE);
+                const uint64_t weight = static_cast<uint64_t>(weights[z]) * way->value;
                 const auto is_before = [](const Link& link, int32_t residue) {
                     return link.residue < residue;
                 };
                 const Link* const stop = end(way->residue);
                 for (const Link* to = std::lower_bound(begin(way->residue), stop, later, is_before);
                      to < stop; to++)
-                    sums.add(static_cast<size_t>(to->residue), weight * to->seen);
+                    sums.add(static_cast<size_t>(to->residue), weight * to->value);
                 if (z > x) {
                     const uint64_t own = static_cast<uint64_t>(weights[x] + weights[z]) * ONE;
                     sums.add(static_cast<size_t>(way->residue), own * way->value);
                 }
             }
             sums.take_all(static_cast<size_t>(later), [&](size_t c, uint64_t sum) {
-                const uint64_t divisor = divisors[static_cast<size_t>(sequence_of(static_cast<int32_t>(c)))];
                 const uint64_t value = std::min((sum + divisor / 2) / divisor, ONE);
                 if (value >= least)
                     upper[static_cast<size_t>(g)].push_back(

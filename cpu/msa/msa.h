@@ -16,7 +16,6 @@ public:
     struct Link {
         int32_t residue;
         uint16_t value;
-        uint16_t seen = 0;  // in a round: the value by how much the link's sequence counts
     };
 
     PosteriorGraph(const int32_t* lengths, int32_t count);
@@ -37,9 +36,8 @@ public:
 
     // Probabilistic consistency (Do et al., Genome Res 15:330, 2005), weighted: the posterior of two residues
     // becomes the mean over all sequences z of the ways through z, of which those of the pair itself count as
-    // z = x and z = y. Another z counts shares[x][z] shares[y][z] (65535ths) of its weight. Below `least`
-    // there is no link.
-    void relax(const int32_t* weights, const uint16_t* shares, uint16_t least, int32_t threads);
+    // z = x and z = y. Below `least` there is no link.
+    void relax(const int32_t* weights, uint16_t least, int32_t threads);
 
     // The expected number of correctly aligned residues of the best alignment of a pair, in 65535ths.
     uint64_t expected_accuracy(int32_t x, int32_t y) const;

@@ -92,7 +92,7 @@ SIGNATURES = {
     "msa_join": "pointer*3 int64 int32*2 pointer*2 -> int32",
     "msa_join_profiles": "pointer*6 int64*2 pointer*2 -> int32",
     "msa_open": "pointer int32 pointer*3 int64 pointer*3 -> pointer",
-    "msa_relax": "pointer*3 int32*2 -> int32",
+    "msa_relax": "pointer*2 int32*2 -> int32",
     "msa_support": "pointer*5 int64 pointer*6 -> int32",
     # cpu/near/near.h
     "count_near": "pointer -> int64",

@@ -59,25 +59,20 @@ class PosteriorGraph:
         if handle:
             library.pairalign_msa_close(handle)
 
-    def relax(
-        self, weights: npt.NDArray[np.int32], shares: npt.NDArray[np.uint16], least: float
-    ) -> None:
+    def relax(self, weights: npt.NDArray[np.int32], least: float) -> None:
         """Make the posteriors consistent with those through all other sequences: one round.
 
         Parameters
         ----------
         weights : ndarray of int32, shape (n,)
             Of the sequences; at most `MOST_WEIGHT` in all.
-        shares : ndarray of uint16, shape (n, n)
-            In 65535ths: how much of its weight each sequence (column) counts for others (rows).
         least : float
             Posteriors below are dropped.
         """
         assert weights.sum() <= MOST_WEIGHT
         weights = np.ascontiguousarray(weights, np.int32)
-        shares = np.ascontiguousarray(shares, np.uint16)
         if library.pairalign_msa_relax(
-            self._handle, weights.ctypes.data, shares.ctypes.data, round(least * ONE), self._threads
+            self._handle, weights.ctypes.data, round(least * ONE), self._threads
         ):
             raise _out_of_memory()
 

@@ -2,10 +2,8 @@
 
 One of all copies is aligned (`pairalign.jobs.msa.distinct_members`). Up to 100 sequences:
 
-1. Posteriors of all pairs (`pairalign.jobs.posterior`).
-2. A guide tree, and weights of it (Thompson et al. 1994): of more than 50 that of scores
-   (`pairalign.jobs.msa.family_tree`), else UPGMA of 1 minus the expected number of right columns of
-   a pair's best alignment, by the length of the shorter sequence.
+1. A guide tree (`pairalign.jobs.msa.family_tree`), and weights of it (Thompson et al. 1994).
+2. Posteriors of all pairs (`pairalign.jobs.posterior`).
 3. Up to 50 sequences, consistency: two rounds. More are as good without it.
 4. Joins along the tree, each with the most weighted posterior on aligned residues.
 5. Refinement of up to 50 distant sequences: the alignment is cut in two and joined anew, 100 times.
@@ -127,17 +125,15 @@ def _align_members(
         columns = np.arange(sequences.total_residues, dtype=np.int32)
         return _Aligned(None, columns, len(columns), (), None)
     is_one_group, posteriors = len(sequences) <= MOST_IN_GROUP, None
-    if tree is None and not is_one_group:
-        tree = family_tree(sequences, computed.resources)
+    tree = tree or family_tree(sequences, computed.resources)
     if _by_all_pairs(sequences):
         posteriors = _posteriors(sequences, match_states_of(sequences), **how)
         rounds, refinements = (ROUNDS, REFINEMENTS) if is_one_group else (0, 0)
         with closing(PosteriorGraph(sequences.lengths, posteriors, computed.threads)) as graph:
-            tree, columns, width = align_graph(
-                graph, sequences, rounds=rounds, refinements=refinements, tree=tree
+            columns, width = align_graph(
+                graph, sequences, tree, rounds=rounds, refinements=refinements
             )
     else:
-        assert tree is not None
         columns, width = align_large(sequences, tree, **how)
     unlike = find_unlike(sequences, computed.resources)
     return _Aligned(tree, columns, width, unlike, posteriors)
