@@ -28,9 +28,12 @@ char* put(char* out, const char* text, int64_t bytes) {
     return out + bytes;
 }
 
-// A name with quotes in it between quotes, its own doubled.
+// A name as tables have it, see `quoted` of pairalign/base/texts.py.
 char* put_name(char* out, const char* name, int64_t bytes, bool quoted) {
-    if (quoted || bytes == 0 || std::memchr(name, '"', static_cast<size_t>(bytes)) == nullptr)
+    const auto begins = [&](char mark) { return *name == mark; };
+    if (quoted || bytes == 0 ||
+        (std::memchr(name, '"', static_cast<size_t>(bytes)) == nullptr && !begins('=') && !begins('+') &&
+         !begins('-') && !begins('@')))
         return put(out, name, bytes);
     *out++ = '"';
     for (int64_t k = 0; k < bytes; ++k) {

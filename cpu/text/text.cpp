@@ -102,8 +102,7 @@ public:
         const char* const name = names_ + start;
         if (__builtin_expect(size > kCopied || start > readable_, 0)) return put_quoted(out, name, size);
         std::memcpy(out, name, kCopied);
-        const bool is_plain = std::memchr(name, '"', static_cast<size_t>(size)) == nullptr;
-        return __builtin_expect(is_plain, 1) ? out + size : put_quoted(out, name, size);
+        return __builtin_expect(is_plain_name(name, size), 1) ? out + size : put_quoted(out, name, size);
     }
 
     static constexpr int64_t kCopied = 32;

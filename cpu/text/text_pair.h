@@ -61,10 +61,15 @@ inline char* put_unsigned(char* out, uint64_t value) {
     return put(out, at, digits + sizeof digits - at);
 }
 
-// A name in a table: with a quote in it, between quotes, its own doubled, as readers of CSV and TSV expect.
+// Whether a table has a name as it is: `quoted` of pairalign/base/texts.py says which stand between quotes.
+inline bool is_plain_name(const char* name, int64_t size) {
+    return size == 0 || (std::memchr(name, '"', static_cast<size_t>(size)) == nullptr && *name != '=' &&
+                         *name != '+' && *name != '-' && *name != '@');
+}
+
+// A name in a table: where it is not plain, between quotes, its own doubled, as readers expect.
 inline char* put_quoted(char* out, const char* name, int64_t size) {
-    if (size == 0 || std::memchr(name, '"', static_cast<size_t>(size)) == nullptr)
-        return put(out, name, size);
+    if (is_plain_name(name, size)) return put(out, name, size);
     *out++ = '"';
     for (int64_t k = 0; k < size; ++k) {
         if (name[k] == '"') *out++ = '"';

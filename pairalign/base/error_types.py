@@ -49,10 +49,6 @@ class NoSequencesError(FastaError):
     """An input file, or a set, has no sequence."""
 
 
-class MissingSequencesError(FastaError, FileNotFoundError):
-    """There is no such file of sequences."""
-
-
 class AlphabetError(PairalignError, ValueError):
     """A sequence holds a residue that the scoring cannot use."""
 
@@ -126,6 +122,46 @@ class KernelBuildError(PairalignError, RuntimeError):
     """A GPU kernel does not compile, or cannot be loaded on the device present."""
 
 
+class MissingSequencesError(FastaError, FileNotFoundError):
+    """There is no such file of sequences."""
+
+
+class MissingMatrixError(MatrixFileError, FileNotFoundError):
+    """There is no such file of a substitution matrix."""
+
+
+class MissingPairsError(PairListError, FileNotFoundError):
+    """There is no such list of pairs."""
+
+
+class MissingAlignmentsError(AlignmentFileError, FileNotFoundError):
+    """There is no such file of alignments."""
+
+
+class MissingDistancesError(DistanceError, FileNotFoundError):
+    """There is no such file of distances."""
+
+
+class MissingGroupsError(SplitError, FileNotFoundError):
+    """There is no such file of labels, folds, clusters or groups."""
+
+
+class MissingPartsError(PartsError, FileNotFoundError):
+    """There is no such folder of parts."""
+
+
+_OF_MISSING: dict[type[PairalignError], type[PairalignError]] = {
+    FastaError: MissingSequencesError,
+    MatrixFileError: MissingMatrixError,
+    PairListError: MissingPairsError,
+    AlignmentFileError: MissingAlignmentsError,
+    DistanceError: MissingDistancesError,
+    SplitError: MissingGroupsError,
+    PartsError: MissingPartsError,
+}
+"""What is raised for a file that is not there, by the error of files of its kind."""
+
+
 def describe_unreadable(error: OSError | ValueError, expected: str) -> str:
     """Say why a file that was to be read cannot be, to follow its name."""
     if isinstance(error, FileNotFoundError):
@@ -137,11 +173,16 @@ def describe_unreadable(error: OSError | ValueError, expected: str) -> str:
     return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
-def unreadable_sequences(name: str, error: OSError | ValueError, expected: str) -> FastaError:
-    """Return the error to raise of a file of sequences that cannot be read."""
-    missing = isinstance(error, FileNotFoundError)
-    kind = MissingSequencesError if missing else FastaError
-    return kind(f"{name}: {describe_unreadable(error, expected)}")
+def unreadable(
+    kind: type[PairalignError], name: str, error: OSError | ValueError, expected: str
+) -> PairalignError:
+    """Return the error to raise of a file that cannot be read."""
+    return error_by_cause(kind, f"{name}: {describe_unreadable(error, expected)}", error)
+
+
+def error_by_cause(kind: type[PairalignError], message: str, cause: Exception) -> PairalignError:
+    """Return an error of a kind, which is a FileNotFoundError as well where its cause is one."""
+    return (_OF_MISSING[kind] if isinstance(cause, FileNotFoundError) else kind)(message)
 
 
 _MOST_OF_A_NAME = 80

@@ -1,4 +1,4 @@
-"""Texts of files: byte order marks, and lines, words and names as files have them.
+"""Texts of files: byte order marks, and lines, words, names and tables as files have them.
 
 Python's ``str.split`` and ``str.splitlines`` cut at Unicode's blanks and line ends as well, which
 may stand in names.
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 UTF8_MARK = b"\xef\xbb\xbf"
 
 _WORD = re.compile(r"[^ \t\n\v\f\r]+")
+_FORMULA = ("=", "+", "-", "@")
 _WHOLE = re.compile(r"[0-9]{1,18}")  # what fits 64 bits
 
 
@@ -51,8 +52,13 @@ def is_whole(word: str) -> bool:
 
 
 def quoted(name: str) -> str:
-    """Return a name as tables have it: one with quotes between quotes, its own doubled."""
-    return '"' + name.replace('"', '""') + '"' if '"' in name else name
+    """Return a name as tables have it: between quotes, its own doubled, where it has some.
+
+    So is one that a spreadsheet may take for a formula, which begins with one of ``=+-@``.
+    """
+    if '"' in name or name.startswith(_FORMULA):
+        return '"' + name.replace('"', '""') + '"'
+    return name
 
 
 def unquoted(word: str) -> str:

@@ -26,6 +26,7 @@ from pairalign.formats import NETWORK_FORMATS
 from pairalign.formats.cluster_files import write_clusters
 from pairalign.formats.group_files import read_groups
 from pairalign.formats.libraries import array_format
+from pairalign.formats.name_rules import FASTA
 from pairalign.formats.names import suffixes_of
 from pairalign.formats.output import check_writable
 from pairalign.jobs.clusters.cluster import ClusterJob
@@ -55,6 +56,8 @@ def run_cluster(asked: ClusterOptions) -> None:
     report = report_of(asked)
     problem = read_problem(asked)
     sequences = problem.queries
+    if format == "fasta" or asked.representatives is not None:
+        FASTA.check(sequences)
     _warn_of_sizes(asked, sequences)
     _warn_of_lengths(problem, asked.thresholds)
     if format in _OF_SAMPLES and (samples := describe_samples(sequences.descriptions)):

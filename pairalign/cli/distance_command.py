@@ -18,6 +18,7 @@ from pairalign.base.cores import usable_cores
 from pairalign.base.declaration import check, values_of
 from pairalign.base.error_types import DistanceError, FormatError
 from pairalign.base.native import share_heap
+from pairalign.base.texts import quoted
 from pairalign.cli.console import log, name_output
 from pairalign.cli.dask_cluster import workers_of
 from pairalign.cli.distances_in_parts import (
@@ -261,7 +262,8 @@ def run_tree(asked: TreeOptions) -> None:
     else:
         short = replace(tree, names=[f"s{number}" for number in range(1, len(tree) + 1)])
         with open_output(asked.rename) as table:
-            table.write("".join(map("{}\t{}\n".format, short.names, tree.names)).encode())
+            rows = zip(short.names, map(quoted, tree.names), strict=True)
+            table.write("".join(f"{name}\t{own}\n" for name, own in rows).encode())
             _write(asked.output, tree_text(short, format, asked.program))
     seconds = time.perf_counter() - started
     report.add("tree", f"{asked.method}, {seconds:.2f} s", method=asked.method)

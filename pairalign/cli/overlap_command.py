@@ -29,6 +29,7 @@ from pairalign.formats import (
     find_format,
     open_overlap_writer,
 )
+from pairalign.formats.name_rules import FASTA
 from pairalign.formats.writer import Shown
 from pairalign.jobs.overlaps.overlap import OverlapJob, plan_overlap_job
 from pairalign.jobs.overlaps.overlap_plan import check_costs
@@ -118,6 +119,8 @@ def _carry_out(command: _Command) -> Lines:
         import_mappy()
     rules = replace(rules_of(asked), qualities=command.writer_type.shows_qualities)
     reads, _ = read_sequences(asked, rules)
+    if asked.trimmed is not None:
+        FASTA.check(reads)
     started = time.perf_counter()
     run = _plan(asked, reads, command.run)
     overhang = run.preset.max_overhang

@@ -9,6 +9,7 @@ from pairalign.cli.planning import (
     with_output,
 )
 from pairalign.cli.summary_lines import Lines, say_summary
+from pairalign.formats.name_rules import FASTA
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
 from pairalign.jobs.run.file_checks import check_files
@@ -27,6 +28,7 @@ def run_rotate(asked: RotateOptions) -> None:
     check_scoring(asked)
     check_writable(asked.output)
     problem, resources = read_problem(asked), asked.resources
+    FASTA.check(problem.queries)
     started = time.perf_counter()
     found = rotate_set(problem, asked.to, asked.strand, resources)
     seconds = time.perf_counter() - started

@@ -17,6 +17,7 @@ from pairalign.cli.summary_lines import Lines, describe_fragments, say_summary
 from pairalign.clusters.splits.labels import as_priorities, read_values
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.folds import fold_places, write_fold_files
+from pairalign.formats.name_rules import FASTA
 from pairalign.formats.names import check_ending
 from pairalign.formats.output import check_writable
 from pairalign.formats.splits import write_removed, write_split
@@ -48,6 +49,8 @@ def run_split_command(asked: SplitOptions) -> None:
     report = report_of(asked)
     problem = read_problem(asked)
     sequences = problem.queries
+    if asked.folds_dir is not None:
+        FASTA.check(sequences)
     started = time.perf_counter()
     resources = asked.resources
     split, pairs = run_split(problem, asked, _known_of(asked, sequences), resources)

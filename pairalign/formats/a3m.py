@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pairalign.base.error_types import FormatError
+from pairalign.formats.name_rules import FASTA
 from pairalign.formats.output import Output
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
@@ -25,6 +26,7 @@ class A3mWriter(TextWriter):
     name = "a3m"
     suffixes = (".a3m",)
     needs = Detail.CIGAR
+    name_rules = (FASTA, FASTA)
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         if len(content.queries) != 1 or content.targets is content.queries:

@@ -75,8 +75,9 @@ def write_clusters(
     ``fasta`` has the representatives as they were read, with their whole headers; with `sizeout`
     ``;size=`` of the cluster follows the name, and the header's own is left out.
 
-    ``otutab`` has a line a cluster and a column a sample, as ``biom convert`` and QIIME read it:
-    how often sequences of the sample were seen, by ``;size=``, else how many there are. Samples are
+    ``otutab`` has a line a cluster and a column a sample, as ``biom convert`` and QIIME read it,
+    names without quotes around them: how often sequences of the sample were seen, by ``;size=``,
+    else how many there are. Samples are
     those of `pairalign.sequences.abundances.sample_of`; names end before the first ``;``, unless
     two would be the same. ``biom`` is the same table as BIOM 1.0, JSON, whose date is a constant;
     ``biom2`` as BIOM 2.1, HDF5, by biom-format.
@@ -186,9 +187,9 @@ def _representatives(clusters: Clusters, sizes: Int64s | None) -> Iterator[str]:
 
 def _otu_table(clusters: Clusters) -> Iterator[str]:
     samples, counts = _count_samples(clusters)
-    yield "\t".join(("#OTU ID", *map(quoted, samples))) + "\n"
+    yield "\t".join(("#OTU ID", *samples)) + "\n"
     for title, row in counts:
-        yield "\t".join((quoted(title), *map(str, row))) + "\n"
+        yield "\t".join((title, *map(str, row))) + "\n"
 
 
 def _biom_hdf5(clusters: Clusters) -> bytes:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import BinaryIO, cast
 
 from pairalign.base.choices import DISTANCE_SUFFIXES
-from pairalign.base.error_types import DistanceError, describe_unreadable
+from pairalign.base.error_types import DistanceError, unreadable
 from pairalign.base.spelling import spelled
 from pairalign.formats.matrix_column import read_matrix_column, write_matrix_column
 from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy
@@ -121,8 +121,7 @@ def read_distances(
             raise
         raise DistanceError(f"{source}: {error}") from error
     except OSError as error:
-        reason = describe_unreadable(error, "a distance matrix")
-        raise DistanceError(f"{source}: {reason}") from error
+        raise unreadable(DistanceError, source, error, "a distance matrix") from error
     except (EOFError, UnicodeDecodeError, zlib.error) as error:
         raise DistanceError(f"{source}: cannot be read: {error}") from error
     if names is not None and matrix.names != names:

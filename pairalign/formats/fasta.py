@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pairalign.formats.name_rules import FASTA
 from pairalign.formats.writer import TextWriter
 from pairalign.pairs.want import Detail
 
@@ -22,4 +23,5 @@ class FastaWriter(TextWriter):
     suffixes = (".fasta", ".fa", ".fas", ".afa")
     needs = Detail.CIGAR
     of_block = True
+    name_rules = (FASTA, FASTA)
     pair_number = re.compile(rb"^(>\S+ pair=)(\d+)", re.MULTILINE)

@@ -12,7 +12,7 @@ import numpy as np
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import GROUP_SUFFIXES
-from pairalign.base.error_types import FormatError, SplitError, describe_unreadable, shown_name
+from pairalign.base.error_types import FormatError, SplitError, shown_name, unreadable
 from pairalign.base.texts import is_whole, lines_of, unquoted
 from pairalign.clusters.splits.groups import Groups, Membership, make_groups
 from pairalign.formats.names import choose_format
@@ -207,7 +207,7 @@ def text_of(path: str) -> str:
         with open_raw(path) as file:
             return decompress(file.read(), path).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise SplitError(f"{path}: {describe_unreadable(error, 'a file')}") from error
+        raise unreadable(SplitError, path, error, "a file") from error
 
 
 def _read_folds(
@@ -248,8 +248,8 @@ class TableRows:
         try:
             return next(self._reader)
         except csv.Error as error:
-            what = describe_unreadable(ValueError(error), "a table")
-            raise SplitError(f"{self._source}: line {first}: {what}") from error
+            where = f"{self._source}: line {first}"
+            raise unreadable(SplitError, where, ValueError(error), "a table") from error
 
     @property
     def line(self) -> int:

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.error_types import DistanceError, describe_unreadable
+from pairalign.base.error_types import DistanceError, unreadable
 from pairalign.formats.output import Output
 from pairalign.formats.schemas import MOST_NPY_HEADER_BYTES, SchemaError, check_npy
 from pairalign.trees.distance_matrix import DistanceMatrix, TriangleBuilder, number_of_pairs
@@ -102,7 +102,7 @@ def read_first_npy(path: str, names: list[str]) -> DistanceMatrix:
             file.seek(0)
             return read_matrix_npy(file, path, names[:count], os.path.getsize(path))
     except OSError as error:
-        raise DistanceError(f"{path}: {describe_unreadable(error, 'a distance matrix')}") from error
+        raise unreadable(DistanceError, path, error, "a distance matrix") from error
 
 
 def _read_header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

@@ -12,7 +12,7 @@ from pairalign.base.choices import MSA_WITH_CONFIDENCE
 from pairalign.formats.marks import confidence_marks, residue_marks
 from pairalign.formats.matrix_text import padded_width
 from pairalign.formats.msa_html import html_lines
-from pairalign.formats.name_rules import CLUSTAL, STOCKHOLM
+from pairalign.formats.name_rules import CLUSTAL, FASTA, STOCKHOLM
 from pairalign.formats.output import Output
 from pairalign.sequences.sets import SequenceSet
 
@@ -121,7 +121,7 @@ WITH_CONFIDENCE = MSA_WITH_CONFIDENCE
 """Those that show it."""
 
 
-NAME_RULES = {"stockholm": STOCKHOLM, "clustal": CLUSTAL}
+NAME_RULES = {"fasta": FASTA, "a2m": FASTA, "stockholm": STOCKHOLM, "clustal": CLUSTAL}
 """Which names formats can hold; the others hold all."""
 
 

@@ -50,6 +50,11 @@ class NameRule:
                     )
 
 
+FASTA = NameRule(
+    r"[\S \t\v\f]+\Z",
+    "readers of FASTA end names at Unicode's blanks",
+    "\x1c\x1d\x1e\x1f",
+)
 NO_COMMENT = NameRule(r"(?!#)", "a line that begins with '#' is a comment", "#")
 STOCKHOLM = NameRule(
     r"(?!#|//)\S+\Z",

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from pairalign.base.checksum import add_to_checksum, measure_file, read_blocks, read_range
-from pairalign.base.error_types import OutputError, PartsError
+from pairalign.base.error_types import OutputError, PartsError, error_by_cause
 from pairalign.base.spelling import spelled
 from pairalign.formats.output import open_output
 from pairalign.formats.schemas import (
@@ -182,7 +182,8 @@ def read_manifests(folder: str) -> list[Manifest]:
     try:
         names = sorted(name for name in os.listdir(folder) if _MANIFEST.fullmatch(name))
     except OSError as error:
-        raise PartsError(f"'{folder}': {error.strerror}, expected a folder of parts") from error
+        reason = f"'{folder}': {error.strerror}, expected a folder of parts"
+        raise error_by_cause(PartsError, reason, error) from error
     if not names:
         raise PartsError(f"'{folder}': there is no part (part-1-of-N.json) in it")
     found = [read_manifest(os.path.join(folder, name)) for name in names]

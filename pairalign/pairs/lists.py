@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.error_types import FastaError, PairListError, shown_name
+from pairalign.base.error_types import FastaError, PairListError, error_by_cause, shown_name
 from pairalign.base.native import library
 from pairalign.sequences.fasta_records import Source, read_text
 from pairalign.sequences.sets import SequenceSet
@@ -101,7 +101,7 @@ def read_pair_list(
     try:
         text, name = read_text(source, "a list of pairs")
     except FastaError as error:
-        raise PairListError(str(error)) from error
+        raise error_by_cause(PairListError, str(error), error) from error
     is_paf = _is_paf(text)
     most = text.count(b"\n") + 1
     first, second = np.empty(most, np.int32), np.empty(most, np.int32)

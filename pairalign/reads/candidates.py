@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
-from pairalign.base.error_types import FastaError, PairListError, shown_name
+from pairalign.base.error_types import FastaError, PairListError, error_by_cause, shown_name
 from pairalign.pairs.lists import PairList, warn_of_lengths
 from pairalign.pairs.masks import mask_sorted_pairs
 from pairalign.pairs.windows import Window
@@ -122,7 +122,7 @@ def read_candidates(source: Source, reads: SequenceSet) -> Candidates:
     try:
         text, name = read_text(source, "PAF, or a list of pairs")
     except FastaError as error:
-        raise PairListError(str(error)) from error
+        raise error_by_cause(PairListError, str(error), error) from error
     places = {one.encode(): k for k, one in enumerate(reads.names)}
     found: list[tuple[int, int, int]] = []
     others: list[int] = []  # lines

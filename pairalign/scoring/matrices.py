@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pairalign.base.error_types import MatrixFileError, ScoringError
+from pairalign.base.error_types import MatrixFileError, MissingMatrixError, ScoringError, unreadable
 from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import DNA, Alphabet
 
@@ -70,7 +70,7 @@ def load_table(matrix: str | os.PathLike[str]) -> Table:
         if name:
             return _load_named(name)
         if not os.path.exists(matrix):
-            raise ScoringError(
+            raise MissingMatrixError(
                 f"matrix {matrix!r}: neither a file nor a known name; "
                 f"known are {', '.join(known_names())}"
             )
@@ -273,14 +273,10 @@ def _score(word: str, where: str) -> Decimal:
 def _read_lines(path: Path, where: str) -> list[str]:
     try:
         return path.read_text("utf-8-sig").splitlines()
-    except FileNotFoundError:
-        raise MatrixFileError(f"{where}: no such file") from None
-    except IsADirectoryError:
-        raise MatrixFileError(f"{where}: is a directory, expected a file") from None
     except UnicodeDecodeError:
         raise MatrixFileError(f"{where}: is not a text file") from None
     except OSError as error:
-        raise MatrixFileError(f"{where}: cannot be read: {error.strerror or error}") from error
+        raise unreadable(MatrixFileError, where, error, "a file") from error
 
 
 def _letter(word: str, where: str) -> str:

@@ -2,21 +2,29 @@
 
 bgzip, pbzip2, pixz and pzstd write files of many streams, and programs concatenate compressed
 files. All streams are read to their ends: what is damaged, cut short or no stream at all is an
-error that says at which byte of the file.
+error that says at which byte of the file. So is text of more than 10,000 times the size of what it
+is made of, while it is small: no sequences are like that, and a few kilobytes can be terabytes.
 """
 
 from __future__ import annotations
 
 import sys
 import zlib
-from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
 
-from pairalign.base.error_types import FastaError, MissingPackageError
+from pairalign.base.error_types import FastaError, MissingPackageError, PairalignError
 from pairalign.base.xz import as_os_error, xz_decompressor
 
 # What is fed to a decompressor at once: what lies behind a stream's end is copied, so not all.
 _CHUNK_BYTES = 1 << 18
+_SMALL_CHUNK_BYTES = {"gzip": 1 << 16, "zstd": 1 << 12}
+"""Of decompressors that give back all at once: at most 64 and 128 MiB."""
+_PART_BYTES = 1 << 24
+"""What others give back at once."""
+_MOST_TIMES = 10_000
+_ALWAYS_TAKEN_BYTES = 1 << 26
+"""How much text may come of a file, by its size, and of any."""
 
 
 class _Decompressor(Protocol):
@@ -27,8 +35,6 @@ class _Decompressor(Protocol):
 
     @property
     def unused_data(self) -> bytes: ...
-
-    def decompress(self, data: memoryview, /) -> bytes: ...
 
 
 class _Compression(NamedTuple):
@@ -70,7 +76,7 @@ def decompress(data: bytes, name: str) -> bytes:
 
 
 def _join_streams(data: bytes, name: str, compression: _Compression) -> bytes:
-    parts: list[bytes] = []
+    text = _Text(name)
     position = 0
     while position < len(data):
         if not data.startswith(compression.magic, position):
@@ -79,24 +85,58 @@ def _join_streams(data: bytes, name: str, compression: _Compression) -> bytes:
                 f"{len(data) - position:,} bytes, from byte {position:,} on, are not compressed "
                 f"with {compression.kind}"
             )
-        position = _read_stream(data, position, name, compression, parts)
+        position = _read_stream(data, position, name, compression, text)
         position = _skip_padding(data, position, compression.padding)
-    return b"".join(parts)
+    return b"".join(text.parts)
 
 
-def _read_stream(
-    data: bytes, start: int, name: str, compression: _Compression, parts: list[bytes]
-) -> int:
-    """Append what the stream at `start` holds to `parts`; return where it ends."""
+class _Text:
+    """What has come of a file; FastaError where it is far more than text can be."""
+
+    def __init__(self, name: str) -> None:
+        self.parts: list[bytes] = []
+        self._name, self._bytes = name, 0
+
+    def add(self, part: bytes, read: int) -> None:
+        """Append a part; `read` bytes of the file have made all there is."""
+        self.parts.append(part)
+        self._bytes += len(part)
+        check_expansion(self._bytes, read, FastaError, self._name)
+
+
+def check_expansion(text: int, read: int, kind: type[PairalignError], name: str) -> None:
+    """Raise an error where much text has come of few compressed bytes.
+
+    Parameters
+    ----------
+    text, read : int
+        Bytes of text, and of the file of which they were made.
+    kind : type of PairalignError
+    name : str
+        What messages call the file.
+    """
+    if text > max(_ALWAYS_TAKEN_BYTES, _MOST_TIMES * read):
+        raise kind(
+            f"{name}: {read:,} compressed bytes have become {text:,}, more than {_MOST_TIMES:,} "
+            "times as many: no such text is expected; if it is right, decompress the file first"
+        )
+
+
+def _read_stream(data: bytes, start: int, name: str, compression: _Compression, text: _Text) -> int:
+    """Append what the stream at `start` holds to `text`; return where it ends."""
     view, position = memoryview(data), start
     where = f"{name}: truncated or damaged {compression.kind} file"
     stream = compression.start()
+    size = _SMALL_CHUNK_BYTES.get(compression.kind, _CHUNK_BYTES)
     while not stream.eof:
-        chunk = view[position : position + _CHUNK_BYTES]
+        chunk = view[position : position + size]
         if not chunk:
             raise FastaError(f"{where}: it ends within the stream that begins at byte {start:,}")
         try:
-            parts.append(stream.decompress(chunk))
+            for part in _parts_of(stream, chunk):
+                text.add(part, position + len(chunk))
+        except FastaError:
+            raise
         # bz2 reports damage as OSError or ValueError, lzma and zstd have errors of their own.
         except _damage_errors() as error:
             reason = as_os_error(error) if compression.kind == "xz" else error
@@ -105,6 +145,16 @@ def _read_stream(
             ) from error
         position += len(chunk)
     return position - len(stream.unused_data)
+
+
+def _parts_of(stream: Any, chunk: memoryview) -> Iterator[bytes]:
+    """Yield what comes of a chunk, in parts where a decompressor can do so."""
+    if not hasattr(stream, "needs_input"):
+        yield stream.decompress(chunk)
+        return
+    yield stream.decompress(chunk, _PART_BYTES)
+    while not (stream.eof or stream.needs_input):
+        yield stream.decompress(b"", _PART_BYTES)
 
 
 def _skip_padding(data: bytes, position: int, unit: int) -> int:

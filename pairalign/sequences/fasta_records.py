@@ -25,7 +25,7 @@ from itertools import zip_longest
 from typing import IO, Any
 
 from pairalign.base.biopython import check_biopython
-from pairalign.base.error_types import FastaError, NoSequencesError, unreadable_sequences
+from pairalign.base.error_types import FastaError, NoSequencesError, unreadable
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import without_mark
 from pairalign.sequences.compression import decompress
@@ -146,7 +146,7 @@ def _read_bytes(source: Source, expected: str) -> tuple[bytes, str]:
             raise OSError("it is closed")
         return sys.stdin.buffer.read(), name
     except (OSError, ValueError) as error:
-        raise unreadable_sequences(name, error, expected) from error
+        raise unreadable(FastaError, name, error, expected) from error
 
 
 def _as_bytes(data: Any) -> bytes:

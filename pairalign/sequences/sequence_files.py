@@ -28,6 +28,7 @@ _SAM = re.compile(
     rb"@(?:HD\tVN:|SQ\tSN:|RG\tID:|PG\tID:|CO\t)|[^@>;\s][^\t\n]*\t\d+\t[^\t\n]+\t\d+\t\d+\t[^\t\n]+\t"
 )
 _BINARY = {b"BAM\1": "BAM", b"CRAM": "CRAM"}
+_NEXUS = b"#nexus"
 
 
 def read_file(
@@ -97,7 +98,13 @@ def refuse_locus(locus: str | None, name: str) -> None:
 
 
 def _refuse_alignments(text: bytes, name: str) -> None:
-    """Raise FastaError for SAM, BAM and CRAM, with the way out."""
+    """Raise FastaError for SAM, BAM, CRAM and NEXUS, with the way out."""
+    if text[:2000].lstrip()[: len(_NEXUS)].lower() == _NEXUS:
+        raise FastaError(
+            f"{name}: the file is NEXUS, which is not read: of alignments Stockholm, Clustal, MSF, "
+            "PHYLIP, A3M, PIR and aligned FASTA are; Biopython converts it: "
+            "AlignIO.convert(FILE, 'nexus', 'x.afa', 'fasta')"
+        )
     kind = next((kind for magic, kind in _BINARY.items() if text.startswith(magic)), None)
     if kind is None and _SAM.match(text[:2000]):
         kind = "SAM"

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.base.checksum import add_to_checksum
-from pairalign.base.error_types import FastaError, unreadable_sequences
+from pairalign.base.error_types import FastaError, unreadable
 from pairalign.sequences.alphabets import INVALID, count_replaced
 from pairalign.sequences.native_arrays import CodeArrays, TextArrays
 from pairalign.sequences.sequence import Sequence
@@ -65,7 +65,7 @@ def open_store(path: str | os.PathLike[str]) -> StoredSet | None:
     except FastaError:
         raise
     except (OSError, ValueError) as error:
-        raise unreadable_sequences(name, error, "a store of sequences") from error
+        raise unreadable(FastaError, name, error, "a store of sequences") from error
 
 
 def _reopened(path: str, digest: str) -> StoredSet:

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import sys
+import tracemalloc
 from importlib.util import find_spec
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pairalign.errors import FastaError, MissingPackageError
+from pairalign.sequences import compression
 from pairalign.sequences.compression import decompress
 from pairalign.sequences.set_reading import read_fasta
 
@@ -42,6 +44,33 @@ def test_streams_larger_than_what_is_read_at_once(kind):
     noise = lzma.compress(b"") + io.BytesIO(bytes(range(256)) * 1200).read()
     data = b"".join(map(PACKERS[kind], [*parts, noise]))
     assert decompress(data, "x") == b"".join([*parts, noise])
+
+
+def bombs():
+    """Few bytes that are gigabytes of text."""
+    zeros = bytes(1 << 24)
+    yield "bzip2", bz2.compress(bytes(45_899_235)) * 60
+    yield "xz", lzma.compress(zeros) * 3 + lzma.compress(bytes(1 << 28))
+    if "zstd" in PACKERS:
+        yield "zstd", zstandard.ZstdCompressor(19).compress(zeros) * 200
+
+
+@pytest.mark.parametrize(("kind", "data"), bombs())
+def test_text_that_few_bytes_become_is_refused_soon(kind, data, monkeypatch):
+    monkeypatch.setattr(compression, "_MOST_TIMES", 1000)
+    expected = r"^x: ([\d,]+) compressed bytes have become ([\d,]+), more than 1,000 times"
+    tracemalloc.start()
+    with pytest.raises(FastaError, match=expected):
+        decompress(data, "x")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1 << 28
+
+
+@kinds
+def test_text_that_compresses_well_is_read(kind):
+    text = b">s\n" + b"N" * (1 << 25)
+    assert decompress(PACKERS[kind](text), "x") == text
 
 
 @kinds

@@ -233,6 +233,7 @@ REFUSED = {
         b"@a\nA\n+\nI\n@a\nA\n+\nI\n",
         "record 2 'a' has the name of record 1",
     ),
+    "NEXUS": (b"#NEXUS\nbegin data;\nmatrix\na ACGT\n;\nend;\n", "the file is NEXUS, which is not"),
     "SAM": (b"@HD\tVN:1.6\n@SQ\tSN:chr1\tLN:9\n", "the file is SAM; pipe its"),
 }
 

@@ -262,13 +262,6 @@ def test_copies_are_dropped_when_asked(caplog):
         read_text(text.replace("mkv", "mkl"), on_duplicate="drop")
 
 
-def test_a_missing_file_is_an_error_of_python_too(tmp_path):
-    with pytest.raises(FileNotFoundError) as caught:
-        read_fasta(tmp_path / "none.fa")
-    assert isinstance(caught.value, FastaError)
-    assert str(caught.value) == f"{tmp_path}/none.fa: no such file"
-
-
 def test_the_index_of_a_table_has_the_names():
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"sequence": ["MKVL", "MKVI"]}, index=["a", "b"])

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from pairalign.base.error_types import SplitError, describe_unreadable, shown_name
+from pairalign.base.error_types import SplitError, shown_name, unreadable
 from pairalign.base.texts import words_of
 from pairalign.sequences.sets import SequenceSet
 
@@ -119,7 +119,7 @@ def _read_column(table: str | os.PathLike[str], name: str) -> dict[str, str]:
             rows = list(csv.reader(file, delimiter=delimiter, strict=True))
     except (OSError, UnicodeError, csv.Error) as error:
         known = error if isinstance(error, (OSError, ValueError)) else ValueError(error)
-        raise SplitError(f"{os.fspath(table)}: {describe_unreadable(known, 'a table')}") from error
+        raise unreadable(SplitError, os.fspath(table), known, "a table") from error
     if not rows or name not in rows[0]:
         raise SplitError(f"{os.fspath(table)}: no column '{name}' in its first line")
     column = rows[0].index(name)

@@ -16,8 +16,10 @@ from pairalign.alignments.alignment_records import AlignmentRecords, SetNames
 from pairalign.base.error_types import (
     AlignmentFileError,
     FormatError,
+    PairalignError,
     cut_name,
     describe_unreadable,
+    error_by_cause,
 )
 from pairalign.base.spelling import spelled
 from pairalign.base.texts import UTF8_MARK, without_mark
@@ -138,11 +140,11 @@ class RecordReader(ABC):
     def _decompressed(self, raw: IO[bytes]) -> IO[bytes]:
         return decompressed(raw)
 
-    def _unreadable(self, error: Exception) -> AlignmentFileError:
+    def _unreadable(self, error: Exception) -> PairalignError:
         if not isinstance(error, (OSError, ValueError)):
             error = ValueError(str(error))
         reason = cut_name(describe_unreadable(error, "an alignment file"), _MOST_OF_A_REASON)
-        return AlignmentFileError(f"{self.source}: {reason}")
+        return error_by_cause(AlignmentFileError, f"{self.source}: {reason}", error)
 
     def _blocks(self) -> Iterator[bytes]:
         """Yield all bytes, decompressed, without a byte order mark."""
