@@ -240,7 +240,15 @@ def request(kind: type[_Request]) -> type[_Request]:
 
 
 class Request:
-    """A frozen dataclass of options, compared by its values."""
+    """A frozen dataclass of options, compared by its values.
+
+    Attributes
+    ----------
+    RULES : tuple of Rule
+        What its options need of each other.
+    """
+
+    RULES: ClassVar[tuple[Rule, ...]] = ()
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
 

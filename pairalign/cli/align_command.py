@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pairalign.base.declaration import decided_by
@@ -24,7 +24,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, OutputRequest
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, problem_request
+from pairalign.jobs.run.inputs import ProblemRequest, check_scoring
 from pairalign.jobs.run.run_request import AlignmentPlan, RunRequest, plan_of_files
 from pairalign.jobs.run.table import Table, confidence_of, table_of
 from pairalign.requests.align_request import AlignOptions, AlignRequest
@@ -68,7 +68,12 @@ def run_align(asked: AlignOptions) -> None:
     writer = table.writer_type
     command = _Command(
         asked,
-        problem_request(asked, asked.input, asked.input2, qualities=writer.shows_qualities),
+        ProblemRequest(
+            asked.input,
+            asked.input2,
+            reading=replace(asked.reading, qualities=writer.shows_qualities),
+            scoring=asked.scoring,
+        ),
         table.run_request(asked, asked.resources),
         table,
         named_output_of(asked, writer.name, writer.suffixes[0], table.join),

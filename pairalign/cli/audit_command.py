@@ -23,7 +23,7 @@ from pairalign.formats.group_files import TableColumns, read_groups, read_table
 from pairalign.formats.names import check_ending, format_by_suffix
 from pairalign.formats.output import check_writable
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.inputs import check_scoring, problem_request, read_sets, sequences_request
+from pairalign.jobs.run.inputs import ProblemRequest, check_scoring, read_sets
 from pairalign.jobs.splits.audit import (
     Audit,
     Leaking,
@@ -108,17 +108,18 @@ def _read(asked: AuditOptions) -> tuple[SequenceSet, SequenceSet | None, Groups 
         return known, None, groups
     assert asked.input is not None
     if asked.are_sets:
-        first, second = read_sets(problem_request(asked, asked.groups, asked.input))
+        first, second = read_sets(
+            ProblemRequest(asked.groups, asked.input, reading=asked.reading, scoring=asked.scoring)
+        )
         return first, second, None
-    first, _ = read_sets(problem_request(asked, asked.input))
+    first, _ = read_sets(ProblemRequest(asked.input, reading=asked.reading, scoring=asked.scoring))
     return first, None, read_groups(asked.groups, asked.read_as, first, columns, several=True)
 
 
 def _read_table(asked: AuditOptions, columns: TableColumns) -> tuple[SequenceSet, Groups]:
     """Read sequences and their groups of one table."""
     said, residues = read_table(asked.groups, asked.read_as, columns)
-    request = sequences_request(asked, residues)
-    rules = request.rules
+    rules = asked.reading
     names = [one.name for one in said]
     if rules.on_duplicate == ON_DUPLICATE[0]:  # a sequence that is in several groups comes once
         once = dict.fromkeys(zip(names, residues, strict=True))
@@ -126,7 +127,7 @@ def _read_table(asked: AuditOptions, columns: TableColumns) -> tuple[SequenceSet
     known = SequenceSet.from_strings(
         residues,
         names,
-        alphabet=request.alphabet,
+        alphabet=rules.known_alphabet,
         degap=rules.degap,
         on_empty=rules.on_empty,
         on_duplicate=rules.on_duplicate,

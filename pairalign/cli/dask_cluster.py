@@ -115,7 +115,7 @@ def workers_of(options: Any) -> WorkersRequest | None:
     if options.dask is None:
         return None
     check_resumable(options.output)
-    if "-" in (options.input, getattr(options, "input2", None), *options.also):
+    if "-" in (options.input, getattr(options, "input2", None), *options.reading.also):
         raise FormatError("--dask needs files as input: workers do not see standard input")
     return make(WorkersRequest, vars(options))
 

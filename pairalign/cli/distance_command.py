@@ -60,7 +60,7 @@ from pairalign.jobs.distances.guide_tree import (
 )
 from pairalign.jobs.distances.measures import ambiguous_message, find_measure
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.inputs import check_scoring, rules_of, scoring_request
+from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceOptions, DistanceRequest
 from pairalign.requests.tree_request import TreeOptions
@@ -287,7 +287,7 @@ def _source_of(asked: TreeOptions) -> str:
     """Return what IN is: sequences, parts of distances, or a format of distances."""
     if os.path.isdir(asked.input):
         return PARTS
-    if asked.source is None and (asked.locus is not None or is_airr_file(asked.input)):
+    if asked.source is None and (asked.reading.locus is not None or is_airr_file(asked.input)):
         return SEQUENCES
     return asked.source or format_by_suffix(asked.input, DISTANCE_SUFFIXES) or SEQUENCES
 
@@ -310,7 +310,7 @@ def _matrix_of(
         return matrix, sequences
     named = None
     if asked.names_file is not None:
-        named = read_set([asked.names_file], rules=rules_of(asked))
+        named = read_set([asked.names_file], rules=asked.reading)
     if source == PARTS:
         matrix = _merged(asked.input)
     else:
@@ -414,7 +414,7 @@ def _write_report(
     tree: GuideTree | None = None,
 ) -> None:
     assert sequences is not None
-    problem = Problem(sequences, None, scoring_request(asked).scoring(sequences.alphabet))
+    problem = Problem(sequences, None, asked.scoring.scoring(sequences.alphabet))
     how = request.align_request, asked.resources
     report_distances(page, matrix, problem, *how, report.text(), tree, report.devices)
 

@@ -8,7 +8,7 @@ from pairalign.cli.align_command import say_plan
 from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.jobs.estimate.estimate import START_SECONDS, Estimate, estimate_run
 from pairalign.jobs.estimate.rates import parse_devices
-from pairalign.jobs.run.inputs import check_scoring, problem_request
+from pairalign.jobs.run.inputs import ProblemRequest, check_scoring
 from pairalign.jobs.run.run_request import plan_of_files
 from pairalign.jobs.run.table import table_of
 from pairalign.requests.estimate_request import EstimateOptions
@@ -26,7 +26,12 @@ def run_estimate(asked: EstimateOptions) -> None:
     check_scoring(asked)
     run = table.run_request(asked, replace(asked.resources, progress=False))
     qualities = table.writer_type.shows_qualities
-    problem = problem_request(asked, asked.input, asked.input2, qualities=qualities)
+    problem = ProblemRequest(
+        asked.input,
+        asked.input2,
+        reading=replace(asked.reading, qualities=qualities),
+        scoring=asked.scoring,
+    )
     plan = plan_of_files(problem, asked, run)
     say_plan(plan, quiet=asked.messages.quiet)
     found = estimate_run(plan, asked, table)

@@ -14,7 +14,7 @@ from pairalign.formats.phylip import check_strict_names
 from pairalign.jobs.distances.group_membership import BY_FILE_RULES, find_groups
 from pairalign.jobs.distances.guide_tree import check_count
 from pairalign.jobs.distances.proteome_distances import measure_groups
-from pairalign.jobs.run.inputs import read_sets, rules_of, sequences_request
+from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.requests.distance_request import DistanceOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.group_distances import GroupDistances
@@ -47,9 +47,9 @@ def measure_grouped(
 
 def _read(asked: DistanceOptions) -> SequenceSet:
     """Read all files as one set."""
-    rules = rules_of(asked)
+    rules = asked.reading
     if asked.group_by == BY_FILE and rules.on_duplicate == ON_DUPLICATE[0]:
         rules = replace(rules, on_duplicate=BY_FILE_RULES.on_duplicate)
     first, *others = asked.files
-    request = sequences_request(asked, first, rules=rules)
-    return read_sets(replace(request, also=(*others, *asked.also)))[0]
+    reading = replace(rules, also=(*others, *rules.also))
+    return read_sets(ProblemRequest(first, reading=reading))[0]

@@ -31,7 +31,7 @@ from pairalign.jobs.msa.merging import merge_alignments, read_given
 from pairalign.jobs.msa.one_family import Computed, align_family, columns_in, score_alignment
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.inputs import read_sets, sequences_request
+from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.requests.msa_request import MsaOptions
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.newick import check_names
@@ -76,7 +76,7 @@ def _check_tree(sequences: SequenceSet) -> None:
 def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
     """Add sequences to an alignment, and write it."""
     assert asked.to is not None
-    old, both = read_addition(asked.to, sequences_request(asked, asked.to, asked.add))
+    old, both = read_addition(asked.to, ProblemRequest(asked.to, asked.add, reading=asked.reading))
     oriented = Orientation.find(both, asked.strand, asked.resources, old=len(old))
     both = oriented.sequences
     check_msa_names(both, format)
@@ -92,8 +92,7 @@ def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
 
 def _merge(asked: MsaOptions, format: str) -> MultipleAlignment:
     """Make one alignment of several, and write it."""
-    request = sequences_request(asked, asked.inputs[0])
-    given = read_given(asked.inputs, request.alphabet, request.rules)
+    given = read_given(asked.inputs, asked.reading)
     check_msa_names(given.sequences, format)
     if asked.tree_out is not None:
         _check_tree(given.sequences)
@@ -108,7 +107,7 @@ def _merge(asked: MsaOptions, format: str) -> MultipleAlignment:
 
 def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
     """Align sequences, or compute how sure an alignment of them is, and write that."""
-    sequences, _ = read_sets(sequences_request(asked, asked.inputs[0]))
+    sequences, _ = read_sets(ProblemRequest(asked.inputs[0], reading=asked.reading))
     oriented = Orientation(sequences, ())
     if asked.confidence_of is None:
         oriented = Orientation.find(sequences, asked.strand, asked.resources)

@@ -27,7 +27,7 @@ from pairalign.jobs.msa.families import align_oriented, orient_families, read_fa
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.inputs import read_sets, sequences_request
+from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.requests.msa_request import MsaOptions
 from pairalign.sequences.sets import SequenceSet
 
@@ -76,7 +76,7 @@ def homologs_of(
     """Find homologs of families in the database; None without one."""
     if asked.homologs is None:
         return None
-    request = replace(sequences_request(asked, asked.homologs), also=())
+    request = ProblemRequest(asked.homologs, reading=replace(asked.reading, also=()))
     database, _ = read_sets(request)
     most, resources = asked.homologs_per_family, asked.resources
     found = find_homologs(families, database, most=most, resources=resources)
@@ -177,7 +177,9 @@ def _left_of(asked: MsaOptions, places: dict[str, str]) -> dict[str, str]:
 
 def _read(asked: MsaOptions, places: dict[str, str]) -> dict[str, SequenceSet]:
     """Read all families, so that none is refused after others have been aligned."""
-    return read_families({k: sequences_request(asked, path) for k, path in places.items()})
+    return read_families(
+        {k: ProblemRequest(path, reading=asked.reading) for k, path in places.items()}
+    )
 
 
 def _summary(sets: dict[str, SequenceSet], columns: int, empty: int) -> Lines:

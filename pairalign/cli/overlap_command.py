@@ -37,7 +37,6 @@ from pairalign.jobs.overlaps.seeded_candidates import MAPPY, SEEDS, import_mappy
 from pairalign.jobs.overlaps.trimming import Trimmed, candidates_of, trim_reads
 from pairalign.jobs.run.destination import Destination, OutputRequest
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.inputs import rules_of
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.jobs.run.stage_counts import ALIGN, FILTER, SCORE, SUBOPTIMAL
 from pairalign.jobs.run.table import tags_of
@@ -117,7 +116,7 @@ def _carry_out(command: _Command) -> Lines:
     asked, output = command.asked, command.output
     if asked.candidates == MAPPY:
         import_mappy()
-    rules = replace(rules_of(asked), qualities=command.writer_type.shows_qualities)
+    rules = replace(asked.reading, qualities=command.writer_type.shows_qualities)
     reads, _ = read_sequences(asked, rules)
     if asked.trimmed is not None:
         FASTA.check(reads)
@@ -128,7 +127,7 @@ def _carry_out(command: _Command) -> Lines:
         run, trimmed = _trim(asked, run, command.run)
         reads = trimmed.reads
         if asked.trimmed is not None:
-            trimmed.write(asked.trimmed, asked.input, *asked.also)
+            trimmed.write(asked.trimmed, asked.input, *asked.reading.also)
     job, decided = run.alignment, command.decided(run, overhang)
     if command.workers is not None:
         run_on_cluster(command.workers, output.path, job, command.writer_type, **decided)

@@ -11,7 +11,6 @@ from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable
 from pairalign.formats.pairset import SUFFIXES, pack
 from pairalign.jobs.run.file_checks import check_files
-from pairalign.jobs.run.inputs import rules_of
 from pairalign.requests.files_request import PackOptions
 
 
@@ -22,7 +21,7 @@ def run_pack(asked: PackOptions) -> None:
     check_files(asked)
     check_writable(asked.output)
     started = time.perf_counter()
-    rules = replace(rules_of(asked), qualities=True)
+    rules = replace(asked.reading, qualities=True)
     sequences, _ = read_sequences(asked, rules)
     pack(sequences, asked.output)
     lines = Lines()

@@ -13,10 +13,10 @@ from pairalign.cli.console import log, name_output
 from pairalign.formats.names import format_by_suffix, suffixes_of
 from pairalign.jobs.run import inputs
 from pairalign.jobs.run.destination import OutputRequest, output_of
-from pairalign.jobs.run.inputs import problem_request, sequences_request
-from pairalign.requests.shared import Asked, ResumeOptions
+from pairalign.jobs.run.inputs import ProblemRequest
+from pairalign.requests.shared import Asked, InputOptions, ProblemOptions, ResumeOptions
+from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sets import SequenceSet
-from pairalign.sequences.tidying import InputRules
 
 if TYPE_CHECKING:
     from pairalign.formats import Writer
@@ -88,7 +88,7 @@ def named_output_of(
 
 
 def read_sequences(
-    asked: Asked, rules: InputRules | None = None
+    asked: InputOptions, rules: InputRules | None = None
 ) -> tuple[SequenceSet, SequenceSet | None]:
     """Read the sequences of ``IN`` and ``IN2``.
 
@@ -97,10 +97,12 @@ def read_sequences(
     FastaError, AlphabetError
         When a file cannot be read.
     """
-    return inputs.read_sets(sequences_request(asked, *_files_of(asked), rules))
+    return inputs.read_sets(ProblemRequest(*_files_of(asked), rules or asked.reading))
 
 
-def problem_of(asked: Asked, queries: SequenceSet, targets: SequenceSet | None = None) -> Problem:
+def problem_of(
+    asked: ProblemOptions, queries: SequenceSet, targets: SequenceSet | None = None
+) -> Problem:
     """Score sequences as the options say; warn once of residues that are scored as others.
 
     Raises
@@ -108,7 +110,7 @@ def problem_of(asked: Asked, queries: SequenceSet, targets: SequenceSet | None =
     ScoringError
         There is no such matrix, or costs are out of bounds.
     """
-    scoring = inputs.scoring_request(asked).scoring(queries.alphabet)
+    scoring = asked.scoring.scoring(queries.alphabet)
     problem = Problem(queries, targets, scoring)
     _warn_of_replaced(problem)
     return problem
@@ -118,11 +120,11 @@ def read_receptors(asked: DistanceOptions) -> Problem:
     """Read the receptors of ``IN`` and ``IN2``; see `read_receptor_problem`."""
     from pairalign.jobs.distances.receptor_sets import read_receptor_problem
 
-    wanted = sequences_request(asked, *_files_of(asked))
+    wanted = ProblemRequest(*_files_of(asked), asked.reading)
     return read_receptor_problem(wanted, asked.v_genes)
 
 
-def read_problem(asked: Asked) -> Problem:
+def read_problem(asked: ProblemOptions) -> Problem:
     """Read what is to be aligned; warn once of residues that are scored as others.
 
     Raises
@@ -132,7 +134,7 @@ def read_problem(asked: Asked) -> Problem:
     ScoringError
         There is no such matrix, or costs are out of bounds.
     """
-    problem = inputs.read_problem(problem_request(asked, *_files_of(asked)))
+    problem = inputs.read_problem(ProblemRequest(*_files_of(asked), asked.reading, asked.scoring))
     _warn_of_replaced(problem)
     return problem
 

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from pairalign.base.error_types import AlignmentFileError, shown_name
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.fasta_records import GAPS
+from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules
 from pairalign.sequences.sequence_files import read_file
 from pairalign.sequences.sequence_records import Origin, Records, join_records
 from pairalign.sequences.sets import SequenceSet
-from pairalign.sequences.tidying import DEFAULT_RULES, InputRules
 
 _IS_GAP = np.isin(np.arange(256), np.frombuffer(GAPS, np.uint8))
 

@@ -8,10 +8,10 @@ from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.formats.output import Path, open_output
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.fasta_records import Source
+from pairalign.sequences.input_rules import checked_rules
 from pairalign.sequences.set_reading import read_set
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.store_format import encode_store
-from pairalign.sequences.tidying import InputRules
 
 SUFFIXES = {"pairset": (".pairset",)}
 """What ``--format`` calls a store, and how its name ends."""
@@ -53,7 +53,14 @@ def pack(
         The store cannot be written.
     """
     if not isinstance(sequences, SequenceSet):
-        rules = InputRules(degap, on_empty, on_duplicate, True, names, locus)
+        rules = checked_rules(
+            degap=degap,
+            on_empty=on_empty,
+            on_duplicate=on_duplicate,
+            names=names,
+            locus=locus,
+            qualities=True,
+        )
         sequences = read_set([sequences, *also], alphabet=alphabet, rules=rules)
     with open_output(output) as file:
         for block in encode_store(sequences):

@@ -22,7 +22,7 @@ from pairalign.base.choices import (
     WEIGHTS_OF_STATISTICS,
 )
 from pairalign.base.declaration import Rule, again, choice, flag, option, place, request, value_of
-from pairalign.requests.option_kinds import NUMBER, PATH, POSITIVE
+from pairalign.base.option_kinds import NUMBER, PATH, POSITIVE
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     IN_SHARDS_OR_WITH_A_REPORT,
@@ -36,7 +36,6 @@ from pairalign.requests.shared import (
     InputOptions,
     MaskArguments,
     MaskOptions,
-    ModeOptions,
     OutputOptions,
     ProblemArguments,
     ReportOptions,
@@ -200,7 +199,7 @@ class AlignArguments(
 
 
 def _is_local(asked: AlignRequest) -> bool:
-    return asked.mode == "local"
+    return asked.scoring.mode == "local"
 
 
 def _needs_local(name: str, is_given: Callable[[Any], bool]) -> Rule:
@@ -234,7 +233,7 @@ def _has_no_ties(name: str, is_given: Callable[[Any], bool]) -> Rule:
 
 @request
 class AlignRequest(
-    ModeOptions,
+    ScoringOptions,
     BothWaysOptions,
     StrandOptions,
     KindOfAlignment,
@@ -265,7 +264,7 @@ class AlignRequest(
             "{rank=.} needs {mode=local}, not {.mode}",
         ),
         Rule(
-            lambda asked: asked.is_by_accuracy and asked.mode != "global",
+            lambda asked: asked.is_by_accuracy and asked.scoring.mode != "global",
             "{objective=mea} needs {mode=global}, but the mode is {.mode}",
         ),
         _has_no_accuracy("{hsps}", lambda asked: asked.hsps > 1),
@@ -393,7 +392,6 @@ class AlignOptions(
     OutputOptions,
     TableOptions,
     TagsOptions,
-    ScoringOptions,
     AlignRequest,
     ScoreOnlyOptions,
     WeightOptions,

@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Literal
 
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.declaration import Rule, again, choice, flag, option, place, request
+from pairalign.base.option_kinds import PATH
 from pairalign.requests.interactions_request import (
     INTERACTION_RULES,
     SECOND_FILE_RULES,
     InteractionsOptions,
     SecondFileOptions,
 )
-from pairalign.requests.option_kinds import PATH
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
@@ -171,7 +171,7 @@ class AuditOptions(
             "{sequence_column} is of a table with the sequences: leave IN out",
         ),
         Rule(
-            lambda asked: asked.sequence_column is not None and asked.also,
+            lambda asked: asked.sequence_column is not None and asked.reading.also,
             "{also} adds to IN, which {sequence_column} is in place of",
         ),
         Rule(
@@ -183,7 +183,7 @@ class AuditOptions(
             "{across=none} looks at members of clusters; two sets have none",
         ),
         Rule(
-            lambda asked: asked.are_sets and asked.also,
+            lambda asked: asked.are_sets and asked.reading.also,
             "{also} adds to a set that has groups; of two sets each is one file",
         ),
     )

@@ -12,21 +12,20 @@ from pairalign.base.choices import (
     NETWORK_NAMES,
     REPRESENTATIVES,
 )
-from pairalign.base.declaration import Rule, again, choice, flag, option, request
-from pairalign.requests.option_kinds import PATH
+from pairalign.base.declaration import Rule, again, choice, flag, group, option, request
+from pairalign.base.option_kinds import PATH
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     RANK_NEEDS_HITS,
+    SCORING,
     Asked,
     HitsArguments,
     HitsOptions,
     InputOptions,
-    ModeOptions,
     OutputOptions,
     ReportOptions,
     SequencesOptions,
     StrandOptions,
-    SymmetricScoringOptions,
     ThresholdsOptions,
     describe_thresholds,
     format_option,
@@ -38,6 +37,7 @@ from pairalign.requests.similar import (
     StatisticsOptions,
     with_mode,
 )
+from pairalign.scoring.scoring_request import ScoringRequest
 
 _CLUSTERS = "clusters"
 
@@ -197,7 +197,6 @@ class ClusterOptions(
     ReportOptions,
     ClusterRequest,
     SizesOptions,
-    SymmetricScoringOptions,
     InputOptions,
     ResourcesOptions,
 ):
@@ -232,8 +231,11 @@ class ClusterOptions(
         ),
     )
 
-    mode: str | None = again(
-        ModeOptions, "mode", default=None, help="default: global; local with --max-evalue"
+    scoring: ScoringRequest = group(
+        ScoringRequest,
+        SCORING,
+        but=("ties",),  # which depend on which sequence is the query
+        mode={"default": None, "help": "default: global; local with --max-evalue"},
     )
     format: str | None = format_option((*CLUSTER_SUFFIXES, *NETWORK_NAMES), "tsv")
 

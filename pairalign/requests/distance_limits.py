@@ -7,7 +7,7 @@ from typing import Any
 
 from pairalign.base.choices import BY_FILE, BY_PREFIX
 from pairalign.base.declaration import again, option, request
-from pairalign.requests.option_kinds import PATH, SHARE, WHOLE
+from pairalign.base.option_kinds import PATH, SHARE, WHOLE
 from pairalign.requests.shared import Asked, ThresholdsOptions
 from pairalign.requests.similar import StatisticsOptions
 

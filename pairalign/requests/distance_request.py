@@ -25,12 +25,14 @@ from pairalign.base.declaration import (
     again,
     choice,
     flag,
+    group,
     option,
     options_of,
     place,
     request,
     value_of,
 )
+from pairalign.base.option_kinds import PATH
 from pairalign.requests.align_request import AlignRequest, TwoSetsOptions
 from pairalign.requests.distance_limits import (
     LIMIT,
@@ -40,11 +42,11 @@ from pairalign.requests.distance_limits import (
     MatchesOptions,
     ReceptorOptions,
 )
-from pairalign.requests.option_kinds import PATH
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     GROUPS,
     IN_SHARDS_OR_WITH_A_REPORT,
+    INPUT,
     Asked,
     ClusterOfMachinesOptions,
     InputOptions,
@@ -58,6 +60,8 @@ from pairalign.requests.shared import (
     format_option,
 )
 from pairalign.requests.similar import ScoredArguments
+from pairalign.scoring.scoring_request import ScoringRequest
+from pairalign.sequences.input_rules import InputRules
 
 _LIMITS = tuple(f"max_{name}" for name in NEAR_MEASURES)
 
@@ -372,7 +376,7 @@ class DistanceOptions(
         *_excludes("circular", "is of a run as a whole", _IN_PARTS),
         *_excludes("similarity", "is of a run as a whole", {"shard": None}),
         Rule(
-            lambda asked: asked.circular and asked.mode not in (None, "global"),
+            lambda asked: asked.circular and asked.scoring.mode not in (None, "global"),
             "{circular} is of mode global, not of mode {.mode}",
         ),
         Rule(
@@ -393,7 +397,7 @@ class DistanceOptions(
                 default,
             )
             for name, default in (
-                *((one.name, one.default) for one in options_of(ScoringOptions)),
+                *((one.name, one.default) for one in options_of(ScoringRequest)),
                 ("report", None),
             )
         ),
@@ -410,11 +414,11 @@ class DistanceOptions(
             "with {also}",
         ),
         Rule(
-            lambda asked: asked.max_evalue is not None and asked.mode != "local",
+            lambda asked: asked.max_evalue is not None and asked.scoring.mode != "local",
             "{max_evalue} needs {mode=local}, but the mode is {.mode}",
         ),
         Rule(
-            lambda asked: asked.measure in GENOME_MEASURES and asked.mode != "local",
+            lambda asked: asked.measure in GENOME_MEASURES and asked.scoring.mode != "local",
             "{measure=.} needs {mode=local}, but the mode is {.mode}",
         ),
         *IN_SHARDS_OR_WITH_A_REPORT,
@@ -427,10 +431,13 @@ class DistanceOptions(
     format: str | None = format_option(
         tuple({**DISTANCE_SUFFIXES, **SPARSE_SUFFIXES}), "phylip, of two sets tsv,"
     )
-    locus: str | None = again(
-        InputOptions,
-        "locus",
-        help="of AIRR tables: chains of this locus, such as TRB; tcrdist: or TRA,TRB, of a cell",
+    reading: InputRules = group(
+        InputRules,
+        INPUT,
+        locus={
+            "help": "of AIRR tables: chains of this locus, such as TRB; tcrdist: or TRA,TRB, of a "
+            "cell"
+        },
     )
 
     @property

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pairalign.base.declaration import option, request
+from pairalign.base.option_kinds import NUMBER, POSITIVE
 from pairalign.requests.align_request import AlignArguments, AlignOptions
-from pairalign.requests.option_kinds import NUMBER, POSITIVE
 
 _ESTIMATE = "estimate"
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pairalign.base.choices import DISTANCE_SUFFIXES, RECTANGLE_SUFFIXES, SUMMARIES
 from pairalign.base.declaration import Rule, again, flag, group, option, place, request
-from pairalign.requests.option_kinds import PATH
+from pairalign.base.option_kinds import PATH
 from pairalign.requests.resources import MessagesOptions, Resources, ResourcesOptions
 from pairalign.requests.shared import (
     RESOURCES,
@@ -132,7 +132,7 @@ class RotateOptions(
     STDOUT_FORMAT: ClassVar[str] = "fasta"
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda asked: asked.mode not in (None, "global"),
+            lambda asked: asked.scoring.mode not in (None, "global"),
             "circles are rotated in mode global, not in mode {.mode}",
         ),
     )

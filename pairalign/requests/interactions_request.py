@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from pairalign.base.declaration import Rule, option, place, request, values_of
-from pairalign.requests.option_kinds import PATH
+from pairalign.base.option_kinds import PATH
 from pairalign.requests.shared import Asked, InputOptions, ScoringOptions, StrandOptions
 from pairalign.requests.similar import NEEDS_LOCAL, FoldsSimilarOptions
 

@@ -14,7 +14,7 @@ from pairalign.base.choices import (
     STRANDS,
 )
 from pairalign.base.declaration import Rule, choice, flag, option, place, request, value_of
-from pairalign.requests.option_kinds import PATH, POSITIVE, SEED_OF_CHANCE
+from pairalign.base.option_kinds import PATH, POSITIVE, SEED_OF_CHANCE
 from pairalign.requests.resources import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
@@ -272,7 +272,7 @@ class MsaOptions(
             "{add} and {confidence_of}: leave one out",
         ),
         _of_one_family(
-            lambda asked: asked.add is not None and bool(asked.also),
+            lambda asked: asked.add is not None and bool(asked.reading.also),
             "{also} does not go with {add}: leave one out",
         ),
         *HomologsOptions.RULES,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pairalign.base.choices import FASTQ_SUFFIXES, MUTUAL, OVERLAP_FILTERS, OVERLAP_FORMAT_NAMES
-from pairalign.base.declaration import Rule, again, choice, flag, option, request, value_of
+from pairalign.base.declaration import Rule, again, choice, flag, group, option, request, value_of
+from pairalign.base.option_kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
 from pairalign.reads.presets import AUTO, PRESETS
-from pairalign.requests.option_kinds import ABOVE_ZERO, COUNT, NUMBER, PATH, POSITIVE, SHARE
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     GROUPS,
@@ -15,7 +15,6 @@ from pairalign.requests.shared import (
     SCORING,
     Asked,
     ClusterOfMachinesOptions,
-    CostsOptions,
     InputArguments,
     InputOptions,
     OutputOptions,
@@ -26,6 +25,7 @@ from pairalign.requests.shared import (
     TagsOptions,
     format_option,
 )
+from pairalign.scoring.scoring_request import ScoringRequest
 
 if TYPE_CHECKING:
     import os
@@ -65,14 +65,19 @@ class PresetOptions(Asked):
         "least overlap to their lengths",
         group=SCORING,
     )
-    mode: str | None = option(
-        help="default: semiglobal for short reads, else local",
-        about="semiglobal alignments end at ends of reads: dovetails and containments. Local ones "
-        "end where reads are no longer alike, and may also be internal. Default: semiglobal for "
-        "``short``, else local. One that is not that of `scoring` is an error",
-        values=_MODES,
-        group=SCORING,
-        elsewhere=("-G",),
+    scoring: ScoringRequest = group(
+        ScoringRequest,
+        SCORING,
+        but=("matrix", "free_ends", "end_gap_open", "end_gap_extend", "ties"),
+        mode={
+            "default": None,
+            "help": "default: semiglobal for short reads, else local",
+            "about": "semiglobal alignments end at ends of reads: dovetails and containments. "
+            "Local ones end where reads are no longer alike, and may also be internal. Default: "
+            "semiglobal for ``short``, else local. One that is not that of `scoring` is an error",
+            "values": _MODES,
+            "decides": True,
+        },
     )
 
 
@@ -213,28 +218,28 @@ def _needs_all(needing: str, other: str) -> Rule:
 
 
 @request
-class OverlapRequest(PresetOptions, CostsOptions, OverlapThresholdsOptions, StrandsOptions):
+class OverlapRequest(PresetOptions, OverlapThresholdsOptions, StrandsOptions):
     """What is asked of the overlaps of a set of reads, on the command line and in Python.
 
     Attributes
     ----------
-    scoring : Scoring, matrix as `make_scoring` takes it, or None
+    costs_instead : Scoring, matrix as `make_scoring` takes it, or None
         In Python: instead of the preset's.
     """
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
-            lambda asked: asked.scoring is not None and bool(asked.costs),
+            lambda asked: asked.costs_instead is not None and bool(asked.costs),
             "a scoring has costs: leave out {match}, {mismatch}, {gap_open} and {gap_extend}",
         ),
     )
 
-    scoring: Any = None
+    costs_instead: Any = None
 
     @property
     def costs(self) -> dict[str, Any]:
         """The scores and costs that are given instead of the preset's."""
-        given = {name: getattr(self, name) for name in _COSTS}
+        given = {name: getattr(self.scoring, name) for name in _COSTS}
         return {name: one for name, one in given.items() if one is not None}
 
 
@@ -305,7 +310,7 @@ class OverlapOptions(
             f"{{unitigs}} are GFA: name the output OUT.gfa, or give {{format={_GRAPH}}}",
         ),
         Rule(
-            lambda asked: asked.cuts_to_fastq and "-" in (asked.input, *asked.also),
+            lambda asked: asked.cuts_to_fastq and "-" in (asked.input, *asked.reading.also),
             "{trimmed} reads qualities again: write FASTA, or name the reads",
         ),
     )

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from pairalign.base.choices import POSTERIOR_SUFFIXES, POSTERIOR_THRESHOLD
 from pairalign.base.declaration import option, request
-from pairalign.requests.option_kinds import POSTERIOR
+from pairalign.base.option_kinds import POSTERIOR
 from pairalign.requests.resources import CoreArguments, CoreOptions
 from pairalign.requests.shared import (
     Asked,

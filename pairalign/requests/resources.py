@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 from pairalign.base.arguments import parse_size
 from pairalign.base.choices import AUTO_KERNEL, SUMMARIES
 from pairalign.base.declaration import Request, choice, flag, group, option, request
-from pairalign.requests.option_kinds import DEVICE, PATH, POSITIVE, SIZE
+from pairalign.base.option_kinds import DEVICE, PATH, POSITIVE, SIZE
 from pairalign.requests.shared import RESOURCES, Asked
 
 if TYPE_CHECKING:

@@ -11,19 +11,22 @@ from pairalign.base.choices import (
     COVERAGES,
     IDENTITIES,
     MASKS,
-    MODES,
-    NAMES,
-    ON_DUPLICATE,
-    ON_EMPTY,
     RANKS,
     STRANDS,
-    TIES,
 )
-from pairalign.base.declaration import Request, Rule, choice, flag, option, place, request, value_of
-from pairalign.requests.option_kinds import (
+from pairalign.base.declaration import (
+    Request,
+    Rule,
+    choice,
+    flag,
+    group,
+    option,
+    place,
+    request,
+    value_of,
+)
+from pairalign.base.option_kinds import (
     CLUSTER,
-    LOCUS,
-    MATRIX,
     PATH,
     POSITIVE,
     RATIO,
@@ -31,6 +34,8 @@ from pairalign.requests.option_kinds import (
     SHARD,
     SHARE,
 )
+from pairalign.scoring.scoring_request import ScoringRequest
+from pairalign.sequences.input_rules import InputRules
 
 if TYPE_CHECKING:
     import os
@@ -102,44 +107,7 @@ class SequencesOptions(Asked):
 class InputOptions(Asked):
     """How sequences are read."""
 
-    alphabet: str = choice(
-        ("auto", "dna", "protein"),
-        "default: guessed",
-        about="of the sequences; default: that of the scoring, or guessed",
-        group=INPUT,
-        decides=False,
-    )
-    degap: bool = flag(
-        "drop - and . from the sequences (of alignments)", group=INPUT, decides=False
-    )
-    also: tuple[str, ...] = option(
-        help="another file of the same set, whose sequences follow; may be given again",
-        about="other files of the same set, whose sequences follow",
-        metavar="FILE",
-        kind=PATH,
-        is_several=True,
-        group=INPUT,
-        decides=False,
-    )
-    on_empty: str = choice(
-        ON_EMPTY, "skip: no records without residues (default: error)", group=INPUT, decides=False
-    )
-    on_duplicate: str = choice(
-        ON_DUPLICATE,
-        "rename: NAME_2 of a second NAME; drop: no equal records",
-        group=INPUT,
-        decides=False,
-    )
-    names: str = choice(
-        NAMES, "whole: whole headers, with _ for blanks", group=INPUT, decides=False
-    )
-    locus: str | None = option(
-        help="of AIRR tables: chains of this locus, such as TRB",
-        metavar="LOCUS",
-        kind=LOCUS,
-        group=INPUT,
-        decides=False,
-    )
+    reading: InputRules = group(InputRules, INPUT)
 
 
 class InputArguments(TypedDict, total=False):
@@ -182,100 +150,10 @@ def format_option(values: Any, default: str) -> Any:
 
 
 @request
-class CostsOptions(Asked):
-    """What residues score, and what gaps cost."""
-
-    match: Any = option(
-        help="score of equal residues",
-        metavar="N",
-        group=SCORING,
-        decides=False,
-        elsewhere=("-reward", "-A"),
-    )
-    mismatch: Any = option(
-        help="score of different residues, such as -3",
-        metavar="N",
-        group=SCORING,
-        decides=False,
-        elsewhere=("-penalty", "-B"),
-    )
-    gap_open: Any = option(
-        help="cost of a gap's first residue", metavar="X", group=SCORING, decides=False
-    )
-    gap_extend: Any = option(
-        help="cost of each further residue",
-        metavar="X",
-        group=SCORING,
-        decides=False,
-        elsewhere=("-gapextend", "--gapextend", "--gapext", "-E"),
-    )
-
-
-@request
-class EndGapsOptions(Asked):
-    """What gaps at the ends of sequences cost."""
-
-    free_ends: str | None = option(
-        help="ends where gaps are free: query-start, query-end, target-start, target-end",
-        metavar="END,...",
-        group=SCORING,
-        decides=False,
-    )
-    end_gap_open: Any = option(
-        help="cost of the first residue of a gap at another end",
-        metavar="X",
-        group=SCORING,
-        decides=False,
-    )
-    end_gap_extend: Any = option(
-        help="cost of each further residue there", metavar="X", group=SCORING, decides=False
-    )
-
-
-@request
-class TiesOptions(Asked):
-    """The rule for ties: vsearch's depends on which sequence is the query."""
-
-    ties: str = choice(
-        TIES,
-        "which optimal alignment is taken: vsearch's where end gaps cost less, on the CPU (usual)",
-        group=SCORING,
-        decides=False,
-    )
-
-
-@request
-class ModeOptions(Asked):
-    """What is aligned: whole sequences, their overlap, or their most similar parts."""
-
-    mode: str | None = choice(
-        MODES, "default: %(default)s", group=SCORING, decides=False, elsewhere=("-G",)
-    )
-
-
-@request
-class MatrixOptions(ModeOptions):
-    """The mode and the substitution matrix."""
-
-    matrix: Any = option(
-        help="substitution matrix: a name of Biopython's or NCBI's, or a file in NCBI's format",
-        about="substitution matrix, as `pairalign.make_scoring` takes it, in place of `scoring`",
-        metavar="NAME|FILE",
-        kind=MATRIX,
-        group=SCORING,
-        decides=False,
-        elsewhere=("-matrix", "-datafile", "--sub-mat"),
-    )
-
-
-@request
-class SymmetricScoringOptions(MatrixOptions, CostsOptions, EndGapsOptions):
-    """A scoring that does not depend on which sequence is the query."""
-
-
-@request
-class ScoringOptions(SymmetricScoringOptions, TiesOptions):
+class ScoringOptions(Asked):
     """All of a scoring."""
+
+    scoring: ScoringRequest = group(ScoringRequest, SCORING)
 
 
 @request

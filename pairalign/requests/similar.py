@@ -5,20 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypedDict, TypeVar
 
-from pairalign.base.declaration import Rule, again, option, options_of, request, values_of
-from pairalign.requests.option_kinds import DIGIT, POSITIVE, SMALL_NUMBER
+from pairalign.base.declaration import (
+    Rule,
+    again,
+    changed,
+    group,
+    option,
+    request,
+)
+from pairalign.base.option_kinds import DIGIT, POSITIVE, SMALL_NUMBER
 from pairalign.requests.resources import ResourceArguments
 from pairalign.requests.shared import (
+    SCORING,
     Asked,
-    EndGapsOptions,
-    ModeOptions,
     ProblemArguments,
+    ScoringOptions,
     StrandArguments,
     SymmetricProblemArguments,
     ThresholdArguments,
     ThresholdsOptions,
     thresholds_of,
 )
+from pairalign.scoring.scoring_request import ScoringRequest
 
 if TYPE_CHECKING:
     from pairalign.alignments.thresholds import PairThresholds
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
 
 _WHOLE, _ALIGNED = "full", "columns"
 _GLOBAL, _LOCAL = "global", "local"
-_Request = TypeVar("_Request", bound=Asked)
+_Similar = TypeVar("_Similar", bound="SimilarOptions")
 _Folds = TypeVar("_Folds", bound="FoldsSimilarOptions")
 USUAL_EVALUE = 0.001
 """The largest of folds of proteins, where nothing is said of what is similar."""
@@ -123,14 +131,8 @@ class SimilarArguments(
     """Types of what functions take that look for similar pairs."""
 
 
-def _has_end_gaps(asked: Any) -> bool:
-    """Whether ends of whole sequences have costs of their own."""
-    named = (one.name for one in options_of(EndGapsOptions))
-    return any(values_of(asked).get(name) is not None for name in named)
-
-
 @request
-class SimilarOptions(ThresholdsOptions, StatisticsOptions):
+class SimilarOptions(ThresholdsOptions, StatisticsOptions, ScoringOptions):
     """What similar pairs reach: identity and coverage, an E-value either way round, or both."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (
@@ -173,16 +175,16 @@ OF_PROTEINS = Rule(
 """Of folds of DNA: genes of one kind, and repeats, connect nearly all of a set."""
 
 NEEDS_LOCAL = Rule(
-    lambda asked: asked.max_evalue is not None and asked.mode != "local",
+    lambda asked: asked.max_evalue is not None and asked.scoring.mode != "local",
     "{max_evalue} needs {mode=local}, but the mode is {.mode}",
 )
 
 
-def with_mode(asked: _Request) -> _Request:
+def with_mode(asked: _Similar) -> _Similar:
     """Return a request with a mode: where none is said, local with an E-value, else global."""
-    asks_evalue = getattr(asked, "max_evalue", None) is not None and not _has_end_gaps(asked)
-    mode = getattr(asked, "mode", None) or (_LOCAL if asks_evalue else _GLOBAL)
-    return replace(asked, mode=mode)  # type: ignore[call-arg]
+    asks_evalue = asked.max_evalue is not None and not asked.scoring.has_end_gaps
+    mode = asked.scoring.mode or (_LOCAL if asks_evalue else _GLOBAL)
+    return changed(asked, mode=mode)
 
 
 @request
@@ -203,11 +205,13 @@ class FoldsSimilarOptions(SimilarOptions):
         f"mode; {USUAL_EVALUE} for proteins without --min-identity); with --min-identity they "
         "reach both",
     )
-    mode: str | None = again(
-        ModeOptions,
-        "mode",
-        default=None,
-        help=f"default: {_GLOBAL}; {_LOCAL} with --max-evalue, or without --min-identity",
+    scoring: ScoringRequest = group(
+        ScoringRequest,
+        SCORING,
+        mode={
+            "default": None,
+            "help": f"default: {_GLOBAL}; {_LOCAL} with --max-evalue, or without --min-identity",
+        },
     )
     identity_of: Any = again(
         ThresholdsOptions,
@@ -223,9 +227,9 @@ class FoldsSimilarOptions(SimilarOptions):
     def completed(self: _Folds) -> _Folds:
         """Return the request with a mode and, where neither is said, the usual E-value."""
         is_said = self.min_identity is not None or self.max_evalue is not None
-        if is_said or self.mode not in (None, _LOCAL) or _has_end_gaps(self):
+        if is_said or self.scoring.mode not in (None, _LOCAL) or self.scoring.has_end_gaps:
             return with_mode(self)
-        return replace(self, max_evalue=USUAL_EVALUE, mode=_LOCAL, is_usual=True)
+        return changed(self, max_evalue=USUAL_EVALUE, mode=_LOCAL, is_usual=True)
 
     @property
     def thresholds(self) -> PairThresholds:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pairalign.base.arguments import parse_share
 from pairalign.base.declaration import Rule, again, flag, option, request
+from pairalign.base.option_kinds import PATH, POSITIVE, SEED, SHARE
 from pairalign.requests.interactions_request import (
     INTERACTION_RULES,
     SECOND_FILE_RULES,
@@ -15,7 +16,6 @@ from pairalign.requests.interactions_request import (
     excludes_pairs,
     needs_pairs,
 )
-from pairalign.requests.option_kinds import PATH, POSITIVE, SEED, SHARE
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     Asked,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from pairalign.base.choices import (
@@ -14,7 +15,8 @@ from pairalign.base.choices import (
     TREE_PROGRAMS,
     TREE_SUFFIXES,
 )
-from pairalign.base.declaration import Rule, again, choice, option, options_of, request
+from pairalign.base.declaration import Rule, again, choice, group, option, options_of, request
+from pairalign.base.option_kinds import PATH
 from pairalign.requests.distance_request import (
     DistanceRequest,
     MeasureArguments,
@@ -22,9 +24,9 @@ from pairalign.requests.distance_request import (
     describe_measures,
     left_out_with,
 )
-from pairalign.requests.option_kinds import PATH
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
+    INPUT,
     Asked,
     ClusterOfMachinesOptions,
     InputOptions,
@@ -36,6 +38,8 @@ from pairalign.requests.shared import (
     format_option,
     report_rules,
 )
+from pairalign.scoring.scoring_request import ScoringRequest
+from pairalign.sequences.input_rules import InputRules
 
 
 @request
@@ -95,7 +99,7 @@ class TreeTable(Asked):
     )
 
 
-_OF_SEQUENCES = (*options_of(InputOptions), *options_of(ScoringOptions))
+_OF_SEQUENCES = (*options_of(InputRules), *options_of(ScoringRequest))
 
 
 @request
@@ -166,6 +170,12 @@ class TreeOptions(
         help="sequences as for distance, a distance matrix, or a folder of parts of distances",
     )
     format: str | None = format_option(tuple(TREE_SUFFIXES), "newick")
+    reading: InputRules = group(InputRules, INPUT, but=("names",))
+
+    def completed(self) -> TreeOptions:
+        """Return the request with names as they are read, where `names` is no file."""
+        names = self.names if self.names in NAMES else NAMES[0]
+        return replace(self, reading=replace(self.reading, names=names))
 
     @property
     def read_by_program(self) -> str:

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pairalign.base.choices import MODES, READER_NAMES
-from pairalign.base.declaration import Rule, again, flag, option, place, request
-from pairalign.requests.option_kinds import PATH
+from pairalign.base.choices import READER_NAMES
+from pairalign.base.declaration import Rule, again, flag, group, option, place, request
+from pairalign.base.option_kinds import PATH
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
 from pairalign.requests.shared import (
     MASK_SCORES_NEED_A_MASK,
     SCORING,
     SEQUENCE_FILE,
     Asked,
-    CostsOptions,
-    EndGapsOptions,
     InputOptions,
     MaskArguments,
     MaskOptions,
-    MatrixOptions,
     OutputOptions,
     ProblemArguments,
-    TiesOptions,
     format_option,
 )
+from pairalign.scoring.scoring_request import ScoringRequest
 
 _CHECKED = "what is checked"
 
@@ -82,10 +79,6 @@ class VerifyOptions(
     CheckedFiles,
     OutputOptions,
     CheckedOptions,
-    MatrixOptions,
-    CostsOptions,
-    EndGapsOptions,
-    TiesOptions,
     MaskOptions,
     InputOptions,
     ResourcesOptions,
@@ -103,12 +96,14 @@ class VerifyOptions(
     RULES: ClassVar[tuple[Rule, ...]] = (MASK_SCORES_NEED_A_MASK,)
 
     format: str | None = format_option(("tsv",), "tsv")
-    mode: str | None = again(
-        MatrixOptions,
-        "mode",
-        values=MODES,
-        default=None,
-        help="which spans are legal, and what optimal means; default: what the file says, or any",
+    scoring: ScoringRequest = group(
+        ScoringRequest,
+        SCORING,
+        mode={
+            "default": None,
+            "help": "which spans are legal, and what optimal means; default: what the file says, "
+            "or any",
+        },
     )
     mask: str = again(
         MaskOptions,
@@ -120,5 +115,4 @@ class VerifyOptions(
     @property
     def has_mode(self) -> bool:
         """Whether the mode is known: also where gaps at ends cost something of their own."""
-        known = self.mode, self.free_ends, self.end_gap_open, self.end_gap_extend
-        return any(one is not None for one in known)
+        return self.scoring.mode is not None or self.scoring.has_end_gaps

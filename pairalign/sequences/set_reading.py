@@ -21,11 +21,12 @@ from pairalign.sequences.alphabets import (
 )
 from pairalign.sequences.fasta_records import Source
 from pairalign.sequences.guesses import check_guess
+from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules, checked_rules
 from pairalign.sequences.sequence_files import read_file, refuse_locus
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 from pairalign.sequences.stored_set import StoredSet, open_store
-from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, join_files
+from pairalign.sequences.tidying import join_files
 
 log = logging.getLogger("pairalign")
 
@@ -87,7 +88,14 @@ def read_fasta(
     >>> pairalign.read_fasta(io.BytesIO(bytes([10]).join(lines)))
     <SequenceSet <input>: 2 dna sequences, 7 residues>
     """
-    rules = InputRules(degap, on_empty, on_duplicate, True, names, locus)
+    rules = checked_rules(
+        degap=degap,
+        on_empty=on_empty,
+        on_duplicate=on_duplicate,
+        names=names,
+        locus=locus,
+        qualities=True,
+    )
     return read_set([source, *also], alphabet=alphabet, rules=rules)
 
 

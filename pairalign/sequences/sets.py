@@ -31,6 +31,7 @@ from pairalign.sequences.alphabets import (
 from pairalign.sequences.choosing import Several, origins_of, place_of, places_of, records_of
 from pairalign.sequences.fasta_records import clean, describe_byte, describe_invalid
 from pairalign.sequences.guesses import check_guess
+from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules, checked_rules
 from pairalign.sequences.native_arrays import (
     PADDING_BYTES,
     CodeArrays,
@@ -42,7 +43,7 @@ from pairalign.sequences.python_sequences import named_residues
 from pairalign.sequences.row_order import find_row_ranks, order_rows
 from pairalign.sequences.sequence import Sequence
 from pairalign.sequences.sequence_records import Records, join_records
-from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, tidy
+from pairalign.sequences.tidying import tidy
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
@@ -171,7 +172,7 @@ class SequenceSet:
         titles, texts = named_residues(sequences, names)
         bodies = [clean(text, degap=degap) for text in texts]
         records = join_records(titles, list(titles), bodies)
-        rules = InputRules(degap, on_empty, on_duplicate)
+        rules = checked_rules(degap=degap, on_empty=on_empty, on_duplicate=on_duplicate)
         return cls.from_records(records, alphabet=alphabet, source=source, rules=rules)
 
     @classmethod

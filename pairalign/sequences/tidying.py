@@ -8,67 +8,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.arguments import parse_locus
 from pairalign.base.choices import NAMES, ON_DUPLICATE, ON_EMPTY
 from pairalign.base.error_types import shown_name
 from pairalign.base.texts import words_of
+from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sequence_records import Origin, Records
 
 log = logging.getLogger("pairalign")
 
 _STOP = ord("*")
-
-
-@dataclass(frozen=True)
-class InputRules:
-    """What is done about what is unusual in an input.
-
-    Attributes
-    ----------
-    degap : bool
-        Drop ``-`` and ``.`` from sequences instead of refusing them.
-    on_empty : {"error", "skip"}
-        A record without residues is an error, or left out with a message.
-    on_duplicate : {"error", "rename", "drop"}
-        A name that comes again is an error, or gets ``_2``, ``_3`` and so on behind it, or is left
-        out if its residues are those of the first; with a message.
-    qualities : bool
-        Keep the qualities of FASTQ.
-    names : {"first", "whole"}
-        The name is the first word of a header, or all of it with ``_`` for white space.
-    locus : str or None
-        Of AIRR tables only the chains of this locus; for TCRdist also of two, as ``TRA,TRB``.
-
-    Raises
-    ------
-    ValueError
-        There is no such choice.
-    """
-
-    degap: bool = False
-    on_empty: str = ON_EMPTY[0]
-    on_duplicate: str = ON_DUPLICATE[0]
-    qualities: bool = False
-    names: str = NAMES[0]
-    locus: str | None = None
-
-    def __post_init__(self) -> None:
-        choices = ("on_empty", ON_EMPTY), ("on_duplicate", ON_DUPLICATE), ("names", NAMES)
-        for name, known in choices:
-            value = getattr(self, name)
-            if value not in known:
-                raise ValueError(f"{name} {value!r}: expected {' or '.join(map(repr, known))}")
-        if self.locus is not None:
-            object.__setattr__(self, "locus", parse_locus(self.locus))
-
-
-DEFAULT_RULES = InputRules(qualities=True)
 
 
 def tidy(records: Records, source: str, rules: InputRules, *, are_proteins: bool) -> Records:

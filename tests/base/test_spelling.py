@@ -44,6 +44,7 @@ FOREIGN = {
     "pairalign/engines/cuda/cuda_devices.py": "options of pip",
     "pairalign/engines/cuda/nvrtc.py": "options of compilers",
     "pairalign/jobs/update/update.py": "the program's arguments, which parts store",
+    "pairalign/scoring/scoring_request.py": "other programs' options in help",
     "pairalign/statistics/statements.py": "text of files, whose bytes stay",
 }
 """Modules in which options stand as the command line has them, and why."""

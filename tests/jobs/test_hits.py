@@ -25,6 +25,7 @@ from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem as PlannedProblem
 from pairalign.alignments.thresholds import make_pair_thresholds
+from pairalign.base.declaration import make
 from pairalign.base.error_types import UsageError
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, PartsError
@@ -85,7 +86,7 @@ def job_of(
     names = ("detail", "once", "shard", "result_seconds")
     wanted = {one: asked.pop(one) for one in names if one in asked}
     run = RunRequest(resources=Resources(**used), **wanted)
-    request = AlignRequest(**{"window": 16, "mode": mode, **asked})
+    request = make(AlignRequest, {"window": 16, "mode": mode, **asked})
     job = plan_alignment(request, PlannedProblem(first, second, scoring), run).job
     assert isinstance(job, HitsJob)
     return job

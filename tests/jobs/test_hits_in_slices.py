@@ -16,6 +16,7 @@ from family_sets import small_families as proteins
 import pairalign
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
+from pairalign.base.declaration import make
 from pairalign.cli.main import main
 from pairalign.errors import PartsError
 from pairalign.jobs.run import hits, query_slices
@@ -77,7 +78,7 @@ def job_of(asked: dict[str, Any], sets: tuple[SequenceSet, SequenceSet | None]) 
     wanted = {one: asked[one] for one in ("detail", "once", "result_seconds") if one in asked}
     run = RunRequest(resources=Resources(device="cpu", threads=1), **wanted)
     rest = {name: value for name, value in asked.items() if name not in wanted}
-    request = AlignRequest(window=16, max_hits=3, mode="local", **rest)
+    request = make(AlignRequest, {"window": 16, "max_hits": 3, "mode": "local", **rest})
     job = plan_alignment(request, Problem(*sets, scoring), run).job
     assert isinstance(job, HitsJob)
     return job

@@ -334,7 +334,7 @@ def test_sequences_that_are_added(folder: Path) -> None:
 
 def test_the_ratio_decides_the_bytes_of_a_run() -> None:
     problem = pairalign.jobs.run.inputs.read_problem(
-        pairalign.jobs.run.inputs.ProblemRequest(["MKVLA", "MKVL", "MK"], None, None, None)
+        pairalign.jobs.run.inputs.ProblemRequest(["MKVLA", "MKVL", "MK"])
     )
     described = {
         json.dumps(describe_run(plan_alignment(AlignRequest(max_length_ratio=ratio), problem).job))

@@ -16,8 +16,8 @@ from fasta_texts import contents
 import pairalign
 from pairalign.errors import FastaError
 from pairalign.formats.pairset import pack
+from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.set_reading import read_fasta, read_set, read_two_sets
-from pairalign.sequences.tidying import InputRules
 
 BASES = {"X56734.1": "ACGTTGCAAC" * 7, "AB000263.2": "TTGCAACGTA" * 3}
 ROWS = {"HBB": "MVHLT--PEEK", "HBA": "MV-LSPADK-T", "MYG": "MG-LSDGEW-Q"}
@@ -210,7 +210,7 @@ def test_several_files_are_one_set(tmp_path: Path):
 
 def test_unknown_rules_are_errors():
     for option in ("on_empty", "on_duplicate"):
-        with pytest.raises(ValueError, match=f"{option} 'keep': expected 'error' or "):
+        with pytest.raises(ValueError, match=f"{option} 'keep': expected one of error, "):
             read_text(">a\nMK\n", **{option: "keep"})
 
 
@@ -238,7 +238,7 @@ def test_whole_headers_are_names():
     found = read_text(text, names="whole")
     assert found.names == ["A/New_York/499/2004_|_NP_|_2004", "A/New_York/500/2004_|_NP"]
     assert found.descriptions == found.names
-    with pytest.raises(ValueError, match="names 'all': expected 'first' or 'whole'"):
+    with pytest.raises(ValueError, match="names 'all': expected one of first, whole"):
         read_text(text, names="all")
 
 

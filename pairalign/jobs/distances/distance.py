@@ -347,11 +347,10 @@ def _measure_grouped(
     sequences = wanted.sequences
     if asked.group_by == BY_FILE and not isinstance(sequences, (str, os.PathLike, SequenceSet)):
         first, *others = (cast(str, path) for path in sequences)
-        rules = wanted.rules
-        if rules.on_duplicate == ON_DUPLICATE[0]:
-            rules = replace(rules, on_duplicate=BY_FILE_RULES.on_duplicate)
-        also = (*others, *wanted.also)
-        wanted = replace(wanted, sequences=first, also=also, rules=rules)
+        reading = replace(wanted.reading, also=(*others, *wanted.reading.also))
+        if reading.on_duplicate == ON_DUPLICATE[0]:
+            reading = replace(reading, on_duplicate=BY_FILE_RULES.on_duplicate)
+        wanted = replace(wanted, sequences=first, reading=reading)
     problem = read_problem(wanted)
     groups = find_groups(asked.group_by, problem.queries)
     if problem.replaced_message:

@@ -27,6 +27,7 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
+from pairalign.base.declaration import make
 from pairalign.base.error_types import AlphabetError, ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.groups import Groups
@@ -65,14 +66,17 @@ class Aligned:
 def request_of(request: DistanceRequest, problem: Problem) -> AlignRequest:
     """Return what is asked of alignments: E-values are of a database of all sequences."""
     has_limit = request.max_evalue is not None
-    return AlignRequest(
-        mode=problem.scoring.mode,
-        strand=request.strand,
-        min_identity=request.min_identity,
-        min_coverage=request.min_coverage,
-        max_evalue=request.max_evalue,
-        db_size=problem.queries.total_residues if has_limit else None,
-        both_ways=has_limit,
+    return make(
+        AlignRequest,
+        {
+            "mode": problem.scoring.mode,
+            "strand": request.strand,
+            "min_identity": request.min_identity,
+            "min_coverage": request.min_coverage,
+            "max_evalue": request.max_evalue,
+            "db_size": problem.queries.total_residues if has_limit else None,
+            "both_ways": has_limit,
+        },
     )
 
 

@@ -14,8 +14,8 @@ from pairalign.base.error_types import DistanceError, shown_name
 from pairalign.base.texts import stem_of
 from pairalign.clusters.splits.groups import Groups, Membership, make_groups
 from pairalign.formats.group_files import read_group_table
+from pairalign.sequences.input_rules import InputRules
 from pairalign.sequences.sets import SequenceSet
-from pairalign.sequences.tidying import InputRules
 from pairalign.trees.distance_matrix import check_names
 
 GroupBy = str | os.PathLike[str] | Mapping[str, str]

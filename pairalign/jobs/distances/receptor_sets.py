@@ -71,7 +71,7 @@ def read_receptor_problem(wanted: ProblemRequest, v_genes: GivenGenes | None = N
     ScoringError
         A scoring is given.
     """
-    if wanted.alphabet not in (None, PROTEIN, PROTEIN.name):
+    if wanted.reading.known_alphabet not in (None, PROTEIN, PROTEIN.name):
         raise AlphabetError("TCRdist is of proteins: leave alphabet out")
     if wanted.scoring not in (None, ScoringRequest()):
         raise ScoringError("TCRdist has costs of its own: leave scoring out")
@@ -79,7 +79,9 @@ def read_receptor_problem(wanted: ProblemRequest, v_genes: GivenGenes | None = N
     queries = _receptors(wanted, loops)
     if wanted.targets is None:
         return Problem(queries, None, make_scoring(PROTEIN))
-    second = replace(wanted, sequences=wanted.targets, targets=None, also=())
+    second = replace(
+        wanted, sequences=wanted.targets, targets=None, reading=replace(wanted.reading, also=())
+    )
     return Problem(queries, _receptors(second, loops), make_scoring(PROTEIN))
 
 
@@ -91,11 +93,10 @@ def _receptors(wanted: ProblemRequest, loops: Loops | None) -> ReceptorSet:
     given = wanted.sequences
     is_airr = is_table(given) and are_of_airr(titles_of(given))
     if is_airr or isinstance(given, (str, os.PathLike)):
-        locus = wanted.rules.locus
-        loci = () if locus is None else tuple(locus.split(","))
-        return read_receptors([given, *wanted.also], loci, loops, wanted.rules)
+        rules = wanted.reading
+        return read_receptors([given, *rules.also], rules.loci, loops, rules)
     if loops is not None:
         raise FastaError(f"{spelled('v_genes')} is for AIRR tables: other sequences are CDR3s")
     one: Sequences = given
-    found, _ = read_sets(replace(wanted, sequences=one, targets=None, alphabet=PROTEIN))
+    found, _ = read_sets(ProblemRequest(one, reading=replace(wanted.reading, alphabet=PROTEIN)))
     return receptors_of(found)

@@ -20,6 +20,7 @@ from pairalign.base.choices import WEIGHTS
 from pairalign.base.declaration import make
 from pairalign.base.error_types import UsageError
 from pairalign.base.function_options import takes
+from pairalign.base.option_kinds import NUMBER
 from pairalign.formats import open_writer
 from pairalign.jobs.estimate.rates import FILTERS, Devices, parse_devices
 from pairalign.jobs.estimate.work import (
@@ -41,7 +42,6 @@ from pairalign.jobs.stages.threshold_engine import Steps
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.requests.estimate_request import EstimateArguments, EstimateOptions
-from pairalign.requests.option_kinds import NUMBER
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

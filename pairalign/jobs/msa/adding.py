@@ -45,8 +45,8 @@ def read_addition(
     if isinstance(to, MultipleAlignment):
         old, new = read_sets(replace(request, sequences=to.sequences))
     else:
-        rules = replace(request.rules, degap=True, qualities=False)
-        old, new = read_sets(replace(request, sequences=os.fspath(to), rules=rules))
+        reading = replace(request.reading, degap=True, qualities=False)
+        old, new = read_sets(replace(request, sequences=os.fspath(to), reading=reading))
     assert new is not None
     columns, width = columns_in(to, old)
     unknown = Confidence.unknown(old.total_residues)

@@ -28,6 +28,7 @@ import numpy.typing as npt
 from pairalign.alignments.homologs import Homologs
 from pairalign.alignments.problem import Problem
 from pairalign.base.arguments import whole_number
+from pairalign.base.declaration import make
 from pairalign.base.error_types import AlphabetError
 from pairalign.jobs.msa.grouping import Indices
 from pairalign.jobs.run.inputs import as_scoring
@@ -158,7 +159,7 @@ class _Search:
             yield _Choice(family, self._resources).choose(found, most - len(family))
 
     def _hits(self) -> _Hits:
-        request = AlignRequest(mode="local", max_evalue=MOST_EVALUE)
+        request = make(AlignRequest, {"mode": "local", "max_evalue": MOST_EVALUE})
         run = RunRequest(detail=Detail.SCORE, resources=self._resources)
         nothing = np.zeros(0, np.int64)
         hits, pending = _Hits(*[nothing] * 4), []
@@ -180,7 +181,7 @@ class _Search:
         keys, done = hits.member * len(self._database) + hits.target, 0
         order = np.argsort(keys)
         for found in plan_alignment(
-            AlignRequest(mode="local", pairs=listed), self._problem, run
+            make(AlignRequest, {"mode": "local", "pairs": listed}), self._problem, run
         ).job:
             key = found.query.astype(np.int64) * len(self._database) + found.target
             places = order[np.searchsorted(keys, key, sorter=order)]
@@ -260,7 +261,9 @@ class _Choice:
         both = SequenceSet(records, alphabet=self._family.alphabet, source=self._family.source)
         near = np.zeros((len(both), len(both)), np.bool_)
         share = Fraction(MOST_IDENTICAL, 100)
-        request = AlignRequest(mode="local", min_identity=share, identity_of="shorter")
+        request = make(
+            AlignRequest, {"mode": "local", "min_identity": share, "identity_of": "shorter"}
+        )
         run = RunRequest(detail=Detail.STATS, resources=replace(self._resources, progress=False))
         for found in plan_alignment(request, Problem(both, None, self._scoring), run).job:
             shorter = np.minimum(both.lengths[found.query], both.lengths[found.target])

@@ -49,10 +49,10 @@ from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.one_family import AnyAlignment, Computed, columns_in, score_alignment
 from pairalign.requests.resources import Resources
-from pairalign.sequences.alphabets import Alphabet
+from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
-from pairalign.sequences.tidying import DEFAULT_RULES, InputRules, join_files
+from pairalign.sequences.tidying import join_files
 from pairalign.trees.tree import GuideTree
 
 log = logging.getLogger("pairalign")
@@ -97,8 +97,7 @@ class Given(NamedTuple):
 
 def read_given(
     alignments: Iterable[AnyAlignment],
-    alphabet: Alphabet | str | None = None,
-    rules: InputRules = DEFAULT_RULES,
+    reading: InputRules = DEFAULT_RULES,
 ) -> Given:
     """Read alignments that are to become one.
 
@@ -106,10 +105,8 @@ def read_given(
     ----------
     alignments : iterable of MultipleAlignment or path
         Two or more.
-    alphabet : Alphabet or {"dna", "protein"}, optional
-        Of those in files; guessed of each if not given.
-    rules : InputRules
-        What is done about what is unusual in files.
+    reading : InputRules
+        How files are read; their alphabet is guessed of each if it is not given.
 
     Raises
     ------
@@ -121,7 +118,7 @@ def read_given(
     found = [
         (one.sequences, *columns_in(one, one.sequences))
         if isinstance(one, MultipleAlignment)
-        else read_alignment(one, alphabet, rules)
+        else read_alignment(one, reading.known_alphabet, reading)
         for one in alignments
     ]
     sets = [sequences for sequences, _, _ in found]

@@ -91,7 +91,7 @@ def msa(
     resources = replace(asked.resources, progress=progress)
     request = given_sequences(
         inputs[0] if asked.to is None else asked.to,
-        {**vars(asked), "alphabet": options.get("alphabet")},
+        {**options, "alphabet": options.get("alphabet")},
         add,
     )
     how: dict[str, Any] = {"confidence": confidence}
@@ -102,7 +102,7 @@ def msa(
         made = add_sequences(old, oriented.sequences, Computed.of(resources, kept), **how)
         return oriented.note(made)
     if asked.merge:
-        given = read_given(inputs, request.alphabet, request.rules)
+        given = read_given(inputs, request.reading)
         return merge_alignments(given, Computed.of(resources, kept), **how)
     family, _ = read_sets(request)
     if asked.confidence_of is not None:

@@ -141,7 +141,7 @@ def overlap(
     ['dovetail']
     """
     call = Call(overlap, options, reads, progress=progress)
-    asked = call.request(OverlapRequest, scoring=scoring, mode=options.get("mode"))
+    asked = call.request(OverlapRequest, costs_instead=scoring, mode=options.get("mode"))
     run = RunRequest(resources=call.resources)
     first, _ = read_sets(replace(given_sequences(reads, options), scoring=scoring))
     job = plan_overlap_job(asked, first, run, lambda said: warnings.warn(said, stacklevel=4))

@@ -88,9 +88,10 @@ def scoring_for(request: OverlapRequest, preset: Preset) -> Scoring:
     ScoringError
         Costs out of bounds.
     """
-    if request.scoring is None:
-        return preset.scoring(request.mode, **request.costs)
-    return as_scoring(request.scoring, DNA, request.mode, preset.mode)
+    mode = request.scoring.mode
+    if request.costs_instead is None:
+        return preset.scoring(mode, **request.costs)
+    return as_scoring(request.costs_instead, DNA, mode, preset.mode)
 
 
 def check_costs(request: OverlapRequest) -> None:

@@ -4,60 +4,52 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pairalign.alignments.problem import Problem
-from pairalign.base.choices import MODES, NAMES, TIES
+from pairalign.base.choices import MODES
 from pairalign.base.collection import no_collection
 from pairalign.base.declaration import check, make
 from pairalign.base.error_types import ScoringError, UsageError
 from pairalign.base.spelling import spelled
-from pairalign.requests.shared import Asked, InputOptions, ScoringOptions
+from pairalign.requests.shared import ProblemOptions
 from pairalign.scoring.given_matrices import Matrix, is_matrix
 from pairalign.scoring.scoring import Scoring
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
 from pairalign.sequences.fasta_records import Source
+from pairalign.sequences.input_rules import AUTO, DEFAULT_RULES, InputRules
 from pairalign.sequences.python_sequences import columns_of, index_of, is_table, record_name
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.set_reading import read_set, read_two_sets, warn_of_two_kinds
 from pairalign.sequences.sets import SequenceSet
-from pairalign.sequences.tidying import DEFAULT_RULES, InputRules
 
 AnyScoring = Scoring | Matrix
-_AUTO = "auto"
 Sequences = SequenceSet | str | os.PathLike[str] | Mapping[str, str] | Iterable[object]
 
 
 @dataclass(frozen=True)
 class ProblemRequest:
-    """What is asked for: which sequences, and how they are scored.
+    """Which sequences are aligned, how they are read, and how they are scored.
 
     Attributes
     ----------
     sequences, targets : Sequences
         A set, the path of a file, a mapping of names to strings, or an iterable of strings or
         records (`pairalign.sequences.python_sequences.residues_of`); `targets` may be None.
+    reading : InputRules
     scoring : Scoring, ScoringRequest, matrix as `make_scoring` takes it, or None
         None: the default of the sequences' alphabet.
     mode : str or None
         None: that of `scoring`, or global.
-    alphabet : Alphabet, {"dna", "protein"} or None
-        Of the sequences; None: that of `scoring`, or guessed.
-    also : tuple of Source
-        More files of `sequences`, which then are one as well.
-    rules : InputRules
-        What is done about what is unusual in files.
     """
 
     sequences: Sequences
     targets: Sequences | None = None
+    reading: InputRules = DEFAULT_RULES
     scoring: AnyScoring | ScoringRequest | None = None
     mode: str | None = None
-    alphabet: Alphabet | str | None = None
-    also: tuple[Source, ...] = ()
-    rules: InputRules = DEFAULT_RULES
 
 
 def given_problem(
@@ -75,12 +67,9 @@ def given_problem(
         A scoring is given in two ways.
     """
     request = given_sequences(sequences, options, targets)
-    asked = make(ScoringOptions, {**options, "mode": mode or MODES[0]})
-    check(asked)
-    costs = scoring_request(asked)
-    names = {one.name for one in fields(ScoringRequest)} - {"mode", "matrix"}
-    has_costs = any(options.get(name) not in (None, TIES[0]) for name in names)
-    if costs.matrix is None and not has_costs:
+    costs = make(ScoringRequest, {**options, "mode": mode or MODES[0]})
+    check(costs)
+    if costs.matrix is None and not costs.has_costs:
         return replace(request, scoring=scoring, mode=mode)
     if scoring is not None:
         if isinstance(scoring, Scoring) or costs.matrix is not None or not is_matrix(scoring):
@@ -92,71 +81,19 @@ def given_problem(
 def given_sequences(
     sequences: Sequences, options: Mapping[str, Any], targets: Sequences | None = None
 ) -> ProblemRequest:
-    """Return what a function is asked of sequences; it takes `InputOptions`."""
-    asked = make(InputOptions, {**options, "alphabet": _AUTO})
-    check(asked)
-    alphabet = options.get("alphabet", _AUTO)  # which need not have a name
-    rules = replace(rules_of(asked), qualities=True)  # results can be written as SAM
-    request = sequences_request(asked, sequences, targets, rules)
-    return replace(request, alphabet=None if alphabet == _AUTO else alphabet)
+    """Return what a function is asked of sequences; it takes the options of `InputRules`."""
+    alphabet = options.get("alphabet", AUTO)  # which need not have a name
+    reading = make(InputRules, {**options, "alphabet": AUTO})
+    check(reading)
+    reading = replace(reading, alphabet=alphabet, qualities=True)  # results can be SAM
+    return ProblemRequest(sequences, targets, reading)
 
 
-def sequences_request(
-    asked: Asked,
-    sequences: Sequences,
-    targets: Sequences | None = None,
-    rules: InputRules | None = None,
-) -> ProblemRequest:
-    """Return what a request with `InputOptions` says of sequences; `rules`: instead of its own."""
-    known = make(InputOptions, vars(asked))
-    return ProblemRequest(
-        sequences,
-        targets,
-        alphabet=_alphabet_of(known),
-        also=known.also,
-        rules=rules or rules_of(known),
-    )
-
-
-def problem_request(
-    asked: Asked,
-    sequences: Sequences,
-    targets: Sequences | None = None,
-    *,
-    qualities: bool = False,
-) -> ProblemRequest:
-    """Return what a request with `ProblemOptions` says of sequences, and of how they are scored.
-
-    With `qualities` those of FASTQ are kept.
-    """
-    rules = replace(rules_of(asked), qualities=qualities)
-    read = sequences_request(asked, sequences, targets, rules)
-    return replace(read, scoring=scoring_request(asked))
-
-
-def rules_of(asked: Asked) -> InputRules:
-    """Return what a request with `InputOptions` says about unusual records."""
-    known = make(InputOptions, vars(asked))
-    names = known.names if known.names in NAMES else NAMES[0]  # tree: a file
-    return InputRules(
-        known.degap, known.on_empty, known.on_duplicate, names=names, locus=known.locus
-    )
-
-
-def scoring_request(asked: Asked) -> ScoringRequest:
-    """Return what a request with `ScoringOptions` says of scores; not each has all of them."""
-    known = make(ScoringOptions, vars(asked))
-    given = {one.name: getattr(known, one.name) for one in fields(ScoringRequest)}
-    return ScoringRequest(**{**given, "mode": known.mode or "global"})
-
-
-def check_scoring(asked: Asked) -> None:
+def check_scoring(asked: ProblemOptions) -> None:
     """Refuse scores and costs that make no sense for any sequences, before these are read."""
-    scoring_request(asked).check(_alphabet_of(make(InputOptions, vars(asked))))
-
-
-def _alphabet_of(asked: InputOptions) -> str | None:
-    return None if asked.alphabet == _AUTO else asked.alphabet
+    alphabet = asked.reading.known_alphabet
+    assert alphabet is None or isinstance(alphabet, str)
+    asked.scoring.check(alphabet)
 
 
 def read_problem(request: ProblemRequest) -> Problem:
@@ -180,7 +117,7 @@ def read_problem(request: ProblemRequest) -> Problem:
 
 def read_sets(request: ProblemRequest) -> tuple[SequenceSet, SequenceSet | None]:
     """Read the sequences alone; see `read_problem`."""
-    alphabet = request.alphabet
+    alphabet = request.reading.known_alphabet
     if alphabet is None and isinstance(request.scoring, Scoring):
         alphabet = request.scoring.alphabet
     with no_collection():
@@ -237,22 +174,22 @@ def as_scoring(
             f"scoring is of type {type(scoring).__name__}, expected what make_scoring returns, "
             "or a matrix"
         )
-    return ScoringRequest(default if mode is None else mode, scoring).scoring(alphabet)
+    return ScoringRequest(mode=default if mode is None else mode, matrix=scoring).scoring(alphabet)
 
 
 def _as_sets(
     request: ProblemRequest, alphabet: Alphabet | str | None
 ) -> tuple[SequenceSet, SequenceSet | None]:
     """Return sequences, and targets where there are any, as sets of one alphabet."""
-    sequences, targets, rules = request.sequences, request.targets, request.rules
+    sequences, targets, rules = request.sequences, request.targets, request.reading
     if targets is None:
-        return _as_set(sequences, alphabet, rules, request.also), None
+        return _as_set(sequences, alphabet, rules, rules.also), None
     if isinstance(sequences, (str, os.PathLike)) and isinstance(targets, (str, os.PathLike)):
-        first_files = [sequences, *request.also]
+        first_files = [sequences, *rules.also]
         return read_two_sets(first_files, [targets], alphabet=alphabet, rules=rules)
-    first = _as_set(sequences, alphabet, rules, request.also)
+    first = _as_set(sequences, alphabet, rules, rules.also)
     second = _as_set(targets, alphabet, rules)
-    if request.alphabet is None and not first.alphabet == second.alphabet == DNA:
+    if rules.known_alphabet is None and not first.alphabet == second.alphabet == DNA:
         warn_of_two_kinds((one.source, one.byte_counts) for one in (first, second))
     if alphabet is not None or first.alphabet == second.alphabet:
         return first, second

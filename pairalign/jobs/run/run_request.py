@@ -16,7 +16,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import raw_minimum
 from pairalign.base.arguments import Shard
 from pairalign.base.choices import MASKS, ORIENTS, STRANDS
-from pairalign.base.declaration import check
+from pairalign.base.declaration import check, make
 from pairalign.base.error_types import ScoringError
 from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
@@ -256,7 +256,7 @@ def evalue_filter_of(
     if asked.max_evalue is None:
         return None
     given = {one.name: getattr(asked, one.name) for one in fields(StatisticsOptions)}
-    request = AlignRequest(mode=problem.scoring.mode, strand=strand, **given)
+    request = make(AlignRequest, {"mode": problem.scoring.mode, "strand": strand, **given})
     found = find_statistics(request, problem, RunRequest(resources=resources)).significance
     assert found is not None
     return EvalueFilter(found, asked.max_evalue, either_way=True)

@@ -107,7 +107,7 @@ def table_of(asked: AlignOptions) -> Table:
 
 def _are_in_report(asked: AlignOptions) -> bool:
     """Whether a report has E-values."""
-    return asked.report is not None and asked.mode == "local"
+    return asked.report is not None and asked.scoring.mode == "local"
 
 
 def _check_weight(options: AlignOptions, writer: type[Writer]) -> None:

@@ -78,7 +78,7 @@ def request_of(kind: type[_Folds], call: Call, **own: Any) -> tuple[_Folds, Call
     mode = call.known_mode if is_known else None
     asked = make(kind, {**call.options, **own, "mode": mode}).completed()
     check(asked)
-    return asked, call if is_known else replace(call, mode=asked.mode)
+    return asked, call if is_known else replace(call, mode=asked.scoring.mode)
 
 
 def evalues_of(

@@ -41,7 +41,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.destination import Destination, OutputRequest, output_of
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.hits import HitsJob
-from pairalign.jobs.run.inputs import problem_request
+from pairalign.jobs.run.inputs import ProblemRequest
 from pairalign.jobs.run.new_hits import AddedHitsJob, KnownHits, can_add_hits
 from pairalign.jobs.run.new_pairs import align_added
 from pairalign.jobs.run.part_place import check_parts_ending, without_option
@@ -204,7 +204,9 @@ def plan_update(asked: UpdateOptions, resources: Resources) -> Update:
     check_parts(folder, manifests, suffix)
     run = replace(table.run_request(align, resources), shard=None)
     qualities = table.writer_type.shows_qualities
-    old = plan_of_files(problem_request(before, before.input), align, run)
+    old = plan_of_files(
+        ProblemRequest(before.input, reading=before.reading, scoring=before.scoring), align, run
+    )
     described = describe_run(old.job, format=manifests[0].format, **decided_by(align))
     differences = find_differences(manifests[0].run, described)
     if differences:
@@ -212,7 +214,13 @@ def plan_update(asked: UpdateOptions, resources: Resources) -> Update:
             f"'{folder}' was made of other sequences or by another version: "
             + "; ".join(differences[:_SHOWN])
         )
-    plan = plan_of_files(problem_request(align, align.input, qualities=qualities), align, run)
+    plan = plan_of_files(
+        ProblemRequest(
+            align.input, reading=replace(align.reading, qualities=qualities), scoring=align.scoring
+        ),
+        align,
+        run,
+    )
     _check_statistics(table, old, plan)
     parts = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
     return Update(align, output, table, plan, len(old.job.queries), parts, manifests)
@@ -266,7 +274,7 @@ def _with_new(before: AlignOptions, asked: UpdateOptions, first: Manifest) -> Al
     for name in ("--shard", "-o", "--output"):
         command = without_option(command, name, values=1)
     also = [word for path in asked.new for word in ("--also", path)]
-    made = {**how, "format": first.format, "also": (*before.also, *asked.new)}
+    made = {**how, "format": first.format, "also": (*before.reading.also, *asked.new)}
     if asked.output.endswith(os.sep):
         folder = asked.output.rstrip(os.sep)
         given = [*command, *also, "-o", folder, "--shard", "1/1"]
