@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from pairalign.base.declaration import check, make
+from pairalign.base.declaration import changed, check, make
 from pairalign.base.error_types import UsageError
 from pairalign.cli.console import log
 from pairalign.cli.declared import add_options
@@ -126,7 +126,7 @@ def read_interacting_sets(
     if asked.input2 is None:
         return (first,)
     if second is None:
-        own = replace(asked, input=asked.input2, input2=None, also=())
+        own = changed(asked, input=asked.input2, input2=None, also=())
         return first, InteractingSet.of(read_problem(own), asked)
     return first, InteractingSet.of(read_problem(_named(second, asked.input2)), second)
 

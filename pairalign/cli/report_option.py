@@ -35,7 +35,7 @@ class ReportRequest(TwoSetsOptions, ReportOptions, InputOptions, ResourcesOption
     @property
     def files(self) -> list[str]:
         """What is read."""
-        return [path for path in (self.input, *self.reading.also, self.input2) if path]
+        return [str(path) for path in (self.input, *self.reading.also, self.input2) if path]
 
 
 def make_collector(

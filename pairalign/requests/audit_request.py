@@ -17,9 +17,8 @@ from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     SEQUENCE_FILE,
     Asked,
-    InputOptions,
     OutputOptions,
-    ScoringOptions,
+    ProblemOptions,
     StrandOptions,
     ThresholdsOptions,
     describe_thresholds,
@@ -128,8 +127,7 @@ class AuditOptions(
     GroupsOptions,
     SecondFileOptions,
     AuditRequest,
-    ScoringOptions,
-    InputOptions,
+    ProblemOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign audit`` is asked."""

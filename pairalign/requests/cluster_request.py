@@ -21,8 +21,8 @@ from pairalign.requests.shared import (
     Asked,
     HitsArguments,
     HitsOptions,
-    InputOptions,
     OutputOptions,
+    ProblemOptions,
     ReportOptions,
     SequencesOptions,
     StrandOptions,
@@ -197,7 +197,7 @@ class ClusterOptions(
     ReportOptions,
     ClusterRequest,
     SizesOptions,
-    InputOptions,
+    ProblemOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign cluster`` is asked."""

@@ -13,7 +13,7 @@ from pairalign.requests.shared import (
     Asked,
     InputOptions,
     OutputOptions,
-    ScoringOptions,
+    ProblemOptions,
     SequencesOptions,
     StrandOptions,
     format_option,
@@ -119,8 +119,7 @@ class RotateOptions(
     OutputOptions,
     StartOptions,
     StrandOptions,
-    ScoringOptions,
-    InputOptions,
+    ProblemOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign rotate`` is asked."""

@@ -6,7 +6,11 @@ from typing import Any, ClassVar
 
 from pairalign.base.declaration import Rule, option, place, request, values_of
 from pairalign.base.option_kinds import PATH
-from pairalign.requests.shared import Asked, InputOptions, ScoringOptions, StrandOptions
+from pairalign.requests.shared import (
+    Asked,
+    ProblemOptions,
+    StrandOptions,
+)
 from pairalign.requests.similar import NEEDS_LOCAL, FoldsSimilarOptions
 
 
@@ -16,7 +20,7 @@ class SideRequest(FoldsSimilarOptions, StrandOptions):
 
 
 @request
-class SecondSetOptions(SideRequest, ScoringOptions, InputOptions):
+class SecondSetOptions(SideRequest, ProblemOptions):
     """What is said of the second set alone: how it is read and scored, and what is similar."""
 
     RULES: ClassVar[tuple[Rule, ...]] = (*SideRequest.RULES, NEEDS_LOCAL)

@@ -19,10 +19,9 @@ from pairalign.requests.interactions_request import (
 from pairalign.requests.resources import ResourcesOptions
 from pairalign.requests.shared import (
     Asked,
-    InputOptions,
     OutputOptions,
+    ProblemOptions,
     ReportOptions,
-    ScoringOptions,
     SequencesOptions,
     StrandOptions,
     ThresholdsOptions,
@@ -222,8 +221,7 @@ class SplitOptions(
     ReportOptions,
     SplitRequest,
     LabelsOptions,
-    ScoringOptions,
-    InputOptions,
+    ProblemOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign split`` is asked."""

@@ -13,11 +13,11 @@ from pairalign.requests.shared import (
     SCORING,
     SEQUENCE_FILE,
     Asked,
-    InputOptions,
     MaskArguments,
     MaskOptions,
     OutputOptions,
     ProblemArguments,
+    ProblemOptions,
     format_option,
 )
 from pairalign.scoring.scoring_request import ScoringRequest
@@ -80,7 +80,7 @@ class VerifyOptions(
     OutputOptions,
     CheckedOptions,
     MaskOptions,
-    InputOptions,
+    ProblemOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign verify`` is asked; of a scoring, what is not given is any."""
