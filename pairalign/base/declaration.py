@@ -250,8 +250,6 @@ class Request:
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
 
-    RULES: ClassVar[tuple[Rule, ...]] = ()
-
     def __init__(self, **given: Any) -> None:
         values = vars(self)
         for one in fields(self):  # type: ignore[arg-type]

@@ -82,9 +82,9 @@ def test_extremes_of_many_pairs_are_the_first_of_equals_whatever_the_threads():
 
 def test_hand_out_gives_each_pair_once():
     sequences = sample(3).queries
-    job = AlignmentJob(
-        sequences, None, make_scoring(sequences.alphabet), Want(Detail.SCORE), "cpu", 2, window=3
-    )
+    used = Resources(device="cpu", threads=2)
+    scoring = make_scoring(sequences.alphabet)
+    job = AlignmentJob(sequences, None, scoring, Want(Detail.SCORE), window=3, resources=used)
     handed = []
     job.hand_out(lambda found: handed.extend(zip(found.query, found.target, strict=True)))
     in_order = [pair for found in job for pair in zip(found.query, found.target, strict=True)]

@@ -164,9 +164,9 @@ def test_tiny_shares_lose_no_pair(mode: str, identity_of: str, least: Fraction) 
     sequences = relatives("dna", 5, 8, 200, 0.3)
     options: dict[str, Any] = {"mode": mode, "device": "cpu"}
     every = align(sequences, **options)
-    for share in ({"min_identity": least}, {"min_coverage": least}):
-        found = align(sequences, identity_of=identity_of, **share, **options)
-        assert_equal(found, expected(every, PairThresholds(identity_of=identity_of, **share), None))
+    for share in ({"min_identity": least, "identity_of": identity_of}, {"min_coverage": least}):
+        found = align(sequences, **share, **options)
+        assert_equal(found, expected(every, PairThresholds(**share), None))
     assert np.count_nonzero(every.field("matches")) > 10
 
 

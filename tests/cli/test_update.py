@@ -63,7 +63,7 @@ def fresh(*options: str) -> bytes:
     [
         (),
         ("--min-identity", "0.5", "--window", "8"),
-        ("--mode", "local", "--max-hits", "2"),
+        ("--mode", "local", "--max-hits", "2", "--rank", "evalue"),
     ],
     ids=["all", "identity", "hits"],
 )

@@ -159,20 +159,20 @@ def test_a_family_without_residues_is_left_out(
     files: list[str], capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
     Path("empty.fa").write_text(text)
-    run = ["msa", files[1], "empty.fa", files[-1], "-o", "out", "--format", "afa"]
+    run = ["msa", files[1], "empty.fa", files[-1], "-o", "out", "--format", "fasta"]
     assert main(run) == 0
     assert sorted(path.name for path in Path("out").iterdir()) == ["one.afa", "two.afa"]
     said = capsys.readouterr().err
     assert "a family without residues is left out: empty.fa" in said
     assert "1 without residues" in said
     Path("other.fa").write_text(text)
-    assert main(["msa", "empty.fa", "other.fa", "-o", "none", "--format", "afa"]) == 1
+    assert main(["msa", "empty.fa", "other.fa", "-o", "none", "--format", "fasta"]) == 1
     assert not Path("none").exists()
 
 
 def test_a_record_without_residues_in_a_family_is_an_error(files: list[str]) -> None:
     Path("part.fa").write_text(">a\nMKV\n>b\n")
-    assert main(["msa", files[1], "part.fa", "-o", "out", "--format", "afa"]) == 1
+    assert main(["msa", files[1], "part.fa", "-o", "out", "--format", "fasta"]) == 1
     assert not Path("out").exists()
 
 
@@ -191,7 +191,7 @@ def test_who_stops_it_is_told_what_is_there(
         raise KeyboardInterrupt("interrupted")
 
     monkeypatch.setattr(msa_families, "align_oriented", stopped)
-    run = ["msa", *files, "-o", "out", "--format", "afa", *(["--resume"] if resume else [])]
+    run = ["msa", *files, "-o", "out", "--format", "fasta", *(["--resume"] if resume else [])]
     assert main(run) == 130
     assert len(list(Path("out").iterdir())) == 2
     goes_on = "the same command goes on" if resume else "with --resume it goes on"

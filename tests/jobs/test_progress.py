@@ -29,7 +29,8 @@ def source(tmp_path: Path) -> Path:
 
 
 def lines_of(text: str) -> list[str]:
-    return [line for line in text.splitlines() if line.startswith("pairalign: aligned")]
+    shown = ("pairalign: aligned", "pairalign: computed")
+    return [line for line in text.splitlines() if line.startswith(shown)]
 
 
 def test_lines_come_every_30_seconds(

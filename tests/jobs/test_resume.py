@@ -33,6 +33,12 @@ def command() -> list[str]:
     return ["align", "in.fa", "-o", "out.paf", "--window", "9", *OPTIONS]
 
 
+def begun_anew(command: list[str]) -> list[str]:
+    """The command without what is of `--resume` alone."""
+    place = command.index("--commit-every")
+    return [word for word in (*command[:place], *command[place + 2 :]) if word != "--resume"]
+
+
 def test_it_goes_on_and_does_not_begin_anew(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -114,7 +120,7 @@ def test_damage_is_refused(
     run(*command, code=1)
     assert "leave --resume out to begin anew" in capfd.readouterr().err
     assert not Path("out.paf").exists()
-    run(*(word for word in command if word not in ("--resume", "-q")))
+    run(*(word for word in begun_anew(command) if word != "-q"))
     assert "'out.paf.part', which a run with --resume had left, is" in capfd.readouterr().err
     assert md5("out.paf") == md5("one.paf")
     assert not journal.exists()
@@ -132,7 +138,7 @@ def test_an_empty_journal_is_nobodys(
     assert "'out.paf.journal' is no journal of pairalign" in capfd.readouterr().err.replace(
         f"{Path.cwd()}/", ""
     )
-    run(*(word for word in command if word != "--resume"))
+    run(*begun_anew(command))
     assert md5("out.paf") == md5("one.paf")
     assert journal.read_bytes() == b""
     assert part.read_bytes() == before
@@ -152,7 +158,7 @@ def test_a_long_journal_is_shortened(
     """What only the last commit needs is kept of that one alone; the lock stays."""
     monkeypatch.setattr(journal_module, "_MOST_BYTES", 4000)
     command = [word.replace("out.paf", "out.sam.gz") for word in command]
-    run(*(word.replace("out.sam", "one.sam") for word in command if word != "--resume"))
+    run(*(word.replace("out.sam", "one.sam") for word in begun_anew(command)))
     interrupt(command, monkeypatch, 4)
     journal = Journal("out.sam.gz.journal", _run_in("out.sam.gz.journal"))
     assert journal.last is not None

@@ -383,7 +383,7 @@ def test_records_of_a_table_that_are_left_out_or_renamed(tmp_path: Path) -> None
         "-o",
         "o.csv",
     )
-    assert "record 2 'a' has the name of record 1" in said_by(tmp_path, *asked, code=2)
+    assert "'b' has no sequence" in said_by(tmp_path, *asked, code=2)
     kept = ("--on-duplicate", "rename", "--on-empty", "skip")
     assert "1 of 1 in x, 1 of 1 in y" in said_by(tmp_path, *asked, *kept, code=1)
     (row,) = rows_of(tmp_path / "o.csv")

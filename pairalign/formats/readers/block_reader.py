@@ -12,7 +12,7 @@ import numpy as np
 from pairalign.alignments.alignment_records import AlignmentRecords, Layout, SetNames, read_lines
 from pairalign.base.error_types import AlignmentFileError
 from pairalign.base.texts import is_whole, words_of
-from pairalign.formats.readers.reader import NO_PAIRS, RecordReader
+from pairalign.formats.readers.reader import RecordReader, no_pairs
 
 _RANGE = re.compile(r"(.*)/([0-9]{1,18})-([0-9]{1,18})\Z", re.DOTALL)
 _SPANS_AND_ROWS = (
@@ -134,7 +134,7 @@ class StockholmReader(BlockReader):
         for number, line in enumerate(lines):
             if line.startswith("//"):
                 if len(rows) > 2:
-                    raise AlignmentFileError(f"{self.source}: {NO_PAIRS}")
+                    raise AlignmentFileError(f"{self.source}: {no_pairs()}")
                 yield max(first, 0), self._columns(rows, score)
                 rows, score, first = {}, "*", -1
             elif not words_of(line):

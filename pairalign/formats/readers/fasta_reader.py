@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pairalign.alignments.alignment_records import AlignmentRecords, read_rows
 from pairalign.base.error_types import AlignmentFileError
-from pairalign.formats.readers.reader import NO_PAIRS, RecordReader
+from pairalign.formats.readers.reader import RecordReader, no_pairs
 
 _BOTH_GAPS = (ord("-"), ord("-"))
 
@@ -28,7 +28,7 @@ class FastaReader(RecordReader):
         pieces = self._text_pieces()
         first = [*itertools.islice(pieces, 2)]
         if _is_multiple(b"".join(first)):
-            raise AlignmentFileError(f"{self.source}: {NO_PAIRS}")
+            raise AlignmentFileError(f"{self.source}: {no_pairs()}")
         for number, piece in enumerate(itertools.chain(first, pieces)):
             headers = _headers(piece) + (headers if number else 0)
             yield piece

@@ -29,10 +29,13 @@ from pairalign.formats.zstd import read_zstd
 PIECE_BYTES = 4 << 20
 _MOST_OF_A_REASON = 300
 
-NO_PAIRS = (
-    "rows of a multiple alignment; verify takes pairs of rows, each a query and a target (msa "
-    "--confidence-of says how sure a multiple alignment is)"
-)
+
+def no_pairs() -> str:
+    """Return what is said of a multiple alignment, which `verify` does not take."""
+    return (
+        "rows of a multiple alignment; verify takes pairs of rows, each a query and a target ("
+        f"{spelled('confidence_of')} of msa says how sure a multiple alignment is)"
+    )
 
 
 class RecordReader(ABC):

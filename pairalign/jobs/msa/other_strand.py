@@ -24,6 +24,7 @@ from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int64s
 from pairalign.base.choices import STRANDS
+from pairalign.base.declaration import make
 from pairalign.jobs.msa.grouping import subset
 from pairalign.jobs.msa.outliers import local_scoring
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
@@ -192,7 +193,7 @@ def _differences(
     differences = np.zeros((len(queries), len(pieces)), np.int64)
     for targets, sign in ((pieces, 1), (reverse_complement_set(pieces), -1)):
         problem = Problem(queries, targets, local_scoring(DNA))
-        for part in plan_alignment(AlignRequest(mode="local"), problem, run).job:
+        for part in plan_alignment(make(AlignRequest, {"mode": "local"}), problem, run).job:
             differences[part.query, part.target] += sign * part.raw_score
     return differences
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from pairalign.alignments.multiple import Unlike
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int64s
+from pairalign.base.declaration import make
 from pairalign.jobs.msa.grouping import subset
 from pairalign.jobs.run.run_request import RunRequest, find_statistics, plan_alignment
 from pairalign.pairs.want import Detail
@@ -85,12 +86,12 @@ def _log_evalues(
     problem = Problem(
         subset(sequences, indices), subset(sequences, others), local_scoring(sequences.alphabet)
     )
-    request = AlignRequest(mode="local", db_size=sequences.total_residues)
+    request = make(AlignRequest, {"mode": "local", "db_size": sequences.total_residues})
     run = RunRequest(detail=Detail.SCORE, statistics=True, resources=resources)
     significance = find_statistics(request, problem, run).significance
     assert significance is not None
     least = np.full(len(indices), math.inf)
-    for part in plan_alignment(AlignRequest(mode="local"), problem, run).job:
+    for part in plan_alignment(make(AlignRequest, {"mode": "local"}), problem, run).job:
         is_other = indices[part.query] != others[part.target]
         logs = np.where(is_other, significance.log_evalues(part), math.inf)
         np.minimum.at(least, part.query, logs)

@@ -181,7 +181,8 @@ def plan_overlap_job(
     if request.max_overhang is not None and plan.scoring.mode != "local":
         named = spelled("max_overhang"), spelled("mode", "local")
         raise UsageError(f"{named[0]} needs {named[1]}, but the mode is {plan.scoring.mode}")
-    check_strand(STRANDS[1], reads, plan.scoring)
+    if plan.scoring.end_gaps is None:  # else `align_overlaps` says which modes there are
+        check_strand(STRANDS[1], reads, plan.scoring)
     message = plan.scoring.replaced_message(reads)
     if message:
         warn(message)
