@@ -162,7 +162,7 @@ class ProblemOptions(ScoringOptions, InputOptions):
 
 
 class SymmetricProblemArguments(InputArguments, total=False):
-    """Types of `SymmetricScoringOptions` and of how sequences are read, in Python."""
+    """Types of `ProblemOptions` less `ties`, which depend on which sequence is the query."""
 
     matrix: Matrix | None
     match: Number | None
