@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from pairalign.jobs.clusters.cluster import cluster
     from pairalign.jobs.distances.distance import distance
     from pairalign.jobs.distances.guide_tree import tree
-    from pairalign.jobs.estimate.estimate import Estimate, estimate
     from pairalign.jobs.msa.families import align_families
     from pairalign.jobs.msa.msa import msa
     from pairalign.jobs.overlaps.overlap import overlap
@@ -69,7 +68,6 @@ __all__ = [
     "DeviceError",
     "DistanceError",
     "DistanceMatrix",
-    "Estimate",
     "FastaError",
     "GroupDistances",
     "GuideTree",
@@ -99,7 +97,6 @@ __all__ = [
     "audit",
     "cluster",
     "distance",
-    "estimate",
     "make_scoring",
     "merge",
     "msa",
@@ -145,7 +142,6 @@ _NAMES = {
     "jobs.clusters.cluster": ("cluster",),
     "jobs.distances.distance": ("distance",),
     "jobs.distances.guide_tree": ("tree",),
-    "jobs.estimate.estimate": ("Estimate", "estimate"),
     "jobs.msa.families": ("align_families",),
     "jobs.msa.msa": ("msa",),
     "jobs.overlaps.overlap_table": ("Overlaps",),

@@ -60,20 +60,26 @@ class _Command:
 
 def run_align(asked: AlignOptions) -> None:
     """Carry out ``pairalign align``."""
+    if asked.dry_run and asked.output is None:
+        asked = replace(asked, output="-")
     asked = with_output(asked, FORMATS)
     table = table_of(asked)  # wrong usage is said before anything is read
     check_files(asked)
+    writer = table.writer_type
+    problem = ProblemRequest(
+        asked.input,
+        asked.input2,
+        reading=replace(asked.reading, qualities=writer.shows_qualities),
+        scoring=asked.scoring,
+    )
+    if asked.dry_run:
+        say_summary(asked, _foretell(asked, table, problem))
+        return
     workers, report = workers_of(asked), report_of(asked)
     check_scoring(asked)
-    writer = table.writer_type
     command = _Command(
         asked,
-        ProblemRequest(
-            asked.input,
-            asked.input2,
-            reading=replace(asked.reading, qualities=writer.shows_qualities),
-            scoring=asked.scoring,
-        ),
+        problem,
         table.run_request(asked, asked.resources),
         table,
         named_output_of(asked, writer.name, writer.suffixes[0], table.join),
@@ -81,6 +87,18 @@ def run_align(asked: AlignOptions) -> None:
         report,
     )
     say_summary(asked, _carry_out(command))
+
+
+def _foretell(asked: AlignOptions, table: Table, problem: ProblemRequest) -> Lines:
+    """Plan a run, and return what it would take."""
+    from pairalign.cli.dry_run_lines import lines_of
+    from pairalign.jobs.run.dry_run import foretell
+
+    check_scoring(asked)
+    resources = replace(asked.resources, progress=False)
+    plan = plan_of_files(problem, asked, table.run_request(asked, resources))
+    say_plan(plan, quiet=False)
+    return lines_of(foretell(plan, table))
 
 
 def say_plan(plan: AlignmentPlan, *, quiet: bool) -> None:

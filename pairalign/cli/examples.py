@@ -48,14 +48,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("into a file", "update run1 new.fasta -o updated.paf"),
         ("of several files", "update run1 new.fasta newer.fasta -o more.paf"),
     ),
-    "estimate": (
-        ("time and size of a run", "estimate proteins.fasta"),
-        (
-            "with CIGARs left out, in 64 parts",
-            "estimate proteins.fasta --score-only --format tsv --shard 1/64",
-        ),
-        ("of a search", "estimate queries.fasta database.fasta --mode local --max-hits 10"),
-    ),
     "cluster": (
         ("at 90% identity", "cluster proteins.fasta --min-identity 0.9 -o clusters.tsv"),
         (

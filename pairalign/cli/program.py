@@ -123,14 +123,6 @@ COMMANDS = (
         "run_update",
     ),
     Command(
-        "estimate",
-        "say what a run of align would take: hours, bytes, cost",
-        "pairalign.requests.estimate_request",
-        "EstimateOptions",
-        "pairalign.cli.estimate_command",
-        "run_estimate",
-    ),
-    Command(
         "cluster",
         "put sequences that are similar enough together",
         "pairalign.requests.cluster_request",

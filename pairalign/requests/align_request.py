@@ -28,9 +28,11 @@ from pairalign.requests.shared import (
     IN_SHARDS_OR_WITH_A_REPORT,
     MASK_SCORES_NEED_A_MASK,
     RANK_NEEDS_HITS,
+    RESOURCES,
     RESULTS,
     Asked,
     ClusterOfMachinesOptions,
+    DryRunOptions,
     HitsArguments,
     HitsOptions,
     MaskArguments,
@@ -400,6 +402,7 @@ class AlignOptions(
     ShardOptions,
     ResumeOptions,
     ClusterOfMachinesOptions,
+    DryRunOptions,
     ResourcesOptions,
 ):
     """All that ``pairalign align`` is asked.
@@ -426,7 +429,7 @@ class AlignOptions(
             *(SuboptimalOptions, HitsOptions, PairsOptions, ScoreOnlyOptions),
             *(WeightOptions, ReportOptions),
         )
-    }
+    } | {DryRunOptions: RESOURCES}
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         *AlignRequest.RULES,

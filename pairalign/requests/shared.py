@@ -443,6 +443,21 @@ class ResumeOptions(Asked):
     )
 
 
+@request
+class DryRunOptions(Asked):
+    """What a run would take."""
+
+    dry_run: bool = flag(
+        "write nothing: say how many pairs, cells and bytes a run has, and how long it takes here",
+        is_how=True,
+        surface="command",
+        needs=Rule(
+            lambda asked: asked.messages.quiet or asked.messages.multiqc is not None,
+            "{dry_run} writes nothing and says what a run takes: leave {quiet} and {multiqc} out",
+        ),
+    )
+
+
 def report_rules(*names: str) -> tuple[Rule, ...]:
     """Return the rules on a report of options with which a run does not see all pairs."""
 

@@ -154,7 +154,7 @@ RUNS = {
 }
 WITH_RESUME = ("align", "align joined", "overlap", "distance", "tree")
 NEEDS = {"align joined": "pyarrow", "posterior table": "pyarrow", "distance": "matplotlib"}
-WITHOUT_RUN = {"devices", "estimate", "help", "completion"}
+WITHOUT_RUN = {"devices", "help", "completion"}
 """Commands that write no file."""
 
 

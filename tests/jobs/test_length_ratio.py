@@ -343,10 +343,10 @@ def test_the_ratio_decides_the_bytes_of_a_run() -> None:
     assert len(described) == 4
 
 
-def test_estimates_know_it(folder: Path) -> None:
+def test_dry_runs_know_it(folder: Path) -> None:
     (folder / "in.fa").write_text(">a\nMKVLAAGGWT\n>b\nMKVLAAGGW\n>c\nMKVL\n")
     for ratio, share in (("1.2", b"33.333%"), ("2.5", b"100.000%")):
-        ended = run("estimate", "in.fa", "--max-length-ratio", ratio, cwd=folder)
+        ended = run("align", "in.fa", "--max-length-ratio", ratio, "--dry-run", cwd=folder)
         assert b": " + share + b" of the pairs" in ended.stdout + ended.stderr
 
 

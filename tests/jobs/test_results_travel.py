@@ -72,7 +72,6 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "tree": lambda _: pairalign.tree(GLOBINS),
     "overlaps": lambda _: pairalign.overlap(READS, preset="short"),
     "clusters": lambda _: pairalign.cluster(GLOBINS, min_identity=0.5, edges=True),
-    "estimate": lambda _: pairalign.estimate(GLOBINS, sample=20),
     "update": updated,
     "split": lambda _: pairalign.split(GLOBINS, min_identity=0.6, folds=2),
     "posteriors": lambda _: pairalign.posterior(GLOBINS),

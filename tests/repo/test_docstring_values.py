@@ -39,7 +39,6 @@ VALUES = {
     "across": ("all", "none"),
 }
 FEWER = {("cluster", "rank"): choices.EDGE_RANKS, ("overlap", "mode"): choices.MODES[1:]}
-FEWER["estimate", "detail"] = ("cigar", "score")
 FEWER["distance", "measure"] = (
     *(*choices.MEASURE_SUMMARIES, *choices.GENOME_MEASURES, *choices.RECEPTOR_MEASURES),
 )

@@ -157,7 +157,6 @@ CALLS: dict[str, Callable[..., object]] = {
         pairalign.audit({"d": FAMILY["a"]}, FAMILY, min_identity=0.1, **how)
     ),
     "rotate": lambda **how: [one.residues for one in pairalign.rotate(FAMILY, to="a", **how)],
-    "estimate": lambda **how: pairalign.estimate(FAMILY, min_score=60, **how).share,
 }
 
 

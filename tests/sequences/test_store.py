@@ -292,13 +292,9 @@ def test_a_command_gives_the_bytes_that_fasta_gives(command: str, folder: Path) 
 def test_every_command_that_reads_sequences_takes_stores() -> None:
     from pairalign.cli.program import COMMANDS as ALL
 
-    others = {"merge", "devices", "help", "completion", "estimate"}
+    others = {"merge", "devices", "help", "completion"}
     tried = {command[0] for command in COMMANDS.values()}
     assert {one.name for one in ALL} - others <= tried
-
-
-def test_estimate_takes_a_store(folder: Path) -> None:
-    assert main(["estimate", "in.fa.pairset", "--devices", "H200:1", "--quiet"]) == 0
 
 
 def test_qualities_are_kept(folder: Path) -> None:

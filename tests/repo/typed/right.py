@@ -71,9 +71,8 @@ def of_sets() -> None:
         "a.csv", READS, READS, pairs=True, second=asked
     )
     leaks.write("b.csv")
-    expected: pairalign.Estimate = pairalign.estimate(READS, sample=20)
     added: pairalign.Updated = pairalign.update("parts", "new.fa", "all.paf")
-    print(expected, added)
+    print(added)
     verdicts: pairalign.Verification = pairalign.verify("a.paf", READS, optimal=True)
     verdicts.write("a.tsv")
     pairalign.merge("parts", "whole.paf")

@@ -7,7 +7,6 @@ pairalign.align(["ACGT"], mode="glocal")  # wrong
 pairalign.align(["ACGT"], identity_of="longest")  # wrong
 pairalign.align(["ACGT"], detail=2)  # wrong
 pairalign.align(["ACGT"], memory=0.5)  # wrong
-pairalign.estimate(["ACGT"], detail="stats")  # wrong
 pairalign.align(["ACGT"], memory_bytes=1)  # wrong
 pairalign.align(["ACGT"], top=2)  # wrong
 pairalign.stream(["ACGT"], top=2)  # wrong

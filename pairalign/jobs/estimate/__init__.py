@@ -1,1 +1,0 @@
-"""What a run will take: pairs, cells, hours, bytes and cost, before it is begun."""

@@ -1,0 +1,146 @@
+"""``--dry-run``: exact pairs and cells, what filters leave, bytes near those written, no file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pairalign.base.declaration import make, stored
+from pairalign.cli.main import main
+from pairalign.requests.align_request import AlignOptions
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    with Path("in.fa").open("w") as file:
+        for number in range(120):
+            residues = rng.choice(list("ARNDCQEGHILKMFPSTWYV"), 30 + rng.integers(60))
+            file.write(f">p{number}\n{''.join(residues)}\n")
+
+
+def add_copies(count: int) -> None:
+    residues = Path("in.fa").read_text().split("\n")[1::2]
+    with Path("in.fa").open("a") as file:
+        file.writelines(f">again{k}\n{one}\n" for k, one in enumerate(residues[:count]))
+
+
+def foretold(capsys: pytest.CaptureFixture[str], *options: str) -> dict[str, float]:
+    capsys.readouterr()
+    line = ["align", "in.fa", "--device", "cpu", "--dry-run", "--summary", "json", *options]
+    assert main(line) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    facts: dict[str, float] = json.loads(said.err.strip().splitlines()[-1])
+    assert facts["seconds"] > 0 or not facts["pairs"]
+    return facts
+
+
+@pytest.mark.parametrize("format", ["paf", "tsv", "fasta"])
+@pytest.mark.parametrize("least", [None, "-20"])
+def test_bytes_are_about_those_of_the_run(
+    format: str, least: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["-o", "out", "--format", format]
+    options += [] if least is None else [f"--min-score={least}"]
+    facts = foretold(capsys, *options)
+    lengths = [len(line) for line in Path("in.fa").read_text().split("\n")[1::2]]
+    cells = (sum(lengths) ** 2 - sum(one * one for one in lengths)) // 2
+    assert (facts["pairs"], facts["cells"]) == (120 * 119 // 2, cells)
+    assert main(["align", "in.fa", "-q", *options]) == 0
+    assert facts["bytes"] == pytest.approx(Path("out").stat().st_size, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["-o", "out.paf"],
+        ["-o", "out.paf", "--resume"],
+        ["-o", "out.paf", "--dask", "localhost:1"],
+        ["-o", "parts/", "--window", "40", "--shard", "2/3"],
+        ["-o", "out.paf", "--report", "out.html"],
+    ],
+)
+def test_nothing_is_written(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    Path("out.paf").write_text("before")
+    facts = foretold(capsys, *options)
+    assert sorted(path.name for path in Path().iterdir()) == ["in.fa", "out.paf"]
+    assert Path("out.paf").read_text() == "before"
+    assert (0 < facts["pairs"] < 120 * 119 // 2) == ("--shard" in options)
+
+
+def test_hits_are_at_most_those_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    facts = foretold(capsys, "--max-hits", "3", "--mode", "local")
+    assert 0 < facts["share"] * facts["pairs"] <= 120 * 3
+    assert (
+        foretold(capsys, "--max-hits", "3", "--mode", "local", "--min-score", "200")["bytes"] == 0
+    )
+
+
+@pytest.mark.parametrize("options", [[], ["--mode", "local", "--min-coverage", "0.8"]])
+def test_what_filters_leave_is_foretold(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The set is as small as its sample, so what is foretold is what the run has."""
+    add_copies(30)
+    options = [*options, "--min-identity", "0.5"]
+    facts = foretold(capsys, *options)
+    line = ["align", "in.fa", "-o", "out.paf", "--device", "cpu", "--explain", *options]
+    assert main(line) == 0
+    said = capsys.readouterr().err
+    (scores,) = (line for line in said.splitlines() if line.split()[:1] == ["scores"])
+    of = int(scores.split(" of ")[1].split()[0].replace(",", ""))
+    assert facts["pairs_left"] == of < 0.5 * facts["pairs"]
+    assert facts["share"] * facts["pairs"] == pytest.approx(Path("out.paf").read_text().count("\n"))
+    assert facts["bytes"] == pytest.approx(Path("out.paf").stat().st_size, rel=0.02)
+    assert "pairs_left" not in foretold(capsys, *options[:2] if len(options) > 2 else ())
+
+
+def test_pairs_are_drawn_from_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    add_copies(40)
+    Path("pairs.tsv").write_text("".join(f"p{k}\tagain{k}\n" for k in range(40)))
+    facts = foretold(capsys, "--pairs", "pairs.tsv", "--min-identity", "0.9")
+    assert (facts["pairs"], facts["sampled"], facts["share"]) == (40, 40, 1)
+
+
+@pytest.mark.parametrize("least", ["9999", "200"])
+def test_where_none_passes_bytes_are_not_known(
+    least: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["align", "in.fa", "--dry-run", "--min-score", least, "-o", "x.paf"]) == 0
+    assert "not known: none of 7,140 pairs passed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options", [["--objective", "mea"], ["--paf-tags", "pp"], ["--format", "sam"]]
+)
+def test_what_is_shown_is_in_the_bytes(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts, plain = foretold(capsys, *options), foretold(capsys)
+    assert facts["bytes"] > plain["bytes"]
+
+
+def test_two_sequences_are_one_pair(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("in.fa").write_text(">a\nMKVL\n>b\nMKVLA\n")
+    facts = foretold(capsys)
+    assert (facts["pairs"], facts["sampled"], facts["cells"]) == (1, 1, 20)
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--min-identity", "0.5"], ["--mode", "local", "--max-hits", "2"]]
+)
+def test_a_shard_without_pairs_has_no_bytes(
+    options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("in.fa").write_text(">a\nMKVL\n>b\nMKVLA\n")
+    facts = foretold(capsys, "--shard", "3/3", "-o", "parts/", *options)
+    assert (facts["pairs"], facts["bytes"]) == (0, 0)
+
+
+def test_no_run_stores_it() -> None:
+    assert stored(make(AlignOptions, {"input": "in.fa", "dry_run": True})) == {"input": "in.fa"}
