@@ -30,9 +30,6 @@ shell in it send one each."""
 PATIENCE_SECONDS = 1.6
 """What cleaning up after the first signal may take; then the process ends as at a second one."""
 
-WATCH_SECONDS = 10.0
-"""A thread that has not begun after twice that never will."""
-_AGAIN_SECONDS = 0.01
 _FAILED = 1
 SIGNAL_CODE = 128
 """Shells add a signal's number to it: 130 for Ctrl-C, 143 for SIGTERM."""
@@ -126,19 +123,6 @@ class StopHandler:
             error = MemoryError("out of memory; lower --memory or --threads")
             _end(str(error) if self._give_up is None else self._give_up(error), _FAILED)
 
-    def was_dropped(self, stopped: Stopped) -> None:
-        """Send a signal again that came where Python drops exceptions: as an object is deleted.
-
-        Imports have such places, too: each deletes its lock.
-        """
-        self.stopped = None
-
-        def send() -> None:
-            time.sleep(_AGAIN_SECONDS)
-            os.kill(os.getpid(), stopped.number)
-
-        _thread.start_new_thread(send, ())
-
 
 def _end(message: str, code: int) -> NoReturn:
     """End the process where it is, with a line of its own on stderr."""
@@ -147,28 +131,12 @@ def _end(message: str, code: int) -> NoReturn:
     os._exit(code)
 
 
-def _watch_threads(stop: StopHandler) -> None:
-    """End the process if a thread does not begin for long; the target of a thread of its own.
-
-    One that has no memory to begin has none to say so either, and who starts it waits forever.
-    """
-    late: set[object] = set()
-    while True:
-        time.sleep(WATCH_SECONDS)
-        threading = sys.modules.get("threading")
-        with suppress(MemoryError):
-            found = threading.enumerate() if threading is not None else []
-            beginning = {one for one in found if not one.is_alive()}
-            if late & beginning:
-                stop.cannot_go_on()
-            late = beginning
-
-
 def _watch_signals(stop: StopHandler, reader: int) -> None:
     """End the process if it outlives a signal; the target of a thread of its own.
 
     The handler is called between steps of Python in the main thread: not while native code runs
-    there, and what it raises may wait for other threads on its way.
+    there, and what it raises may wait for other threads on its way, or is dropped where Python
+    drops exceptions: as an object is deleted.
     """
     while True:
         number = os.read(reader, 1)[0]
@@ -178,9 +146,8 @@ def _watch_signals(stop: StopHandler, reader: int) -> None:
 
 
 def _start_watching(stop: StopHandler) -> None:
-    """Start the threads that see to it that the process ends."""
-    with suppress(RuntimeError, MemoryError):  # they are of use where there are other threads
-        _thread.start_new_thread(_watch_threads, (stop,))
+    """Start the thread that sees to it that the process ends."""
+    with suppress(RuntimeError, MemoryError):  # no thread: the handler alone ends it
         reader, writer = os.pipe()  # until the process ends
         os.set_blocking(writer, False)
         with suppress(ValueError):  # not the main thread
@@ -222,9 +189,9 @@ def stop_signals(*, is_last: bool = False) -> Iterator[StopHandler]:
     show_dropped = sys.unraisablehook
 
     def dropped(unraisable: sys.UnraisableHookArgs) -> None:
-        if isinstance(unraisable.exc_value, Stopped):
-            stop.was_dropped(unraisable.exc_value)
-        elif is_last and _has_not_begun(getattr(unraisable.object, "__self__", None)):
+        if is_last and isinstance(unraisable.exc_value, Stopped):
+            return  # the process ends soon all the same, see `_watch_signals`
+        if is_last and _has_not_begun(getattr(unraisable.object, "__self__", None)):
             stop.cannot_go_on()
         else:
             show_dropped(unraisable)

@@ -18,7 +18,7 @@ import pytest
 from commands import PROGRAM, TIMEOUT_SECONDS, open_terminal, start, write_random_set
 
 from pairalign.cli.main import main
-from pairalign.cli.signals import IMPATIENCE_SECONDS, Stopped, stop_signals
+from pairalign.cli.signals import IMPATIENCE_SECONDS, SIGNAL_CODE, stop_signals
 
 pytestmark = pytest.mark.usefixtures("signals")
 
@@ -310,23 +310,35 @@ def test_signals_while_the_program_starts(
     assert (out, err) == (b"", b"pairalign: error: " + SAID[number] + b"\n")
 
 
-def test_a_signal_is_not_lost_where_python_drops_exceptions() -> None:
+DROPPED = """
+import signal, sys, time
+import pairalign.cli.align_command
+from pairalign.cli.main import program
+
+class Deleted:
+    def __del__(self):
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(0)  # here it is taken
+
+def work(*_):
+    Deleted()
+    time.sleep(600)
+
+pairalign.cli.align_command.run_align = work
+sys.exit(program())
+"""
+
+
+def test_a_signal_is_not_lost_where_python_drops_exceptions(tmp_path: Path) -> None:
     """As objects are deleted, which imports do, too: each deletes its lock."""
-
-    class Deleted:
-        def __del__(self) -> None:
-            signal.raise_signal(signal.SIGTERM)
-            time.sleep(0)  # here it is taken
-
-    def work() -> None:
-        one = Deleted()
-        del one
-        time.sleep(TIMEOUT_SECONDS)
-
-    with stop_signals() as stop:
-        stop.work_begins(str)
-        with pytest.raises(Stopped, match="terminated"):
-            work()
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED, "align", "in.fa", "-o", "x.paf"],
+        cwd=tmp_path,
+        capture_output=True,
+        timeout=TIMEOUT_SECONDS,
+    )
+    assert done.returncode == SIGNAL_CODE + signal.SIGTERM
+    assert done.stderr == b"pairalign: error: terminated; 'x.paf' was not written\n"
 
 
 def test_a_signal_after_the_work_is_for_what_follows() -> None:

@@ -287,21 +287,6 @@ sys.exit(program())
 """
 
 
-WITHOUT_A_WORD = """
-import pairalign.cli.signals as signals
-signals.WATCH_SECONDS = 0.3
-signals._has_not_begun = lambda _: 1 / 0  # as where there is no memory to call it
-"""
-
-
-def test_a_thread_without_memory_to_say_so() -> None:
-    found = run_with(WITHOUT_A_WORD + FAILING_THREADS, 1, "align in.fa -o out.paf -t 2")
-    assert found.returncode == 1
-    said = "pairalign: error: out of memory; lower --memory or --threads; 'out.paf' was not written"
-    assert found.stderr.splitlines()[-1] == said
-    assert os.listdir() == ["in.fa"]
-
-
 @pytest.mark.parametrize("most", [0, 1])
 @pytest.mark.parametrize("name", ["out.paf", "out.paf.gz"])
 def test_a_thread_without_memory_to_begin(most: int, name: str) -> None:
