@@ -86,6 +86,7 @@ def _load(path: str) -> Any:
 REGISTRY: Mapping[str, Format] = {
     "paf": Format("pairs overlaps", "paf.PafWriter", "readers.line_reader.PafReader"),
     "tsv": Format("pairs", "tsv.TsvWriter", "readers.table_reader.TsvReader"),
+    "csv": Format("pairs", "tsv.CsvWriter", "readers.table_reader.CsvReader"),
     "jsonl": Format("pairs", "jsonl.JsonlWriter", "jsonl.JsonlReader"),
     "fasta": Format("pairs", "fasta.FastaWriter", "readers.fasta_reader.FastaReader"),
     "srspair": Format("pairs", "srspair.SrspairWriter", "readers.srspair_reader.SrspairReader"),
@@ -140,7 +141,11 @@ SUMMARIES = ("text", "json")
 
 NEAR_MEASURES = ("drop", "edits", "tcrdist")
 """Distances of which only those within a limit are kept."""
-SPARSE_SUFFIXES = {"npz": (".npz",), "tsv": (".tsv", ".tab"), "parquet": (".parquet", ".pq")}
+TABLES = {"tsv": (".tsv", ".tab"), "csv": (".csv",)}
+"""Tables, and the ends of their files' names: tabs or commas are between their cells."""
+TABLE_ENDINGS = (".tsv", ".tab", ".txt", ".csv")
+"""Of tables that nothing else can be."""
+SPARSE_SUFFIXES = {"npz": (".npz",), **TABLES, "parquet": (".parquet", ".pq")}
 """Formats of distances within a limit, and the ends of their files' names."""
 
 ORIENTS = ("input", "canonical")
@@ -173,13 +178,13 @@ SAM_TAGS = ("MD", "pp")
 
 DISTANCE_SUFFIXES = {
     "phylip": (".phy", ".phylip", ".dist", ".mat", ".dst"),
-    "tsv": (".tsv", ".tab"),
+    **TABLES,
     "npy": (".npy",),
     "column": (".column",),
 }
 """Formats of distances, and ends of names that mean each."""
 RECTANGLE_SUFFIXES = {
-    **{name: DISTANCE_SUFFIXES[name] for name in ("tsv", "column", "npy")},
+    **{name: DISTANCE_SUFFIXES[name] for name in (*TABLES, "column", "npy")},
     **{name: SPARSE_SUFFIXES[name] for name in ("npz", "parquet")},
 }
 """Those of distances of two sets."""
@@ -227,6 +232,7 @@ DEFAULT_TREE_MEASURE = "score"
 """Of all measures this gives the aligners the best trees: docs/guide-trees.md."""
 
 CLUSTER_SUFFIXES = {
+    **TABLES,
     "tsv": (".tsv", ".tab", ".txt"),
     "uc": (".uc",),
     "clstr": (".clstr",),
@@ -239,7 +245,7 @@ CLUSTER_SUFFIXES = {
 POSTERIOR_SUFFIXES = {
     "npz": (".npz",),
     "parquet": (".parquet", ".pq"),
-    "tsv": (".tsv", ".tab"),
+    **TABLES,
     "tc_lib": (".tc_lib", ".tclib"),
 }
 """Formats of posteriors, and ends of names that mean each."""
@@ -251,11 +257,11 @@ MSA_SUFFIXES = {
     "clustal": (".aln", ".clustal", ".clw"),
     "stockholm": (".sto", ".stk", ".stockholm"),
     "a2m": (".a2m",),
-    "tsv": (".tsv", ".tab"),
+    **TABLES,
     "html": (".html", ".htm"),
 }
 """Formats of multiple alignments, and ends of names that mean each."""
-MSA_WITH_CONFIDENCE = ("stockholm", "tsv", "html")
+MSA_WITH_CONFIDENCE = ("stockholm", *TABLES, "html")
 """Formats of multiple alignments that show how sure they are."""
 MSA_ORDERS = ("input", "tree")
 

@@ -10,9 +10,12 @@ import os
 import re
 from collections.abc import Iterable
 
+from pairalign.base.choices import COMPRESSED_INPUTS, TABLES
+
 UTF8_MARK = b"\xef\xbb\xbf"
 
 _WORD = re.compile(r"[^ \t\n\v\f\r]+")
+_CSV_CELL = re.compile(rb'(?:^|(?<=,))(?:"(?:[^"]|"")*"|[^,]*)(?=,|\r?$)')
 _FORMULA = ("=", "+", "-", "@")
 _WHOLE = re.compile(r"[0-9]{1,18}")  # what fits 64 bits
 
@@ -51,12 +54,13 @@ def is_whole(word: str) -> bool:
     return _WHOLE.fullmatch(word) is not None
 
 
-def quoted(name: str) -> str:
+def quoted(name: str, marks: str = "") -> str:
     """Return a name as tables have it: between quotes, its own doubled, where it has some.
 
-    So is one that a spreadsheet may take for a formula, which begins with one of ``=+-@``.
+    So is one that has some of `marks`, which mean something in the table, and one that begins with
+    one of ``=+-@``, which a spreadsheet may take for a formula.
     """
-    if '"' in name or name.startswith(_FORMULA):
+    if '"' in name or name.startswith(_FORMULA) or any(mark in name for mark in marks):
         return '"' + name.replace('"', '""') + '"'
     return name
 
@@ -67,3 +71,33 @@ def unquoted(word: str) -> str:
     if len(word) < 2 or word[0] != '"' or word[-1] != '"' or '"' in inner.replace('""', ""):
         return word
     return inner.replace('""', '"')
+
+
+def as_tsv(text: bytes, path: str, *, quotes: bool = True) -> bytes:
+    """Return a table as TSV, whose file may be CSV by its name; names are `quoted`, or not."""
+    is_csv = without_endings(path.lower(), COMPRESSED_INPUTS).endswith(TABLES["csv"])
+    return tsv_of(text, quotes=quotes) if is_csv else text
+
+
+def csv_of(text: bytes) -> bytes:
+    """Return whole lines of TSV, whose names are `quoted`, as CSV."""
+    if b"," not in text:
+        return text.replace(b"\t", b",")
+    lines = (map(_csv_cell, line.split(b"\t")) for line in text.split(b"\n"))
+    return b"\n".join(map(b",".join, lines))
+
+
+def _csv_cell(cell: bytes) -> bytes:
+    return b'"' + cell + b'"' if b"," in cell and not cell.startswith(b'"') else cell
+
+
+def tsv_of(text: bytes, *, quotes: bool = True) -> bytes:
+    """Return lines of CSV as TSV, whose names are `quoted`, or as they are; as many lines."""
+    if b'"' not in text:
+        return text.replace(b",", b"\t")
+    return b"\n".join(b"\t".join(_cells_of(line, quotes=quotes)) for line in text.split(b"\n"))
+
+
+def _cells_of(line: bytes, *, quotes: bool) -> list[bytes]:
+    cells = [unquoted(cell.decode("utf-8", "surrogateescape")) for cell in _CSV_CELL.findall(line)]
+    return [(quoted(cell) if quotes else cell).encode("utf-8", "surrogateescape") for cell in cells]

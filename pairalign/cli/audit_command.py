@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from pairalign.base.choices import CLUSTER_SUFFIXES, ON_DUPLICATE
+from pairalign.base.choices import CLUSTER_SUFFIXES, ON_DUPLICATE, TABLE_ENDINGS
 from pairalign.base.declaration import check
 from pairalign.base.error_types import PairalignError, shown_name
 from pairalign.cli.console import say
@@ -50,7 +50,7 @@ def run_audit(asked: AuditOptions) -> None:
     """Carry out ``pairalign audit``."""
     asked = with_output(asked)
     check_files(asked)
-    check_ending(asked.output, (".csv",), "violations are written as CSV")
+    check_ending(asked.output, TABLE_ENDINGS, "violations are written as a table")
     check_scoring(asked)
     check_writable(asked.output)
     if asked.read_as is None and format_by_suffix(asked.groups, CLUSTER_SUFFIXES) == "fasta":

@@ -43,8 +43,8 @@ from pairalign.formats.distance_parts import are_of_two_sets, merge_distances
 from pairalign.formats.distances import read_distances, write_distances
 from pairalign.formats.group_table import write_group_clusters, write_group_table
 from pairalign.formats.matrix_npy import read_first_npy
-from pairalign.formats.names import check_ending, choose_format, format_by_suffix
-from pairalign.formats.output import check_writable, open_output
+from pairalign.formats.names import check_ending, choose_format, format_by_suffix, table_format
+from pairalign.formats.output import check_writable, open_output, open_table
 from pairalign.formats.parts import read_manifests
 from pairalign.formats.phylip import LONGEST_LINE, check_strict_names
 from pairalign.formats.rectangles import rectangle_format
@@ -261,7 +261,7 @@ def run_tree(asked: TreeOptions) -> None:
         _write(asked.output, tree_text(tree, format, asked.program))
     else:
         short = replace(tree, names=[f"s{number}" for number in range(1, len(tree) + 1)])
-        with open_output(asked.rename) as table:
+        with open_table(asked.rename, table_format(asked.rename)) as table:
             rows = zip(short.names, map(quoted, tree.names), strict=True)
             table.write("".join(f"{name}\t{own}\n" for name, own in rows).encode())
             _write(asked.output, tree_text(short, format, asked.program))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from pairalign.alignments.problem import Problem
+from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.cli.console import log, say
 from pairalign.cli.interactions_command import run_split_interactions
 from pairalign.cli.planning import (
@@ -36,7 +37,7 @@ def run_split_command(asked: SplitOptions) -> None:
     """Carry out ``pairalign split``."""
     asked = with_output(asked)
     check_files(asked)
-    check_ending(asked.output, (".csv",), "folds are written as CSV")
+    check_ending(asked.output, TABLE_ENDINGS, "folds are written as a table")
     check_scoring(asked)
     if asked.pairs is not None:
         run_split_interactions(asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from pairalign.alignments.problem import Problem
+from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.base.error_types import PairalignError, cut_name, shown_name
 from pairalign.cli.console import log
 from pairalign.cli.planning import (
@@ -12,8 +13,8 @@ from pairalign.cli.planning import (
     with_output,
 )
 from pairalign.cli.summary_lines import Lines, say_summary
-from pairalign.formats.names import check_ending
-from pairalign.formats.output import check_writable, open_output
+from pairalign.formats.names import check_ending, table_format
+from pairalign.formats.output import check_writable, open_table
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import check_scoring
 from pairalign.jobs.run.progress import show_progress
@@ -23,7 +24,6 @@ from pairalign.requests.verify_request import VerifyOptions
 from pairalign.statistics.statements import describe_scoring
 
 _MOST_MESSAGES = 10
-_TABLE = (".tsv", ".tab", ".txt")
 
 _OTHER_COSTS = ", by their scores alone: give the matrix and costs that they were made with"
 
@@ -37,7 +37,7 @@ def run_verify(asked: VerifyOptions) -> None:
     asked = with_output(asked)
     check_files(asked)
     if asked.format is None:
-        check_ending(asked.output, _TABLE, "verdicts are written as TSV")
+        check_ending(asked.output, TABLE_ENDINGS, "verdicts are written as a table")
     check_scoring(asked)
     check_writable(asked.output)
     problem = read_problem(asked)
@@ -66,8 +66,9 @@ def _all_scores_differ(totals: Totals) -> bool:
 def _write(asked: VerifyOptions, job: VerifyJob) -> None:
     """Check; write the table, and the first messages."""
     said = 0
+    format = asked.format or table_format(asked.output)
     with (
-        open_output(asked.output, threads=job.threads) as output,
+        open_table(asked.output, format, threads=job.threads) as output,
         job.open() as results,
         show_progress(job.reader.size, asked.resources.progress, "bytes", "checking") as meter,
     ):

@@ -90,7 +90,7 @@ class Clusters:
         ----------
         path : str or path
             The file appears when it is complete; ``.gz`` compresses text.
-        format : {"tsv", "uc", "clstr", "fasta", "otutab", "biom", "biom2"}, optional
+        format : {"tsv", "csv", "uc", "clstr", "fasta", "otutab", "biom", "biom2"}, optional
             Default: by the end of the name.
         sizein, sizeout : bool
             As ``--sizein`` and ``--sizeout``.

@@ -10,11 +10,11 @@ from itertools import accumulate
 
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int64s
-from pairalign.base.choices import CLUSTER_SUFFIXES
+from pairalign.base.choices import CLUSTER_SUFFIXES, TABLES
 from pairalign.base.texts import quoted
 from pairalign.clusters.clusters import Clusters
 from pairalign.formats.libraries import array_format, biom_table
-from pairalign.formats.output import Path, open_output
+from pairalign.formats.output import Path, open_table
 from pairalign.formats.uc_paths import write_uc_paths
 from pairalign.sequences.abundances import name_size, sample_of
 
@@ -39,7 +39,7 @@ def write_clusters(
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
     clusters : Clusters
-    format : {"tsv", "uc", "clstr", "fasta", "otutab", "biom", "biom2"}, optional
+    format : {"tsv", "csv", "uc", "clstr", "fasta", "otutab", "biom", "biom2"}, optional
         Default: by the end of the file's name.
     sizein : bool
         Count each sequence ``;size=`` times, as its header says, in ``uc`` and of `sizeout`.
@@ -84,7 +84,7 @@ def write_clusters(
     """
     chosen = array_format(path, format, CLUSTER_SUFFIXES, "clusters")
     counts = clusters.cluster_abundances if sizein else clusters.sizes
-    with open_output(path, threads=threads) as output:
+    with open_table(path, chosen, threads=threads) as output:
         if chosen == "biom2":
             output.write(_biom_hdf5(clusters))
             return
@@ -262,7 +262,7 @@ def _count_samples(clusters: Clusters) -> tuple[list[str], Iterator[tuple[str, l
 
 
 _WRITERS: dict[str, Callable[[Clusters], Iterator[str]]] = {
-    "tsv": _table,
+    **dict.fromkeys(TABLES, _table),
     "clstr": _clstr,
     "otutab": _otu_table,
     "biom": _biom,

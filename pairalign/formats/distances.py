@@ -8,24 +8,29 @@ import os
 import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, cast
 
-from pairalign.base.choices import DISTANCE_SUFFIXES
+from pairalign.base.choices import DISTANCE_SUFFIXES, TABLES
 from pairalign.base.error_types import DistanceError, unreadable
 from pairalign.base.spelling import spelled
+from pairalign.base.texts import tsv_of
 from pairalign.formats.matrix_column import read_matrix_column, write_matrix_column
 from pairalign.formats.matrix_npy import read_matrix_npy, write_matrix_npy
 from pairalign.formats.matrix_tsv import read_matrix_tsv, write_matrix_tsv
 from pairalign.formats.names import choose_format
-from pairalign.formats.output import Path, open_output
+from pairalign.formats.output import Path, open_table
 from pairalign.formats.phylip import read_phylip, write_phylip
 from pairalign.formats.rectangles import rectangle_format, write_rectangle
 from pairalign.trees.distance_matrix import DistanceMatrix
 from pairalign.trees.rectangular_distances import RectangularDistances
 
-_READERS = {"phylip": read_phylip, "tsv": read_matrix_tsv, "column": read_matrix_column}
+_READERS = {
+    "phylip": read_phylip,
+    **dict.fromkeys(TABLES, read_matrix_tsv),
+    "column": read_matrix_column,
+}
 _GZIP = b"\x1f\x8b"
 _GZIP_BEST = 1032  # deflate makes no more of a byte
 
@@ -67,14 +72,14 @@ def write_distances(
     """
     if isinstance(matrix, RectangularDistances):
         chosen = rectangle_format(path, format)
-        with open_output(path, threads=threads) as output:
+        with open_table(path, chosen, threads=threads) as output:
             write_rectangle(output, matrix, chosen)
         return 0
     chosen = choose_format(path, format, DISTANCE_SUFFIXES, "distances")
-    with open_output(path, threads=threads) as output:
+    with open_table(path, chosen, threads=threads) as output:
         if chosen == "phylip":
             return write_phylip(output, matrix, lower=lower, strict=strict)
-        if chosen == "tsv":
+        if chosen in TABLES:
             write_matrix_tsv(output, matrix)
         elif chosen == "column":
             write_matrix_column(output, matrix)
@@ -114,7 +119,9 @@ def read_distances(
             if chosen == "npy":
                 assert names is not None
                 return read_matrix_npy(file, source, names, most)
-            lines = io.TextIOWrapper(file, encoding="utf-8-sig")
+            lines: Iterable[str] = io.TextIOWrapper(file, encoding="utf-8-sig")
+            if chosen == "csv":
+                lines = (tsv_of(line.encode()).decode() for line in lines)
             matrix = _READERS[chosen](lines, source, most)
     except DistanceError as error:
         if str(error).startswith(source):

@@ -13,7 +13,7 @@ import numpy as np
 from pairalign.base.arrays import Int32s
 from pairalign.base.choices import GROUP_SUFFIXES
 from pairalign.base.error_types import FormatError, SplitError, shown_name, unreadable
-from pairalign.base.texts import is_whole, lines_of, unquoted
+from pairalign.base.texts import as_tsv, is_whole, lines_of, unquoted
 from pairalign.clusters.splits.groups import Groups, Membership, make_groups
 from pairalign.formats.names import choose_format
 from pairalign.formats.readers.reader import open_raw
@@ -123,9 +123,19 @@ def read_named_groups(path: str, format: str | None = None) -> tuple[list[str], 
 def _read_said(path: str, format: str | None, columns: TableColumns) -> list[Membership]:
     chosen = _chosen(path, format, columns)
     text = text_of(path)
+    if format is None:
+        chosen = _kind_of_table(text, chosen)
     if chosen == "folds":
         return [one for one, _ in _read_folds(text, path, columns)]
     return list(_READERS[chosen](text, path))
+
+
+def _kind_of_table(text: str, chosen: str) -> str:
+    """Return what a table is by its header, where that is one of ours; else what was chosen."""
+    header = next(TableRows(text.partition("\n")[0], ""), []) if chosen in ("folds", "tsv") else []
+    if header[:2] == ["cluster", "size"]:
+        return "tsv"
+    return "folds" if header[:1] == ["name"] and {*_FOLD_COLUMNS} & {*header} else chosen
 
 
 def read_table(
@@ -162,6 +172,8 @@ def read_table(
 def read_group_table(path: str, sequences: SequenceSet) -> Groups:
     """Read the group of each sequence: its name and that of its group a line, a tab between.
 
+    Or a comma, where the file's name ends in ``.csv``.
+
     Parameters
     ----------
     path : str
@@ -174,7 +186,8 @@ def read_group_table(path: str, sequences: SequenceSet) -> Groups:
         The file cannot be read, names what is not among the sequences, or a sequence in two groups.
     """
     said: dict[str, Membership] = {}
-    for number, line in enumerate(lines_of(text_of(path)), 1):
+    text = as_tsv(text_of(path).encode(), path).decode()
+    for number, line in enumerate(lines_of(text), 1):
         if not line.strip():
             continue
         where = f"{path}: line {number}"
@@ -322,6 +335,7 @@ def _read_uc(text: str, path: str) -> Iterator[Membership]:
 
 
 def _read_tsv(text: str, path: str) -> Iterator[Membership]:
+    text = as_tsv(text.encode(), path).decode()
     first = text.partition("\n")[0].rstrip("\r").split("\t")
     ours = first[:2] == ["cluster", "size"] and {"representative", "sequence"} <= set(first)
     columns = [first.index(name) for name in ("representative", "sequence")] if ours else [0, 1]

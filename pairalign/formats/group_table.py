@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pairalign.base.choices import SIMILARITY_MEASURES
 from pairalign.base.texts import quoted
-from pairalign.formats.output import Path, open_output
+from pairalign.formats.names import table_format
+from pairalign.formats.output import Path, open_table
 from pairalign.trees.group_distances import GroupDistances
 
 
@@ -26,7 +27,7 @@ def write_group_table(path: Path, found: GroupDistances) -> None:
     """
     is_identity = found.measure in SIMILARITY_MEASURES
     heads = ("query", "target", "identity" if is_identity else "distance", *found.columns)
-    with open_output(path) as output:
+    with open_table(path, table_format(path)) as output:
         output.write(("\t".join(heads) + "\n").encode())
         for query, target, distance, *more in found.rows():
             values = (1 - distance if is_identity else distance, *more)
@@ -50,5 +51,5 @@ def write_group_clusters(path: Path, clusters: list[list[str]]) -> None:
     lines = [
         f"{number}\t{quoted(name)}\n" for number, names in enumerate(clusters, 1) for name in names
     ]
-    with open_output(path) as output:
+    with open_table(path, table_format(path)) as output:
         output.write(("cluster\tgroup\n" + "".join(lines)).encode())

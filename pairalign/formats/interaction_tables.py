@@ -17,7 +17,7 @@ from pairalign.clusters.splits.interaction_split import FOLD, InteractionSplit
 from pairalign.formats.folds import check_places, fasta_of, fold_stem, write_together
 from pairalign.formats.group_files import TableRows, fold_column, text_of
 from pairalign.formats.output import Path
-from pairalign.formats.splits import csv_text, write_rows
+from pairalign.formats.splits import table_text, write_rows
 from pairalign.sequences.python_sequences import field_of, is_table, titles_of
 
 AnyInteractions = Any
@@ -225,7 +225,7 @@ def write_interaction_folder(folder: str, split: InteractionSplit) -> None:
     """
     numbers = range(len(split.fold_names))
     texts: list[Iterable[str]] = [
-        [csv_text(_kept_rows(split, split.folds == fold))] for fold in numbers
+        [table_text(_kept_rows(split, split.folds == fold))] for fold in numbers
     ]
     sides = [side for side in split.sides if side.sequences is not None]
     for side in sides:

@@ -8,12 +8,12 @@ from itertools import islice
 import numpy as np
 
 from pairalign.alignments.multiple import GAP, MultipleAlignment, describe_unlike
-from pairalign.base.choices import MSA_WITH_CONFIDENCE
+from pairalign.base.choices import MSA_WITH_CONFIDENCE, TABLES
 from pairalign.formats.marks import confidence_marks, residue_marks
 from pairalign.formats.matrix_text import padded_width
 from pairalign.formats.msa_html import html_lines
 from pairalign.formats.name_rules import CLUSTAL, FASTA, STOCKHOLM
-from pairalign.formats.output import Output
+from pairalign.formats.output import CsvOutput, Output
 from pairalign.sequences.sets import SequenceSet
 
 _FASTA_WIDTH = 60
@@ -112,7 +112,7 @@ MSA_LINES: dict[str, Callable[[MultipleAlignment, Sequence[int]], Iterator[str]]
     "clustal": clustal_lines,
     "stockholm": stockholm_lines,
     "a2m": a2m_lines,
-    "tsv": table_lines,
+    **dict.fromkeys(TABLES, table_lines),
     "html": html_lines,
 }
 """By the names in `pairalign.base.choices.MSA_SUFFIXES`."""
@@ -143,9 +143,10 @@ def write_alignment(output: Output, format: str, alignment: MultipleAlignment, o
         The format cannot hold a name, see `check_msa_names`.
     """
     check_msa_names(alignment.sequences, format)
+    target = CsvOutput(output) if format == "csv" else output
     lines = MSA_LINES[format](alignment, alignment.order(order))
     while some := list(islice(lines, _LINES_AT_ONCE)):
-        output.write("".join(some).encode())
+        target.write("".join(some).encode())
 
 
 def check_msa_names(sequences: SequenceSet, format: str) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Protocol
 
-from pairalign.base.choices import COMPRESSED_INPUTS, COMPRESSED_SUFFIXES
+from pairalign.base.choices import COMPRESSED_INPUTS, COMPRESSED_SUFFIXES, TABLE_ENDINGS, TABLES
 from pairalign.base.error_types import FormatError
 from pairalign.base.late_mapping import LateMapping
 from pairalign.base.texts import without_endings
@@ -78,6 +78,14 @@ def check_ending(path: str | os.PathLike[str], endings: tuple[str, ...], what: s
         raise FormatError(
             f"{what}, which the name '{os.fspath(path)}' does not say: use {' or '.join(endings)}"
         )
+
+
+def table_format(path: str | os.PathLike[str], default: str = "tsv") -> str:
+    """Return "csv" or "tsv", as the end of a table's name says it."""
+    name = _uncompressed(path)
+    if name.endswith(TABLE_ENDINGS):
+        return "csv" if name.endswith(TABLES["csv"]) else "tsv"
+    return default
 
 
 def _uncompressed(path: str | os.PathLike[str]) -> str:

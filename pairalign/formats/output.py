@@ -25,6 +25,7 @@ from typing import IO, Any, TypeVar
 
 from pairalign.base.error_types import FormatError, OutputError
 from pairalign.base.part_file import PartFile
+from pairalign.base.texts import csv_of
 from pairalign.formats.names import compression_of
 from pairalign.formats.zstd import check_zstd, compress_frame
 
@@ -122,6 +123,44 @@ def compressed(output: Output, path: Path, threads: int) -> GzipOutput | None:
     if ending == ".gz":
         return GzipOutput(output, threads)
     return GzipOutput(output, threads, compress_frame) if ending == ".zst" else None
+
+
+def open_table(path: Path, format: str, *, threads: int = 1) -> Output:
+    """Open a file for a table: an output that takes TSV, and writes CSV where `format` is "csv".
+
+    See `open_output`.
+    """
+    output = open_output(path, threads=threads)
+    return CsvOutput(output) if format == "csv" else output
+
+
+class CsvOutput(Output):
+    """Takes whole lines of TSV, whose names are quoted, and writes CSV."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+
+    @property
+    def waits_for_readers(self) -> bool:
+        """As the output that it writes to."""
+        return self._output.waits_for_readers
+
+    def explain(self, error: OSError) -> OSError:
+        """As the output that it writes to."""
+        return self._output.explain(error)
+
+    def write(self, data: Bytes) -> int:
+        """Write all of `data`; return its size."""
+        self._output.write(csv_of(bytes(data)))
+        return len(data)
+
+    def close(self) -> None:
+        """Make the result appear under its name; if that fails, remove it."""
+        self._output.close()
+
+    def abort(self) -> None:
+        """Remove what has been written, where that can be done."""
+        self._output.abort()
 
 
 class ReaderGoneError(OutputError, BrokenPipeError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pairalign.base.texts import tsv_of
+
 _NAMES = (("query", "qseqid"), ("target", "sseqid"))
 _SCORES = ("score", "raw")
 
@@ -56,6 +58,14 @@ class PairLines:
     def as_columns(self, text: bytes) -> bytes:
         """Return whole lines as columns between tabs, as many lines."""
         return text
+
+
+class CsvLines(PairLines):
+    """Lines of cells between commas."""
+
+    def as_columns(self, text: bytes) -> bytes:
+        """Return whole lines as columns between tabs, as many lines."""
+        return tsv_of(text)
 
 
 def _first_of(names: Sequence[str], fields: Sequence[str]) -> int | None:

@@ -14,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.posteriors import ONE, SparsePosteriors
+from pairalign.base.choices import TABLES
 from pairalign.base.error_types import FormatError
 from pairalign.base.texts import quoted
 from pairalign.formats.libraries import BytesSink, arrow
 from pairalign.formats.name_rules import TC_LIB
 from pairalign.formats.names import compression_of
 from pairalign.formats.npz import HeldArray, Pieces, names_array, write_npz
-from pairalign.formats.output import FileOutput, Output, Path, open_output
+from pairalign.formats.output import FileOutput, Output, Path, open_table
 from pairalign.sequences.sets import SequenceSet
 
 Texts = npt.NDArray[np.bytes_]
@@ -229,7 +230,7 @@ class ParquetPosteriors(PosteriorWriter):
 _WRITERS: dict[str, type[PosteriorWriter]] = {
     "npz": NpzPosteriors,
     "parquet": ParquetPosteriors,
-    "tsv": TsvPosteriors,
+    **dict.fromkeys(TABLES, TsvPosteriors),
     "tc_lib": TcLibPosteriors,
 }
 """By the names in `pairalign.base.choices.POSTERIOR_SUFFIXES`."""
@@ -249,7 +250,7 @@ def open_posteriors(
     """
     if format == "tc_lib":
         TC_LIB.check(sequences)
-    return _WRITERS[format](open_output(path), sequences, threshold)
+    return _WRITERS[format](open_table(path, format), sequences, threshold)
 
 
 def check_format(format: str, path: str) -> None:

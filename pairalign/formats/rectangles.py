@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pairalign.base.choices import RECTANGLE_SUFFIXES
+from pairalign.base.choices import RECTANGLE_SUFFIXES, TABLES
 from pairalign.base.texts import quoted
 from pairalign.formats.libraries import BytesSink, array_format, arrow
 from pairalign.formats.matrix_text import RowText
@@ -95,7 +95,7 @@ def _sides(found: RectangularDistances) -> tuple[list[str], list[str]]:
 
 
 _WRITERS: dict[str, Callable[[Output, RectangularDistances], None]] = {
-    "tsv": _write_tsv,
+    **dict.fromkeys(TABLES, _write_tsv),
     "column": _write_column,
     "npy": _write_npy,
     "npz": _write_npz,

@@ -6,7 +6,13 @@ import os
 
 from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.alignments.posteriors import SparsePosteriors
-from pairalign.base.choices import MSA_SUFFIXES, PICTURES, POSTERIOR_SUFFIXES, TREE_SUFFIXES
+from pairalign.base.choices import (
+    MSA_SUFFIXES,
+    PICTURES,
+    POSTERIOR_SUFFIXES,
+    TABLE_ENDINGS,
+    TREE_SUFFIXES,
+)
 from pairalign.clusters.splits.interaction_split import InteractionSplit
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.interaction_tables import write_interactions
@@ -65,11 +71,11 @@ def write_posteriors(posteriors: SparsePosteriors, path: Path, format: str | Non
 
 def write_folds(split: Split, path: Path) -> None:
     """Write a split; see `Split.write`."""
-    check_ending(path, (".csv",), "folds are written as CSV")
+    check_ending(path, TABLE_ENDINGS, "folds are written as a table")
     write_split(path, split)
 
 
 def write_interaction_folds(split: InteractionSplit, path: Path) -> None:
     """Write the interactions of folds; see `InteractionSplit.write`."""
-    check_ending(path, (".csv",), "interactions are written as CSV")
+    check_ending(path, TABLE_ENDINGS, "interactions are written as a table")
     write_interactions(path, split)

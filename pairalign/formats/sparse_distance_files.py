@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.choices import SPARSE_SUFFIXES
+from pairalign.base.choices import SPARSE_SUFFIXES, TABLES
 from pairalign.base.texts import quoted
 from pairalign.formats.libraries import BytesSink, array_format, arrow
 from pairalign.formats.npz import Pieces, names_array, write_npz
-from pairalign.formats.output import Output, Path, open_output
+from pairalign.formats.output import Output, Path, open_table
 from pairalign.trees.sparse_distances import SparseDistances
 
 _LINES_A_WRITE = 1 << 16
@@ -56,9 +56,10 @@ def write_sparse(
     OutputError
         The file cannot be written.
     """
-    write = {"npz": _write_npz, "tsv": _write_tsv, "parquet": _write_parquet}
+    tables = dict.fromkeys(TABLES, _write_tsv)
+    write = {"npz": _write_npz, **tables, "parquet": _write_parquet}
     chosen = sparse_format(path, format)
-    with open_output(path, threads=threads) as output:
+    with open_table(path, chosen, threads=threads) as output:
         write[chosen](output, found)
 
 

@@ -1,14 +1,14 @@
-"""Files of splits: a table of the folds, and one of what was removed; CSV."""
+"""Files of splits: a table of the folds, and one of what was removed."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterable
 
 import numpy as np
 
+from pairalign.base.texts import quoted
 from pairalign.clusters.splits.result import Split
+from pairalign.formats.names import table_format
 from pairalign.formats.output import Path, open_output
 
 REMOVED_COLUMNS = ("name", "label", "cluster")
@@ -56,7 +56,7 @@ def write_removed(path: Path, split: Split) -> None:
 
 
 def write_rows(path: Path, rows: Iterable[tuple[object, ...]]) -> None:
-    """Write rows as CSV, lines ending in a line feed.
+    """Write rows as a table, CSV unless the name says TSV, lines ending in a line feed.
 
     Raises
     ------
@@ -64,14 +64,14 @@ def write_rows(path: Path, rows: Iterable[tuple[object, ...]]) -> None:
         The file cannot be written.
     """
     with open_output(path) as output:
-        output.write(csv_text(rows).encode())
+        output.write(table_text(rows, table_format(path, "csv")).encode())
 
 
-def csv_text(rows: Iterable[tuple[object, ...]]) -> str:
-    """Return rows as CSV, lines ending in a line feed."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
+def table_text(rows: Iterable[tuple[object, ...]], format: str = "csv") -> str:
+    """Return rows as a table, lines ending in a line feed."""
+    mark = "," if format == "csv" else "\t"
+    marks = f"{mark}\n\r"
+    return "".join(mark.join(quoted(str(one), marks) for one in row) + "\n" for row in rows)
 
 
 def _labels(split: Split) -> tuple[str, ...]:

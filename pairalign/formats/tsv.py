@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from pairalign.alignments.fields import FIELDS
 from pairalign.alignments.tables import COLUMNS, column_names
-from pairalign.formats.output import Output
-from pairalign.formats.pair_lines import PairLines
+from pairalign.formats.output import CsvOutput, Output
+from pairalign.formats.pair_lines import CsvLines, PairLines
 from pairalign.formats.writer import Content, TextWriter
 from pairalign.pairs.want import Detail
 
@@ -50,3 +50,14 @@ class TsvWriter(TextWriter):
         fields = self._content.fields
         names = [field.name for field in fields] or COLUMNS[self._content.detail]
         return ("\t".join(names) + "\n").encode()
+
+
+class CsvWriter(TsvWriter):
+    """CSV: what TSV has, with commas between; names that have some stand between quotes."""
+
+    name = "csv"
+    lines = CsvLines(score=2, quotes=True, header_lines=1)
+    suffixes = (".csv",)
+
+    def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
+        super().__init__(CsvOutput(output), content, threads)

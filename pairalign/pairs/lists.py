@@ -22,6 +22,7 @@ import numpy.typing as npt
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import FastaError, PairListError, error_by_cause, shown_name
 from pairalign.base.native import library
+from pairalign.base.texts import as_tsv
 from pairalign.sequences.fasta_records import Source, read_text
 from pairalign.sequences.sets import SequenceSet
 
@@ -102,6 +103,7 @@ def read_pair_list(
         text, name = read_text(source, "a list of pairs")
     except FastaError as error:
         raise error_by_cause(PairListError, str(error), error) from error
+    text = as_tsv(text, name, quotes=False)
     is_paf = _is_paf(text)
     most = text.count(b"\n") + 1
     first, second = np.empty(most, np.int32), np.empty(most, np.int32)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import FastaError, PairListError, error_by_cause, shown_name
+from pairalign.base.texts import as_tsv
 from pairalign.pairs.lists import PairList, warn_of_lengths
 from pairalign.pairs.masks import mask_sorted_pairs
 from pairalign.pairs.windows import Window
@@ -123,6 +124,7 @@ def read_candidates(source: Source, reads: SequenceSet) -> Candidates:
         text, name = read_text(source, "PAF, or a list of pairs")
     except FastaError as error:
         raise error_by_cause(PairListError, str(error), error) from error
+    text = as_tsv(text, name, quotes=False)
     places = {one.encode(): k for k, one in enumerate(reads.names)}
     found: list[tuple[int, int, int]] = []
     others: list[int] = []  # lines

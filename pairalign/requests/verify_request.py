@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pairalign.base.choices import READER_NAMES
+from pairalign.base.choices import READER_NAMES, TABLES
 from pairalign.base.declaration import Rule, again, flag, group, option, place, request
 from pairalign.base.option_kinds import PATH
 from pairalign.requests.resources import ResourceArguments, ResourcesOptions
@@ -95,7 +95,7 @@ class VerifyOptions(
 
     RULES: ClassVar[tuple[Rule, ...]] = (MASK_SCORES_NEED_A_MASK,)
 
-    format: str | None = format_option(("tsv",), "tsv")
+    format: str | None = format_option(tuple(TABLES), "tsv")
     scoring: ScoringRequest = group(
         ScoringRequest,
         SCORING,

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from pairalign.base.arrays import Int64s
 from pairalign.base.error_types import AlphabetError, FastaError, shown_name
 from pairalign.base.spelling import spelled
+from pairalign.base.texts import as_tsv
 from pairalign.sequences.airr import (
     MISSING,
     Chain,
@@ -410,7 +411,8 @@ def read_v_genes(source: Source) -> Loops:
         It is no such table, has a gene twice, or a gene without a loop; the message names the line.
     """
     data, name = read_data(source, "a table of V genes")
-    lines = unify_lines(data).decode("utf-8", "replace").split("\n")
+    text = as_tsv(unify_lines(data), name, quotes=False)
+    lines = text.decode("utf-8", "replace").split("\n")
     titles = [one.strip().lower() for one in lines[0].split("\t")]
     titles = [_LOOP_NAMES.get(one.removesuffix("_aa"), one.removesuffix("_aa")) for one in titles]
     columns = {one: titles.index(one) for one in LOOPS if one in titles}

@@ -5,6 +5,7 @@ import io
 import json
 import shutil
 import warnings
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -183,6 +184,7 @@ def edges_names(path):
 RAW = {"header": None, "quoting": 3}
 READ_BY_PROGRAMS = {
     "tsv": [table_names, polars_names],
+    "csv": [partial(table_names, sep=",")],
     "jsonl": [jsonl_names],
     "blast6": [lambda path: table_names(path, **RAW)],
     "blast7": [blast7_names, lambda path: table_names(path, skiprows=7, **RAW)],

@@ -8,7 +8,19 @@ from pairalign.formats import (
 )
 from pairalign.pairs.want import Detail
 
-TEXT = ("paf", "tsv", "jsonl", "fasta", "srspair", "blast6", "blast7", "stockholm", "maf", "tc_lib")
+TEXT = (
+    "paf",
+    "tsv",
+    "csv",
+    "jsonl",
+    "fasta",
+    "srspair",
+    "blast6",
+    "blast7",
+    "stockholm",
+    "maf",
+    "tc_lib",
+)
 
 
 DECIMALS = {"gap_open": "10.25", "gap_extend": "0.5"}

@@ -8,6 +8,7 @@ from pairalign.alignments.alignment_records import CLAIMS, Layout, SetNames
 from pairalign.alignments.fields import BLAST6, run_along_query
 from pairalign.base.error_types import AlignmentFileError, FormatError
 from pairalign.base.spelling import spelled
+from pairalign.base.texts import tsv_of
 from pairalign.formats.readers.line_reader import LineReader
 from pairalign.formats.readers.reader import RecordReader
 
@@ -101,6 +102,16 @@ class TsvReader(LineReader):
         self.unplaced = _unplaced(roles)
         self.not_checked = not_checked(names)
         self.layout = Layout(roles, quotes=True, along_query=run_along_query(names))
+
+
+class CsvReader(TsvReader):
+    """CSV with a header line."""
+
+    name = "csv"
+    suffixes = (".csv",)
+
+    def _text_pieces(self) -> Iterator[bytes]:
+        return map(tsv_of, super()._text_pieces())
 
 
 class Blast6Reader(LineReader):

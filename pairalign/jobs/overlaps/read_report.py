@@ -16,7 +16,8 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.base.arrays import Int32s
 from pairalign.base.texts import quoted
-from pairalign.formats.output import open_output
+from pairalign.formats.names import table_format
+from pairalign.formats.output import open_table
 from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, INTERNAL, overhangs
 from pairalign.sequences.sets import SequenceSet
 
@@ -132,7 +133,7 @@ class ReadReport:
         ------
         OutputError
         """
-        output = open_output(path)
+        output = open_table(path, table_format(path))
         try:
             output.write(("\t".join(_COLUMNS) + "\n").encode())
             for number, flags in enumerate(self.flags):

@@ -6,7 +6,12 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pairalign.base.choices import CLUSTER_SUFFIXES, COMPRESSED_SUFFIXES, TREE_SUFFIXES
+from pairalign.base.choices import (
+    CLUSTER_SUFFIXES,
+    COMPRESSED_SUFFIXES,
+    TABLE_ENDINGS,
+    TREE_SUFFIXES,
+)
 from pairalign.base.declaration import values_of
 from pairalign.base.error_types import FastaError, FormatError
 from pairalign.base.run_files import is_beside
@@ -28,7 +33,7 @@ _WRITTEN = (
 """Options that may name a file to write."""
 
 _FASTA = CLUSTER_SUFFIXES["fasta"]
-_TABLE = (".tsv", ".tab", ".txt")
+_TABLE = TABLE_ENDINGS
 _OF_ONE_FORMAT = {
     "rename": ("names are written as a table", _TABLE),
     "tree_out": ("the guide tree is written in Newick", TREE_SUFFIXES["newick"]),
@@ -37,8 +42,8 @@ _OF_ONE_FORMAT = {
     "trimmed": ("cut reads are written as FASTQ or FASTA", (".fastq", ".fq", *_FASTA)),
     "matches": ("what is matched is written as a table", _TABLE),
     "clusters": ("clusters of groups are written as a table", _TABLE),
-    "removed": ("what is removed is written as CSV", (".csv",)),
-    "members": ("folds are written as CSV", (".csv",)),
+    "removed": ("what is removed is written as a table", _TABLE),
+    "members": ("folds are written as a table", _TABLE),
     "report": ("a report is written as HTML", (".html", ".htm")),
     "multiqc": ("MultiQC finds a summary by the end of its name", ("_mqc.json",)),
 }

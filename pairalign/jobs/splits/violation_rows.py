@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Protocol
 
+from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.base.notebooks import html_table
 from pairalign.formats.names import check_ending
 from pairalign.formats.splits import write_rows
@@ -38,5 +39,5 @@ class ViolationRows:
         FormatError, OutputError
             The name has another ending, or the disk is full.
         """
-        check_ending(path, (".csv",), "violations are written as CSV")
+        check_ending(path, TABLE_ENDINGS, "violations are written as a table")
         write_rows(path, [self.columns, *self])

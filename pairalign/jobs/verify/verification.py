@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from pairalign.alignments.problem import Problem
+from pairalign.base.choices import TABLE_ENDINGS
 from pairalign.base.function_options import takes
 from pairalign.base.notebooks import SHOWN, html_table
-from pairalign.formats.names import check_ending
-from pairalign.formats.output import open_output
+from pairalign.formats.names import check_ending, table_format
+from pairalign.formats.output import open_table
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences, read_problem
 from pairalign.jobs.run.progress import Progress, show_progress
@@ -81,8 +82,8 @@ class Verification:
         FormatError, OutputError
             The name has another ending, or the disk is full.
         """
-        check_ending(path, (".tsv", ".tab", ".txt"), "verdicts are written as TSV")
-        with open_output(path) as output:
+        check_ending(path, TABLE_ENDINGS, "verdicts are written as a table")
+        with open_table(path, table_format(path)) as output:
             output.write(("\t".join(self.columns) + "\n").encode() + self.table)
 
 
