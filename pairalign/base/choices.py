@@ -127,7 +127,7 @@ FASTQ_SUFFIXES = (".fastq", ".fq", ".fastq.gz", ".fq.gz", ".fastq.zst", ".fq.zst
 COMPRESSED_INPUTS = (".gz", ".bgz", ".bz2", ".xz", ".zst")
 """Ends of names of inputs that are."""
 
-BY_FILE, BY_PREFIX = "file", "name-prefix"
+BY_FILE, BY_RECORD, BY_PREFIX = "file", "record", "name-prefix"
 """What the group of a sequence is told by, where there is no table of groups."""
 
 ON_EMPTY = ("error", "skip")

@@ -130,6 +130,10 @@ class MissingMatrixError(MatrixFileError, FileNotFoundError):
     """There is no such file of a substitution matrix."""
 
 
+class UnknownMatrixError(ScoringError, FileNotFoundError):
+    """A substitution matrix that is neither a known name nor a file."""
+
+
 class MissingPairsError(PairListError, FileNotFoundError):
     """There is no such list of pairs."""
 

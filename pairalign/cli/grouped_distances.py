@@ -17,7 +17,11 @@ from pairalign.jobs.distances.proteome_distances import measure_groups
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.requests.distance_request import DistanceOptions
 from pairalign.sequences.sets import SequenceSet
+from pairalign.trees.distance_matrix import check_words
 from pairalign.trees.group_distances import GroupDistances
+
+_OF_WORDS = ("phylip", "column")
+"""Formats whose names end at blanks."""
 
 
 def measure_grouped(
@@ -26,6 +30,8 @@ def measure_grouped(
     """Compute the distances of groups, and report on it; also return the devices."""
     sequences = _read(asked)
     groups = find_groups(asked.group_by, sequences)
+    if asked.format in _OF_WORDS:
+        check_words(groups.names, "groups")
     if asked.strict_names:
         check_strict_names(groups.names)
     if asked.plot is not None:

@@ -14,13 +14,25 @@ from pairalign.base.error_types import DistanceError, shown_name
 from pairalign.base.texts import words_of
 from pairalign.formats.matrix_text import MOST_PADDED, RowText
 from pairalign.formats.output import Output
-from pairalign.trees.distance_matrix import DistanceMatrix, first_place, number_of_pairs
+from pairalign.trees.distance_matrix import (
+    DistanceMatrix,
+    check_words,
+    first_place,
+    number_of_pairs,
+)
 
 _LINES_A_WRITE = 1 << 16
 
 
 def write_matrix_column(output: Output, matrix: DistanceMatrix) -> None:
-    """Write every pair once, for mothur, mcxload, igraph and spreadsheets; blanks between."""
+    """Write every pair once, for mothur, mcxload, igraph and spreadsheets; blanks between.
+
+    Raises
+    ------
+    DistanceError
+        A name has a blank.
+    """
+    check_words(matrix.names)
     text = RowText(float(matrix.condensed.max()), b" ")
     encoded = [name.encode() for name in matrix.names]
     if max(map(len, encoded)) > MOST_PADDED:

@@ -66,7 +66,7 @@ def check_ending(path: str | os.PathLike[str], endings: tuple[str, ...], what: s
     endings : tuple of str
         The ends that say it, in lower case and with the dot.
     what : str
-        What is written, for the message: "folds are written as CSV".
+        What is written, for the message: "folds are written as a table".
 
     Raises
     ------

@@ -19,7 +19,7 @@ from pairalign.base.texts import words_of
 from pairalign.formats.matrix_input import start_triangle
 from pairalign.formats.matrix_text import RowText, padded_width
 from pairalign.formats.output import Output
-from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
+from pairalign.trees.distance_matrix import DistanceMatrix, check_words, number_of_pairs
 
 _COUNT = re.compile(r"[0-9]{1,7}")  # isdigit() and int() differ on other scripts' digits
 
@@ -37,7 +37,10 @@ def write_phylip(
     ------
     FormatError
         `strict`, and a name is longer than ten characters.
+    DistanceError
+        A name has a blank.
     """
+    check_words(matrix.names)
     if strict:
         check_strict_names(matrix.names)
     width = STRICT_NAME if strict else padded_width(matrix.names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import ClassVar
 
 from pairalign.alignments.fields import FIELDS
 from pairalign.alignments.tables import COLUMNS, column_names
@@ -27,7 +28,7 @@ class TsvWriter(TextWriter):
     lines = PairLines(score=2, quotes=True, header_lines=1)
     adds_confidence = True
     shows_residues = False
-    suffixes = (".tsv", ".tab")
+    suffixes: ClassVar[tuple[str, ...]] = (".tsv", ".tab")
     needs = Detail.SCORE
     of_block = True
     takes_both_ways = True

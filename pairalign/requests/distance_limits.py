@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from pairalign.base.choices import BY_FILE, BY_PREFIX
+from pairalign.base.choices import BY_FILE, BY_PREFIX, BY_RECORD
 from pairalign.base.declaration import again, option, request
 from pairalign.base.option_kinds import PATH, SHARE, WHOLE
 from pairalign.requests.shared import Asked, ThresholdsOptions
@@ -53,9 +53,9 @@ class GroupsOptions(Asked):
     """Groups of sequences, and what their alignments reach."""
 
     group_by: Any = option(
-        help="the groups: the files of IN, names up to the first |, or FILE with a name and its "
-        "group a line, a tab between",
-        metavar=f"{BY_FILE}|{BY_PREFIX}|FILE",
+        help="the groups: files of IN, records, names up to the first |, or FILE with a name and "
+        "its group a line, a tab between",
+        metavar=f"{BY_FILE}|{BY_RECORD}|{BY_PREFIX}|FILE",
         kind=PATH,
         group=GROUPED,
     )

@@ -277,7 +277,7 @@ class DistanceRequest(
         ),
         Rule(
             lambda asked: asked.measure in GENOME_MEASURES and asked.group_by is None,
-            "{measure=.} needs {group_by}",
+            "{measure=.} needs {group_by}: file (a genome a file), record, name-prefix or a table",
         ),
         *(_of_groups(name) for name in _OF_MATCHES),
     )

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pairalign.base.error_types import MatrixFileError, MissingMatrixError, ScoringError, unreadable
+from pairalign.base.error_types import MatrixFileError, ScoringError, UnknownMatrixError, unreadable
 from pairalign.base.spelling import spelled
 from pairalign.sequences.alphabets import DNA, Alphabet
 
@@ -70,7 +70,7 @@ def load_table(matrix: str | os.PathLike[str]) -> Table:
         if name:
             return _load_named(name)
         if not os.path.exists(matrix):
-            raise MissingMatrixError(
+            raise UnknownMatrixError(
                 f"matrix {matrix!r}: neither a file nor a known name; "
                 f"known are {', '.join(known_names())}"
             )

@@ -6,6 +6,7 @@ The triangle is SciPy's condensed form: pairs (i, j), i < j, row by row in the o
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float32]
 
+_BETWEEN = re.compile(r"[\t\n\v\f\r]")
 _PIECE = 1 << 22
 """Values that a thread looks at."""
 
@@ -363,13 +365,24 @@ def check_names(names: Sequence[str], source: str | None = None, least: int = 2)
         raise DistanceError(f"{prefix}{len(names)} sequences, distances need at least {least}")
     seen: dict[str, int] = {}
     for index, name in enumerate(names):
-        if words_of(name) != [name]:
+        if not name or _BETWEEN.search(name):
             raise DistanceError(
-                f"{prefix}name {index + 1} is {shown_name(name)}, expected one without white space"
+                f"{prefix}name {index + 1} is {shown_name(name)}, expected one of a line"
             )
         if seen.setdefault(name, index) != index:
             raise DistanceError(
                 f"{prefix}name {index + 1} {shown_name(name)} is that of number "
                 f"{seen[name] + 1}; names "
                 "must be unique"
+            )
+
+
+def check_words(names: Sequence[str], source: str | None = None) -> None:
+    """Raise DistanceError for names with blanks, which PHYLIP and lists of pairs cannot hold."""
+    prefix = "" if source is None else f"{source}: "
+    for index, name in enumerate(names):
+        if words_of(name) != [name]:
+            raise DistanceError(
+                f"{prefix}name {index + 1} is {shown_name(name)}, expected one without white "
+                "space; tables (TSV, CSV) have some"
             )

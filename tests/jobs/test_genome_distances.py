@@ -126,3 +126,24 @@ def test_what_is_no_genome() -> None:
     proteins = {"a|1": "MKTAYIAKQR", "b|1": "MKTAYIAKQK"}
     with pytest.raises(AlphabetError, match="'ani' is of DNA"):
         pairalign.distance(proteins, group_by="name-prefix", measure="ani", mode="local")
+
+
+def test_each_record_of_one_file_is_a_genome(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    sequences = genomes(1)
+    Path("all.fna").write_text("".join(f">{name}\n{text}\n" for name, text in sequences.items()))
+    table = "".join(f"{name},{name}\n" for name in sequences)
+    Path("groups.csv").write_text(table)
+    asked = ["distance", "all.fna", "--mode", "local", "--strand", "both", "--measure", "ani", "-q"]
+    assert main([*asked, "--group-by", "record", "-o", "x.csv"]) == 0
+    assert main([*asked, "--group-by", "groups.csv", "-o", "y.csv"]) == 0
+    assert Path("x.csv").read_bytes() == Path("y.csv").read_bytes()
+    assert Path("x.csv").read_text().splitlines()[0].split(",")[1:] == list(sequences)
+    assert main([*asked, "--group-by", "file", "-o", "z.csv"]) != 0
+    assert "--group-by record" in capfd.readouterr().err
+    assert main([*asked, "--group-by", "records", "-o", "z.csv"]) != 0
+    assert "records: no such file; expected file, record, name-prefix or a table" in (
+        capfd.readouterr().err
+    )

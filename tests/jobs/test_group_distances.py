@@ -12,6 +12,7 @@ import pytest
 import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import AlphabetError, CapacityError, DistanceError, SplitError, UsageError
+from pairalign.formats.distances import read_distances
 from pairalign.trees.group_distances import GroupDistances
 
 LETTERS = list("ARNDCQEGHILKMFPSTWYV")
@@ -223,7 +224,6 @@ def test_names_of_files(folder: Path) -> None:
         ("", "no sequence is named"),
         ("one|p0\ta\n", "'one|p1' is in no group"),
         ("".join(f"{name}\ta\n" for name in ALL), "one group"),
-        ("".join(f"{name}\t{name[0]} x\n" for name in ALL), "without white space"),
     ],
 )
 def test_tables_that_make_no_groups(
@@ -236,6 +236,22 @@ def test_tables_that_make_no_groups(
     assert not Path("x.tsv").exists()
     with pytest.raises((SplitError, DistanceError)):
         pairalign.distance("all.fa", group_by="bad.tsv")
+
+
+def test_names_of_groups_with_blanks_go_into_tables(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    Path("groups.tsv").write_text("".join(f"{name}\t{name[0]} x\n" for name in ALL))
+    command = ["distance", "all.fa", "--group-by", "groups.tsv", "-q", "-o"]
+    for ending, mark in (("tsv", "\t"), ("csv", ",")):
+        assert main([*command, f"x.{ending}"]) == 0
+        names = list(dict.fromkeys(f"{name[0]} x" for name in ALL))
+        assert Path(f"x.{ending}").read_text().splitlines()[0].split(mark)[1:] == names
+        assert read_distances(f"x.{ending}").names == names
+    for ending in ("phy", "column"):
+        assert main([*command, f"x.{ending}"]) == 1
+        assert "without white space; tables (TSV, CSV) have some" in capfd.readouterr().err
+        assert not Path(f"x.{ending}").exists()
 
 
 def test_what_cannot_be(folder: Path) -> None:

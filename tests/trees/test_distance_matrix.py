@@ -37,8 +37,8 @@ def test_rows_pairs_and_square_agree() -> None:
     [
         (["a"], [], "at least 2"),
         (["a", "a"], [1], "'a' is that of number 1"),
-        (["a", "b c"], [1], "without white space"),
-        (["a", ""], [1], "without white space"),
+        (["a", "b\tc"], [1], "of a line"),
+        (["a", ""], [1], "of a line"),
         (["a", "b"], [1, 2], "expected \\(1,\\)"),
         (["a", "b", "c"], [1, np.nan, 2], "'a' and 'c' is nan"),
         (["a", "b", "c"], [1, 0, -2], "'b' and 'c' is -2"),

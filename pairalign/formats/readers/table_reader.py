@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import ClassVar
 
 from pairalign.alignments.alignment_records import CLAIMS, Layout, SetNames
 from pairalign.alignments.fields import BLAST6, run_along_query
@@ -81,7 +82,7 @@ class TsvReader(LineReader):
     """TSV with a header line; columns of no name in `COLUMN_ROLES` are `unknown`."""
 
     name = "tsv"
-    suffixes = (".tsv", ".tab")
+    suffixes: ClassVar[tuple[str, ...]] = (".tsv", ".tab")
 
     def pieces(self) -> Iterator[bytes]:
         """Yield pieces of whole lines, without the header."""

@@ -13,7 +13,12 @@ from pairalign.jobs.run.circular import align_circular
 from pairalign.jobs.run.progress import show_progress
 from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources
-from pairalign.trees.distance_matrix import DistanceMatrix, check_names, number_of_pairs
+from pairalign.trees.distance_matrix import (
+    DistanceMatrix,
+    check_names,
+    check_words,
+    number_of_pairs,
+)
 
 
 def measure_circular(
@@ -46,6 +51,7 @@ def measure_circular(
     sequences = problem.queries
     check_alphabet(measure, sequences)
     check_names(sequences.names, sequences.source)
+    check_words(sequences.names, sequences.source)
     count, best = len(sequences), 0
     condensed = np.full(number_of_pairs(count), np.nan, np.float32)
     own = self_scores(sequences, problem.scoring)

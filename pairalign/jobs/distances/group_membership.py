@@ -9,8 +9,9 @@ from itertools import chain, repeat
 
 import numpy as np
 
-from pairalign.base.choices import BY_FILE, BY_PREFIX, COMPRESSED_INPUTS
-from pairalign.base.error_types import DistanceError, shown_name
+from pairalign.base.choices import BY_FILE, BY_PREFIX, BY_RECORD, COMPRESSED_INPUTS
+from pairalign.base.error_types import DistanceError, SplitError, error_by_cause, shown_name
+from pairalign.base.spelling import spelled
 from pairalign.base.texts import stem_of
 from pairalign.clusters.splits.groups import Groups, Membership, make_groups
 from pairalign.formats.group_files import read_group_table
@@ -19,7 +20,7 @@ from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.distance_matrix import check_names
 
 GroupBy = str | os.PathLike[str] | Mapping[str, str]
-"""``"file"``, ``"name-prefix"``, the path of a table, or the group of each name."""
+"""``"file"``, ``"record"``, ``"name-prefix"``, the path of a table, or the group of each name."""
 
 BY_FILE_RULES = InputRules(on_duplicate="rename")
 """Of files that are groups: what has one name in two of them is two sequences."""
@@ -32,7 +33,7 @@ def find_groups(group_by: GroupBy, sequences: SequenceSet) -> Groups:
 
     Parameters
     ----------
-    group_by : {"file", "name-prefix"}, path or mapping of names to names of groups
+    group_by : {"file", "record", "name-prefix"}, path or mapping of names to names of groups
     sequences : SequenceSet
 
     Returns
@@ -54,19 +55,33 @@ def find_groups(group_by: GroupBy, sequences: SequenceSet) -> Groups:
         groups = make_groups(sequences, said, "group_by")
     elif group_by == BY_FILE:
         groups = _by_file(sequences)
+    elif group_by == BY_RECORD:
+        groups = _numbered(list(sequences.names))
     elif group_by == BY_PREFIX:
         said = [Membership(name, _prefix(name, sequences), None, 0) for name in sequences.names]
         groups = _numbered([one.group for one in said])
     else:
-        groups = read_group_table(os.fspath(group_by), sequences)
+        groups = _by_table(os.fspath(group_by), sequences)
     alone = np.flatnonzero(groups.labels < 0)
     if len(alone):
         name = shown_name(sequences.names[int(alone[0])])
         raise DistanceError(f"{sequences.source}: {name} is in no group")
     if len(groups.names) < 2:
-        raise DistanceError(f"{sequences.source}: one group, distances need two or more")
+        hint = f"; where each record is one: {spelled('group_by', BY_RECORD)}"
+        raise DistanceError(
+            f"{sequences.source}: one group, distances need two or more"
+            f"{hint if group_by == BY_FILE else ''}"
+        )
     check_names(groups.names, "groups")
     return groups
+
+
+def _by_table(path: str, sequences: SequenceSet) -> Groups:
+    try:
+        return read_group_table(path, sequences)
+    except FileNotFoundError as error:
+        words = ", ".join((BY_FILE, BY_RECORD, BY_PREFIX))
+        raise error_by_cause(SplitError, f"{error}; expected {words} or a table", error) from error
 
 
 def _numbered(group_of_each: list[str]) -> Groups:

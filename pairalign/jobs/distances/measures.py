@@ -41,7 +41,7 @@ from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.distance_matrix import check_names
+from pairalign.trees.distance_matrix import check_names, check_words
 
 Doubles = npt.NDArray[np.float64]
 
@@ -116,6 +116,7 @@ def check_sets(problem: Problem) -> None:
     least = 2 if problem.is_one_set else 1
     for one in problem.sets:
         check_names(one.names, one.source, least)
+        check_words(one.names, one.source)
 
 
 def ambiguous_message(measure: Measure, problem: Problem) -> str | None:
