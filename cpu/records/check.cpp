@@ -17,6 +17,7 @@ namespace {
 using namespace pairalign::records;
 using pairalign::Claims;
 using pairalign::Counts;
+using pairalign::LocalParts;
 
 class Checker : public Tracebacks {
 public:
@@ -141,7 +142,11 @@ private:
         check_mode(counts);
         const int64_t lengths[2] = {sides_[0].length, sides_[1].length};
         const int64_t aligned[2] = {spans_[0][1] - spans_[0][0], spans_[1][1] - spans_[1][0]};
-        Claims(record, faults_).check(counts, lengths, aligned, of_.skips_scores ? 0 : of_.scale);
+        Claims claims(record, faults_);
+        claims.check(counts, lengths, aligned, of_.skips_scores ? 0 : of_.scale);
+        if (record.says[PAIRALIGN_SAYS_EDITS_OF_PART] == PAIRALIGN_UNSAID) return;
+        const LocalParts parts = local_parts(runs, count);
+        claims.check_edits_of_part(counts, of_.mode == 0, of_.skips_scores ? nullptr : &parts);
     }
 
     // A record without columns can still be wrong about its spans.
@@ -200,6 +205,29 @@ private:
             }
             if (operation != PADDING) before = operation;
         }
+    }
+
+    LocalParts local_parts(const uint32_t* runs, int64_t count) const {
+        Side query = sides_[0], target = sides_[1];
+        LocalParts parts;
+        uint32_t before = PADDING;
+        for (int64_t k = 0; k < count; ++k) {
+            const uint32_t operation = runs[k] & 15;
+            const int64_t length = runs[k] >> 4;
+            if (operation == INSERTION || operation == DELETION || operation == SKIPPED) {
+                Side& alone = operation == INSERTION ? query : target;
+                alone.at += length * alone.step;
+                const int64_t open = (operation != before) * (of_.gap_open - of_.gap_extend);
+                parts.add(-open - length * of_.gap_extend, length, true);
+            } else if (operation != PADDING) {
+                for (int64_t left = length; left > 0; --left) {
+                    const uint8_t a = query.next(), b = target.next();
+                    parts.add(of_.matrix[32 * a + b], a != b || a >= of_.unambiguous, false);
+                }
+            }
+            if (operation != PADDING) before = operation;
+        }
+        return parts;
     }
 
     // How many of the outermost runs are one gap, with padding in it.

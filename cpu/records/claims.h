@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "local_parts.h"
 #include "record.h"
 
 namespace pairalign {
@@ -70,13 +71,23 @@ public:
         // vsearch takes an ambiguous residue for a match of all that it may be.
         const int64_t maybe = std::min(unequal, counts.ambiguous);
         claim(PAIRALIGN_SAYS_EDITS_INTERNAL, unequal + counts.gaps - counts.at_ends - maybe, maybe);
-        claim(PAIRALIGN_SAYS_EDITS_OF_PART, counts.gaps, unequal);
         check_coverages(lengths, aligned);
         if (scale == 0 || !counts.scored) return;
         // BLAST takes X opposite X for a match, and so for positive.
         claim(PAIRALIGN_SAYS_POSITIVES, counts.positives, counts.both_ambiguous);
         rate(PAIRALIGN_SAYS_PER_CENT_POSITIVES, 100, counts.positives, counts.both_ambiguous, counts.columns);
         check_score(counts.score, scale);
+    }
+
+    // Those of all columns; or, if it may be one, of a local alignment in them; null: costs are not known.
+    void check_edits_of_part(const Counts& counts, bool may_be_part, const LocalParts* parts) {
+        const int64_t all = counts.columns - counts.matches, least = all - counts.both_ambiguous;
+        int64_t fewest = least, most = all;
+        if (may_be_part && value(PAIRALIGN_SAYS_EDITS_OF_PART) < static_cast<double>(least)) {
+            if (parts == nullptr) fewest = counts.gaps;
+            else if (!parts->edits(fewest, most)) fewest = least, most = all;
+        }
+        claim(PAIRALIGN_SAYS_EDITS_OF_PART, fewest, most - fewest);
     }
 
     // Residues of the spans by residues; -1: how many is not said.

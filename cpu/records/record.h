@@ -76,7 +76,7 @@ enum pairalign_claim : int32_t {
     PAIRALIGN_SAYS_PER_CENT_GAPS,
     PAIRALIGN_SAYS_PER_CENT_COVERAGE,   // of the query by this record,
     PAIRALIGN_SAYS_PER_CENT_COVERAGES,  // and by all of its pair: no less
-    PAIRALIGN_SAYS_EDITS_OF_PART,       // edits of what stands between columns without gaps at both ends
+    PAIRALIGN_SAYS_EDITS_OF_PART,       // edits of all columns, or of a local alignment in them
     PAIRALIGN_SAYS_TIES,                // optimal alignments, which Python counts
     PAIRALIGN_CLAIMS,
 };

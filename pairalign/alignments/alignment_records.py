@@ -63,6 +63,7 @@ _SENTENCES = {
     "bars": "what stands between the rows is not true of column {says}",
     "counts": "{says} contradicts the other counts and the spans: {is_} columns of two residues",
     **{name: "says {says}, is {is_}" for name in CLAIMS if "length" not in name},
+    "edits_of_part": "says {says}, is {is_} with these costs",
 }
 _TWO_GAPS = "column {says} has two gaps"
 FAULTS = (*list(_SENTENCES)[: list(_SENTENCES).index("counts") + 1], *CLAIMS)

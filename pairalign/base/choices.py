@@ -261,6 +261,11 @@ MSA_SUFFIXES = {
     "html": (".html", ".htm"),
 }
 """Formats of multiple alignments, and ends of names that mean each."""
+MULTIPLE_SUFFIXES = (
+    *(*MSA_SUFFIXES["clustal"], *MSA_SUFFIXES["a2m"], ".mfa", ".msf", ".phy", ".phylip", ".pir"),
+    *(".nex", ".nexus"),
+)
+"""Ends of names of files that hold multiple alignments, and never pairs."""
 MSA_WITH_CONFIDENCE = ("stockholm", *TABLES, "html")
 """Formats of multiple alignments that show how sure they are."""
 MSA_ORDERS = ("input", "tree")

@@ -1,5 +1,6 @@
 """`pairalign verify` finds planted errors in GFA and in networks."""
 
+import random
 import re
 
 import numpy as np
@@ -93,6 +94,78 @@ def test_planted_in_segments(folder, capfd, old, new, message):
     (folder / "x.gfa").write_text(text.replace(old, new, 1))
     assert main(["verify", "x.gfa", "r.fa", "-o", "found.tsv"]) == 1
     assert message in capfd.readouterr().err
+
+
+COSTS = [
+    ("local", 1, -1, 2, 1),  # noisy reads
+    ("local", 1, -3, 5, 2),
+    ("local", 2, -3, 5, 1),
+    ("semiglobal", 1, -2, 3, 1),
+]
+
+
+def _move(runs):
+    """Move a gap to the right or to the left by nine columns, where there are so many."""
+    left, right = int(runs[1]), int(runs[3])
+    by = 9 if right > 9 else -9 if left > 9 else 0
+    return f"{left + by}{runs[2]}{right - by}M"
+
+
+@pytest.mark.parametrize("alphabet", ["ACGT", "ACGT" * 9 + "N"])
+@pytest.mark.parametrize(("mode", "match", "mismatch", "gap_open", "gap_extend"), COSTS)
+def test_edits_of_overlaps(
+    tmp_path, monkeypatch, mode, match, mismatch, gap_open, gap_extend, alphabet
+):
+    """Ends that hang over, and second overlaps of a pair, are legal; moved gaps are not."""
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(match - mismatch)
+    unit = "".join(draw.choices(alphabet, k=40))
+    ends = ["".join(draw.choices(alphabet, k=250)) for _ in range(2)]
+    genome = ends[0] + 3 * unit + ends[1]
+    reads = {}
+    for k in range(9):
+        start = 60 * k
+        read = [one for one in genome[start : start + 140] if draw.random() > 0.02]
+        read = [draw.choice(alphabet) if draw.random() < 0.02 else one for one in read]
+        if mode == "local":
+            read = [*draw.choices(alphabet, k=8), *read, *draw.choices(alphabet, k=8)]
+        reads[f"r{k}"] = "".join(read)
+    (tmp_path / "r.fa").write_text(fasta(reads))
+    costs = ["--match", match, "--mismatch", mismatch, "--gap-open", gap_open]
+    costs = [str(one) for one in (*costs, "--gap-extend", gap_extend)]
+    least = ["--min-overlap", "30", "--min-score", "15", "--min-identity", "0.6"]
+    least += ["--max-overhang", "40"] if mode == "local" else []
+    run = ["overlap", "r.fa", "-o", "a.gfa", "--mode", mode, *least, *costs, "--device", "cpu"]
+    assert main([*run, "--quiet"]) == 0
+    costs += ["--mode", mode]
+    rows = verify("a.gfa", "r.fa", *costs)
+    assert len(rows) > 3
+    assert {row["verdict"] for row in rows} == {"ok"}
+    lines = (tmp_path / "a.gfa").read_text().splitlines()
+    moved = [re.sub(r"\b(\d+)(M\d+[ID])(\d+)M", _move, line) for line in lines]
+    (tmp_path / "x.gfa").write_text("\n".join(moved))
+    verdicts = {row["line"]: row["verdict"] for row in verify("x.gfa", "r.fa", *costs, code=1)}
+    changed = [str(k + 1) for k in range(len(lines)) if lines[k] != moved[k]]
+    wrong = [line for line in changed if verdicts[line] == "edits_of_part"]
+    assert len(wrong) > len(changed) / 2  # others differ as much as they say, by chance
+    assert {row["verdict"] for row in verify("x.gfa", "r.fa", "--ignore-scores")} == {"ok"}
+
+
+def test_columns_that_are_moved_by_one(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(2)
+    read = "".join(draw.choices("ACGT", k=90))
+    reads = {"a": read[:50], "b": f"{read[10:16]}{read[17:]}"}
+    (tmp_path / "r.fa").write_text(fasta(reads))
+    costs = "--match", "1", "--mismatch", "-3", "--gap-open", "5", "--gap-extend", "2"
+    verdicts = {}
+    for cigar in ("6M1D33M", "5M1D33M", "7M1D33M"):
+        (tmp_path / "x.gfa").write_text(
+            f"H\tVN:Z:1.0\nS\ta\t{reads['a']}\nS\tb\t{reads['b']}\nL\ta\t+\tb\t+\t{cigar}\tNM:i:1\n"
+        )
+        code = int(cigar != "6M1D33M")
+        verdicts[cigar] = verify("x.gfa", "r.fa", *costs, code=code)[0]["verdict"]
+    assert verdicts == {"6M1D33M": "ok", "5M1D33M": "edits_of_part", "7M1D33M": "edits_of_part"}
 
 
 NETWORKS = ("graphml", "gexf", "abc")

@@ -234,6 +234,20 @@ def test_damaged_parquet(pair, capfd):
         assert verify("y.parquet", "s.fa", code=1)[0]["verdict"] == verdict
 
 
+@pytest.mark.parametrize(("strand", "verdict"), [(1, "ok"), (0, "strand"), (2, "strand")])
+def test_strands_in_parquet(pair, strand, verdict):
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.parquet as pq
+
+    align("s.fa", "-o", "x.parquet", "--mode", "local")
+    table = pq.read_table("x.parquet")
+    if "strand" in table.column_names:
+        table = table.drop_columns(["strand"])
+    table = table.append_column("strand", pa.array([strand], pa.int8()))
+    pq.write_table(table, "y.parquet")
+    assert verify("y.parquet", "s.fa", code=verdict != "ok")[0]["verdict"] == verdict
+
+
 def test_paf_without_columns(pair):
     line = "a\t12\t1\t12\t+\tb\t11\t0\t10\t9\t11\t255"
     (pair / "x.paf").write_text(f"{line}\n{line.replace('9', '11', 1)}\n")

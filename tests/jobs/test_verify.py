@@ -59,6 +59,8 @@ def test_a3m_of_one_query(folder, mode):
     assert len(rows) > 7
     assert {(row["verdict"], row["below"]) for row in rows} == {("ok", "0")}
     assert all(row["score"] == row["file_score"] for row in rows)
+    rows = verify("a.a3m", "q.fa", "d.fa")
+    assert {row["verdict"] for row in rows} == {"ok"}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -71,6 +73,20 @@ def test_rows_in_a_table_and_two_sets_of_dna(folder, mode):
     assert len(rows) > 70
     assert {row["verdict"] for row in rows} == {"ok"}
     assert {row["below"] for row in rows} == {"0"}
+
+
+@pytest.mark.parametrize("name", ["m.afa", "m.sto", "m.aln", "m.a2m", "m.msf", "m.phy.gz"])
+def test_a_multiple_alignment_is_refused(folder, capfd, name):
+    """By its rows where the ending may be that of pairs; else by the ending."""
+    if name.endswith((".msf", ".gz")):
+        (folder / name).write_bytes(b"")
+    else:
+        assert main(["msa", "p.fa", "-o", name, "--quiet"]) == 0
+    capfd.readouterr()
+    assert main(["verify", name, "p.fa", "-o", "found.tsv"]) == 1
+    message = f"{name}: rows of a multiple alignment; verify takes pairs of rows"
+    assert message in capfd.readouterr().err
+    assert not (folder / "found.tsv").exists()
 
 
 def test_scores_without_alignments(folder):

@@ -9,9 +9,10 @@ from __future__ import annotations
 from functools import cache
 
 from pairalign.alignments.alignment_records import SetNames
-from pairalign.base.choices import READER_NAMES, REGISTRY
-from pairalign.formats.names import choose_format, suffixes_of
-from pairalign.formats.readers.reader import RecordReader
+from pairalign.base.choices import MULTIPLE_SUFFIXES, READER_NAMES, REGISTRY
+from pairalign.base.error_types import AlignmentFileError
+from pairalign.formats.names import choose_format, format_by_suffix, suffixes_of
+from pairalign.formats.readers.reader import NO_PAIRS, RecordReader
 
 __all__ = ["RecordReader", "open_reader", "readers"]
 
@@ -47,8 +48,10 @@ def open_reader(
     FormatError
         There is no such format, or it has no columns to choose.
     AlignmentFileError
-        The file cannot be read.
+        The file cannot be read, or its name is that of a multiple alignment.
     """
+    if format is None and format_by_suffix(path, {"multiple": MULTIPLE_SUFFIXES}):
+        raise AlignmentFileError(f"{path}: {NO_PAIRS}")
     suffixes = suffixes_of(readers())
     name = choose_format(path, format, suffixes, "alignments", "standard input")
     return readers()[name](path, names, columns)

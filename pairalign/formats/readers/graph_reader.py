@@ -30,9 +30,9 @@ class GfaReader(BlockReader):
     """GFA 1 of reads: segments are the sequences, links and containments are records.
 
     Links and containments have names, orientations, a coordinate, and a CIGAR whose residues must
-    be inside of the segments; a contained segment is aligned whole. ``NM`` is of the alignment, and
-    the CIGAR goes on to the ends of the segments without gaps: so it is from the columns in gaps to
-    all that differ.
+    be inside of the segments; a contained segment is aligned whole. ``NM`` is of all columns, or of
+    a local alignment in them, with all gaps: a CIGAR goes on to the ends of the segments. In
+    modes that align ends, it is of all columns.
     """
 
     name = "gfa"
