@@ -12,7 +12,7 @@ from pairalign.alignments.alignment_records import SetNames
 from pairalign.base.choices import MULTIPLE_SUFFIXES, READER_NAMES, REGISTRY
 from pairalign.base.error_types import AlignmentFileError
 from pairalign.formats.names import choose_format, format_by_suffix, suffixes_of
-from pairalign.formats.readers.reader import NO_PAIRS, RecordReader
+from pairalign.formats.readers.reader import RecordReader, no_pairs
 
 __all__ = ["RecordReader", "open_reader", "readers"]
 
@@ -51,7 +51,7 @@ def open_reader(
         The file cannot be read, or its name is that of a multiple alignment.
     """
     if format is None and format_by_suffix(path, {"multiple": MULTIPLE_SUFFIXES}):
-        raise AlignmentFileError(f"{path}: {NO_PAIRS}")
+        raise AlignmentFileError(f"{path}: {no_pairs()}")
     suffixes = suffixes_of(readers())
     name = choose_format(path, format, suffixes, "alignments", "standard input")
     return readers()[name](path, names, columns)
