@@ -3,7 +3,7 @@
 A *request* is a dataclass whose fields are made with `option`, `flag`, `choice`, `place` or
 `again`, or with `group`: a group is a request of options that belong together (resources,
 messages), which a step takes as it is. From the fields come the parser of a command
-(`pairalign.cli.declared`), the checks of values, what `update` replays, the reference of options,
+(`pairalign.cli.parser`), the checks of values, what `update` replays, the reference of options,
 and what decides the bytes of a run. What options need of each other is a table of `Rule`, whose
 messages are spelled as the user gives options: ``--mode local`` on the command line,
 ``mode='local'`` in Python.

@@ -30,8 +30,7 @@ from pairalign.jobs.run.destination import (
     replace_leftovers,
 )
 from pairalign.jobs.run.run_request import RunRequest
-from pairalign.requests.distance_limits import ReceptorOptions
-from pairalign.requests.distance_request import DistanceOptions
+from pairalign.requests.distance_request import DistanceOptions, ReceptorOptions
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import InputOptions, ScoringOptions, StrandOptions
 from pairalign.requests.tree_request import TreeOptions

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from pairalign.base.declaration import changed, check, make
 from pairalign.base.error_types import UsageError
 from pairalign.cli.console import log
-from pairalign.cli.declared import add_options
+from pairalign.cli.parser import add_options
 from pairalign.cli.planning import read_problem
 from pairalign.cli.summary_lines import Lines, describe_fragments, say_summary
 from pairalign.clusters.splits.interaction_split import InteractionSplit

@@ -22,6 +22,7 @@ from pairalign.base.declaration import check, make, values_of
 from pairalign.base.error_types import (
     FormatError,
     MatrixFileError,
+    MissingMatrixError,
     PairalignError,
     ScoringError,
     out_of_memory,
@@ -35,9 +36,8 @@ from pairalign.cli.console import (
     named_output,
     say,
 )
-from pairalign.cli.declared import add_options
 from pairalign.cli.loading import later
-from pairalign.cli.parser import Parser
+from pairalign.cli.parser import Parser, add_options
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 from pairalign.requests.resources import CoreOptions, Messages, Resources, ResourcesOptions
 
@@ -283,7 +283,8 @@ def _say_end(error: BaseException, asked: Asked, stop: StopHandler) -> int | Non
     if getattr(error, "errno", None) == errno.EPIPE and _output(asked) == "-":
         return DONE  # the reader has what it wanted
     is_usage = isinstance(error, (FormatError, ScoringError))
-    is_usage &= not isinstance(error, MatrixFileError)
+    if isinstance(error, MatrixFileError):  # a name that is wrong is usage, a damaged file is none
+        is_usage = isinstance(error, MissingMatrixError)
     code = WRONG_USAGE if is_usage else getattr(asked, "FAILED", FAILED)
     return _fail(error, getattr(error, "exit_code", code))
 

@@ -32,6 +32,7 @@ from pairalign.requests.shared import (
     RESULTS,
     Asked,
     ClusterOfMachinesOptions,
+    CostsArguments,
     DryRunOptions,
     HitsArguments,
     HitsOptions,
@@ -40,6 +41,7 @@ from pairalign.requests.shared import (
     OutputOptions,
     ProblemArguments,
     ProblemOptions,
+    RecordArguments,
     ReportOptions,
     ResumeOptions,
     ScoringOptions,
@@ -173,9 +175,12 @@ class WeightOptions(Asked):
     )
 
 
-class PairArguments(ProblemArguments, ResourceArguments, StrandArguments, total=False):
+class PairArguments(
+    RecordArguments, CostsArguments, ResourceArguments, StrandArguments, total=False
+):
     """Types of what `pairalign.align_pair` takes besides two sequences, scoring and mode."""
 
+    ties: Literal["usual", "vsearch"]
     objective: Literal["score", "mea"]
 
 

@@ -140,6 +140,12 @@ class ClusterRequest(SimilarOptions, LinkageOptions, HitsOptions, StrandOptions)
     )
 
     edges: bool = False
+    scoring: ScoringRequest = group(
+        ScoringRequest,
+        SCORING,
+        but=("ties",),  # which depend on which sequence is the query
+        mode={"default": None, "help": "default: global; local with --max-evalue"},
+    )
     min_identity: Any = again(
         ThresholdsOptions,
         "min_identity",
@@ -231,12 +237,6 @@ class ClusterOptions(
         ),
     )
 
-    scoring: ScoringRequest = group(
-        ScoringRequest,
-        SCORING,
-        but=("ties",),  # which depend on which sequence is the query
-        mode={"default": None, "help": "default: global; local with --max-evalue"},
-    )
     format: str | None = format_option((*CLUSTER_SUFFIXES, *NETWORK_NAMES), "tsv")
 
     @property

@@ -110,16 +110,21 @@ class InputOptions(Asked):
     reading: InputRules = group(InputRules, INPUT)
 
 
-class InputArguments(TypedDict, total=False):
-    """Types of `InputOptions` in Python."""
+class RecordArguments(TypedDict, total=False):
+    """Types of `InputOptions` in Python, where there is no file."""
 
     alphabet: Alphabet | str | None
     degap: bool
-    also: str | os.PathLike[str] | Iterable[Source]
     on_empty: Literal["error", "skip"]
     on_duplicate: Literal["error", "rename", "drop"]
     names: Literal["first", "whole"]
     locus: str | None
+
+
+class InputArguments(RecordArguments, total=False):
+    """Types of `InputOptions` in Python."""
+
+    also: str | os.PathLike[str] | Iterable[Source]
 
 
 @request
@@ -161,8 +166,8 @@ class ProblemOptions(ScoringOptions, InputOptions):
     """How sequences are read, and scored."""
 
 
-class SymmetricProblemArguments(InputArguments, total=False):
-    """Types of `ProblemOptions` less `ties`, which depend on which sequence is the query."""
+class CostsArguments(TypedDict, total=False):
+    """Types of `ScoringOptions` in Python less `ties`; functions have a mode of their own."""
 
     matrix: Matrix | None
     match: Number | None
@@ -174,8 +179,12 @@ class SymmetricProblemArguments(InputArguments, total=False):
     end_gap_extend: Number | None
 
 
+class SymmetricProblemArguments(InputArguments, CostsArguments, total=False):
+    """Types of `ProblemOptions` less `ties`, which depend on which sequence is the query."""
+
+
 class ProblemArguments(SymmetricProblemArguments, total=False):
-    """Types of `ProblemOptions` in Python; functions have a mode of their own."""
+    """Types of `ProblemOptions` in Python."""
 
     ties: Literal["usual", "vsearch"]
 

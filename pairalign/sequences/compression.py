@@ -18,8 +18,8 @@ from pairalign.base.xz import as_os_error, xz_decompressor
 
 # What is fed to a decompressor at once: what lies behind a stream's end is copied, so not all.
 _CHUNK_BYTES = 1 << 18
-_SMALL_CHUNK_BYTES = {"gzip": 1 << 16, "zstd": 1 << 12}
-"""Of decompressors that give back all at once: at most 64 and 128 MiB."""
+_SMALL_CHUNK_BYTES = {"gzip": 1 << 17, "zstd": 1 << 12}
+"""Of decompressors that give back all at once: at most 128 MiB."""
 _PART_BYTES = 1 << 24
 """What others give back at once."""
 _MOST_TIMES = 10_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pairalign.base.arguments import parse_locus
@@ -66,21 +67,20 @@ class InputRules(Request):
     @property
     def loci(self) -> tuple[str, ...]:
         """The loci of the chains of AIRR tables that are read; none: all."""
-        return () if self.locus is None else tuple(parse_locus(self.locus).split(","))
+        return () if self.locus is None else tuple(self.locus.split(","))
 
 
 def checked_rules(**options: Any) -> InputRules:
-    """Return the rules that a function is given.
+    """Return the rules that a function is given, with loci as AIRR tables have them.
 
     Raises
     ------
     UsageError
-        There is no such choice.
+        There is no such choice, or no such locus.
     """
     rules = InputRules(**options)
     check(rules)
-    _ = rules.loci
-    return rules
+    return rules if rules.locus is None else replace(rules, locus=parse_locus(rules.locus))
 
 
 DEFAULT_RULES = InputRules(qualities=True)

@@ -132,7 +132,13 @@ def recall_of(thresholds: OverlapThresholds, asked: OverlapRequest) -> str:
     """Say how many of all overlaps own seeds find, and with which thresholds that was measured."""
     if thresholds.forced_run:
         return "no overlap is missed"
-    others = asked.min_overlap, asked.min_identity, asked.min_score, asked.max_false, asked.scoring
+    others = (
+        asked.min_overlap,
+        asked.min_identity,
+        asked.min_score,
+        asked.max_false,
+        asked.costs_instead,
+    )
     is_usual = all(one is None for one in others) and not asked.costs
     return _SAMPLE + (_RECALL if is_usual else _NO_RECALL)
 

@@ -19,7 +19,7 @@ from pairalign.scoring.scoring import Scoring
 from pairalign.scoring.scoring_request import ScoringRequest
 from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet, guess_alphabet
 from pairalign.sequences.fasta_records import Source
-from pairalign.sequences.input_rules import AUTO, DEFAULT_RULES, InputRules
+from pairalign.sequences.input_rules import AUTO, DEFAULT_RULES, InputRules, checked_rules
 from pairalign.sequences.python_sequences import columns_of, index_of, is_table, record_name
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.set_reading import read_set, read_two_sets, warn_of_two_kinds
@@ -83,10 +83,9 @@ def given_sequences(
 ) -> ProblemRequest:
     """Return what a function is asked of sequences; it takes the options of `InputRules`."""
     alphabet = options.get("alphabet", AUTO)  # which need not have a name
-    reading = make(InputRules, {**options, "alphabet": AUTO})
-    check(reading)
-    reading = replace(reading, alphabet=alphabet, qualities=True)  # results can be SAM
-    return ProblemRequest(sequences, targets, reading)
+    known = vars(make(InputRules, {**options, "alphabet": AUTO}))
+    reading = checked_rules(**{**known, "qualities": True})  # results can be SAM
+    return ProblemRequest(sequences, targets, replace(reading, alphabet=alphabet))
 
 
 def check_scoring(asked: ProblemOptions) -> None:
