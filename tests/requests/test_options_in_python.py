@@ -22,6 +22,7 @@ OF_THE_PROGRAM = {
     **dict.fromkeys(["output", "format"], "results are returned; their `write` makes files"),
     "plan": "commands to run",
     "explain": "a message",
+    "dry_run": "what a run takes is said",
     **dict.fromkeys(["resume", "shard", "commit_every"], "parts and journals are files"),
     "dask": "`executor` of align",
 }

@@ -25,6 +25,13 @@ PROTEINS = {
     "e": "MKVLAAGGWTREHEAGAWGHEEKLM",
 }
 """Alike and unlike, with a repeat."""
+EVEN = {
+    "w": "MKVLWWGGWTREHEAWWWGHEEKLMNPQRS",
+    "x": "MKVLAAGGWTREHEAGAWGHEEKLMNPQRS",
+    "y": "MKVLAAGGWTREHEAGAWGHEEKLMNAAAA",
+    "z": "AAAAAAGGWTREHEAGAWGHEEKLMNPQRS",
+}
+"""Of one length: alike without a gap, most of all to the second."""
 GENOME = "".join("ACGT"[(k * k * 7 + k // 3 + k // 11) % 4] for k in range(900))
 """What reads overlap on."""
 READS = {
@@ -52,6 +59,7 @@ INPUTS = {
     "twice.fa": _fasta(PROTEINS) + _fasta({"a": PROTEINS["c"]}),
     "gaps.fa": _fasta({**PROTEINS, "g": "MKV-LAAGG"}),
     "airr.tsv": "\n".join([AIRR, *RECEPTORS]) + "\n",
+    "even.fa": _fasta(EVEN),
 }
 """Each with something that one of the options is about."""
 FILES = {
