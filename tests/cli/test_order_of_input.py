@@ -38,7 +38,7 @@ SET: dict[str, list[list[str]]] = {
 ELSEWHERE = {
     "audit": "lists pairs, as align does; needs a table",
     "posterior": "numbers of pairs as they are; one file is binary",
-    "msa": "tests/jobs/test_msa_order.py",
+    "msa": "tests/jobs/test_msa_large.py",
     "tree": "ties between joins: docs/guide-trees.md",
     "estimate": "draws a sample",
     "rotate": "each sequence alone",
