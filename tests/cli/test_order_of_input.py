@@ -39,8 +39,7 @@ ELSEWHERE = {
     "audit": "lists pairs, as align does; needs a table",
     "posterior": "numbers of pairs as they are; one file is binary",
     "msa": "tests/jobs/test_msa_large.py",
-    "tree": "ties between joins: docs/guide-trees.md",
-    "estimate": "draws a sample",
+    "tree": "test_trees",
     "rotate": "each sequence alone",
     "verify": "a line a record of a file",
     "update": "adds to what is there",
@@ -194,6 +193,28 @@ def test_folds_of_interactions() -> None:
         kept = [(row, fold) for row, fold in zip(parts.rows, parts.folds.tolist(), strict=True)]
         found.add(frozenset(kept))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("method", ["upgma", "mixed", "nj"])
+@pytest.mark.parametrize("measure", ["identity", "score"])
+def test_trees(method: str, measure: str) -> None:
+    """The same groups of names at the same heights."""
+    if method == "nj":
+        pytest.importorskip("skbio", reason="scikit-bio is not installed")
+    given = {**sequences(6, "ARND"), **{f"copy{k}": "ARNDARND" * 3 for k in range(3)}}
+    found, of_matrices = set(), set()
+    for one in orders(given):
+        matrix = pairalign.distance(one, measure=measure, device="cpu")
+        trees = pairalign.tree(one, method=method, measure=measure, device="cpu")
+        for tree, kept in ((trees, found), (pairalign.tree(matrix, method=method), of_matrices)):
+            below = [frozenset([name]) for name in tree.names]
+            groups = set()
+            for (left, right), lengths in zip(tree.children, tree.lengths, strict=True):
+                ends = zip((below[left], below[right]), lengths.tolist(), strict=True)
+                groups.add(frozenset(ends))
+                below.append(below[left] | below[right])
+            kept.add(frozenset(groups))
+    assert len(found) == len(of_matrices) == 1
 
 
 def test_every_command_is_looked_at() -> None:
