@@ -334,16 +334,19 @@ class SequenceSet:
 
     def canonical_order(self) -> npt.NDArray[np.int32]:
         """Input indices as in `order`, equal sequences by name: the same for any input order."""
-        ranks = find_row_ranks(self, self)[0]
-        places = np.arange(len(self))
-        starts = np.flatnonzero(np.concatenate(([True], ranks[1:] != ranks[:-1], [True])))
+        order = np.array(self.order, np.int32)
+        starts = np.append(np.flatnonzero(self._are_unlike_the_one_before()), len(self))
         equal = np.flatnonzero(np.diff(starts) > 1)
         for start, stop in zip(starts[equal].tolist(), starts[equal + 1].tolist(), strict=True):
-            names = [self.names[index] for index in self.order[start:stop].tolist()]
-            places[start:stop] = start + np.array(
-                sorted(range(stop - start), key=names.__getitem__)
-            )
-        return self.order[places]
+            names = [self.name_of(index) for index in order[start:stop].tolist()]
+            places = sorted(range(stop - start), key=names.__getitem__)
+            order[start:stop] = order[start:stop][places]
+        return order
+
+    def _are_unlike_the_one_before(self) -> npt.NDArray[np.bool_]:
+        """Whether each sorted position has other codes than the one before."""
+        ranks = find_row_ranks(self, self)[0]
+        return np.concatenate(([True], ranks[1:] != ranks[:-1]))
 
     def canonical_places(self) -> npt.NDArray[np.int32]:
         """Place of each input index in `canonical_order`."""

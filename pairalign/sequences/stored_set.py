@@ -11,6 +11,7 @@ import mmap
 import os
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,10 @@ def _reopened(path: str, digest: str) -> StoredSet:
     if found is None or found.digest != digest:
         raise FastaError(f"{path}: it has changed since it was opened")
     return found
+
+
+_COMPARED = 1024
+"""Sorted positions whose codes are compared at a time."""
 
 
 class StoredSet(SequenceSet):
@@ -174,6 +179,20 @@ class StoredSet(SequenceSet):
         codes = self._values("codes", before, before + residues)
         check_codes(codes, self.alphabet, self.source)
         return codes
+
+    def _are_unlike_the_one_before(self) -> npt.NDArray[np.bool_]:
+        """As `SequenceSet` has it, of some codes at a time."""
+        are_unlike = np.ones(len(self), np.bool_)
+        for start in range(0, len(self) - 1, _COMPARED):
+            stop = min(start + _COMPARED + 1, len(self))
+            lengths = self.lengths_between(start, stop).tolist()
+            codes, place = self.codes_between(start, stop).tobytes(), 0
+            for position, (length, after) in enumerate(pairwise(lengths), start + 1):
+                end = place + length
+                if length == after:
+                    are_unlike[position] = codes[place:end] != codes[end : end + length]
+                place = end
+        return are_unlike
 
     def _residues_before(self, position: int) -> int:
         """Count the residues of all sorted positions before one, from where it was last asked."""

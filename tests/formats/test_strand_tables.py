@@ -299,5 +299,7 @@ def test_edges_of_networks_have_a_strand(ending: str) -> None:
 
 
 def test_formats_without_strands_say_so() -> None:
-    with pytest.raises(FormatError, match=r"fasta has no strands: leave .* write paf, tsv, jsonl"):
+    with pytest.raises(
+        FormatError, match=r"fasta has no strands: leave .* write paf, tsv, csv, jsonl"
+    ):
         found().write("x.fasta")

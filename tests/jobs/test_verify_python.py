@@ -35,7 +35,7 @@ def test_as_the_command(optimal: bool, tmp_path: Path) -> None:
     found.write(tmp_path / "c.tsv")
     assert (tmp_path / "c.tsv").read_bytes() == (tmp_path / "b.tsv").read_bytes()
     with pytest.raises(FormatError):
-        found.write(tmp_path / "c.csv")
+        found.write(tmp_path / "c.json")
 
 
 def test_illegal_records_are_said(tmp_path: Path) -> None:

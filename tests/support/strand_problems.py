@@ -16,10 +16,11 @@ IUPAC_COMPLEMENT = dict(zip("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN", strict=True))
 
 
 def dna_problem(seed: int) -> Problem:
-    """Any problem of DNA that `random_problem` makes, some pairs related on the other strand."""
+    """A problem of DNA of `random_problem`, of two strands, some pairs related on the other one."""
     for attempt in range(seed, seed + 1000):
         problem = random_problem(attempt)
-        if problem.scoring.alphabet == DNA:
+        scoring = problem.scoring
+        if scoring.alphabet == DNA and scoring.unlike_complements is None:
             break
     rng = np.random.default_rng(seed)
 
