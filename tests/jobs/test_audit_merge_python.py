@@ -24,7 +24,7 @@ def test_audit_of_folds_is_that_of_the_command(tmp_path: Path) -> None:
     assert main([*words, "--min-identity", "0.3"]) == 1
     found.write(tmp_path / "b.csv")
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
-    with pytest.raises(FormatError, match="or .csv"):
+    with pytest.raises(FormatError, match=r"or \.csv"):
         found.write(tmp_path / "b.json")
 
 
