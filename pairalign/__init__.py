@@ -8,13 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pairalign.alignments.alignments import Alignment, Alignments
-    from pairalign.alignments.multiple import MultipleAlignment
-    from pairalign.alignments.posteriors import SparsePosteriors
     from pairalign.base.version import __version__ as __version__
-    from pairalign.clusters.clusters import Clusters
-    from pairalign.clusters.splits.interaction_split import InteractionSplit
-    from pairalign.clusters.splits.result import Split
     from pairalign.errors import (
         AlphabetError,
         CapacityError,
@@ -45,16 +39,24 @@ if TYPE_CHECKING:
     from pairalign.jobs.splits.split import split
     from pairalign.jobs.update.update import Updated, update
     from pairalign.jobs.verify.verification import Verification, verify
+    from pairalign.results.alignment_result import Alignment
+    from pairalign.results.alignments_result import Alignments
+    from pairalign.results.clusters_result import Clusters
+    from pairalign.results.distances_result import (
+        DistanceMatrix,
+        GroupDistances,
+        RectangularDistances,
+        SparseDistances,
+    )
+    from pairalign.results.msa_result import MultipleAlignment
+    from pairalign.results.posteriors_result import SparsePosteriors
+    from pairalign.results.splits_result import InteractionSplit, Split
+    from pairalign.results.tree_result import GuideTree
     from pairalign.scoring.scoring import Scoring, make_scoring
     from pairalign.sequences.alphabets import DNA, PROTEIN, Alphabet
     from pairalign.sequences.sequence import Sequence
     from pairalign.sequences.set_reading import read_fasta
     from pairalign.sequences.sets import SequenceSet
-    from pairalign.trees.distance_matrix import DistanceMatrix
-    from pairalign.trees.group_distances import GroupDistances
-    from pairalign.trees.rectangular_distances import RectangularDistances
-    from pairalign.trees.sparse_distances import SparseDistances
-    from pairalign.trees.tree import GuideTree
 
 __all__ = [
     "DNA",
@@ -113,14 +115,6 @@ __all__ = [
 ]
 
 _NAMES = {
-    "alignments.alignments": ("Alignment", "Alignments"),
-    "alignments.multiple": ("MultipleAlignment",),
-    "alignments.posteriors": ("SparsePosteriors",),
-    "clusters.clusters": ("Clusters",),
-    "trees.distance_matrix": ("DistanceMatrix",),
-    "trees.group_distances": ("GroupDistances",),
-    "trees.rectangular_distances": ("RectangularDistances",),
-    "trees.sparse_distances": ("SparseDistances",),
     "formats.merge": ("merge",),
     "formats.pairset": ("pack",),
     "errors": (
@@ -151,14 +145,24 @@ _NAMES = {
     "jobs.splits.split": ("split",),
     "jobs.update.update": ("Updated", "update"),
     "jobs.verify.verification": ("Verification", "verify"),
+    "results.alignment_result": ("Alignment",),
+    "results.alignments_result": ("Alignments",),
+    "results.clusters_result": ("Clusters",),
+    "results.distances_result": (
+        "DistanceMatrix",
+        "GroupDistances",
+        "RectangularDistances",
+        "SparseDistances",
+    ),
+    "results.msa_result": ("MultipleAlignment",),
+    "results.posteriors_result": ("SparsePosteriors",),
+    "results.splits_result": ("InteractionSplit", "Split"),
+    "results.tree_result": ("GuideTree",),
     "scoring.scoring": ("Scoring", "make_scoring"),
     "sequences.alphabets": ("DNA", "PROTEIN", "Alphabet"),
     "sequences.set_reading": ("read_fasta",),
     "sequences.sequence": ("Sequence",),
     "sequences.sets": ("SequenceSet",),
-    "clusters.splits.result": ("Split",),
-    "clusters.splits.interaction_split": ("InteractionSplit",),
-    "trees.tree": ("GuideTree",),
     "base.version": ("__version__",),
 }
 """The names of `__all__`, and the version, by the module that has them."""

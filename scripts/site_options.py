@@ -1,7 +1,7 @@
-"""The options of functions on the documentation site: an extension of Griffe.
+"""Options of functions, and docstrings of results, on the documentation site: for Griffe.
 
 Griffe reads sources; the options that a function takes, and what they are, are made when somebody
-asks for it (`pairalign.base.function_options`).
+asks for it (`pairalign.base.function_options`). A result has the docstring of its data.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ import pairalign
 
 
 class Options(griffe.Extension):
-    """Gives functions with options the signature and the docstring that users see."""
+    """Gives functions with options, and results, what users see of them."""
+
+    def on_class(self, *, cls: griffe.Class, **_: Any) -> None:
+        """Take the docstring of a result from the class itself."""
+        if cls.docstring is None and cls.module.path.startswith("pairalign.results."):
+            text = inspect.getdoc(getattr(pairalign, cls.name))
+            cls.docstring = griffe.Docstring(text or "", parent=cls)
 
     def on_function(self, *, func: griffe.Function, **_: Any) -> None:
         """Take both from the function itself."""

@@ -1,34 +1,27 @@
 """Alignments: the results of many pairs, one NumPy array a field.
 
-`Alignments` is what engines return, writers write and the Python API hands out; `Alignment` is a
-view of one of its pairs. Conventions (spans, CIGAR runs, which sequence is the query) are in
-docs/conventions.md.
+`Alignments` is what engines return and writers write; what users do with them is in
+`pairalign.results.alignments_result`. Conventions (spans, CIGAR runs, which sequence is the query)
+are in docs/conventions.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.graphs import make_igraph, make_networkx, make_scipy
 from pairalign.alignments.runs import gather_runs, take_fields
-from pairalign.alignments.selectable import Selectable
-from pairalign.alignments.tables import make_table
-from pairalign.alignments.view import Alignment
 from pairalign.base.arrays import Int32s
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["Alignment", "Alignments", "concatenate", "no_alignments"]
-
+    from typing_extensions import Self
 
 SCORE_FIELDS = ("query", "target", "raw_score")
 STATS_FIELDS = (
@@ -60,7 +53,7 @@ class Statistics(Protocol):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Alignments(Selectable):
+class Alignments:
     """Alignments of many pairs, an array a field; n pairs, in the order of output.
 
     Attributes
@@ -220,24 +213,11 @@ class Alignments(Selectable):
         detail = "with CIGARs" if self.has_cigar else "with spans" if self.has_stats else "scores"
         return f"<Alignments: {len(self)} pairs, {self.scoring.mode}, {detail}>"
 
-    def __iter__(self) -> Iterator[Alignment]:
-        return (Alignment(self, index) for index in range(len(self)))
-
-    @overload
-    def __getitem__(self, index: int | np.integer[Any] | tuple[str, str]) -> Alignment: ...
-    @overload
-    def __getitem__(
-        self, index: slice | npt.NDArray[Any] | list[int] | list[bool]
-    ) -> Alignments: ...
-    def __getitem__(self, index: Any) -> Alignment | Alignments:
-        """One pair, by number or two names; those of a slice, which shares memory, or of a mask."""
-        if isinstance(index, tuple) and len(index) == 2 and isinstance(index[0], str):
-            return Alignment(self, self._of_names(index))
-        if not isinstance(index, (slice, tuple)) and np.ndim(index):
-            return self.take(index)
-        if not isinstance(index, slice):
-            return Alignment(self, range(len(self))[index])  # negative ones, too, or IndexError
-        start, stop, step = index.indices(len(self))
+    def __getitem__(self, pairs: slice | npt.NDArray[Any] | list[int] | list[bool]) -> Self:
+        """Those of a slice, which shares memory; of numbers, or of a mask."""
+        if not isinstance(pairs, slice):
+            return self.take(pairs)
+        start, stop, step = pairs.indices(len(self))
         if step != 1:
             return self.take(np.arange(start, stop, step))
         stop = max(start, stop)
@@ -252,78 +232,7 @@ class Alignments(Selectable):
             present["cigar_offsets"] = offsets - offsets[0]
         return replace(self, **present)
 
-    def to_arrow(self) -> pa.Table:
-        """Convert to a ``pyarrow.Table`` with the columns that were computed.
-
-        Returns
-        -------
-        pyarrow.Table
-            The columns of the Parquet format: names, ``score``, ``identity`` (null where nothing
-            is aligned), counts, lengths, spans, ``cigar`` as lists of uint32 runs ``length << 4 |
-            op``; ``bits`` and ``evalue`` where they are known; and ``strand`` where strands were
-            looked at. The parameters are in the metadata.
-
-        Raises
-        ------
-        MissingPackageError
-            pyarrow is not installed.
-        """
-        return make_table(self)
-
-    def to_networkx(self) -> Any:
-        """Convert to a ``networkx.Graph``: sequences are nodes, pairs are edges.
-
-        Returns
-        -------
-        networkx.Graph
-            Nodes are names (with two sets that share a name, ``(1, name)`` and ``(2, name)``) with
-            ``length`` and ``header``; edges have ``score``, and ``identity`` and ``columns`` where
-            they were computed. All sequences are nodes: take the pairs that should be edges first.
-
-        Raises
-        ------
-        MissingPackageError
-            networkx is not installed.
-        """
-        return make_networkx(self)
-
-    def to_igraph(self) -> Any:
-        """Convert to an ``igraph.Graph`` with the attributes of `to_networkx`, and ``name``.
-
-        Returns
-        -------
-        igraph.Graph
-            Undirected.
-
-        Raises
-        ------
-        MissingPackageError
-            igraph is not installed.
-        """
-        return make_igraph(self)
-
-    def to_scipy(self, weight: str = "identity") -> Any:
-        """Convert to a ``scipy.sparse.csr_array`` of float64, by input indices.
-
-        Parameters
-        ----------
-        weight : {"identity", "score"}
-            What the values are; 0 where nothing is aligned.
-
-        Returns
-        -------
-        scipy.sparse.csr_array, shape (queries, targets)
-            Of one set it is symmetric; scores with those of each sequence with itself on the
-            diagonal (see `matrix`), identities with an empty one.
-
-        Raises
-        ------
-        MissingPackageError
-            SciPy is not installed.
-        """
-        return make_scipy(self, weight)
-
-    def without(self, *, stats: bool = False, cigar: bool = False) -> Alignments:
+    def without(self, *, stats: bool = False, cigar: bool = False) -> Self:
         """Return the same pairs without CIGARs, or without spans, counts and CIGARs."""
         dropped = (STATS_FIELDS if stats else ()) + (
             ("cigar", "cigar_offsets") if stats or cigar else ()
@@ -331,7 +240,7 @@ class Alignments(Selectable):
         present: dict[str, Any] = {n: None for n in dropped if getattr(self, n) is not None}
         return replace(self, **present) if present else self
 
-    def take(self, pairs: npt.ArrayLike) -> Alignments:
+    def take(self, pairs: npt.ArrayLike) -> Self:
         """Copy some of the pairs.
 
         Parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.above import above
-from pairalign.base.notebooks import html_table
 from pairalign.sequences.sets import SequenceSet
 
 ARITHMETICS = ("float32", "float64", "extended")
@@ -56,37 +53,8 @@ class SparsePosteriors:
     def __len__(self) -> int:
         return len(self.queries)
 
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write the posteriors, as ``pairalign posterior`` does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses text.
-        format : {"npz", "parquet", "tsv", "tc_lib"}, optional
-            Default: by the end of the name.
-
-        Raises
-        ------
-        FormatError, OutputError
-            There is no such format, it cannot hold the result, or the disk is full.
-        """
-        above("formats.result_files:write_posteriors")(self, path, format)
-
     def __repr__(self) -> str:
         return f"<SparsePosteriors: {len(self)} pairs, {len(self.values)} pairs of residues>"
-
-    def _repr_html_(self) -> str:
-        """Show the first pairs as a table, for notebooks."""
-        heads = ["query", "target", "pairs of residues", "highest posterior"]
-        return html_table(self, heads, map(self._shown, range(len(self))))
-
-    def _shown(self, pair: int) -> list[object]:
-        own = self.values[slice(*self.offsets[pair : pair + 2].tolist())]
-        highest = own.max(initial=0) / ONE
-        pair_of = int(self.queries[pair]), int(self.targets[pair])
-        names = pair_of if self.sequences is None else [self.sequences.names[k] for k in pair_of]
-        return [*names, len(own), float(highest)]
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:

@@ -1,4 +1,4 @@
-"""Alignments as tables of other libraries: Arrow, pandas, polars, which are imported when used.
+"""Alignments as tables of Arrow, which is imported when used.
 
 The columns are those of the TSV and Parquet files, see `COLUMNS`.
 """
@@ -6,20 +6,17 @@ The columns are those of the TSV and Parquet files, see `COLUMNS`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.view import OP_LETTERS, Fields
-from pairalign.base.error_types import MissingPackageError
+from pairalign.alignments.alignments import Alignments
 from pairalign.pairs.want import Detail
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
     import pyarrow as pa
 
 SCORE_COLUMNS = ("query", "target", "score")
@@ -68,148 +65,12 @@ def column_names(
 _FIELD_OF = {"gap_letters": "gap_residues"}
 """Fields of `Alignments` whose columns in files have the name that they were published with."""
 
-_MOST_RUNS = 2**31 - 1
-"""What the offsets of an Arrow list reach; those of a large list are twice as wide."""
-
-_PAIRS_OF_TEXTS = 1 << 16
-"""Whose CIGARs are made text at a time: offsets of Arrow's text have 32 bits."""
-
-
-class PairColumns(Fields, Protocol):
-    """What a table needs of `Alignments`, which says what each is."""
-
-    @property
-    def score(self) -> npt.NDArray[Any]:
-        """Scores, unscaled."""
-
-    @property
-    def identity(self) -> npt.NDArray[np.float64]:
-        """Matches by columns."""
-
-    @property
-    def columns(self) -> npt.NDArray[np.int32]:
-        """Columns of each alignment."""
-
-    @property
-    def significance(self) -> Any:
-        """What bits and E-values are made of, or None."""
-
-    @property
-    def bits(self) -> npt.NDArray[np.float64]:
-        """Bit scores."""
-
-    @property
-    def evalue(self) -> npt.NDArray[np.float64]:
-        """E-values."""
-
-
-class Tabular:
-    """What has columns that become an Arrow table, and so a table of pandas and polars."""
-
-    def to_arrow(self) -> pa.Table:
-        """Convert to a ``pyarrow.Table``; see the class."""
-        raise NotImplementedError
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Convert to a ``pandas.DataFrame``: the columns of `to_arrow`, names as categories.
-
-        CIGARs are strings.
-
-        Raises
-        ------
-        MissingPackageError
-            pandas or pyarrow is not installed.
-        """
-        try:
-            import pandas  # noqa: F401
-        except ImportError as error:
-            raise _missing("pandas") from error
-        frame: pandas.DataFrame = with_text_cigars(self.to_arrow()).to_pandas()
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """Convert to a ``polars.DataFrame``: the columns of `to_arrow`, names as categories.
-
-        CIGARs are strings.
-
-        Raises
-        ------
-        MissingPackageError
-            polars or pyarrow is not installed.
-        """
-        try:
-            import polars
-        except ImportError as error:
-            raise _missing("polars") from error
-        frame = polars.from_arrow(with_text_cigars(self.to_arrow()))
-        assert isinstance(frame, polars.DataFrame)
-        return frame
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Give the table to any library that takes Arrow data (the Arrow PyCapsule interface)."""
-        return self.to_arrow().__arrow_c_stream__(requested_schema)
-
-
-def _missing(name: str) -> MissingPackageError:
-    return MissingPackageError(
-        f"this needs {name}, which is not installed: pip install 'pairalign[tables]'"
-    )
-
-
-def make_table(alignments: PairColumns) -> pa.Table:
-    """Make an Arrow table of all alignments; a column ``strand`` where there are strands.
-
-    Raises
-    ------
-    MissingPackageError
-        pyarrow is not installed.
-    """
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise _missing("pyarrow") from error
-    detail = Detail.STATS if alignments.has_stats else Detail.SCORE
-    runs = 0
-    if alignments.cigar is not None:
-        detail, runs = Detail.CIGAR, len(alignments.cigar)
-    statistics = alignments.significance is not None
-    strands = alignments.strand is not None
-    large = runs > _MOST_RUNS
-    columns = column_names(detail, strands, statistics)
-    schema = arrow_schema(alignments.scoring, columns, large=large)
-    names = [arrow_names(alignments.queries), arrow_names(alignments.targets)]
-    return arrow_table(alignments, names, schema)
-
 
 def arrow_names(sequences: SequenceSet) -> pa.Array:
     """Return the names of a set as an Arrow array."""
     import pyarrow as pa
 
     return pa.array(sequences.names, pa.string())
-
-
-def with_text_cigars(table: pa.Table) -> pa.Table:
-    """Return a table with CIGARs, if it has any, as in SAM instead of as runs."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if "cigar" not in table.column_names:
-        return table
-    operations = pa.array(list(OP_LETTERS))
-    texts = []
-    for chunk in table["cigar"].chunks:
-        for start in range(0, len(chunk), _PAIRS_OF_TEXTS):
-            runs = chunk.slice(start, _PAIRS_OF_TEXTS)
-            flat = runs.flatten()
-            lengths = pc.shift_right(flat, pa.scalar(4, pa.uint32())).cast(pa.string())
-            letters = operations.take(pc.bit_wise_and(flat, pa.scalar(15, pa.uint32())))
-            parts = pc.binary_join_element_wise(lengths, letters, "")
-            offsets = pc.subtract(runs.offsets, runs.offsets[0]).cast(pa.int32())
-            joined = pc.binary_join(pa.ListArray.from_arrays(offsets, parts), "")
-            texts.append(pc.replace_with_mask(joined, pc.equal(joined, ""), "*"))
-    place = table.column_names.index("cigar")
-    column = pa.chunked_array(texts, pa.string())
-    return table.set_column(place, pa.field("cigar", pa.string(), nullable=False), column)
 
 
 def arrow_schema(
@@ -260,7 +121,7 @@ def arrow_schema(
 
 
 def arrow_table(
-    group: PairColumns,
+    group: Alignments,
     names: list[pa.Array],
     schema: pa.Schema,
     more: Mapping[str, pa.Array] | None = None,

@@ -34,7 +34,7 @@ from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
 from pairalign.requests.msa_request import MsaOptions
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.newick import check_names
+from pairalign.trees.newick import check_names, to_newick
 from pairalign.trees.tree_reading import read_newick
 
 
@@ -64,7 +64,7 @@ def _write(asked: MsaOptions, format: str, alignment: MultipleAlignment) -> None
         write_alignment(output, format, alignment, asked.order)
         if alignment.tree is not None and asked.tree_out is not None:
             with open_output(asked.tree_out) as tree:
-                tree.write(alignment.tree.newick().encode())
+                tree.write(to_newick(alignment.tree).encode())
 
 
 def _check_tree(sequences: SequenceSet) -> None:

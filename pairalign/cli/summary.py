@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pairalign.alignments.alignments import Alignment, Alignments
+from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.passes import find_extremes
 from pairalign.alignments.problem import Problem
 from pairalign.base.error_types import cut_name
@@ -31,14 +31,14 @@ class _Extreme(NamedTuple):
     columns: int
 
     @classmethod
-    def of(cls, pair: Alignment) -> _Extreme:
-        sets = pair.alignments
+    def of(cls, pair: Alignments) -> _Extreme:
+        """Return what is said of a single pair."""
         return cls(  # of each block of results: names alone, for residues of a store are read
-            sets.queries.name_of(pair.query_index),
-            sets.targets.name_of(pair.target_index),
-            int(pair.raw_score),
-            int(pair.matches),
-            int(pair.columns),
+            pair.queries.name_of(int(pair.query[0])),
+            pair.targets.name_of(int(pair.target[0])),
+            int(pair.raw_score[0]),
+            int(pair.field("matches")[0]),
+            int(pair.columns[0]),
         )
 
     @property
@@ -85,7 +85,7 @@ class Summary:
         if found is None:
             return
         high, low = found
-        self._compare(*(_Extreme.of(alignments[one]) for one in (high, low)))
+        self._compare(*(_Extreme.of(alignments[one : one + 1]) for one in (high, low)))
 
     def _compare(self, high: _Extreme, low: _Extreme) -> None:
         if (value := self._value(high)) > self._highest:

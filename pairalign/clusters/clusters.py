@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -13,13 +12,11 @@ import numpy.typing as npt
 from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.identities import count_coverage
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.above import above
 from pairalign.base.arrays import Int32s, Int64s
-from pairalign.base.notebooks import html_table
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
-    from pairalign.base.pictures import Picture
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -69,57 +66,6 @@ class Clusters:
     def __repr__(self) -> str:
         return f"<Clusters: {len(self)} of {len(self.sequences)} sequences, {self.linkage} linkage>"
 
-    def _repr_html_(self) -> str:
-        """Show the first clusters as a table, for notebooks."""
-        names, sizes = self.sequences.names, self.sizes.tolist()
-        stands = zip(self.representatives.tolist(), sizes, strict=True)
-        rows = ((number, names[index], size) for number, (index, size) in enumerate(stands))
-        return html_table(self, ["cluster", "representative", "sequences"], rows)
-
-    def write(
-        self,
-        path: str | os.PathLike[str],
-        format: str | None = None,
-        *,
-        sizein: bool = False,
-        sizeout: bool = False,
-    ) -> None:
-        """Write the clusters, as ``pairalign cluster`` does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses text.
-        format : {"tsv", "csv", "uc", "clstr", "fasta", "otutab", "biom", "biom2"}, optional
-            Default: by the end of the name.
-        sizein, sizeout : bool
-            As ``--sizein`` and ``--sizeout``.
-
-        Raises
-        ------
-        FormatError, OutputError
-            There is no such format, it cannot hold the result, or the disk is full.
-        """
-        write = above("formats.cluster_files:write_clusters")
-        write(path, self, format, sizein=sizein, sizeout=sizeout)
-
-    def plot(self) -> Picture:
-        """Draw the sizes of the clusters, the largest first (needs matplotlib).
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            A notebook shows it, ``savefig`` writes it.
-
-        Raises
-        ------
-        MissingPackageError
-            matplotlib is not installed.
-        """
-        from pairalign.clusters.cluster_drawing import draw_sizes
-
-        return draw_sizes(self.sizes, self.linkage)
-
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
         """Number of sequences of each cluster, shape (clusters,)."""
@@ -134,7 +80,7 @@ class Clusters:
         np.add.at(summed, self.labels, self.abundances)
         return summed
 
-    def by_abundance(self) -> Clusters:
+    def by_abundance(self) -> Self:
         """Return the same clusters, numbered by `cluster_abundances`, the highest first.
 
         Of equals that comes first which came first before.

@@ -21,6 +21,9 @@ from pairalign.formats.names import check_ending, choose_format
 from pairalign.formats.output import Path, open_output
 from pairalign.formats.posterior_files import check_format, open_posteriors
 from pairalign.formats.splits import write_split
+from pairalign.trees.ascii_tree import to_ascii
+from pairalign.trees.mafft import to_mafft
+from pairalign.trees.newick import to_newick
 from pairalign.trees.tree import GuideTree
 
 
@@ -40,8 +43,8 @@ def tree_text(tree: GuideTree, format: str, program: str | None = None) -> bytes
 
         return draw_tree(tree, format)
     if format == "ascii":
-        return tree.ascii().encode()
-    return (tree.mafft() if format == "mafft" else tree.newick(program)).encode()
+        return to_ascii(tree).encode()
+    return (to_mafft(tree) if format == "mafft" else to_newick(tree, program)).encode()
 
 
 def write_multiple(

@@ -12,6 +12,8 @@ from pairalign.sequences.alphabets import Alphabet
 
 INSERTION, DELETION, MATCH, MISMATCH = 1, 2, 7, 8
 """Operations of a run ``length << 4 | op``, with SAM's codes: I, D, = and X."""
+OP_LETTERS = "MIDNSHP=X"
+"""The character of each of SAM's codes."""
 
 Span = tuple[int, int]
 """0-based, half-open range of positions of a sequence."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from pairalign.trees.topology import Topology
+from pairalign.trees.tree import GuideTree
 
 
-def to_ascii(tree: Topology, width: int = 100) -> str:
+def to_ascii(tree: GuideTree, width: int = 100) -> str:
     """Draw a tree from left to right; branches are to scale, at least one column each.
 
     Parameters
     ----------
-    tree : Topology
+    tree : GuideTree
     width : int
         Columns of the drawing without names; more where a tree has more levels than that.
     """

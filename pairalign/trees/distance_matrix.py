@@ -5,7 +5,6 @@ The triangle is SciPy's condensed form: pairs (i, j), i < j, row by row in the o
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,22 +14,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.above import above
-from pairalign.base.biopython import check_biopython
 from pairalign.base.choices import SIMILARITY_MEASURES
 from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import DistanceError, shown_name
-from pairalign.base.frames import make_frame
-from pairalign.base.notebooks import SHOWN, html_table
 from pairalign.base.texts import words_of
-from pairalign.trees.annotated_data import DISTANCES, make_anndata
 
 if TYPE_CHECKING:
-    import pandas
-    from anndata import AnnData
-    from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
-
-    from pairalign.base.pictures import Picture
+    from typing_extensions import Self
 
 Floats = npt.NDArray[np.float32]
 
@@ -94,9 +84,7 @@ class DistanceMatrix:
         object.__setattr__(self, "summary", (low, high, mean))
 
     @classmethod
-    def from_square(
-        cls, names: Sequence[str], square: npt.ArrayLike, measure: str = ""
-    ) -> DistanceMatrix:
+    def from_square(cls, names: Sequence[str], square: npt.ArrayLike, measure: str = "") -> Self:
         """Take the lower triangle of a symmetric matrix with zeros on its diagonal."""
         values = np.asarray(square, np.float64)
         if values.shape != (len(names), len(names)):
@@ -104,52 +92,14 @@ class DistanceMatrix:
         builder = TriangleBuilder(len(names))
         for name, row in zip(names, values, strict=True):
             builder.add(name, row)
-        return builder.finish(measure)
+        made = builder.finish(measure)
+        return cls(made.names, made.condensed, measure)
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __repr__(self) -> str:
         return f"<DistanceMatrix: {len(self)} sequences, {self.measure or 'unknown measure'}>"
-
-    def _repr_html_(self) -> str:
-        """Show the distances of the first sequences, for notebooks."""
-        shown = min(len(self), SHOWN + 1)
-        rows = ((self.names[k], *self.row(k)[:SHOWN].tolist()) for k in range(shown))
-        return html_table(self, ["", *self.names[:SHOWN]], rows)
-
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write the distances, as ``pairalign distance`` does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses text.
-        format : {"phylip", "tsv", "npy", "column"}, optional
-            Default: by the end of the name.
-
-        Raises
-        ------
-        FormatError, OutputError
-            There is no such format, it cannot hold the result, or the disk is full.
-        """
-        above("formats.distances:write_distances")(path, self, format)
-
-    def plot(self) -> Picture:
-        """Draw a heat map, with the UPGMA tree that orders it beside it (needs matplotlib).
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            A notebook shows it, ``savefig`` writes it.
-
-        Raises
-        ------
-        MissingPackageError
-            matplotlib is not installed.
-        """
-        drawn: Picture = above("trees.tree_drawing:heat_map")(self)
-        return drawn
 
     def __getitem__(self, pair: tuple[int, int]) -> float:
         """Distance of two sequences, given by their input indices."""
@@ -206,45 +156,6 @@ class DistanceMatrix:
         if copy is False:
             raise ValueError("the square matrix is made of a triangle: it cannot but be copied")
         return self.square(np.float32 if dtype is None else dtype)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Convert to a ``pandas.DataFrame``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            `square`; its index and its columns are the names.
-
-        Raises
-        ------
-        MissingPackageError
-            pandas is not installed.
-        """
-        return make_frame(self.square(), self.names, self.names)
-
-    def to_anndata(self) -> AnnData:
-        """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).
-
-        Returns
-        -------
-        anndata.AnnData
-            Its observations are the sequences, ``obsp["distances"]`` is `square`, and
-            ``uns["pairalign"]`` has the measure.
-
-        Raises
-        ------
-        MissingPackageError
-            anndata is not installed.
-        """
-        return make_anndata(self.names, {DISTANCES: self.square()}, {"measure": self.measure})
-
-    def to_biopython(self) -> BiopythonMatrix:
-        """Convert to ``Bio.Phylo.TreeConstruction.DistanceMatrix``."""
-        check_biopython("such a matrix")
-        from Bio.Phylo.TreeConstruction import DistanceMatrix as BiopythonMatrix
-
-        rows = [self.row(index)[: index + 1].tolist() for index in range(len(self))]
-        return BiopythonMatrix(list(self.names), rows)  # type: ignore[no-untyped-call]
 
 
 def summarize(values: Floats) -> tuple[float, float, float]:

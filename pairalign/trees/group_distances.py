@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.above import above
 from pairalign.base.arrays import Int64s
 from pairalign.trees.distance_matrix import DistanceMatrix, first_place
 from pairalign.trees.linkage import cluster, cut_tree
@@ -76,18 +74,3 @@ class GroupDistances(DistanceMatrix):
         for leader, name in zip(leaders.tolist(), self.names, strict=True):
             members.setdefault(leader, []).append(name)
         return list(members.values())
-
-    def write_table(self, path: str | os.PathLike[str]) -> None:
-        """Write `rows` as TSV, as ``--matches`` does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses.
-
-        Raises
-        ------
-        OutputError
-            The file cannot be written.
-        """
-        above("formats.group_table:write_group_table")(path, self)

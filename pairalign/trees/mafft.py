@@ -7,10 +7,10 @@ their first sequence, counted from 1 in the order of the input; the merged one k
 from __future__ import annotations
 
 from pairalign.trees.newick import format_length
-from pairalign.trees.topology import Topology
+from pairalign.trees.tree import GuideTree
 
 
-def to_mafft(tree: Topology) -> str:
+def to_mafft(tree: GuideTree) -> str:
     """Write a tree as rows ``i j length_i length_j``."""
     first = tree.first_leaves() + 1
     rows = (

@@ -14,7 +14,7 @@ import numpy as np
 from pairalign.base.error_types import FormatError, shown_name
 from pairalign.base.spelling import spelled
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.topology import Topology
+from pairalign.trees.tree import GuideTree
 
 # Brackets, separators, quotes, comments, Unicode's blanks.
 _SPECIAL = re.compile(r"[()\[\]{},:;'\"\s]")
@@ -49,12 +49,12 @@ PROGRAMS = {
 """Found by trying: Clustal Omega 1.2.4, FAMSA 2.5.2, MUSCLE 3.8.1551."""
 
 
-def to_newick(tree: Topology, program: str | None = None) -> str:
+def to_newick(tree: GuideTree, program: str | None = None) -> str:
     """Write a tree as Newick, with a line end.
 
     Parameters
     ----------
-    tree : Topology
+    tree : GuideTree
     program : str, optional
         One of `PROGRAMS`, for which names are checked, too.
 

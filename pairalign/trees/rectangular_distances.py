@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -10,12 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.above import above
 from pairalign.base.choices import IDENTITY_MEASURES
 from pairalign.base.error_types import DistanceError, shown_name
-from pairalign.base.frames import make_frame
-from pairalign.base.notebooks import SHOWN, html_table
-from pairalign.trees.annotated_data import DISTANCES, make_anndata
 from pairalign.trees.distance_matrix import (
     DistanceMatrix,
     Floats,
@@ -25,10 +20,7 @@ from pairalign.trees.distance_matrix import (
 )
 
 if TYPE_CHECKING:
-    import pandas
-    from anndata import AnnData
-
-    from pairalign.base.pictures import Picture
+    from typing_extensions import Self
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,12 +90,6 @@ class RectangularDistances:
         measure = self.measure or "unknown measure"
         return f"<RectangularDistances: {rows} by {columns} sequences, {measure}>"
 
-    def _repr_html_(self) -> str:
-        """Show the distances of the first sequences, for notebooks."""
-        shown = zip(self.query_names, self.values[: SHOWN + 1, :SHOWN].tolist(), strict=False)
-        rows = ((name, *values) for name, values in shown)
-        return html_table(self, ["", *self.target_names[:SHOWN]], rows)
-
     def __getitem__(self, pair: tuple[int, int]) -> float:
         """Distance of a query and a target, given by their input indices."""
         return float(self.values[pair])
@@ -123,39 +109,7 @@ class RectangularDistances:
         """Return `values`."""
         return self.values
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """Convert to a ``pandas.DataFrame``.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Its index are the queries, its columns the targets.
-
-        Raises
-        ------
-        MissingPackageError
-            pandas is not installed.
-        """
-        return make_frame(self.values, self.query_names, self.target_names)
-
-    def to_anndata(self) -> AnnData:
-        """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).
-
-        Returns
-        -------
-        anndata.AnnData
-            Its observations are the queries, its variables the targets, ``X`` the distances, and
-            ``uns["pairalign"]`` has the measure.
-
-        Raises
-        ------
-        MissingPackageError
-            anndata is not installed.
-        """
-        about = {"measure": self.measure}
-        return make_anndata(self.query_names, {DISTANCES: self.values}, about, self.target_names)
-
-    def similarities(self) -> RectangularDistances:
+    def similarities(self) -> Self:
         """Return the identities of a measure that is 1 less an identity.
 
         Returns
@@ -169,39 +123,6 @@ class RectangularDistances:
         """
         check_similar(self.measure, IDENTITY_MEASURES, are_similarities=self.are_similarities)
         return replace(self, values=1 - self.values, are_similarities=True)
-
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write the distances, as ``pairalign distance`` of two sets does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses text.
-        format : {"tsv", "column", "npy", "npz", "parquet"}, optional
-            Default: by the end of the name.
-
-        Raises
-        ------
-        FormatError, OutputError
-            There is no such format, it cannot hold the result, or the disk is full.
-        """
-        above("formats.distances:write_distances")(path, self, format)
-
-    def plot(self) -> Picture:
-        """Draw a heat map in the order of the inputs (needs matplotlib).
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            A notebook shows it, ``savefig`` writes it.
-
-        Raises
-        ------
-        MissingPackageError
-            matplotlib is not installed.
-        """
-        drawn: Picture = above("trees.tree_drawing:heat_map")(self)
-        return drawn
 
 
 AnyDistances = DistanceMatrix | RectangularDistances

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.above import above
 from pairalign.base.arrays import Int32s
-from pairalign.base.error_types import MissingPackageError
-from pairalign.base.notebooks import SHOWN, html_table
-from pairalign.trees.annotated_data import CONNECTIVITIES, DISTANCES, make_anndata
-
-if TYPE_CHECKING:
-    from anndata import AnnData
 
 _ENTRIES, _BLOCKS = 1 << 20, 64
 """Of a block of rows that is put in order at a time, and blocks at most."""
@@ -67,30 +59,6 @@ class SparseDistances:
     def __len__(self) -> int:
         """Return the number of pairs."""
         return len(self.values)
-
-    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
-        """Write the pairs, as ``pairalign distance`` with a limit does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses text.
-        format : {"npz", "tsv", "parquet"}, optional
-            Default: by the end of the name.
-
-        Raises
-        ------
-        FormatError, OutputError
-            There is no such format, it cannot hold the result, or the disk is full.
-        """
-        above("formats.sparse_distance_files:write_sparse")(path, self, format)
-
-    def _repr_html_(self) -> str:
-        """Show the first pairs as a table, for notebooks."""
-        columns = self.queries, self.targets, self.values
-        rows = zip(*(column[: SHOWN + 1].tolist() for column in columns), strict=True)
-        named = ((self.names[one], self.other_names[other], value) for one, other, value in rows)
-        return html_table(self, ["query", "target", "distance"], named)
 
     def __repr__(self) -> str:
         of = " by ".join(f"{size:,}" for size in self.shape[: 1 + (self.target_names is not None)])
@@ -166,49 +134,3 @@ class SparseDistances:
             # Each row comes in order: what is below the diagonal, on it, above it.
             order = np.argsort(rows, kind="stable")
             yield data[order], columns[order]
-
-    def csr(self) -> Any:
-        """Return the matrix of `csr_arrays` as SciPy has it.
-
-        Returns
-        -------
-        scipy.sparse.csr_matrix
-
-        Raises
-        ------
-        MissingPackageError
-            SciPy is not installed.
-        """
-        try:
-            from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
-        except ImportError:
-            raise MissingPackageError("a CSR matrix needs SciPy: pip install scipy") from None
-        data, indices, indptr = self.csr_arrays()
-        return csr_matrix((data, indices, indptr), shape=self.shape)
-
-    def to_anndata(self) -> AnnData:
-        """Convert to ``anndata.AnnData`` (``pip install pairalign[anndata]``).
-
-        Returns
-        -------
-        anndata.AnnData
-            Its observations are the sequences; ``obsp["distances"]`` is `csr`, distances plus 1,
-            and ``obsp["connectivities"]`` has ``1 - distance / (limit + 1)`` of pairs, nothing of a
-            sequence with itself. Of two sets the variables are the targets, and ``X`` is `csr`.
-            ``uns["pairalign"]`` has measure and limit.
-
-        Raises
-        ------
-        MissingPackageError
-            anndata or SciPy is not installed.
-        """
-        near = self.csr()
-        matrices = {DISTANCES: near}
-        if self.target_names is None:
-            weights = near.astype(np.float32)
-            weights.data = 1 - (weights.data - 1) / (self.limit + 1)
-            weights.setdiag(0)
-            weights.eliminate_zeros()
-            matrices[CONNECTIVITIES] = weights
-        about = {"measure": self.measure, "limit": self.limit}
-        return make_anndata(self.names, matrices, about, self.target_names)

@@ -1,121 +1,87 @@
-"""Guide trees: a topology that writes itself in the formats that programs read."""
+"""Rooted binary trees with branch lengths, as arrays.
+
+Nodes 0 to n-1 are the sequences in the order of the input; node n + k is the k-th merge, the last
+one the root. A node comes after its children, and of two children the one that holds the sequence
+that is earlier in the input comes first.
+"""
 
 from __future__ import annotations
 
-import os
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
-from pairalign.base.above import above
-from pairalign.base.biopython import check_biopython
-from pairalign.base.notebooks import html_text
-from pairalign.trees.ascii_tree import to_ascii
-from pairalign.trees.mafft import to_mafft
-from pairalign.trees.newick import to_newick
-from pairalign.trees.topology import Topology
-
-if TYPE_CHECKING:
-    from Bio.Phylo.BaseTree import Tree as BiopythonTree
-
-    from pairalign.base.pictures import Picture
-
-_DRAWN = 500
-"""Sequences of a tree that a notebook shows with characters."""
+import numpy as np
+import numpy.typing as npt
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GuideTree(Topology):
-    """A guide tree of n sequences: the arrays of `pairalign.trees.topology.Topology`, and files.
+class GuideTree:
+    """A rooted binary tree of n sequences, with n - 1 merges.
 
     Attributes
     ----------
-    names, children, lengths, linkage, method
-        See `pairalign.trees.topology.Topology`.
+    names : list of str
+        Of the sequences, in the order of the input.
+    children : ndarray of int64, shape (n-1, 2)
+        The two nodes of each merge.
+    lengths : ndarray of float64, shape (n-1, 2)
+        Lengths of the branches to them, 0 or more.
+    linkage : ndarray of float64, shape (n-1, 4)
+        The tree as SciPy's hierarchical clustering has it: two nodes, their distance, and how
+        many sequences they hold. For UPGMA and mixed linkage it is the distance at which they
+        were joined, else twice the longest way from the node down to a sequence.
+    method : str
+        ``"upgma"``, ``"mixed"`` or ``"nj"``; ``"read"`` from a file.
     """
 
-    def newick(self, program: str | None = None) -> str:
-        """Write the tree on one line, names as they are; see `pairalign.trees.newick`.
+    names: list[str]
+    children: npt.NDArray[np.int64]
+    lengths: npt.NDArray[np.float64]
+    linkage: npt.NDArray[np.float64]
+    method: str
 
-        Parameters
-        ----------
-        program : {"clustalo", "famsa", "muscle"}, optional
-            Check the names for what this program can read, too.
+    def __len__(self) -> int:
+        return len(self.names)
 
-        Returns
-        -------
-        str
-            It ends with a line break.
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} sequences, {self.method}>"
 
-        Raises
-        ------
-        FormatError
-            A name that cannot be written without changing it.
+    @property
+    def root(self) -> int:
+        """The last node."""
+        return 2 * len(self) - 2
+
+    def leaves(self) -> list[int]:
+        """Input indices of the sequences from top to bottom of the tree."""
+        return [node for node, _, down in self.walk() if down and node < len(self)]
+
+    def first_leaves(self) -> npt.NDArray[np.int64]:
+        """Smallest input index below each node, shape (2n-1,)."""
+        first = np.arange(self.root + 1)
+        for merge, (one, _) in enumerate(self.children.tolist()):
+            first[len(self) + merge] = first[one]
+        return first
+
+    def depths(self) -> npt.NDArray[np.float64]:
+        """Way from the root to each node, shape (2n-1,)."""
+        depths = np.zeros(self.root + 1)
+        for merge in range(len(self) - 2, -1, -1):
+            depths[self.children[merge]] = depths[len(self) + merge] + self.lengths[merge]
+        return depths
+
+    def walk(self) -> Iterator[tuple[int, float, bool]]:
+        """Go through the tree; yield node, length of its branch, and whether going down.
+
+        Merges come before and again after what is below them, sequences once, as if going down.
+        The branch of the root has length 0.
         """
-        return to_newick(self, program)
-
-    def mafft(self) -> str:
-        """Write the merges as MAFFT's ``--treein`` reads them; see `pairalign.trees.mafft`."""
-        return to_mafft(self)
-
-    def ascii(self, width: int = 100) -> str:
-        """Draw the tree with one line a sequence; see `pairalign.trees.ascii_tree`."""
-        return to_ascii(self, width)
-
-    def write(
-        self, path: str | os.PathLike[str], format: str | None = None, program: str | None = None
-    ) -> None:
-        """Write the tree, as ``pairalign tree`` does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses text.
-        format : {"newick", "mafft", "ascii", "svg", "png"}, optional
-            Default: by the end of the name.
-        program : {"clustalo", "famsa", "muscle"}, optional
-            As for `newick`.
-
-        Raises
-        ------
-        FormatError, OutputError
-            There is no such format, it cannot hold the result, or the disk is full.
-        """
-        above("formats.result_files:write_tree")(self, path, format, program)
-
-    def plot(self) -> Picture:
-        """Draw the tree from left to right (needs matplotlib).
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            A notebook shows it, ``savefig`` writes it.
-
-        Raises
-        ------
-        MissingPackageError
-            matplotlib is not installed.
-        """
-        drawn: Picture = above("trees.tree_drawing:dendrogram")(self)
-        return drawn
-
-    def _repr_html_(self) -> str:
-        """Show the top of the tree, for notebooks."""
-        text = self.ascii(60) if len(self) <= _DRAWN else "too many to draw here: plot()"
-        return html_text(self, text.splitlines())
-
-    def to_biopython(self) -> BiopythonTree:
-        """Convert to ``Bio.Phylo.BaseTree.Tree``."""
-        check_biopython("such a tree")
-        from Bio.Phylo import BaseTree
-
-        new_clade: Any = BaseTree.Clade
-        new_tree: Any = BaseTree.Tree
-        count = len(self)
-        clades: list[Any] = [new_clade(name=name) for name in self.names]
-        for merge in range(count - 1):
-            pair = [clades[child] for child in self.children[merge]]
-            for clade, length in zip(pair, self.lengths[merge], strict=True):
-                clade.branch_length = float(length)
-            clades.append(new_clade(clades=pair))
-        tree: BiopythonTree = new_tree(root=clades[-1], rooted=True)
-        return tree
+        stack = [(self.root, 0.0, True)]
+        while stack:
+            node, length, down = stack.pop()
+            yield node, length, down
+            if node >= len(self) and down:
+                merge = node - len(self)
+                stack.append((node, length, False))
+                for side in (1, 0):
+                    child, branch = self.children[merge, side], self.lengths[merge, side]
+                    stack.append((int(child), float(branch), True))

@@ -59,7 +59,7 @@ def ordered_tree(
     Parameters
     ----------
     names, children, lengths, linkage, method
-        As a `pairalign.trees.topology.Topology` has them, children in any order.
+        As a `pairalign.trees.tree.GuideTree` has them, children in any order.
     """
     count = len(names)
     first = np.arange(2 * count - 1)

@@ -20,13 +20,13 @@ import numpy as np
 
 from bench import report
 from pairalign.alignments.posteriors import SparsePosteriors
+from pairalign.base.free_memory import default_bytes
 from pairalign.engines.cpu.cpu_posterior import PosteriorEngine
 from pairalign.engines.cuda.cuda_posterior import CudaPosteriorEngine
 from pairalign.engines.posterior_computer import PosteriorComputer
 from pairalign.engines.posterior_engines import CALLS, compute_pieces
 from pairalign.engines.selection import usable_cores
 from pairalign.jobs.posterior.posterior import PIECE_RESIDUES, all_pieces
-from pairalign.jobs.run.memory import default_bytes
 from pairalign.scoring.posterior_models import posterior_model
 from pairalign.sequences.set_reading import read_fasta
 from pairalign.sequences.sets import SequenceSet

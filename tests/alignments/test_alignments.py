@@ -4,14 +4,15 @@ import itertools
 import numpy as np
 import pytest
 from Bio import Align
+from checks import concatenate
 from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import random_alignments, random_set, sample
 from strategies import MODES
 
-from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.pairs.want import Detail
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 

@@ -12,9 +12,9 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.pairs.positions import window_positions
 from pairalign.pairs.want import Detail, Want
 from pairalign.requests.resources import Resources
+from pairalign.results.distances_result import DistanceMatrix
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.distance_matrix import DistanceMatrix
 
 EDGES = st.tuples(st.integers(0, 30), st.integers(0, 12)).map(lambda one: (one[0], sum(one)))
 

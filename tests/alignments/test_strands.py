@@ -10,6 +10,7 @@ import pytest
 import reference
 from checks import (
     assert_same,
+    concatenate,
     costs_of,
     found_alignment,
     windows_of,
@@ -29,12 +30,12 @@ from strategies import (
 )
 
 import pairalign
-from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.engines import Engine
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.kernels import find_kernel
 from pairalign.errors import AlphabetError
 from pairalign.pairs.want import Detail, Want
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN
 from pairalign.sequences.complement import reverse_complement

@@ -7,16 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checks import concatenate
 from commands import BASES
 from samples import sample
 
 import pairalign
-from pairalign.alignments.alignments import Alignments, concatenate
-from pairalign.alignments.tables import COLUMNS, with_text_cigars
+from pairalign.alignments.tables import COLUMNS
 from pairalign.cli.main import main
 from pairalign.errors import MissingPackageError
 from pairalign.formats import open_writer
 from pairalign.pairs.want import Detail
+from pairalign.results.alignments_result import Alignments
+from pairalign.results.tabular import with_text_cigars
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 READS = {

@@ -11,14 +11,13 @@ import numpy as np
 import pytest
 from align_command import align as run_align
 from align_command import table
-from checks import assert_equal
+from checks import assert_equal, concatenate
 from commands import BASES, fasta
 from hypothesis import given
 from hypothesis import strategies as st
 from identity_words import identity_in_words
 from relatives import COSTS, LETTERS, change, relatives
 
-from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import PairThresholds, make_pair_thresholds, raw_minimum
 from pairalign.base.arguments import parse_share
 from pairalign.base.choices import COVERAGES, IDENTITIES, MODES
@@ -31,6 +30,7 @@ from pairalign.jobs.stages.threshold_engine import skip_pairs
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.requests.resources import Resources
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
 

@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 from similar_problems import DEFAULT, WORSE, mutated, of_global_mode, related_problem
 from strategies import SEEDS, Problem, make_scoring, match_matrix, small_problems
 
-from pairalign.alignments.alignments import Alignments
 from pairalign.cli import main as cli
 from pairalign.engines.cpu.pruning import Pruned, Pruning
 from pairalign.engines.cuda import build as cuda_build
@@ -34,6 +33,7 @@ from pairalign.engines.cuda.pruned.sampling import Sampler
 from pairalign.engines.cuda.pruned.worth import choose_worth
 from pairalign.engines.device.host_fallback import HostFallback
 from pairalign.pairs.want import Detail, Want
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring as scoring_of
 from pairalign.sequences.alphabets import DNA, PROTEIN
 

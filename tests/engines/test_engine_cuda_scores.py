@@ -34,7 +34,6 @@ from strategies import (
     small_problems,
 )
 
-from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cuda import buffers
 from pairalign.engines.cuda.cuda_engine import FAMILIES, CudaEngine, open_cuda_engines
 from pairalign.engines.cuda.cuda_reverse_complement import OtherStrand
@@ -44,6 +43,7 @@ from pairalign.engines.device import device_sets
 from pairalign.errors import DeviceError, ScoringError
 from pairalign.jobs.run import schedule
 from pairalign.pairs.want import Detail, Want
+from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.alphabets import DNA, PROTEIN
 
 SCORES = Want(Detail.SCORE)

@@ -11,7 +11,7 @@ from conftest import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairalign.alignments.alignments import STATS_FIELDS, Alignments
+from pairalign.alignments.alignments import STATS_FIELDS
 from pairalign.pairs.positions import positions_of_mask
 from pairalign.pairs.windows import Window
 from pairalign.reads.overlap_kinds import (
@@ -23,6 +23,7 @@ from pairalign.reads.overlap_kinds import (
 )
 from pairalign.reads.overlap_passes import choose_strands, find_overlaps, merge_strands
 from pairalign.reads.reaching_pairs import ReachingPairs
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet

@@ -10,12 +10,12 @@ from checks import assert_same
 from overlapping import changed
 
 import pairalign
-from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cpu.cpu_engine import CpuEngine, instruction_sets
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.reads.candidates import Seeds
+from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sets import SequenceSet

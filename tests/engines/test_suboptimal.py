@@ -14,7 +14,6 @@ from checks import assert_same, costs_of, found_alignment
 from overlapping import GENOME, changed
 
 import pairalign
-from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cpu import suboptimal
 from pairalign.engines.cpu.cpu_engine import instruction_sets
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
@@ -23,6 +22,7 @@ from pairalign.errors import DeviceError
 from pairalign.jobs.overlaps.stages import OverlapThresholds
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
+from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.sets import SequenceSet
 
 SCORINGS = {

@@ -14,7 +14,6 @@ from samples import random_alignments, random_set, sample
 from strategies import MODES
 from written_files import DECIMALS, TEXT, TSV_COLUMNS, shown, write, written
 
-from pairalign.alignments.alignments import Alignments
 from pairalign.formats import (
     FORMATS,
     FormatError,
@@ -22,6 +21,7 @@ from pairalign.formats import (
     open_writer,
 )
 from pairalign.pairs.want import Detail
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 

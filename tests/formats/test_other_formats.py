@@ -25,8 +25,8 @@ from pairalign.formats import open_writer
 from pairalign.formats.distances import read_distances, write_distances
 from pairalign.formats.writer import Shown
 from pairalign.pairs.want import Detail
+from pairalign.results.distances_result import DistanceMatrix
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.distance_matrix import DistanceMatrix
 
 pandas = pytest.importorskip("pandas")
 polars = pytest.importorskip("polars")

@@ -12,7 +12,7 @@ from samples import needle_sample, random_set, sample
 from strategies import MODES
 from written_files import DECIMALS, shown, written
 
-from pairalign.alignments.alignments import Alignments
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from relatives import relatives
 
-from pairalign.alignments.view import Alignment
 from pairalign.formats.uc_paths import write_uc_paths
 from pairalign.jobs.run.align_all import align
+from pairalign.results.alignment_result import Alignment
 
 OPERATIONS = {"=": "M", "X": "M", "I": "D", "D": "I"}
 

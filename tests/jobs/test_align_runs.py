@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checks import SCORE_FIELDS, STATS_FIELDS, assert_equal
+from checks import SCORE_FIELDS, STATS_FIELDS, assert_equal, concatenate
 from commands import TIMEOUT_SECONDS
 
 import pairalign
-from pairalign.alignments.alignments import Alignments, concatenate
+from pairalign.alignments.alignments import Alignments
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.errors import AlphabetError, DeviceError, ScoringError

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checks import concatenate
 from conftest import examples
 from cuda_engines import open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from shard_costs import cost, shard_of
 
-from pairalign.alignments.alignments import concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.engines.cuda.cuda_engine import CudaEngine
 from pairalign.jobs.run.align import AlignmentJob

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checks import OpenEngine, assert_same, run, windows_of
+from checks import OpenEngine, assert_same, concatenate, run, windows_of
 from commands import fasta
 from conftest import examples, open_cpu
 from cuda_engines import open_on_host
@@ -20,7 +20,6 @@ from strand_problems import other_strand, problems, run_minus
 from strategies import Problem
 
 import pairalign
-from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.cli.main import main
 from pairalign.engines import Engine
@@ -28,6 +27,7 @@ from pairalign.errors import AlphabetError, ScoringError
 from pairalign.formats import FORMATS
 from pairalign.jobs.stages.strand_engine import StrandEngine
 from pairalign.pairs.want import Detail, Want
+from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.complement import reverse_complement_set
 
 CPU: dict[str, Any] = {"device": "cpu", "threads": 1}

@@ -16,6 +16,7 @@ from pairalign.jobs.run.circular import align_circular
 from pairalign.jobs.run.rotations import RotationSearch
 from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources
+from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.sets import SequenceSet
 
 COMPLEMENT = str.maketrans("ACGTN", "TGCAN")
@@ -62,13 +63,14 @@ def test_no_rotation_scores_more(seed: int) -> None:
     pair = np.array([0], np.int32), np.array([1], np.int32)
     (found,) = align_circular(problem, *pair, both_strands=False)
     best = best_rotation(whole, other)[0]
-    score = found.found[0].score
+    score = int(found.found.score[0])
     assert score >= best
-    query, target = found.found[0].query.residues, found.found[0].target.residues
+    pair = Alignments.of(found.found)[0]
+    query, target = pair.query.residues, pair.target.residues
     assert query in 2 * whole
     assert target in 2 * other
     again = pairalign.align({"q": query}, {"t": target})[0]
-    assert (again.score, again.cigar) == (score, found.found[0].cigar)
+    assert (again.score, again.cigar) == (score, pair.cigar)
     assert score <= max(best_rotation(rotated(whole, cut), other)[0] for cut in range(len(whole)))
 
 

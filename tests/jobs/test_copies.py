@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checks import assert_equal
+from checks import assert_equal, concatenate
 from overlapping import GENOME
 from strand_problems import other_strand
 
 import pairalign
 from pairalign import SequenceSet, make_scoring
-from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import CpuEngine
@@ -29,6 +28,7 @@ from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.requests.resources import Resources
+from pairalign.results.alignments_result import Alignments
 
 MODES = ("global", "semiglobal", "local")
 EVERY = {"detail": "cigar", "threads": 2, "device": "cpu"}

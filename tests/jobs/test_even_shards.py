@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checks import concatenate
 
-from pairalign.alignments.alignments import concatenate
 from pairalign.alignments.thresholds import make_pair_thresholds
 from pairalign.cli.main import main
 from pairalign.jobs.run.align import AlignmentJob

@@ -13,7 +13,7 @@ import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import AlphabetError, CapacityError, DistanceError, SplitError, UsageError
 from pairalign.formats.distances import read_distances
-from pairalign.trees.group_distances import GroupDistances
+from pairalign.results.distances_result import GroupDistances
 
 LETTERS = list("ARNDCQEGHILKMFPSTWYV")
 

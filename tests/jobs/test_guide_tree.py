@@ -18,9 +18,10 @@ from pairalign.base.choices import TREE_METHODS
 from pairalign.cli.main import main
 from pairalign.errors import DistanceError, FormatError
 from pairalign.formats.distances import write_distances
-from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
+from pairalign.results.distances_result import DistanceMatrix
+from pairalign.results.tree_result import GuideTree
+from pairalign.trees.distance_matrix import number_of_pairs
 from pairalign.trees.newick import format_length
-from pairalign.trees.tree import GuideTree
 
 GLOBINS = Path(__file__).parents[1] / "data" / "globins.fasta"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checks import assert_same
+from checks import assert_same, concatenate
 from commands import rows_of
 from conftest import examples
 from family_sets import small_families as proteins
@@ -20,7 +20,6 @@ from opencl_engines import opencl_device
 from strategies import Problem, small_problems
 
 import pairalign
-from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.exchange import exchange
 from pairalign.alignments.identities import count_identity
 from pairalign.alignments.problem import Problem as PlannedProblem
@@ -34,6 +33,7 @@ from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.resources import Resources
+from pairalign.results.alignments_result import Alignments
 
 COSTS = {"gap_open": 12, "gap_extend": 1}
 Key = tuple[Any, ...]

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checks import assert_same
+from checks import assert_same, concatenate
 from family_sets import small_families as proteins
 
 import pairalign
-from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.declaration import make
 from pairalign.cli.main import main
@@ -32,6 +31,7 @@ from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.jobs.run.shards import PAIR_CELLS, cut_queries, weigh_residues
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.resources import Resources
+from pairalign.results.alignments_result import Alignments
 from pairalign.sequences import block_set
 from pairalign.sequences.block_set import PickedSet
 from pairalign.sequences.sets import SequenceSet

@@ -21,7 +21,6 @@ from overlapping import GENOME, changed
 from strategies import Problem, small_problems
 
 import pairalign
-from pairalign.alignments.alignments import Alignments
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.cli.main import main
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
@@ -29,6 +28,7 @@ from pairalign.formats import FORMATS, NETWORK_FORMATS
 from pairalign.jobs.stages.hsps_engine import HspsEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
+from pairalign.results.alignments_result import Alignments
 
 
 def local(problem: Problem) -> Problem:

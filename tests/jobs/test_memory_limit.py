@@ -129,7 +129,7 @@ def test_too_little_in_python() -> None:
 
 def test_what_is_left_for_aligning(monkeypatch: pytest.MonkeyPatch) -> None:
     assert bytes_beside_distances(COUNT, 512 * MIB) == 512 * MIB - TRIANGLE
-    monkeypatch.setattr("pairalign.jobs.run.memory.free_bytes", lambda: 1024 * MIB)
+    monkeypatch.setattr("pairalign.base.free_memory.free_bytes", lambda: 1024 * MIB)
     assert bytes_beside_distances(COUNT, None) == (1024 * MIB - TRIANGLE) // 2
     monkeypatch.setattr("pairalign.jobs.run.memory.free_bytes", lambda: TRIANGLE - 1)
     with pytest.raises(CapacityError, match="are free"):

@@ -13,7 +13,7 @@ import pytest
 import pairalign
 from pairalign.cli.main import main
 from pairalign.errors import CapacityError, DeviceError, DistanceError, ScoringError
-from pairalign.trees.sparse_distances import SparseDistances
+from pairalign.results.distances_result import SparseDistances
 
 BLOSUM62 = pairalign.make_scoring("protein", gap_open=11, gap_extend=11)
 """As scirpy scores: a gap costs 11 a residue."""

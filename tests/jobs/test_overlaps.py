@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from checks import assert_same
+from checks import assert_same, concatenate
 from overlapping import GENOME, changed, described, find
 from strand_problems import other_strand
 
 import pairalign
-from pairalign.alignments.alignments import concatenate
 from pairalign.engines import Engine
 from pairalign.errors import AlphabetError, DeviceError, FastaError
 from pairalign.jobs.overlaps.overlap import align_overlaps
@@ -200,7 +199,7 @@ def test_windows_and_strands_keep_their_order(window: int) -> None:
     scoring = PRESETS["short"].scoring("semiglobal")
     asked = OverlapProcedure(OverlapThresholds(min_raw_score=5, min_overlap=5, all_strands=True))
     run = align_overlaps(reads, scoring, asked, resources=Resources(device="cpu"), window=window)
-    found = pairalign.alignments.alignments.concatenate(list(run))
+    found = concatenate(list(run))
     position = np.argsort(reads.order)
     rows = np.minimum(position[found.query], position[found.target])
     columns = np.maximum(position[found.query], position[found.target])

@@ -14,7 +14,7 @@ from pairalign.cli.main import main
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.errors import DistanceError, PartsError, UsageError
 from pairalign.jobs.distances.measures import MEASURES
-from pairalign.trees.rectangular_distances import RectangularDistances
+from pairalign.results.distances_result import RectangularDistances
 
 GLOBINS = Path(__file__).parents[1] / "data" / "globins.fasta"
 FORMATS = ("tsv", "column", "npy", "npz", "parquet")

@@ -14,7 +14,6 @@ from commands import BASES, PROTEINS, fasta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pairalign.alignments.alignments import Alignments
 from pairalign.errors import PairListError
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.align_all import align
@@ -22,6 +21,7 @@ from pairalign.jobs.run.listed_pairs import ListedPairs
 from pairalign.pairs.lists import PairList, as_pair_list, read_pair_list, sort_pairs
 from pairalign.pairs.want import Detail
 from pairalign.reads.candidates import read_candidates
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 

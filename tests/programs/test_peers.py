@@ -12,8 +12,8 @@ from checks import OpenEngine, windows_of
 from opencl_engines import open_opencl
 from strategies import MODES, make_set, random_sequences
 
-from pairalign.alignments.alignments import Alignments
 from pairalign.pairs.want import Detail, Want
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN
 from pairalign.sequences.set_reading import read_fasta

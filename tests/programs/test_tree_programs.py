@@ -20,8 +20,9 @@ from Bio import Phylo
 
 import pairalign
 from pairalign.cli.main import main
+from pairalign.results.distances_result import DistanceMatrix
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.distance_matrix import DistanceMatrix, pair_at
+from pairalign.trees.distance_matrix import pair_at
 
 FAMILIES = {
     "globins": Path(__file__).parents[1] / "data" / "globins.fasta",

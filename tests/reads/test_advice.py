@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import pairalign
-from pairalign.alignments.alignments import STATS_FIELDS, Alignments
+from pairalign.alignments.alignments import STATS_FIELDS
 from pairalign.cli.main import main
 from pairalign.reads.advice import AssemblyAdvice
+from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.sets import SequenceSet
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from checks import concatenate
 from conftest import examples, open_cpu
 from cuda_engines import open_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pairalign.alignments.alignments import concatenate
 from pairalign.engines.cpu.strand_filter import StrandFilter
 from pairalign.engines.cpu.suboptimal import SuboptimalAligner
 from pairalign.engines.cuda.packed.packed_family import Packed

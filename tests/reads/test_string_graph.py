@@ -14,11 +14,12 @@ from overlapping import GENOME, changed, find
 from strand_problems import other_strand
 
 import pairalign
-from pairalign.alignments.alignments import STATS_FIELDS, Alignments
+from pairalign.alignments.alignments import STATS_FIELDS
 from pairalign.cli.main import main
 from pairalign.reads import string_graph
 from pairalign.reads.overlap_kinds import CONTAINED, CONTAINS, DOVETAIL, classify
 from pairalign.reads.string_graph import WEAK, find_kept, find_transitive, find_weak
+from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.sets import SequenceSet
 
 TOLERANCE = 5

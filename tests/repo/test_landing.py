@@ -10,8 +10,8 @@ import pytest
 from commands import run
 
 import pairalign
-from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cpu.cpu_engine import instruction_sets
+from pairalign.results.alignments_result import Alignments
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "cytochrome_p450.fasta"
 FAMILY = {one.name: one.residues for one in list(pairalign.read_fasta(EXAMPLE))[:12]}

@@ -10,10 +10,10 @@ import reference
 from strategies import Problem
 
 from pairalign.alignments import alignments
-from pairalign.alignments.alignments import Alignments
 from pairalign.engines import Engine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import Scoring
 
 OpenEngine = Callable[..., Engine]
@@ -56,7 +56,12 @@ def run(
         parts = [engine.align(w, want) for w in windows_of(lengths[0], lengths[1], window)]
     finally:
         engine.close()
-    return alignments.concatenate(parts)
+    return concatenate(parts)
+
+
+def concatenate(parts: Sequence[alignments.Alignments]) -> Alignments:
+    """Join what engines and jobs return, as results that show pairs."""
+    return Alignments.of(alignments.concatenate(parts))
 
 
 def columns_of(found: Alignments, detail: Detail = Detail.CIGAR) -> dict[str, np.ndarray]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from pairalign.alignments.alignments import Alignment
+from pairalign.results.alignment_result import Alignment
 
 
 def identity_in_words(pair: Alignment, identity_of: str) -> Fraction:

@@ -6,12 +6,13 @@ import itertools
 
 import numpy as np
 
-from pairalign.alignments.alignments import Alignments
 from pairalign.pairs.want import Detail
+from pairalign.results.alignments_result import Alignments
+from pairalign.results.distances_result import DistanceMatrix
 from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
 from pairalign.scoring.scoring import Scoring, make_scoring
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
+from pairalign.trees.distance_matrix import number_of_pairs
 
 LETTERS = {"protein": "ARNDCQEGHILKMFPSTWYVBZXUarndcq", "dna": "ACGTacgtN"}
 

@@ -20,10 +20,10 @@ from strategies import (
     with_residues,
 )
 
-from pairalign.alignments.alignments import Alignments
 from pairalign.engines.cpu.cpu_engine import CpuEngine
 from pairalign.engines.cpu.pruning import Pruned, Pruning
 from pairalign.pairs.want import Detail, Want
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.alphabets import DNA, PROTEIN
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from checks import OpenEngine, windows_of
+from checks import OpenEngine, concatenate, windows_of
 from strategies import SEEDS, Problem, random_problem
 
-from pairalign.alignments.alignments import Alignments, concatenate
 from pairalign.pairs.want import Want
+from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.alphabets import DNA
 
 IUPAC_COMPLEMENT = dict(zip("ACGTRYSWKMBDHVN", "TGCAYRSWMKVHDBN", strict=True))

@@ -12,8 +12,9 @@ from samples import random_distances
 
 from pairalign.errors import DistanceError, FormatError
 from pairalign.formats.distances import read_distances, write_distances
+from pairalign.results.distances_result import DistanceMatrix
 from pairalign.trees import distance_matrix
-from pairalign.trees.distance_matrix import DistanceMatrix, pair_at
+from pairalign.trees.distance_matrix import pair_at
 
 
 def test_rows_pairs_and_square_agree() -> None:

@@ -14,9 +14,10 @@ import pairalign
 from pairalign.base.choices import TREE_METHODS
 from pairalign.cli.main import main
 from pairalign.jobs.distances.guide_tree import build_tree
-from pairalign.trees.distance_matrix import DistanceMatrix, number_of_pairs
+from pairalign.results.distances_result import DistanceMatrix
+from pairalign.results.tree_result import GuideTree
+from pairalign.trees.distance_matrix import number_of_pairs
 from pairalign.trees.linkage import average_clusters, cluster
-from pairalign.trees.tree import GuideTree
 
 JOINING = ("upgma", "mixed")
 WHOLE = "MKVLAAGGWTREWWPHCMKVLDDEFGHKLM"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,9 +9,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.base.above import above
 from pairalign.base.arrays import Int32s
-from pairalign.base.notebooks import html_table
 from pairalign.sequences.sets import SequenceSet
 
 FOLD = "fold"
@@ -126,23 +123,3 @@ class InteractionSplit:
     def name_of(self, fold: int) -> str:
         """Return the name of a fold; empty for -1."""
         return self.fold_names[fold] if fold >= 0 else ""
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the interactions that are kept with their folds, as ``pairalign split`` does.
-
-        Parameters
-        ----------
-        path : str or path
-            CSV. The file appears when it is complete; ``.gz`` compresses.
-
-        Raises
-        ------
-        FormatError, OutputError
-            The name has another ending, or the disk is full.
-        """
-        above("formats.result_files:write_interaction_folds")(self, path)
-
-    def _repr_html_(self) -> str:
-        """Show the folds as a table, for notebooks."""
-        rows = [*zip(self.fold_names, self.sizes.tolist(), strict=True)]
-        return html_table(self, [FOLD, "interactions"], [*rows, ("removed", len(self.removed))])

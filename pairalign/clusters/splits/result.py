@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.thresholds import PairThresholds
-from pairalign.base.above import above
 from pairalign.base.arrays import Int32s
-from pairalign.base.frames import make_frame
-from pairalign.base.notebooks import html_table
 from pairalign.sequences.sets import SequenceSet
-
-if TYPE_CHECKING:
-    import pandas
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -81,54 +73,6 @@ class Split:
             f"<Split: {len(self)} folds of {len(self.sequences)} sequences, "
             f"{len(self.removed)} removed>"
         )
-
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the fold of each sequence as CSV, as ``pairalign split`` does.
-
-        Parameters
-        ----------
-        path : str or path
-            The file appears when it is complete; ``.gz`` compresses.
-
-        Raises
-        ------
-        FormatError, OutputError
-            The name has another ending, or the disk is full.
-        """
-        above("formats.result_files:write_folds")(self, path)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """Convert to a ``pandas.DataFrame``, a row a sequence, in the order of the input.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The columns of the file that `write` makes. Sequences that were removed are there
-            as well: their fold is missing.
-
-        Raises
-        ------
-        MissingPackageError
-            pandas is not installed.
-        """
-        names = self.sequences.names
-        folds = [self.fold_names[fold] if fold >= 0 else None for fold in self.folds.tolist()]
-        nearest = [names[near] if near >= 0 else None for near in self.nearest.tolist()]
-        return make_frame(
-            {
-                "name": list(names),
-                "label": list(self.labels) if self.labels else [None] * len(names),
-                "fold": folds,
-                "cluster": self.clusters,
-                "nearest": nearest,
-                f"nearest_{self.thresholds.identity_column}": self.nearest_identity,
-            }
-        )
-
-    def _repr_html_(self) -> str:
-        """Show the folds as a table, for notebooks."""
-        rows = [*zip(self.fold_names, self.sizes.tolist(), strict=True)]
-        return html_table(self, ["fold", "sequences"], [*rows, ("removed", len(self.removed))])
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:

@@ -92,7 +92,7 @@ class PosteriorGraph:
         Parameters
         ----------
         children : ndarray of int64, shape (n-1, 2)
-            As a `pairalign.trees.topology.Topology` has them.
+            As a `pairalign.trees.tree.GuideTree` has them.
         weights : ndarray of int32, shape (n,)
         refinements : int
             How often the alignment is cut in two and joined anew.

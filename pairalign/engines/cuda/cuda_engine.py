@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -44,25 +43,38 @@ log = logging.getLogger("pairalign")
 Result = TypeVar("Result")
 
 
-def _when_used(module: str, family: str) -> Callable[..., KernelFamily]:
-    """Return what makes a family of ``pairalign.engines.cuda``, whose module is loaded then."""
+def _pair_per_thread(**options: Any) -> KernelFamily:
+    from pairalign.engines.cuda.pair_per_thread import PairPerThread
 
-    def make(**options: Any) -> KernelFamily:
-        loaded = getattr(import_module(f"pairalign.engines.cuda.{module}"), family)
-        made: KernelFamily = loaded(**options)
-        return made
+    return PairPerThread(**options)
 
-    return make
+
+def _pair_per_warp(**options: Any) -> KernelFamily:
+    from pairalign.engines.cuda.papers.pair_per_warp import PairPerWarp
+
+    return PairPerWarp(**options)
+
+
+def _striped(**options: Any) -> KernelFamily:
+    from pairalign.engines.cuda.papers.striped import Striped
+
+    return Striped(**options)
+
+
+def _bitwise(**options: Any) -> KernelFamily:
+    from pairalign.engines.cuda.bitwise import Bitwise
+
+    return Bitwise(**options)
 
 
 FAMILIES: dict[str, Callable[[], KernelFamily]] = {
     Packed.name: Packed,
-    "pair-per-thread": _when_used("pair_per_thread", "PairPerThread"),
+    "pair-per-thread": _pair_per_thread,
     BlockDiagonals.name: BlockDiagonals,
     PrunedPairs.name: PrunedPairs,
-    "pair-per-warp": _when_used("papers.pair_per_warp", "PairPerWarp"),
-    "striped": _when_used("papers.striped", "Striped"),
-    "bitwise": _when_used("bitwise", "Bitwise"),
+    "pair-per-warp": _pair_per_warp,
+    "striped": _striped,
+    "bitwise": _bitwise,
 }
 """Kernel families by name, the preferred first; some are loaded when they are used."""
 

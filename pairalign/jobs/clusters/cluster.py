@@ -35,7 +35,6 @@ from pairalign.base.choices import CLUSTER_ORDERS
 from pairalign.base.error_types import ScoringError
 from pairalign.base.function_options import takes
 from pairalign.clusters.best_edges import BestEdges
-from pairalign.clusters.clusters import Clusters
 from pairalign.jobs.clusters.cluster_work import ClusterWork
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import AnyScoring, Sequences
@@ -45,6 +44,8 @@ from pairalign.jobs.run.run_request import evalue_filter_of
 from pairalign.requests.cluster_request import EDGES_IN_PYTHON, ClusterArguments, ClusterRequest
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
+from pairalign.results import alignments_result
+from pairalign.results.clusters_result import Clusters
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.abundances import read_abundances
 from pairalign.sequences.sets import SequenceSet
@@ -148,7 +149,7 @@ class ClusterJob:
             edges=None if edges is None else self._chosen(_of_input(edges, sequences, order)),
         )
 
-    def _chosen(self, edges: Alignments) -> Alignments:
+    def _chosen(self, edges: alignments_result.Alignments) -> alignments_result.Alignments:
         """Return the edges that are kept: all, or the best of each sequence."""
         if self.request.ranking is None:
             return edges
@@ -156,7 +157,7 @@ class ClusterJob:
         best.add(edges)
         chosen = best.kept()
         assert chosen is not None
-        return chosen
+        return alignments_result.Alignments.of(chosen)
 
 
 @takes(ClusterArguments, ClusterRequest, ProblemOptions, Resources, but=("extend", "ties"))
@@ -257,12 +258,15 @@ def _ranks_by_size(abundances: Int64s | None, order: Int32s) -> Int32s | None:
     return ranks
 
 
-def _of_input(found: Alignments, sequences: SequenceSet, order: Int32s) -> Alignments:
-    """Return alignments of the sequences in canonical order as ones of those as read."""
-    return replace(
+def _of_input(
+    found: Alignments, sequences: SequenceSet, order: Int32s
+) -> alignments_result.Alignments:
+    """Return alignments of the sequences in canonical order as results of those as read."""
+    of_input = replace(
         found,
         queries=sequences,
         targets=sequences,
         query=order[found.query],
         target=order[found.target],
     )
+    return alignments_result.Alignments.of(of_input)

@@ -13,12 +13,8 @@ from pairalign.jobs.run.circular import align_circular
 from pairalign.jobs.run.progress import show_progress
 from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources
-from pairalign.trees.distance_matrix import (
-    DistanceMatrix,
-    check_names,
-    check_words,
-    number_of_pairs,
-)
+from pairalign.results.distances_result import DistanceMatrix
+from pairalign.trees.distance_matrix import check_names, check_words, number_of_pairs
 
 
 def measure_circular(

@@ -52,12 +52,15 @@ from pairalign.requests.distance_request import DistanceArguments, DistanceReque
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.requests.similar import ScoredArguments
+from pairalign.results.distances_result import (
+    DistanceMatrix,
+    GroupDistances,
+    RectangularDistances,
+    SparseDistances,
+)
 from pairalign.sequences.receptors import ReceptorSet
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.distance_matrix import DistanceMatrix
-from pairalign.trees.group_distances import GroupDistances
-from pairalign.trees.rectangular_distances import AnyDistances, RectangularDistances
-from pairalign.trees.sparse_distances import SparseDistances
+from pairalign.trees import distance_matrix
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -108,7 +111,9 @@ def plan_distances(
     return plan_alignment(request.align_request, problem, run).job
 
 
-def check_known(known: DistanceMatrix, measure: Measure, sequences: SequenceSet) -> None:
+def check_known(
+    known: distance_matrix.DistanceMatrix, measure: Measure, sequences: SequenceSet
+) -> None:
     """Refuse distances that are not those of the first sequences of a set.
 
     Raises
@@ -313,7 +318,7 @@ def distance(
     if sparse not in (None, asked.has_limit):
         raise UsageError("sparse=True goes with one limit, such as max_drop, and they with it")
     resources = call.resources
-    found: AnyDistances
+    found: DistanceMatrix | RectangularDistances
     if group_by is not None:
         found = _measure_grouped(asked, call.problem_request, resources)
         return found.similarities() if asked.similarity else found
@@ -359,8 +364,8 @@ def _measure_grouped(
 
 
 def measure_run(
-    run: AlignmentJob, measure: Measure, known: DistanceMatrix | None = None
-) -> AnyDistances:
+    run: AlignmentJob, measure: Measure, known: distance_matrix.DistanceMatrix | None = None
+) -> DistanceMatrix | RectangularDistances:
     """Carry out a run over all pairs and keep nothing but the distances.
 
     Parameters
@@ -423,7 +428,9 @@ def _fill(run: AlignmentJob, measure: Measure) -> npt.NDArray[np.float32]:
     return distances
 
 
-def _place_known(known: DistanceMatrix, count: int, condensed: npt.NDArray[np.float32]) -> None:
+def _place_known(
+    known: distance_matrix.DistanceMatrix, count: int, condensed: npt.NDArray[np.float32]
+) -> None:
     """Put distances of the first sequences into the triangle of all."""
     first = len(known)
     start = taken = 0

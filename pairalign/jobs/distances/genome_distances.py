@@ -36,9 +36,9 @@ from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
+from pairalign.results.distances_result import GroupDistances
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.row_order import rank_rows
-from pairalign.trees.group_distances import GroupDistances
 
 _MATCH, _INSERTION, _DELETION = 7, 1, 2
 

@@ -33,10 +33,11 @@ from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.requests.tree_request import TreeArguments, TreeRequest
+from pairalign.results.tree_result import GuideTree
 from pairalign.sequences.sets import SequenceSet
+from pairalign.trees import tree as tree_data
 from pairalign.trees.distance_matrix import DistanceMatrix, first_place
 from pairalign.trees.rectangular_distances import RectangularDistances
-from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_joining import Doubles, Firsts, equal_rows, join_closest, ordered_tree
 
 if TYPE_CHECKING:
@@ -152,7 +153,8 @@ def build_tree(
     nodes = np.concatenate((order.astype(np.int64), np.arange(count, 2 * count - 1)))
     linkage = tree.linkage.copy()
     linkage[:, :2] = np.sort(nodes[linkage[:, :2].astype(np.int64)], axis=1)
-    return ordered_tree(list(matrix.names), nodes[tree.children], tree.lengths, linkage, method)
+    children = nodes[tree.children]
+    return GuideTree.of(ordered_tree(list(matrix.names), children, tree.lengths, linkage, method))
 
 
 def _reordered(matrix: DistanceMatrix, order: npt.NDArray[np.int32]) -> DistanceMatrix:
@@ -200,7 +202,7 @@ def check_method(method: str) -> None:
             ) from error
 
 
-def _neighbour_joining(matrix: DistanceMatrix, first: Firsts) -> GuideTree:
+def _neighbour_joining(matrix: DistanceMatrix, first: Firsts) -> tree_data.GuideTree:
     count = len(matrix)
     parts = _join_neighbours(matrix, np.flatnonzero(first == np.arange(count)).tolist())
     _hang_copies(parts, first)

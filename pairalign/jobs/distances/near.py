@@ -14,7 +14,7 @@ from pairalign.jobs.distances.measures import check_sets
 from pairalign.jobs.run.progress import show_progress
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
-from pairalign.trees.sparse_distances import SparseDistances
+from pairalign.results.distances_result import SparseDistances
 
 _DEVICES = ("auto", "cpu")
 _KERNELS = (None, "auto")

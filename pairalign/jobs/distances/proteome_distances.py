@@ -28,6 +28,7 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import GENOME_MEASURES
 from pairalign.base.error_types import AlphabetError, CapacityError
+from pairalign.base.free_memory import default_bytes
 from pairalign.clusters.splits.groups import Groups
 from pairalign.jobs.distances.genome_distances import (
     Aligned,
@@ -41,17 +42,16 @@ from pairalign.jobs.distances.measures import (
     find_measure,
     own_scores_of,
 )
-from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
+from pairalign.results.distances_result import GroupDistances
 from pairalign.sequences.alphabets import PROTEIN
 from pairalign.sequences.row_order import rank_rows
 from pairalign.trees.distance_matrix import first_place, number_of_pairs
-from pairalign.trees.group_distances import GroupDistances
 
 _LAST = 0x7FFFFFFF
 """A hit as one number: its score, then `_LAST` less its target's rank; the largest is the best."""

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.error_types import AlignmentFileError
 from pairalign.engines.posterior_engines import check_device
 from pairalign.jobs.msa.confidence import Confidence
@@ -16,6 +15,7 @@ from pairalign.jobs.msa.joining import join_new
 from pairalign.jobs.msa.one_family import AnyAlignment, Computed, columns_in, score_alignment
 from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
+from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
 

@@ -11,7 +11,6 @@ from itertools import islice
 from typing import Any
 
 from pairalign.alignments.homologs import Homologs
-from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.choices import HOMOLOGS_PER_FAMILY
 from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import CapacityError, FastaError, NoSequencesError
@@ -29,6 +28,7 @@ from pairalign.jobs.run.inputs import (
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions, RowsOptions
 from pairalign.requests.resources import Resources
+from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.sets import SequenceSet
 
 log = logging.getLogger("pairalign")

@@ -380,7 +380,7 @@ def pairs_along(
     Parameters
     ----------
     children : ndarray of int64, shape (n-1, 2)
-        As a `pairalign.trees.topology.Topology` has them; below each there are sequences of both
+        As a `pairalign.trees.tree.GuideTree` has them; below each there are sequences of both
         halves.
 
     Returns

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.error_types import AlignmentFileError, AlphabetError
 from pairalign.base.spelling import spelled
 from pairalign.engines.posterior_engines import check_device
@@ -49,6 +48,7 @@ from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.one_family import AnyAlignment, Computed, columns_in, score_alignment
 from pairalign.requests.resources import Resources
+from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet

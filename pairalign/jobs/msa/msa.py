@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pairalign.alignments.homologs import Homologs
-from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.base.error_types import FormatError
 from pairalign.base.function_options import takes
 from pairalign.formats.step_results import KeptResults
@@ -21,6 +20,7 @@ from pairalign.jobs.run.inputs import Sequences, given_sequences, read_one_set, 
 from pairalign.jobs.run.progress import Progress
 from pairalign.requests.msa_request import MsaArguments, MsaOptions
 from pairalign.requests.resources import Resources
+from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_reading import read_newick

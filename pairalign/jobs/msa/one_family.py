@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.homologs import Homologs
-from pairalign.alignments.multiple import MultipleAlignment, Unlike
+from pairalign.alignments.multiple import Unlike
 from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors
 from pairalign.base.error_types import AlignmentFileError, CapacityError
 from pairalign.base.spelling import spelled
@@ -48,6 +48,8 @@ from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress
 from pairalign.requests.resources import Resources
+from pairalign.results import tree_result
+from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
 from pairalign.trees.tree_pruning import first_leaves
@@ -111,9 +113,9 @@ def align_family(
     else:
         own = confidence_by([made.posteriors], members.aligned, made.columns)
         known = own.of(members.residues)
-    tree = tree or members.tree(made.tree)
+    joined = tree_result.GuideTree.of(tree or members.tree(made.tree))
     unlike = members.unlike(made.unlike)
-    return MultipleAlignment(sequences, columns, made.width, *known, tree, unlike, homologs)
+    return MultipleAlignment(sequences, columns, made.width, *known, joined, unlike, homologs)
 
 
 def _align_members(

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pairalign.alignments.multiple import MultipleAlignment
 from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int64s
 from pairalign.base.choices import STRANDS
@@ -31,6 +30,7 @@ from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.resources import Resources
+from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.complement import (
     complement_of,

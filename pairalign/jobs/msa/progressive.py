@@ -10,7 +10,6 @@ import numpy.typing as npt
 from pairalign.base.choices import POSTERIOR_THRESHOLD
 from pairalign.engines.cpu.cpu_msa import MOST_WEIGHT, PosteriorGraph
 from pairalign.sequences.sets import SequenceSet
-from pairalign.trees.topology import Topology
 from pairalign.trees.tree import GuideTree
 
 ENTRY_BYTES = 10 + 2 * (8 + 8)
@@ -63,12 +62,12 @@ def _shorter(sequences: SequenceSet) -> int:
     return int((lengths * np.arange(len(lengths))[::-1]).sum())
 
 
-def tree_weights(tree: Topology) -> npt.NDArray[np.int32]:
+def tree_weights(tree: GuideTree) -> npt.NDArray[np.int32]:
     """Return how much each sequence counts: each branch's length shared by those below it.
 
     Parameters
     ----------
-    tree : Topology
+    tree : GuideTree
 
     Returns
     -------

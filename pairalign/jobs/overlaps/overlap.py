@@ -45,6 +45,7 @@ from pairalign.reads.presets import Preset
 from pairalign.requests.overlap_request import OverlapArguments, OverlapRequest
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import InputOptions
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
 from pairalign.sequences.sets import SequenceSet
@@ -148,7 +149,8 @@ def overlap(
     nothing = no_alignments(first, None, job.alignment.scoring, Detail.CIGAR)
     parts = list(job.alignment) or [replace(nothing, strand=np.empty(0, np.int8))]
     found = concatenate(parts)
-    return Overlaps(found, classify(found, job.preset.max_overhang), job.preset, job.stages)
+    kinds = classify(found, job.preset.max_overhang)
+    return Overlaps(Alignments.of(found), kinds, job.preset, job.stages)
 
 
 def plan_overlap_job(

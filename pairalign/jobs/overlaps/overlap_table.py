@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.alignments import Alignment, Alignments
-from pairalign.alignments.tables import Tabular
 from pairalign.base.choices import MUTUAL, OVERLAP_KINDS
 from pairalign.base.error_types import FormatError
 from pairalign.base.notebooks import html_table
@@ -20,6 +18,9 @@ from pairalign.jobs.overlaps.trimming import Trimmed, trim_reads
 from pairalign.jobs.run.stage_counts import Stages
 from pairalign.reads.presets import Preset
 from pairalign.reads.string_graph import Reduction
+from pairalign.results.alignment_result import Alignment
+from pairalign.results.alignments_result import Alignments
+from pairalign.results.tabular import Tabular
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Overlaps(Tabular):
         found, kinds, kept = Reduction(weak, mutual, contained, transitive).apply(
             self.alignments, self.preset.max_overhang, tolerance
         )
-        return replace(self, alignments=found, kind_codes=kinds, kept=kept)
+        return replace(self, alignments=Alignments.of(found), kind_codes=kinds, kept=kept)
 
     def report_reads(self) -> ReadReport:
         """Report on each read: depth, sudden ends, kind; see `read_report`."""

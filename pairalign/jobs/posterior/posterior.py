@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.posteriors import SparsePosteriors, join_posteriors, posteriors_of
+from pairalign.alignments import posteriors
+from pairalign.alignments.posteriors import join_posteriors, posteriors_of
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
 from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import CapacityError, FastaError, ScoringError
+from pairalign.base.free_memory import default_bytes
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_posterior import thread_bytes
@@ -35,9 +37,9 @@ from pairalign.engines.posterior_engines import (
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, read_one_set
-from pairalign.jobs.run.memory import default_bytes
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.requests.posterior_request import PosteriorArguments, PosteriorOptions
+from pairalign.results.posteriors_result import SparsePosteriors
 from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
@@ -144,7 +146,7 @@ class PosteriorJob:
             return int((lengths[self._chosen[0]] * lengths[self._chosen[1]]).sum())
         return int((lengths.sum() ** 2 - (lengths**2).sum()) // 2)
 
-    def __iter__(self) -> Iterator[SparsePosteriors]:
+    def __iter__(self) -> Iterator[posteriors.SparsePosteriors]:
         """Compute; yield pieces in the order of the pairs.
 
         Raises
@@ -166,7 +168,7 @@ class PosteriorJob:
             return all_pieces(lengths, self._piece_residues)
         return _cut(lengths, self._chosen, self._piece_residues)
 
-    def _before(self, pieces: Iterator[Pairs]) -> Iterator[SparsePosteriors]:
+    def _before(self, pieces: Iterator[Pairs]) -> Iterator[posteriors.SparsePosteriors]:
         """Yield what was kept, and take the same pieces from those that there are to compute."""
         if self._kept is None:
             return
@@ -176,7 +178,7 @@ class PosteriorJob:
                 raise self._kept.damaged("posteriors of other pairs")
             yield piece
 
-    def _computed(self, pieces: Iterator[Pairs]) -> Iterator[SparsePosteriors]:
+    def _computed(self, pieces: Iterator[Pairs]) -> Iterator[posteriors.SparsePosteriors]:
         """Compute pieces, if any are left, and keep them."""
         first = next(pieces, None)
         if first is None:
@@ -316,4 +318,5 @@ def posterior(
         progress=progress,
     )
     found = join_posteriors(list(job))
-    return replace(found, sequences=job.sequences, threshold=job.threshold)
+    found = replace(found, sequences=job.sequences, threshold=job.threshold)
+    return SparsePosteriors.of(found)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pairalign.alignments.alignments import Alignment, Alignments, concatenate
+from pairalign.alignments.alignments import concatenate
 from pairalign.alignments.problem import Problem
 from pairalign.base.choices import ORIENTS
 from pairalign.base.error_types import ScoringError
@@ -29,6 +29,8 @@ from pairalign.requests.align_request import (
 )
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions, StrandOptions
+from pairalign.results.alignment_result import Alignment
+from pairalign.results.alignments_result import Alignments
 from pairalign.sequences.python_sequences import record_name
 
 if TYPE_CHECKING:
@@ -115,7 +117,7 @@ def align(
     call = Call(align, options, sequences, targets, scoring=scoring, mode=mode, progress=progress)
     plan = _plan(call, detail, executor)
     found = concatenate(list(plan.job) if executor is None else align_on(executor, plan.job))
-    return replace(found, significance=plan.significance)
+    return Alignments.of(replace(found, significance=plan.significance))
 
 
 @takes(
@@ -213,7 +215,11 @@ def stream(
     """
     call = Call(stream, options, sequences, targets, scoring=scoring, mode=mode, progress=progress)
     plan = _plan(call, detail)
-    return (replace(found, significance=plan.significance) for found in plan.job if len(found) > 0)
+    return (
+        Alignments.of(replace(found, significance=plan.significance))
+        for found in plan.job
+        if len(found) > 0
+    )
 
 
 def _in_canonical_order(

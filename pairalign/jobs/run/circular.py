@@ -32,6 +32,7 @@ from pairalign.jobs.run.rotations import RotationSearch, align_list, free_target
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources
+from pairalign.results.alignment_result import Alignment
 from pairalign.scoring.cigars import DELETION, INSERTION
 from pairalign.scoring.scoring import Scoring
 from pairalign.sequences.complement import complement_of
@@ -221,7 +222,7 @@ def _align_again(
     Of DNA, both are on the strand on which the residues of that run come first.
     """
     pairs = []
-    for one in found:
+    for one in (Alignment(found, number) for number in range(len(found))):
         pair = one.query.residues.encode(), one.target.residues.encode()
         starts, length = _longest_run(one.runs)
         run = pair[0][starts[0] : starts[0] + length].upper()

@@ -222,7 +222,8 @@ class AccuracyProcedure(PlainProcedure):
         self, engines: Sequence[Engine], job: PlannedJob
     ) -> tuple[Sequence[Engine], Steps | None]:
         """Put one engine for posteriors in the place of all."""
-        from pairalign.jobs.stages.expected_accuracy import AccuracyEngine, PairPosteriors
+        from pairalign.engines.pair_posteriors import PairPosteriors
+        from pairalign.jobs.stages.expected_accuracy import AccuracyEngine
 
         posteriors = PairPosteriors(
             job.queries,

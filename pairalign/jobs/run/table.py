@@ -23,7 +23,7 @@ from pairalign.requests.resources import Resources
 from pairalign.requests.shared import names_in
 
 if TYPE_CHECKING:
-    from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
+    from pairalign.engines.pair_posteriors import ColumnConfidence
 
 _TAG, _FIELD = "pp", "confidence"
 """What shows how sure columns are."""
@@ -166,7 +166,7 @@ def confidence_of(
         return None
     if request.strand != STRANDS[0]:
         raise FormatError("how sure columns are is known of alignments on strand plus alone")
-    from pairalign.jobs.stages.expected_accuracy import ColumnConfidence
+    from pairalign.engines.pair_posteriors import ColumnConfidence
 
     return ColumnConfidence(device, job.threads, job.memory_bytes, job.cells)
 

@@ -25,11 +25,9 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import SplitError, UsageError
 from pairalign.base.function_options import takes
-from pairalign.clusters.splits.interaction_split import InteractionSplit
 from pairalign.clusters.splits.labels import as_priorities, as_values
 from pairalign.clusters.splits.network import Network, least_removed
 from pairalign.clusters.splits.packing import FoldLimits, Folds, find_too_large, pack
-from pairalign.clusters.splits.result import Split
 from pairalign.clusters.splits.separators import Sizes
 from pairalign.formats.interaction_tables import AnyInteractions, read_interactions
 from pairalign.jobs.run.function_call import Call
@@ -44,6 +42,7 @@ from pairalign.jobs.splits.split_interactions import (
 from pairalign.requests.resources import Resources
 from pairalign.requests.shared import ProblemOptions
 from pairalign.requests.split_request import SplitArguments, SplitRequest
+from pairalign.results.splits_result import InteractionSplit, Split
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

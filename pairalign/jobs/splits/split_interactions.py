@@ -23,7 +23,7 @@ from pairalign.base.function_options import refuse_unknown
 from pairalign.base.spelling import spelled
 from pairalign.clusters.splits.groups import NameFinder
 from pairalign.clusters.splits.interaction_folds import Interactions, Shares, place_clusters
-from pairalign.clusters.splits.interaction_split import InteractionSplit, Side
+from pairalign.clusters.splits.interaction_split import Side
 from pairalign.clusters.splits.network import Network
 from pairalign.clusters.splits.separators import Sizes, find_separator
 from pairalign.formats.group_files import read_named_groups
@@ -35,6 +35,7 @@ from pairalign.requests.audit_request import AuditRequest
 from pairalign.requests.interactions_request import SecondSetOptions, SideRequest
 from pairalign.requests.resources import Resources
 from pairalign.requests.split_request import SplitRequest
+from pairalign.results.splits_result import InteractionSplit
 from pairalign.sequences.sets import SequenceSet
 
 _NOWHERE = -1

@@ -1,6 +1,6 @@
-"""Alignments of the highest expected accuracy instead of the highest score, and how sure any are.
+"""Alignments of the highest expected accuracy instead of the highest score.
 
-Both are made of posteriors of pairs (`pairalign.jobs.posterior.posterior`), which know nothing of
+They are made of posteriors of pairs (`pairalign.engines.pair_posteriors`), which know nothing of
 the scoring: an alignment by posteriors is found first, then given the score that its columns have.
 
 References
@@ -11,148 +11,19 @@ sequence alignment. Genome Res 15:330-340, 2005.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
-
 import numpy as np
 import numpy.typing as npt
 
 from pairalign.alignments.alignments import Alignments, concatenate, no_alignments
-from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.engines import Engine
-from pairalign.engines.cpu.posterior_paths import align_by_posteriors, mark_columns
-from pairalign.engines.posterior_computer import PosteriorComputer
-from pairalign.engines.posterior_engines import (
-    BATCHES,
-    CALLS,
-    compute_pieces,
-    open_posterior_engine,
-)
+from pairalign.engines.cpu.posterior_paths import align_by_posteriors
+from pairalign.engines.pair_posteriors import PairPosteriors
 from pairalign.jobs.stages.wrapped import WrappedEngine
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import Window
 from pairalign.scoring.scoring import Scoring
-from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
-
-_PIECE_RESIDUES = 1 << 18
-"""Residues of queries whose posteriors are in memory at a time."""
-
-Indices = npt.NDArray[np.int32]
-
-
-class PairPosteriors:
-    """Computes posteriors of pairs of one set, or of two.
-
-    Parameters
-    ----------
-    queries, targets : SequenceSet
-        The same object for pairs of one set.
-    device : str
-        See `open_posterior_engine`.
-    threads : int
-    memory_bytes : int
-    cells : int
-        How much there is to do, about.
-
-    Raises
-    ------
-    DeviceError, KernelBuildError
-        See `open_posterior_engine`.
-    """
-
-    def __init__(
-        self,
-        queries: SequenceSet,
-        targets: SequenceSet,
-        *,
-        device: str,
-        threads: int,
-        memory_bytes: int,
-        cells: int,
-    ) -> None:
-        self.threads = threads
-        self._lengths = queries.lengths
-        self._before = 0 if targets is queries else len(queries)
-        self._engine: PosteriorComputer = open_posterior_engine(
-            device,
-            queries if targets is queries else _as_one_set(queries, targets),
-            threads=threads,
-            memory_bytes=memory_bytes,
-            cells=cells,
-            calls=CALLS,
-        )
-
-    def pieces(self, query: Indices, target: Indices) -> Iterator[tuple[slice, SparsePosteriors]]:
-        """Compute the posteriors of some pairs, as many at a time as memory is meant to hold."""
-        filled = np.cumsum(self._lengths[query], dtype=np.int64) // _PIECE_RESIDUES
-        bounds = [0, *(np.flatnonzero(np.diff(filled)) + 1).tolist(), len(query)]
-        parts = [slice(start, stop) for start, stop in itertools.pairwise(bounds) if start < stop]
-        pairs = ((query[own], target[own] + self._before) for own in parts)
-        at_once = max(1, self._engine.residues_at_once // _PIECE_RESIDUES // BATCHES)
-        yield from zip(parts, compute_pieces(self._engine, pairs, at_once), strict=True)
-
-    def cancel(self) -> None:
-        """Make what is computed raise InterruptedError; from any thread."""
-        self._engine.cancel()
-
-    def close(self) -> None:
-        """Free what the engine holds."""
-        self._engine.close()
-
-
-def _as_one_set(queries: SequenceSet, targets: SequenceSet) -> SequenceSet:
-    """Return the sequences of both sets as one, under other names."""
-    names = [str(number) for number in range(len(queries) + len(targets))]
-    offsets = np.concatenate((queries.offsets, targets.offsets[1:] + queries.offsets[-1]))
-    residues = queries.residues.tobytes() + targets.residues.tobytes()
-    return SequenceSet(Records(names, names, residues, offsets), alphabet=queries.alphabet)
-
-
-class ColumnConfidence:
-    """How sure the columns of alignments are, computed anew from posteriors of their pairs.
-
-    Parameters
-    ----------
-    device : str
-        See `open_posterior_engine`.
-    threads : int
-    memory_bytes : int
-        As for `PairPosteriors`.
-    cells : int
-        How much there may be to do, about.
-    """
-
-    def __init__(self, device: str, threads: int, memory_bytes: int, cells: int = 0) -> None:
-        self._options = {"threads": threads, "memory_bytes": memory_bytes, "cells": cells}
-        self._device = device
-
-    def marks(self, alignments: Alignments) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
-        """Return a mark for each column; see `mark_columns`.
-
-        Parameters
-        ----------
-        alignments : Alignments
-            With CIGARs, on strand plus.
-
-        Returns
-        -------
-        marks : ndarray of uint8
-        offsets : ndarray of int64, shape (n + 1,)
-        """
-        posteriors = PairPosteriors(
-            alignments.queries, alignments.targets, device=self._device, **self._options
-        )
-        try:
-            parts = [
-                mark_columns(found, alignments[own], posteriors.threads)[0]
-                for own, found in posteriors.pieces(alignments.query, alignments.target)
-            ]
-        finally:
-            posteriors.close()
-        offsets = np.concatenate(([0], np.cumsum(alignments.columns, dtype=np.int64)))
-        return np.concatenate([np.zeros(0, np.uint8), *parts]), offsets
 
 
 class AccuracyEngine(WrappedEngine):

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.tables import PairColumns
+from pairalign.alignments.alignments import Alignments
 from pairalign.base.error_types import MissingPackageError
 from pairalign.scoring.own_scores import own_scores
 
 WEIGHTS = ("identity", "score")
 
 
-def make_networkx(found: PairColumns) -> Any:
+def make_networkx(found: Alignments) -> Any:
     """Make a ``networkx.Graph``; see `pairalign.Alignments.to_networkx`."""
     try:
         import networkx
@@ -34,7 +34,7 @@ def make_networkx(found: PairColumns) -> Any:
     return graph
 
 
-def make_igraph(found: PairColumns) -> Any:
+def make_igraph(found: Alignments) -> Any:
     """Make an ``igraph.Graph``; see `pairalign.Alignments.to_igraph`."""
     try:
         import igraph  # type: ignore[import-untyped]
@@ -54,7 +54,7 @@ def make_igraph(found: PairColumns) -> Any:
     return graph
 
 
-def make_scipy(found: PairColumns, weight: str) -> Any:
+def make_scipy(found: Alignments, weight: str) -> Any:
     """Make a ``scipy.sparse.csr_array``; see `pairalign.Alignments.to_scipy`."""
     if weight not in WEIGHTS:
         raise ValueError(f"weight {weight!r}: expected one of {', '.join(WEIGHTS)}")
@@ -77,11 +77,11 @@ def make_scipy(found: PairColumns, weight: str) -> Any:
     return scipy.sparse.csr_array((values, (rows, columns)), shape=shape)
 
 
-def _sets(found: PairColumns) -> list[Any]:
+def _sets(found: Alignments) -> list[Any]:
     return [found.queries] if found.targets is found.queries else [found.queries, found.targets]
 
 
-def _node_ids(found: PairColumns) -> list[list[Any]]:
+def _node_ids(found: Alignments) -> list[list[Any]]:
     """Return what nodes are called: names; of two sets that share a name, (set, name)."""
     names: list[list[Any]] = [found.queries.names, found.targets.names]
     if found.targets is not found.queries and set(names[0]) & set(names[1]):
@@ -89,7 +89,7 @@ def _node_ids(found: PairColumns) -> list[list[Any]]:
     return names
 
 
-def _best_of_pairs(found: PairColumns) -> npt.NDArray[np.int64]:
+def _best_of_pairs(found: Alignments) -> npt.NDArray[np.int64]:
     """Return the number of each pair's first alignment, which is its best, ascending.
 
     Of a set with itself a pair is the same whichever sequence is the query.
@@ -102,7 +102,7 @@ def _best_of_pairs(found: PairColumns) -> npt.NDArray[np.int64]:
     return numbers
 
 
-def _edge_fields(found: PairColumns, best: npt.NDArray[np.int64]) -> dict[str, list[Any]]:
+def _edge_fields(found: Alignments, best: npt.NDArray[np.int64]) -> dict[str, list[Any]]:
     fields = {"score": found.score[best].tolist()}
     if found.has_stats:
         fields["identity"] = found.identity[best].tolist()

@@ -1,58 +1,29 @@
-"""One alignment: a view of one pair of `pairalign.alignments.alignments.Alignments`.
-
-It knows those by what it needs of them, `Fields`: they make views, and imports go one way.
-"""
+"""One alignment as functions return it: a view of one pair."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pairalign.alignments.objects import to_biotite_alignment, to_tabular_msa
+from pairalign.alignments.alignments import Alignments
 from pairalign.base.biopython import check_biopython
 from pairalign.base.notebooks import html_text
-from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH
-from pairalign.scoring.scoring import Scoring
+from pairalign.results.column_marks import count_ties, mark_confidence
+from pairalign.results.objects import to_biotite_alignment, to_tabular_msa
+from pairalign.scoring.cigars import DELETION, INSERTION, MATCH, MISMATCH, OP_LETTERS
 from pairalign.sequences.alphabets import Alphabet
 from pairalign.sequences.complement import reverse_complement
 from pairalign.sequences.sequence import Sequence
-from pairalign.sequences.sets import SequenceSet
 
 if TYPE_CHECKING:
     import Bio.Align
     import biotite.sequence.align
     import skbio
 
-OP_LETTERS = "MIDNSHP=X"  # character of each operation of a CIGAR run
 _COMPLEMENTS = str.maketrans("ACGTURYSWKMBDHVNacgturyswkmbdhvn", "TGCAAYRSWMKVHDBNtgcaayrswmkvhdbn")
-
-
-class Fields(Protocol):
-    """What a view needs of `Alignments`, which says what each is."""
-
-    queries: SequenceSet
-    targets: SequenceSet
-    scoring: Scoring
-    query: npt.NDArray[np.int32]
-    target: npt.NDArray[np.int32]
-    raw_score: npt.NDArray[np.int32]
-    cigar: npt.NDArray[np.uint32] | None
-    cigar_offsets: npt.NDArray[np.int64] | None
-    strand: npt.NDArray[np.int8] | None
-
-    @property
-    def has_stats(self) -> bool:
-        """Whether there are spans and counts."""
-
-    @property
-    def has_cigar(self) -> bool:
-        """Whether there are CIGARs."""
-
-    def field(self, name: str) -> npt.NDArray[np.int32]:
-        """Return one of the spans and counts; ValueError if only scores were computed."""
 
 
 class Alignment:
@@ -74,7 +45,7 @@ class Alignment:
     # No dataclass: pandas takes those apart, field by field.
     __slots__ = ("alignments", "index")
 
-    def __init__(self, alignments: Fields, index: int) -> None:
+    def __init__(self, alignments: Alignments, index: int) -> None:
         self.alignments = alignments
         self.index = index
 
@@ -128,18 +99,17 @@ class Alignment:
     @property
     def confidence(self) -> str:
         """How sure each column is, see `Alignments.confidence`."""
-        return str(self._alone.confidence[0])
+        return mark_confidence(self._alone)[0]
 
     @property
     def ties(self) -> int:
         """How many optimal alignments the pair has, see `Alignments.ties`."""
-        return int(self._alone.ties[0])
+        return int(count_ties(self._alone)[0])
 
     @property
-    def _alone(self) -> Any:
+    def _alone(self) -> Alignments:
         """The pair as an `Alignments` of one."""
-        fields: Any = self.alignments
-        return fields[self.index : self.index + 1]
+        return self.alignments[self.index : self.index + 1]
 
     def _stat(self, name: str) -> int:
         return int(self.alignments.field(name)[self.index])

@@ -1,0 +1,1 @@
+"""Results: what public functions return, data with what users do with it."""

@@ -1,0 +1,282 @@
+"""Alignments as functions return them: pairs by name, files, tables, graphs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from pairalign.alignments import alignments
+from pairalign.base.notebooks import html_table
+from pairalign.pairs.want import Detail
+from pairalign.results.alignment_result import Alignment
+from pairalign.results.base_result import Result
+from pairalign.results.column_marks import count_ties, mark_confidence
+from pairalign.results.graphs import make_igraph, make_networkx, make_scipy
+from pairalign.results.tabular import Tabular, make_table
+from pairalign.scoring.own_scores import own_scores
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from typing_extensions import Self
+
+    from pairalign.statistics.significance import Significance
+
+Measure = Literal["score", "bits", "evalue", "identity"]
+"""What pairs can be sorted by, and what a matrix can show."""
+
+_MEASURES = ("score", "bits", "evalue", "identity")
+
+
+class Alignments(Result, Tabular, alignments.Alignments):
+    def __iter__(self) -> Iterator[Alignment]:
+        return (Alignment(self, index) for index in range(len(self)))
+
+    @overload
+    def __getitem__(self, pairs: int | np.integer[Any] | tuple[str, str]) -> Alignment: ...
+    @overload
+    def __getitem__(self, pairs: slice | npt.NDArray[Any] | list[int] | list[bool]) -> Self: ...
+    def __getitem__(self, pairs: Any) -> Alignment | Self:
+        """One pair, by number or two names; those of a slice, which shares memory, or of a mask."""
+        if isinstance(pairs, tuple) and len(pairs) == 2 and isinstance(pairs[0], str):
+            return Alignment(self, self._of_names(pairs))
+        if not isinstance(pairs, (slice, tuple)) and np.ndim(pairs):
+            return super().__getitem__(pairs)
+        if not isinstance(pairs, slice):
+            return Alignment(self, range(len(self))[pairs])  # negative ones, too, or IndexError
+        return super().__getitem__(pairs)
+
+    @property
+    def confidence(self) -> list[str]:
+        """How likely each column of each alignment is right, by posteriors, when asked for.
+
+        A mark for each column: ``0`` for a probability below 0.05, ``1`` up to 0.15, ..., ``*``
+        from 0.95 on, as HMMER shows them; ``.`` for gaps. ValueError without CIGARs, and
+        where a query was reverse-complemented.
+        """
+        return mark_confidence(self)
+
+    @property
+    def ties(self) -> npt.NDArray[np.uint32]:
+        """How many optimal alignments each pair has, at most 2^32 - 1, counted when asked for.
+
+        uint32 of shape (n,); 0 where nothing is aligned, see docs/ties.md. ValueError without spans
+        and counts, and for an alignment that is not optimal, as others than the first of `hsps`.
+        """
+        return count_ties(self)
+
+    def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:
+        """Write a file, as the command ``align`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete.
+        format : str, optional
+            As ``--format``; default: by the end of the name. ``.gz`` after it compresses.
+
+        Raises
+        ------
+        FormatError, OutputError
+            There is no such format, it needs what was not computed, or the disk is full.
+        """
+        from pairalign.formats import open_writer
+        from pairalign.formats.writer import Shown
+
+        detail = (
+            Detail.CIGAR if self.has_cigar else Detail.STATS if self.has_stats else Detail.SCORE
+        )
+        with open_writer(
+            os.fspath(path),
+            format,
+            self.queries,
+            self.targets,
+            self.scoring,
+            detail,
+            shown=Shown(strands=self.strand is not None),
+            significance=cast("Significance | None", self.significance),
+        ) as writer:
+            writer.write(self)
+
+    def matrix(self, measure: Measure = "identity") -> npt.NDArray[np.float64]:
+        """Return one number of each pair as a matrix, by input indices.
+
+        Parameters
+        ----------
+        measure : {"identity", "score", "bits", "evalue"}
+            Of several alignments of a pair, the first, which is the best.
+
+        Returns
+        -------
+        ndarray of float64, shape (queries, targets)
+            Of one set symmetric. The diagonal of ``"score"`` has what `own_scores` of
+            `pairalign.scoring.own_scores` knows, that of ``"identity"`` is 1; others have nan
+            there. nan also for pairs that are not there and where nothing is aligned.
+
+        Raises
+        ------
+        ValueError
+            There is no such measure, or it was not computed.
+        """
+        values = np.asarray(self._measured(measure), np.float64)[::-1]  # the first comes last
+        matrix = np.full((len(self.queries), len(self.targets)), np.nan)
+        rows, columns = self.query[::-1], self.target[::-1]
+        matrix[rows, columns] = values
+        if self.queries is self.targets:
+            first, second = np.minimum(rows, columns), np.maximum(rows, columns)
+            matrix[first, second] = values
+            matrix[second, first] = matrix[first, second]
+            if measure == "identity":
+                np.fill_diagonal(matrix, 1.0)
+            elif measure == "score":
+                np.fill_diagonal(matrix, own_scores(self.queries, self.scoring))
+        return matrix
+
+    def sort_by(self, measure: Measure, *, ascending: bool | None = None) -> Self:
+        """Return the same alignments in another order.
+
+        Parameters
+        ----------
+        measure : {"score", "bits", "evalue", "identity"}
+        ascending : bool, optional
+            Default: the best first. Equal ones keep their order, and nan comes last.
+
+        Returns
+        -------
+        Alignments
+            A copy.
+        """
+        values = np.asarray(self._measured(measure), np.float64)
+        rises = measure == "evalue" if ascending is None else ascending
+        return self.take(np.argsort(values if rises else -values, kind="stable"))
+
+    def best(self, k: int = 1, rank: Measure = "score") -> Self:
+        """Return the alignments that are among the k best of a query.
+
+        Parameters
+        ----------
+        k : int
+            At least 1.
+        rank : {"score", "bits", "evalue", "identity"}
+            What they are the best by; of equal ones the higher score is better, then the one whose
+            other sequence comes first in `SequenceSet.canonical_order`.
+
+        Returns
+        -------
+        Alignments
+            A copy, in the same order. Of a set with itself a pair counts for both sequences, and
+            comes once. To align no other pairs at all, use ``align(max_hits=k)``.
+        """
+        if k < 1:
+            raise ValueError(f"k is {k}, expected 1 or more")
+        values = np.nan_to_num(np.asarray(self._measured(rank), np.float64), nan=-np.inf)
+        keys = values if rank == "evalue" else -values
+        own, other = self.query, self.targets.canonical_places()[self.target]
+        places = np.arange(len(own))
+        if self.queries is self.targets:
+            back = self.queries.canonical_places()[self.query]
+            own, other = np.concatenate([own, self.target]), np.concatenate([other, back])
+            places = np.tile(places, 2)
+        order = np.lexsort((other, -self.raw_score[places], keys[places], own))
+        starts = np.searchsorted(own[order], own[order])
+        kept = order[np.arange(len(order)) - starts < k]
+        return self.take(np.unique(places[kept]))
+
+    def _of_names(self, names: tuple[str, str]) -> int:
+        """Return which is the first alignment of two sequences; KeyError if there is none."""
+        for first, second in (names, names[::-1]):
+            if first in self.queries.names and second in self.targets.names:
+                query, target = self.queries.names.index(first), self.targets.names.index(second)
+                places = np.flatnonzero((self.query == query) & (self.target == target))
+                if len(places):
+                    return int(places[0])
+        raise KeyError(f"there is no alignment of {names[0]!r} and {names[1]!r}")
+
+    def _measured(self, measure: str) -> Any:
+        if measure not in _MEASURES:
+            raise ValueError(f"{measure!r}: expected one of {', '.join(_MEASURES)}")
+        return getattr(self, measure)
+
+    def _repr_html_(self) -> str:
+        """Show the first pairs as a table, for notebooks."""
+        heads = ["query", "target", "score", *(["identity"] if self.has_stats else [])]
+
+        def cells(one: Alignment) -> list[object]:
+            identity = [f"{100 * one.identity:.1f}%"] if self.has_stats else []
+            return [one.query.name, one.target.name, one.score, *identity]
+
+        return html_table(self, heads, map(cells, self))
+
+    def to_arrow(self) -> pa.Table:
+        """Convert to a ``pyarrow.Table`` with the columns that were computed.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns of the Parquet format: names, ``score``, ``identity`` (null where nothing
+            is aligned), counts, lengths, spans, ``cigar`` as lists of uint32 runs ``length << 4 |
+            op``; ``bits`` and ``evalue`` where they are known; and ``strand`` where strands were
+            looked at. The parameters are in the metadata.
+
+        Raises
+        ------
+        MissingPackageError
+            pyarrow is not installed.
+        """
+        return make_table(self)
+
+    def to_networkx(self) -> Any:
+        """Convert to a ``networkx.Graph``: sequences are nodes, pairs are edges.
+
+        Returns
+        -------
+        networkx.Graph
+            Nodes are names (with two sets that share a name, ``(1, name)`` and ``(2, name)``) with
+            ``length`` and ``header``; edges have ``score``, and ``identity`` and ``columns`` where
+            they were computed. All sequences are nodes: take the pairs that should be edges first.
+
+        Raises
+        ------
+        MissingPackageError
+            networkx is not installed.
+        """
+        return make_networkx(self)
+
+    def to_igraph(self) -> Any:
+        """Convert to an ``igraph.Graph`` with the attributes of `to_networkx`, and ``name``.
+
+        Returns
+        -------
+        igraph.Graph
+            Undirected.
+
+        Raises
+        ------
+        MissingPackageError
+            igraph is not installed.
+        """
+        return make_igraph(self)
+
+    def to_scipy(self, weight: str = "identity") -> Any:
+        """Convert to a ``scipy.sparse.csr_array`` of float64, by input indices.
+
+        Parameters
+        ----------
+        weight : {"identity", "score"}
+            What the values are; 0 where nothing is aligned.
+
+        Returns
+        -------
+        scipy.sparse.csr_array, shape (queries, targets)
+            Of one set it is symmetric; scores with those of each sequence with itself on the
+            diagonal (see `matrix`), identities with an empty one.
+
+        Raises
+        ------
+        MissingPackageError
+            SciPy is not installed.
+        """
+        return make_scipy(self, weight)

@@ -1,0 +1,91 @@
+"""Splits as functions return them: files and tables."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from pairalign.base.frames import make_frame
+from pairalign.base.notebooks import html_table
+from pairalign.clusters.splits import interaction_split, result
+from pairalign.clusters.splits.interaction_split import FOLD
+from pairalign.results.base_result import Result
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class Split(Result, result.Split):
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the fold of each sequence as CSV, as ``pairalign split`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses.
+
+        Raises
+        ------
+        FormatError, OutputError
+            The name has another ending, or the disk is full.
+        """
+        from pairalign.formats.result_files import write_folds
+
+        write_folds(self, path)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Convert to a ``pandas.DataFrame``, a row a sequence, in the order of the input.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The columns of the file that `write` makes. Sequences that were removed are there
+            as well: their fold is missing.
+
+        Raises
+        ------
+        MissingPackageError
+            pandas is not installed.
+        """
+        names = self.sequences.names
+        folds = [self.fold_names[fold] if fold >= 0 else None for fold in self.folds.tolist()]
+        nearest = [names[near] if near >= 0 else None for near in self.nearest.tolist()]
+        return make_frame(
+            {
+                "name": list(names),
+                "label": list(self.labels) if self.labels else [None] * len(names),
+                "fold": folds,
+                "cluster": self.clusters,
+                "nearest": nearest,
+                f"nearest_{self.thresholds.identity_column}": self.nearest_identity,
+            }
+        )
+
+    def _repr_html_(self) -> str:
+        """Show the folds as a table, for notebooks."""
+        rows = [*zip(self.fold_names, self.sizes.tolist(), strict=True)]
+        return html_table(self, ["fold", "sequences"], [*rows, ("removed", len(self.removed))])
+
+
+class InteractionSplit(Result, interaction_split.InteractionSplit):
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the interactions that are kept with their folds, as ``pairalign split`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            CSV. The file appears when it is complete; ``.gz`` compresses.
+
+        Raises
+        ------
+        FormatError, OutputError
+            The name has another ending, or the disk is full.
+        """
+        from pairalign.formats.result_files import write_interaction_folds
+
+        write_interaction_folds(self, path)
+
+    def _repr_html_(self) -> str:
+        """Show the folds as a table, for notebooks."""
+        rows = [*zip(self.fold_names, self.sizes.tolist(), strict=True)]
+        return html_table(self, [FOLD, "interactions"], [*rows, ("removed", len(self.removed))])

@@ -1,0 +1,124 @@
+"""Results as tables of Arrow, pandas and polars, which are imported when used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pairalign.alignments.alignments import Alignments
+from pairalign.alignments.tables import arrow_names, arrow_schema, arrow_table, column_names
+from pairalign.base.error_types import MissingPackageError
+from pairalign.pairs.want import Detail
+from pairalign.scoring.cigars import OP_LETTERS
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow as pa
+
+_MOST_RUNS = 2**31 - 1
+"""What the offsets of an Arrow list reach; those of a large list are twice as wide."""
+
+_PAIRS_OF_TEXTS = 1 << 16
+"""Whose CIGARs are made text at a time: offsets of Arrow's text have 32 bits."""
+
+
+class Tabular:
+    """What has columns that become an Arrow table, and so a table of pandas and polars."""
+
+    def to_arrow(self) -> pa.Table:
+        """Convert to a ``pyarrow.Table``; see the class."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Convert to a ``pandas.DataFrame``: the columns of `to_arrow`, names as categories.
+
+        CIGARs are strings.
+
+        Raises
+        ------
+        MissingPackageError
+            pandas or pyarrow is not installed.
+        """
+        try:
+            import pandas  # noqa: F401
+        except ImportError as error:
+            raise _missing("pandas") from error
+        frame: pandas.DataFrame = with_text_cigars(self.to_arrow()).to_pandas()
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """Convert to a ``polars.DataFrame``: the columns of `to_arrow`, names as categories.
+
+        CIGARs are strings.
+
+        Raises
+        ------
+        MissingPackageError
+            polars or pyarrow is not installed.
+        """
+        try:
+            import polars
+        except ImportError as error:
+            raise _missing("polars") from error
+        frame = polars.from_arrow(with_text_cigars(self.to_arrow()))
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Give the table to any library that takes Arrow data (the Arrow PyCapsule interface)."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+def _missing(name: str) -> MissingPackageError:
+    return MissingPackageError(
+        f"this needs {name}, which is not installed: pip install 'pairalign[tables]'"
+    )
+
+
+def make_table(alignments: Alignments) -> pa.Table:
+    """Make an Arrow table of all alignments; a column ``strand`` where there are strands.
+
+    Raises
+    ------
+    MissingPackageError
+        pyarrow is not installed.
+    """
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise _missing("pyarrow") from error
+    detail = Detail.STATS if alignments.has_stats else Detail.SCORE
+    runs = 0
+    if alignments.cigar is not None:
+        detail, runs = Detail.CIGAR, len(alignments.cigar)
+    statistics = alignments.significance is not None
+    strands = alignments.strand is not None
+    large = runs > _MOST_RUNS
+    columns = column_names(detail, strands, statistics)
+    schema = arrow_schema(alignments.scoring, columns, large=large)
+    names = [arrow_names(alignments.queries), arrow_names(alignments.targets)]
+    return arrow_table(alignments, names, schema)
+
+
+def with_text_cigars(table: pa.Table) -> pa.Table:
+    """Return a table with CIGARs, if it has any, as in SAM instead of as runs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if "cigar" not in table.column_names:
+        return table
+    operations = pa.array(list(OP_LETTERS))
+    texts = []
+    for chunk in table["cigar"].chunks:
+        for start in range(0, len(chunk), _PAIRS_OF_TEXTS):
+            runs = chunk.slice(start, _PAIRS_OF_TEXTS)
+            flat = runs.flatten()
+            lengths = pc.shift_right(flat, pa.scalar(4, pa.uint32())).cast(pa.string())
+            letters = operations.take(pc.bit_wise_and(flat, pa.scalar(15, pa.uint32())))
+            parts = pc.binary_join_element_wise(lengths, letters, "")
+            offsets = pc.subtract(runs.offsets, runs.offsets[0]).cast(pa.int32())
+            joined = pc.binary_join(pa.ListArray.from_arrays(offsets, parts), "")
+            texts.append(pc.replace_with_mask(joined, pc.equal(joined, ""), "*"))
+    place = table.column_names.index("cigar")
+    column = pa.chunked_array(texts, pa.string())
+    return table.set_column(place, pa.field("cigar", pa.string(), nullable=False), column)

@@ -1,0 +1,114 @@
+"""Guide trees as functions return them: files, pictures, objects of other packages."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from pairalign.base.biopython import check_biopython
+from pairalign.base.notebooks import html_text
+from pairalign.results.base_result import Result
+from pairalign.trees import tree
+from pairalign.trees.ascii_tree import to_ascii
+from pairalign.trees.mafft import to_mafft
+from pairalign.trees.newick import to_newick
+
+if TYPE_CHECKING:
+    from Bio.Phylo.BaseTree import Tree as BiopythonTree
+
+    from pairalign.base.pictures import Picture
+
+_DRAWN = 500
+"""Sequences of a tree that a notebook shows with characters."""
+
+
+class GuideTree(Result, tree.GuideTree):
+    def newick(self, program: str | None = None) -> str:
+        """Write the tree on one line, names as they are; see `pairalign.trees.newick`.
+
+        Parameters
+        ----------
+        program : {"clustalo", "famsa", "muscle"}, optional
+            Check the names for what this program can read, too.
+
+        Returns
+        -------
+        str
+            It ends with a line break.
+
+        Raises
+        ------
+        FormatError
+            A name that cannot be written without changing it.
+        """
+        return to_newick(self, program)
+
+    def mafft(self) -> str:
+        """Write the merges as MAFFT's ``--treein`` reads them; see `pairalign.trees.mafft`."""
+        return to_mafft(self)
+
+    def ascii(self, width: int = 100) -> str:
+        """Draw the tree with one line a sequence; see `pairalign.trees.ascii_tree`."""
+        return to_ascii(self, width)
+
+    def write(
+        self, path: str | os.PathLike[str], format: str | None = None, program: str | None = None
+    ) -> None:
+        """Write the tree, as ``pairalign tree`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The file appears when it is complete; ``.gz`` compresses text.
+        format : {"newick", "mafft", "ascii", "svg", "png"}, optional
+            Default: by the end of the name.
+        program : {"clustalo", "famsa", "muscle"}, optional
+            As for `newick`.
+
+        Raises
+        ------
+        FormatError, OutputError
+            There is no such format, it cannot hold the result, or the disk is full.
+        """
+        from pairalign.formats.result_files import write_tree
+
+        write_tree(self, path, format, program)
+
+    def plot(self) -> Picture:
+        """Draw the tree from left to right (needs matplotlib).
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            A notebook shows it, ``savefig`` writes it.
+
+        Raises
+        ------
+        MissingPackageError
+            matplotlib is not installed.
+        """
+        from pairalign.trees.tree_drawing import dendrogram
+
+        return dendrogram(self)
+
+    def _repr_html_(self) -> str:
+        """Show the top of the tree, for notebooks."""
+        text = self.ascii(60) if len(self) <= _DRAWN else "too many to draw here: plot()"
+        return html_text(self, text.splitlines())
+
+    def to_biopython(self) -> BiopythonTree:
+        """Convert to ``Bio.Phylo.BaseTree.Tree``."""
+        check_biopython("such a tree")
+        from Bio.Phylo import BaseTree
+
+        new_clade: Any = BaseTree.Clade
+        new_tree: Any = BaseTree.Tree
+        count = len(self)
+        clades: list[Any] = [new_clade(name=name) for name in self.names]
+        for merge in range(count - 1):
+            pair = [clades[child] for child in self.children[merge]]
+            for clade, length in zip(pair, self.lengths[merge], strict=True):
+                clade.branch_length = float(length)
+            clades.append(new_clade(clades=pair))
+        made: BiopythonTree = new_tree(root=clades[-1], rooted=True)
+        return made
