@@ -113,7 +113,7 @@ def test_each_pair_comes_once(queries: tuple[int, int], two_sets: bool) -> None:
     jobs = list(jobs_of_queries(job, start, stop, 150))
     assert len(jobs) > 3 or stop - start > 30
     assert max(len(one.problem.others) for one in jobs[1:]) < len(job.problem.others)
-    found = [in_whole(part, job.problem) for one in jobs for part in one]
+    found = [Alignments.of(in_whole(part, job.problem)) for one in jobs for part in one]
     pairs = [(a.query.name, a.target.name, a.score, a.cigar) for part in found for a in part]
     assert sorted(pairs) == sorted(wanted)
     assert len(pairs) == sum(one.pairs for one in jobs) == pairs_of_queries(job.problem, *queries)

@@ -16,6 +16,7 @@ from pairalign.jobs.msa.family_tree import join_nearest
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP, group_by_tree
 from pairalign.jobs.msa.large import PARTNERS, pairs_along
 from pairalign.requests.resources import Resources
+from pairalign.results.tree_result import GuideTree
 
 RESIDUES = list("ARNDCQEGHILKMFPSTWYV")
 
@@ -76,7 +77,9 @@ def test_the_tree_holds_what_is_alike_in_parts_as_well(cells, monkeypatch):
 
 def test_the_tree_is_that_of_the_command_tree():
     sequences = _evolved(60, 40, changed=0.3)
-    assert _tree(sequences).newick() == pairalign.tree(sequences, mode="global").newick()
+    assert (
+        GuideTree.of(_tree(sequences)).newick() == pairalign.tree(sequences, mode="global").newick()
+    )
 
 
 def test_the_nearest_groups_are_joined_first():

@@ -11,6 +11,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.slabs import result_bytes, share_of_residues
 from pairalign.pairs.want import Detail
 from pairalign.requests.resources import Resources
+from pairalign.results.alignments_result import Alignments
 from pairalign.scoring.scoring import make_scoring
 from pairalign.sequences.sets import SequenceSet
 
@@ -52,7 +53,9 @@ def test_results_are_no_more_than_expected() -> None:
         (found,) = list(
             AlignmentJob(one, None, make_scoring("dna"), resources=Resources(device="cpu"))
         )
-        letters = sum(len(pair.query.residues) + len(pair.target.residues) for pair in found)
+        letters = sum(
+            len(pair.query.residues) + len(pair.target.residues) for pair in Alignments.of(found)
+        )
         pair_bytes, residue_bytes = result_bytes(Detail.CIGAR)
         residue_bytes *= share_of_residues(one, None)
         assert found.cigar.nbytes <= pair_bytes * 15 + residue_bytes * letters

@@ -48,6 +48,7 @@ from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.one_family import AnyAlignment, Computed, columns_in, score_alignment
 from pairalign.requests.resources import Resources
+from pairalign.results import tree_result
 from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.input_rules import DEFAULT_RULES, InputRules
 from pairalign.sequences.sequence_records import Records
@@ -203,7 +204,7 @@ def merge_alignments(given: Given, computed: Computed, **confidence: Any) -> Mul
     columns = np.empty(sequences.total_residues, np.int32)
     columns[residues_of(sequences, whole.members)] = whole.columns
     _check_kept(given, columns)
-    tree = graft(list(sequences.names), grouping, LINKAGE)
+    tree = tree_result.GuideTree.of(graft(list(sequences.names), grouping, LINKAGE))
     scored = score_alignment(sequences, columns, whole.width, computed, **confidence)
     return replace(scored, tree=tree)
 

@@ -159,7 +159,7 @@ def _align_with(
     columns, width = places.astype(np.int32), len(used)
     scored = score_alignment(sequences, columns, width, computed, confidence=confidence, **drawn)
     assert whole.tree is not None
-    tree = first_leaves(whole.tree, count) if count > 1 else None
+    tree = tree_result.GuideTree.of(first_leaves(whole.tree, count)) if count > 1 else None
     unlike = tuple(one for one in whole.unlike if one.sequence < count)
     return replace(scored, tree=tree, unlike=unlike, homologs=found)
 
