@@ -170,7 +170,10 @@ class BuildNative(build_ext):
         for source, flags in self.flags_of_sources().items():
             objects.append(f"{folder}/{source.removesuffix('.cpp')}.o")
             lines += [f"build {objects[-1]}: compile {source}", f"  flags = {line(flags)}"]
-        return "\n".join([*lines, f"build {library}: link {' '.join(objects)}", ""])
+        # What several objects define inline, the linker takes from the first: plain ones go first,
+        # the widest instruction set last, or other processors would run its instructions.
+        linked = " ".join(reversed(objects))
+        return "\n".join([*lines, f"build {library}: link {linked}", ""])
 
     def flags_of_sources(self) -> dict[str, list[str]]:
         """Return each source's own flags; kernels first, since they take longest."""
