@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../export.h"
-#include "triangle.h"
+#include "nearest_later.h"
 
 namespace pairalign {
 namespace {
@@ -26,18 +26,14 @@ struct Mean {
 constexpr Mean NONE{std::numeric_limits<int64_t>::max(), 1};  // above all others
 
 // Joins the closest two clusters again and again while their mean is within a limit; of equals the ones with
-// the earliest first, then the earliest second sequence, as linkage.cpp does. The triangle has sums of
-// distances. A cluster's bound is at most its mean with each later one: joining two brings the result no
-// closer to a third than the nearer of them was.
-class AverageClustering {
+// the earliest first, then the earliest second sequence. The triangle has sums of distances.
+class AverageClustering : private NearestLater<AverageClustering, int64_t, Mean> {
+    friend NearestLater;
+
 public:
     AverageClustering(const int64_t* distances, int64_t count)
-        : triangle_(distances, count),
+        : NearestLater(distances, count, NONE),
           sizes_(static_cast<size_t>(count), 1),
-          row_(sizes_.size()),
-          other_row_(sizes_.size()),
-          bounds_(sizes_.size(), NONE),
-          nearest_(sizes_.size(), UNKNOWN),
           firsts_(sizes_.size()) {
         std::iota(firsts_.begin(), firsts_.end(), 0);
     }
@@ -60,8 +56,6 @@ public:
     }
 
 private:
-    static constexpr int32_t UNKNOWN = -1;
-
     Mean mean_of(int64_t sum, int32_t one, int32_t other) const { return {sum, sizes_[one] * sizes_[other]}; }
 
     // Joins two clusters, kept < gone; row_ then has the sums of what they became, places as before.
@@ -90,30 +84,9 @@ private:
         }
     }
 
-    // The place of the cluster with the closest later one.
-    int64_t closest() {
-        for (;;) {
-            int64_t best = 0;
-            for (int64_t t = 1; t + 1 < triangle_.live(); t++)
-                if (bounds_[triangle_.label(t)] < bounds_[triangle_.label(best)]) best = t;
-            if (nearest_[triangle_.label(best)] != UNKNOWN) return best;
-            look(best);
-        }
-    }
-
-    // After the cluster `gone` was joined to the one at `place`, whose sums changed.
-    void update(int64_t place, int32_t gone) {
-        const int32_t label = triangle_.label(place);
-        for (int64_t t = 0; t < triangle_.live() && triangle_.label(t) < gone; t++) {
-            const int32_t one = triangle_.label(t);
-            if (nearest_[one] == gone) nearest_[one] = UNKNOWN;
-            if (t < place) compare(one, label, mean_of(row_[t], one, label));
-        }
-        look(place);
-    }
-
-    // Takes in the mean, which changed, of a cluster with a later one: it is no less than the bound.
-    void compare(int32_t one, int32_t later, const Mean& mean) {
+    // Takes in the sum, which changed, of a cluster with a later one: the mean is no less than the bound.
+    void compare(int32_t one, int32_t later, int64_t sum) {
+        const Mean mean = mean_of(sum, one, later);
         if (mean == bounds_[one]) {
             if (nearest_[one] != UNKNOWN) nearest_[one] = std::min(nearest_[one], later);
         } else if (nearest_[one] == later) {
@@ -121,12 +94,8 @@ private:
         }
     }
 
-    Triangle<int64_t> triangle_;
-    std::vector<int64_t> sizes_;            // of each label: sequences
-    std::vector<int64_t> row_, other_row_;  // of each place
-    std::vector<Mean> bounds_;              // of each label
-    std::vector<int32_t> nearest_;          // of each label, a label or UNKNOWN
-    std::vector<int32_t> firsts_;           // of each label: what it was joined to
+    std::vector<int64_t> sizes_;   // of each label: sequences
+    std::vector<int32_t> firsts_;  // of each label: what it was joined to
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../export.h"
-#include "triangle.h"
+#include "nearest_later.h"
 
 namespace pairalign {
 namespace {
@@ -57,20 +57,17 @@ struct Farthest {
 };
 
 // Joins the closest two clusters again and again, of equals the ones with the earliest first, then the
-// earliest second sequence; a cluster is known by its first sequence, its label. Each has its nearest later
-// cluster, or, once that has changed, a bound below the distance: joining two brings the result no closer to
-// a third than the nearer of them was. A bound is looked into only when it is the smallest (Muellner 2011,
-// generic algorithm).
+// earliest second sequence.
 template <class Linkage>
-class Clustering {
+class Clustering : private NearestLater<Clustering<Linkage>, double, double> {
+    using Base = NearestLater<Clustering<Linkage>, double, double>;
+    friend Base;
+    using Base::bounds_, Base::closest, Base::nearest_, Base::other_row_, Base::row_, Base::triangle_;
+    using Base::UNKNOWN, Base::update;
+
 public:
     Clustering(const float* condensed, int64_t count)
-        : triangle_(condensed, count),
-          sizes_(static_cast<size_t>(count), 1.0),
-          row_(sizes_),
-          other_row_(sizes_),
-          bounds_(sizes_),
-          nearest_(sizes_.size(), UNKNOWN) {
+        : Base(condensed, count, 1.0), sizes_(static_cast<size_t>(count), 1.0) {
         merges_.reserve(sizes_.size() - 1);
     }
 
@@ -90,8 +87,6 @@ public:
     }
 
 private:
-    static constexpr int32_t UNKNOWN = -1;
-
     // Joins two clusters, kept < gone; row_ then has the distances of what they became, places as before.
     void merge(int64_t kept, int64_t gone, double distance) {
         const int32_t label = triangle_.label(kept), gone_label = triangle_.label(gone);
@@ -115,28 +110,6 @@ private:
         nearest_[label] = any ? triangle_.label(found) : UNKNOWN;
     }
 
-    // The place of the cluster with the closest later one.
-    int64_t closest() {
-        for (;;) {
-            int64_t best = 0;
-            for (int64_t t = 1; t + 1 < triangle_.live(); t++)
-                if (bounds_[triangle_.label(t)] < bounds_[triangle_.label(best)]) best = t;
-            if (nearest_[triangle_.label(best)] != UNKNOWN) return best;
-            look(best);
-        }
-    }
-
-    // After the cluster `gone` was joined to the one at `place`, whose distances changed.
-    void update(int64_t place, int32_t gone) {
-        const int32_t label = triangle_.label(place);
-        for (int64_t t = 0; t < triangle_.live() && triangle_.label(t) < gone; t++) {
-            const int32_t one = triangle_.label(t);
-            if (nearest_[one] == gone) nearest_[one] = UNKNOWN;
-            if (t < place) compare(one, label, row_[t]);
-        }
-        look(place);
-    }
-
     // Takes in the distance, which changed, of a cluster to a later one.
     void compare(int32_t one, int32_t later, double distance) {
         if (distance < bounds_[one]) {  // by a hair: means are rounded
@@ -149,11 +122,7 @@ private:
         }
     }
 
-    Triangle<double> triangle_;
-    std::vector<double> sizes_;            // of each label: sequences
-    std::vector<double> row_, other_row_;  // of each place
-    std::vector<double> bounds_;           // of each label
-    std::vector<int32_t> nearest_;         // of each label, a label or UNKNOWN
+    std::vector<double> sizes_;  // of each label: sequences
     std::vector<Merge> merges_;
 };
 

@@ -507,8 +507,8 @@ def _spell_out(text: str, request: Any) -> str:
 
 def _named(request: Any, name: str) -> Any:
     """Return the value of an option, or of a property, by its name."""
-    homes = {slot.option.name: slot for slot in slots_of(type(request))}
-    return homes[name].value(request) if name in homes else getattr(request, name)
+    values = values_of(request)
+    return values[name] if name in values else getattr(request, name)
 
 
 def decided_by(request: Any) -> dict[str, Any]:

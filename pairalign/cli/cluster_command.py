@@ -10,7 +10,6 @@ import numpy as np
 from pairalign.alignments.problem import Problem
 from pairalign.alignments.thresholds import PairThresholds
 from pairalign.base.choices import CLUSTER_SUFFIXES
-from pairalign.base.cores import usable_cores
 from pairalign.base.declaration import check
 from pairalign.cli.cluster_network import write_network
 from pairalign.cli.console import log, say
@@ -87,7 +86,7 @@ def run_cluster(asked: ClusterOptions) -> None:
 
 
 def _write(asked: ClusterOptions, path: str, clusters: Clusters, format: str) -> None:
-    threads = asked.resources.threads or usable_cores()
+    threads = asked.resources.used_threads
     sizes = {"sizein": asked.sizein, "sizeout": asked.sizeout}
     write_clusters(path, clusters, format, threads=threads, **sizes)
 

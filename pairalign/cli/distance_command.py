@@ -14,7 +14,6 @@ from pairalign.base.choices import (
     PICTURES,
     TREE_SUFFIXES,
 )
-from pairalign.base.cores import usable_cores
 from pairalign.base.declaration import check, values_of
 from pairalign.base.error_types import DistanceError, FormatError
 from pairalign.base.native import share_heap
@@ -202,7 +201,7 @@ def _write_distances(asked: DistanceOptions, path: str, matrix: AnyDistances, fo
         format,
         lower=asked.lower,
         strict=asked.strict_names,
-        threads=asked.resources.threads or usable_cores(),
+        threads=asked.resources.used_threads,
     )
     if longest > LONGEST_LINE:
         log.warning(

@@ -22,7 +22,6 @@ from pairalign.base.declaration import check, make, values_of
 from pairalign.base.error_types import (
     FormatError,
     MatrixFileError,
-    MissingMatrixError,
     PairalignError,
     ScoringError,
     out_of_memory,
@@ -283,8 +282,7 @@ def _say_end(error: BaseException, asked: Asked, stop: StopHandler) -> int | Non
     if getattr(error, "errno", None) == errno.EPIPE and _output(asked) == "-":
         return DONE  # the reader has what it wanted
     is_usage = isinstance(error, (FormatError, ScoringError))
-    if isinstance(error, MatrixFileError):  # a name that is wrong is usage, a damaged file is none
-        is_usage = isinstance(error, MissingMatrixError)
+    is_usage &= not isinstance(error, MatrixFileError)
     code = WRONG_USAGE if is_usage else getattr(asked, "FAILED", FAILED)
     return _fail(error, getattr(error, "exit_code", code))
 

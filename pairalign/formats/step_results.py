@@ -59,14 +59,9 @@ class KeptResults:
         self._before = list(self._file.read_segments()) if self.pairs else []
         self._seconds = seconds
         self._committed = time.monotonic()
-        self._pass = 0
-
-    def begin_pass(self) -> None:
-        """Keep the same phases once more: what follows does not go on with what was before."""
-        self._pass += 1
 
     def before(self, phase: str) -> Iterator[Arrays]:
-        """Read what was kept of a phase of this pass by the runs before, in order.
+        """Read what was kept of a phase by the runs before, in order.
 
         Parameters
         ----------
@@ -78,19 +73,19 @@ class KeptResults:
             while start < len(segment):
                 begin = start + _SIZE_BYTES
                 start = begin + int.from_bytes(segment[begin - _SIZE_BYTES : begin], "little")
-                found, of_pass, arrays = self._read(segment[begin:start])
-                if (found, of_pass) == (phase, self._pass):
+                found, arrays = self._read(segment[begin:start])
+                if found == phase:
                     yield arrays
 
-    def _read(self, data: memoryview) -> tuple[str, int, Arrays]:
+    def _read(self, data: memoryview) -> tuple[str, Arrays]:
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
-            phase, of_pass = str(arrays.pop("phase")), int(arrays.pop("pass"))
+            phase = str(arrays.pop("phase"))
             check_arrays(arrays, phase)
         except (ValueError, KeyError, OSError, SchemaError) as error:
             raise self.damaged(str(error)) from error
-        return phase, of_pass, arrays
+        return phase, arrays
 
     def damaged(self, reason: str) -> PartsError:
         """Return the error to raise where what was kept does not fit the run."""
@@ -100,8 +95,7 @@ class KeptResults:
         """Keep a result of some pairs, and commit if it is time."""
         assert arrays.keys() == KEPT_RESULTS[phase].keys()
         archive = io.BytesIO()
-        marks = {"phase": np.array(phase), "pass": np.array(self._pass)}
-        np.savez(archive, **marks, **arrays)  # type: ignore[arg-type]
+        np.savez(archive, phase=np.array(phase), **arrays)  # type: ignore[arg-type]
         data = archive.getbuffer()
         self._file.write(len(data).to_bytes(_SIZE_BYTES, "little"))
         self._file.write(data)

@@ -42,7 +42,7 @@ class DistanceMatrix(Result, distance_matrix.DistanceMatrix):
         ----------
         path : str or path
             The file appears when it is complete; ``.gz`` compresses text.
-        format : {"phylip", "tsv", "npy", "column"}, optional
+        format : {"phylip", "tsv", "csv", "npy", "column"}, optional
             Default: by the end of the name.
 
         Raises
@@ -152,7 +152,7 @@ class RectangularDistances(Result, rectangular_distances.RectangularDistances):
         ----------
         path : str or path
             The file appears when it is complete; ``.gz`` compresses text.
-        format : {"tsv", "column", "npy", "npz", "parquet"}, optional
+        format : {"tsv", "csv", "column", "npy", "npz", "parquet"}, optional
             Default: by the end of the name.
 
         Raises
@@ -229,7 +229,7 @@ class SparseDistances(Result, sparse_distances.SparseDistances):
         ----------
         path : str or path
             The file appears when it is complete; ``.gz`` compresses text.
-        format : {"npz", "tsv", "parquet"}, optional
+        format : {"npz", "tsv", "csv", "parquet"}, optional
             Default: by the end of the name.
 
         Raises

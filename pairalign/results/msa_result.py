@@ -38,7 +38,7 @@ class MultipleAlignment(Result, multiple.MultipleAlignment):
         ----------
         path : str or path
             The file appears when it is complete; ``.gz`` compresses text.
-        format : {"fasta", "clustal", "stockholm", "a2m", "tsv", "html"}, optional
+        format : {"fasta", "clustal", "stockholm", "a2m", "tsv", "csv", "html"}, optional
             Default: by the end of the name.
         order : {"input", "tree"}
             Of the rows.

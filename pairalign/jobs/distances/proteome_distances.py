@@ -28,7 +28,6 @@ from pairalign.alignments.problem import Problem
 from pairalign.base.arrays import Int32s, Int64s
 from pairalign.base.choices import GENOME_MEASURES
 from pairalign.base.error_types import AlphabetError, CapacityError
-from pairalign.base.free_memory import default_bytes
 from pairalign.clusters.splits.groups import Groups
 from pairalign.jobs.distances.genome_distances import (
     Aligned,
@@ -42,6 +41,7 @@ from pairalign.jobs.distances.measures import (
     find_measure,
     own_scores_of,
 )
+from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.lists import PairList
 from pairalign.pairs.want import Detail
@@ -115,7 +115,7 @@ def measure_groups(
 
 def _check_memory(count: int, groups: int, resources: Resources) -> None:
     needed = 8 * count * groups
-    limit = default_bytes() if resources.memory_bytes is None else resources.memory_bytes
+    limit = bytes_of(resources)
     if 2 * needed > limit:
         raise CapacityError(
             f"hits of {count:,} proteins in {groups:,} groups take {needed:,} bytes, over half of "

@@ -39,8 +39,6 @@ LINKAGE = "upgma"
 
 _ONE = 1 << 16
 
-Distances = npt.NDArray[np.int64]
-
 
 def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
     """Make the guide tree of a family.

@@ -25,7 +25,7 @@ from pairalign.base.arrays import Int64s
 from pairalign.base.choices import STRANDS
 from pairalign.base.declaration import make
 from pairalign.jobs.msa.grouping import subset
-from pairalign.jobs.msa.outliers import local_scoring
+from pairalign.jobs.msa.outliers import drawn_members, local_scoring
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
 from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
@@ -132,13 +132,10 @@ def find_other_strand(
     """
     if sequences.alphabet != DNA or len(sequences) < 2:
         return ()
-    ranks = np.empty(len(sequences), np.int64)
-    ranks[sequences.canonical_order()] = np.arange(len(sequences))
-    compared = np.arange(old or len(sequences))
-    compared = compared[np.argsort(ranks[compared])]
-    usual = min(_PIECE, int(sequences.lengths[compared].mean()))
-    first, most = (min(bases // usual, len(compared)) for bases in _BASES)
-    drawn = compared[np.random.default_rng(0).permutation(len(compared))[:most]]
+    ranks, drawn = sequences.canonical_places().astype(np.int64), drawn_members(sequences, old)
+    usual = min(_PIECE, int(sequences.lengths[drawn].mean()))
+    first, most = (min(bases // usual, len(drawn)) for bases in _BASES)
+    drawn = drawn[:most]
     least = math.ceil(math.log(2 * most / _MOST_BY_CHANCE) / _gumbel().lambda_)
     strands = _Strands(len(sequences))
     for one in range(1, old):

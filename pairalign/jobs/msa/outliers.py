@@ -53,9 +53,7 @@ def find_unlike(
     old : int
         The first sequences are those of an alignment: the others are compared with them alone.
     """
-    compared = sequences.canonical_order().astype(np.int64)
-    compared = compared[compared < (old or len(sequences))]
-    compared = compared[np.random.default_rng(0).permutation(len(compared))]
+    compared = drawn_members(sequences, old)
     left, scores = np.arange(old, len(sequences)), _SCORES * len(sequences)
     least = np.full(len(sequences), math.inf)
     start, stop = 0, _FIRST
@@ -70,6 +68,13 @@ def find_unlike(
         left = left[least[left] > math.log(MOST_EVALUE)]
         start, stop = stop, 2 * stop
     return tuple(Unlike(index, math.exp(least[index])) for index in left.tolist())
+
+
+def drawn_members(sequences: SequenceSet, old: int) -> Int64s:
+    """Return input indices, or those of the `old` first, by chance, which sequences decide."""
+    members = sequences.canonical_order().astype(np.int64)
+    members = members[members < (old or len(sequences))]
+    return members[np.random.default_rng(0).permutation(len(members))]
 
 
 def local_scoring(alphabet: Alphabet) -> Scoring:
