@@ -65,6 +65,7 @@ def run_align(asked: AlignOptions) -> None:
     asked = with_output(asked, FORMATS)
     table = table_of(asked)  # wrong usage is said before anything is read
     check_files(asked)
+    check_scoring(asked)
     writer = table.writer_type
     problem = ProblemRequest(
         asked.input,
@@ -76,7 +77,6 @@ def run_align(asked: AlignOptions) -> None:
         say_summary(asked, _foretell(asked, table, problem))
         return
     workers, report = workers_of(asked), report_of(asked)
-    check_scoring(asked)
     command = _Command(
         asked,
         problem,
@@ -94,7 +94,6 @@ def _foretell(asked: AlignOptions, table: Table, problem: ProblemRequest) -> Lin
     from pairalign.cli.dry_run_lines import lines_of
     from pairalign.jobs.run.dry_run import foretell
 
-    check_scoring(asked)
     resources = replace(asked.resources, progress=False)
     plan = plan_of_files(problem, asked, table.run_request(asked, resources))
     say_plan(plan, quiet=False)
