@@ -122,35 +122,39 @@ class KernelBuildError(PairalignError, RuntimeError):
     """A GPU kernel does not compile, or cannot be loaded on the device present."""
 
 
-class MissingSequencesError(FastaError, FileNotFoundError):
+class MissingFileError(PairalignError, FileNotFoundError):
+    """There is no such file, of whatever kind it was to be."""
+
+
+class MissingSequencesError(MissingFileError, FastaError):
     """There is no such file of sequences."""
 
 
-class MissingMatrixError(MatrixFileError, FileNotFoundError):
+class MissingMatrixError(MissingFileError, MatrixFileError):
     """There is no such file of a substitution matrix."""
 
 
-class UnknownMatrixError(ScoringError, FileNotFoundError):
+class UnknownMatrixError(MissingFileError, ScoringError):
     """A substitution matrix that is neither a known name nor a file."""
 
 
-class MissingPairsError(PairListError, FileNotFoundError):
+class MissingPairsError(MissingFileError, PairListError):
     """There is no such list of pairs."""
 
 
-class MissingAlignmentsError(AlignmentFileError, FileNotFoundError):
+class MissingAlignmentsError(MissingFileError, AlignmentFileError):
     """There is no such file of alignments."""
 
 
-class MissingDistancesError(DistanceError, FileNotFoundError):
+class MissingDistancesError(MissingFileError, DistanceError):
     """There is no such file of distances."""
 
 
-class MissingGroupsError(SplitError, FileNotFoundError):
+class MissingGroupsError(MissingFileError, SplitError):
     """There is no such file of labels, folds, clusters or groups."""
 
 
-class MissingPartsError(PartsError, FileNotFoundError):
+class MissingPartsError(MissingFileError, PartsError):
     """There is no such folder of parts."""
 
 

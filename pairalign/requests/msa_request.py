@@ -115,7 +115,7 @@ class ConfidenceOptions(Asked):
 
     partners: int | None = option(
         help="confidence: compare each sequence with N others, drawn by chance (default: with all "
-        "of up to 200 sequences, with 20 of more)",
+        "of up to 200 sequences, with 20 of more; of up to 50 that are aligned, always with all)",
         metavar="N",
         kind=POSITIVE,
     )

@@ -20,7 +20,7 @@ NAMES = [one.name for one in COMMANDS if one.name not in ("help", "completion", 
 OF_MORE = {
     ("overlap", "max_false"),
     *(("split", name) for name in ("tolerance", "nearest_from", "seed")),
-    ("msa", "seed"),
+    *(("msa", name) for name in ("partners", "seed")),
     ("align", "window"),
 }
 """Options that change nothing of as few sequences as here."""

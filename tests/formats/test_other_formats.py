@@ -193,9 +193,8 @@ def test_columns_are_checked(tmp_path):
         parse_fields(",")
     alignments = plain_sample(3, "local")
     sets = alignments.queries, alignments.targets, alignments.scoring
-    with pytest.raises(
-        FormatError, match="paf has no columns to choose; tsv, jsonl, parquet, blast6, blast7 have"
-    ):
+    choosable = "tsv, csv, jsonl, parquet, blast6, blast7"
+    with pytest.raises(FormatError, match=f"paf has no columns to choose; {choosable} have"):
         table(alignments, tmp_path / "a.paf", "query", "paf")
     with pytest.raises(FormatError, match="sam has each pair once; written both ways are paf, tsv"):
         open_writer(tmp_path / "a.sam", "sam", *sets, Detail.CIGAR, shown=Shown(both_ways=True))

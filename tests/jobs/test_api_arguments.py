@@ -36,7 +36,7 @@ LETTERS = list(PROTEINS.values())
         ({"a": None}, r"item 1 \('a'\) is None"),
         ({"a": "MK", "b": 7}, r"item 2 \('b'\) is 7"),
         ([Path("MKV"), Path("MKL")], "item 1 .* is PosixPath"),
-        ([("a", "MKV"), ("b", "MKL")], r"item 1 .*\(of type tuple"),
+        ([("a", 5), ("b", "MKL")], r"item 1 \('a'\) is 5"),
         ([SimpleNamespace(seq=None, id="x"), "MKV"], r"item 1 \('x'\)"),
         ([SimpleNamespace(letters=3.0), "MKV"], "item 1"),
         (["MKV", Seq(None, 5)], "item 2 .* cannot be read"),
