@@ -152,11 +152,11 @@ class PairComposition:
 
     @cached_property
     def _known(self) -> list[_Shares]:
-        return [_Shares(*one) for one in self._sets]
+        return [_Shares(*side) for side in self._sets]
 
     def _shares_of(self, query: Numbers, target: Numbers) -> list[tuple[Doubles, Doubles]]:
         """Return the shares of residues, and their noise, of both sets where pairs have them."""
-        return [one.of(few) for one, few in zip(self._known, (query, target), strict=True)]
+        return [shares.of(few) for shares, few in zip(self._known, (query, target), strict=True)]
 
     def ratios(self, query: Numbers, target: Numbers) -> Doubles:
         """Return lambda of pairs by that of all, from `LEAST_RATIO` to `MOST_RATIO`, float64.
@@ -206,19 +206,19 @@ class PairComposition:
         (queries, _), (targets, _) = self._sets
         shorter = np.minimum(queries.lengths[sides[0]], targets.lengths[sides[1]])
         columns = np.ascontiguousarray(shorter, np.int32)
-        found = np.ascontiguousarray(raw_scores, np.int32)
-        nats = np.empty(len(found))
+        scores = np.ascontiguousarray(raw_scores, np.int32)
+        nats = np.empty(len(scores))
         (first, _), (second, _) = self._shares_of(*sides)
         _pair_bounds(
             len(nats),
-            *(one.ctypes.data for one in sides),
-            *(one.ctypes.data for one in (first, second)),
-            *(one.ctypes.data for one in (columns, found)),
+            *(array.ctypes.data for array in sides),
+            *(array.ctypes.data for array in (first, second)),
+            *(array.ctypes.data for array in (columns, scores)),
             *(len(self._places), self._places.ctypes.data),
             *(self._scores.ctypes.data, len(self._scores)),
             *(self._gain, _MOST_THETA * self._usual, nats.ctypes.data),
         )
-        bounds = np.round(nats / (self._gapped * found), _DECIMALS)
+        bounds = np.round(nats / (self._gapped * scores), _DECIMALS)
         return np.asarray(np.clip(bounds, 0, MOST_RATIO), np.float64)
 
     def log_halves(self, ratios: Doubles) -> Doubles:
@@ -245,13 +245,13 @@ class PairComposition:
         query, target : ndarray of int, shape (pairs,)
             Input indices.
         """
-        indices = [np.ascontiguousarray(one, np.int32) for one in (query, target)]
+        indices = [np.ascontiguousarray(numbers, np.int32) for numbers in (query, target)]
         lambdas, variances, thirds = np.empty((3, len(indices[0])))
         (first, noise), (second, noise2) = self._shares_of(*indices)
         _pair_lambdas(
             len(lambdas),
-            *(one.ctypes.data for one in indices),
-            *(one.ctypes.data for one in (first, second, noise, noise2)),
+            *(array.ctypes.data for array in indices),
+            *(array.ctypes.data for array in (first, second, noise, noise2)),
             *(len(self._places), self._places.ctypes.data),
             *(self._scores.ctypes.data, len(self._scores)),
             *(self._usual + (ratio - 1) * self._gapped for ratio in (LEAST_RATIO, MOST_RATIO)),
@@ -260,8 +260,8 @@ class PairComposition:
         more, slopes = self._more_by_gaps(lambdas)
         ratios = np.round(1 + (lambdas - self._usual - more) / self._gapped, _DECIMALS)
         second, third = (
-            np.round(one * slopes**order / self._gapped**order, _COST_DECIMALS)
-            for order, one in ((2, variances), (3, thirds))
+            np.round(values * slopes**order / self._gapped**order, _COST_DECIMALS)
+            for order, values in ((2, variances), (3, thirds))
         )
         return np.clip(ratios, LEAST_RATIO, MOST_RATIO), second, third
 

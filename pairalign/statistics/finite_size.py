@@ -81,19 +81,19 @@ class LengthLaw:
             Residues of the query and of the target.
         """
         values = np.ascontiguousarray(scores, np.float64)
-        lengths = [np.ascontiguousarray(one, np.int32) for one in (m, n)]
+        lengths = [np.ascontiguousarray(residues, np.int32) for residues in (m, n)]
         assert values.shape == lengths[0].shape == lengths[1].shape
         law = NativeLengthLaw(
             *(lambda_, math.log(k), self.a, self.b, self.alpha, self.beta),
             *(self.sigma, self.tau, self.skewed),
         )
-        found = np.empty(len(values))
-        addresses = (one.ctypes.data for one in lengths)
+        logs = np.empty(len(values))
+        addresses = (array.ctypes.data for array in lengths)
         _log_evalues(
             *(ctypes.addressof(law), len(values), values.ctypes.data),
-            *(*addresses, found.ctypes.data),
+            *(*addresses, logs.ctypes.data),
         )
-        return found
+        return logs
 
 
 def published_law(

@@ -54,8 +54,8 @@ def fit_first_passage(
     scores, lengths, shares, weights = _tails(counts)
 
     def differences(values: Doubles) -> Doubles:
-        found = skewed_law(*values.tolist()).log_evalues(lambda_, k, scores, lengths, lengths)
-        expected = np.exp(np.minimum(found + np.log(lengths), 700))
+        log_evalues = skewed_law(*values.tolist()).log_evalues(lambda_, k, scores, lengths, lengths)
+        expected = np.exp(np.minimum(log_evalues + np.log(lengths), 700))
         log_shares: Doubles = np.log(-np.expm1(-expected))
         return weights * (log_shares - np.log(shares))
 

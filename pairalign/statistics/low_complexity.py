@@ -77,14 +77,14 @@ def repeat_probabilities(sequences: SequenceSet) -> npt.NDArray[np.float32]:
     """
     kind = sequences.alphabet.name
     ratios = _likelihoods(sequences.alphabet)
-    found = np.empty(sequences.total_residues, np.float32)
+    probabilities = np.empty(sequences.total_residues, np.float32)
     _probabilities(
         len(sequences),
-        *(one.ctypes.data for one in (sequences.offsets, sequences.codes)),
+        *(array.ctypes.data for array in (sequences.offsets, sequences.codes)),
         *(len(ratios), ratios.ctypes.data),
-        *(_PERIODS[kind], _START, _END, _DECAY, found.ctypes.data),
+        *(_PERIODS[kind], _START, _END, _DECAY, probabilities.ctypes.data),
     )
-    return found
+    return probabilities
 
 
 def mask_repeats(sequences: SequenceSet) -> Masked:
@@ -120,13 +120,13 @@ def find_segments(
     segmasker does the same but for ties.
     """
     check_mask(sequences.alphabet, "seg")
-    found = np.zeros(sequences.total_residues, np.bool_)
+    masked = np.zeros(sequences.total_residues, np.bool_)
     _segments(
         len(sequences),
-        *(one.ctypes.data for one in (sequences.offsets, sequences.codes)),
-        *(window, low, high, _MOST_UNKNOWN, found.ctypes.data),
+        *(array.ctypes.data for array in (sequences.offsets, sequences.codes)),
+        *(window, low, high, _MOST_UNKNOWN, masked.ctypes.data),
     )
-    return found
+    return masked
 
 
 def check_mask(alphabet: Alphabet, mask: str) -> None:
@@ -156,7 +156,9 @@ def mask_problem(problem: Problem, mask: str | None) -> Problem:
     """Return a problem whose masked residues are X, in DNA N, and score as that does."""
     if mask is None:
         return problem
-    queries, *others = (one.masked(mask_residues(one, mask)) for one in problem.sets)
+    queries, *others = (
+        sequences.masked(mask_residues(sequences, mask)) for sequences in problem.sets
+    )
     return Problem(queries, others[0] if others else None, problem.scoring)
 
 
@@ -178,9 +180,9 @@ def _likelihoods(alphabet: Alphabet) -> Doubles:
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (low, middle) if (shares(middle) > 1) == (shares(high) > 1) else (middle, high)
-    found: Doubles = np.zeros_like(scoring.matrix, np.float64)
-    found[:count, :count] = np.exp(low * scores)
-    return found
+    likelihoods: Doubles = np.zeros_like(scoring.matrix, np.float64)
+    likelihoods[:count, :count] = np.exp(low * scores)
+    return likelihoods
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +222,10 @@ class ResidueMasks:
         matrix = np.ascontiguousarray(scoring.matrix, np.int32)
         complement = None if found.strand is None else complement_of(scoring.alphabet)
         sides = [
-            _NativeMasked(one.codes.ctypes.data, masked.ctypes.data, one.offsets.ctypes.data)
-            for one, masked in zip((self.queries, self.targets), self.masked, strict=True)
+            _NativeMasked(
+                sequences.codes.ctypes.data, masked.ctypes.data, sequences.offsets.ctypes.data
+            )
+            for sequences, masked in zip((self.queries, self.targets), self.masked, strict=True)
         ]
         spans = (found.field(name) for name in ("query_start", "query_end", "target_start"))
         arrays: list[npt.NDArray[Any] | None] = [found.query, found.target, *spans]
@@ -229,8 +233,8 @@ class ResidueMasks:
         best = np.empty(len(found), np.int32)
         _scores(
             len(found),
-            *(ctypes.addressof(one) for one in sides),
-            *(None if one is None else one.ctypes.data for one in arrays),
+            *(ctypes.addressof(side) for side in sides),
+            *(None if array is None else array.ctypes.data for array in arrays),
             *(len(matrix), scoring.gap_open, scoring.gap_extend, best.ctypes.data),
         )
         return best

@@ -157,11 +157,11 @@ class Significance:
         None where the space depends on both sequences of a pair.
         """
         if self.search_space is not None:
-            every = [np.full(len(one), math.log(self.search_space)) for one in self.lengths]
+            every = [np.full(len(lengths), math.log(self.search_space)) for lengths in self.lengths]
         elif self.gumbel.law is None:
             every = [
-                np.log(search_spaces(self.gumbel, one, *database))
-                for one, database in zip(self.lengths, self.databases, strict=True)
+                np.log(search_spaces(self.gumbel, lengths, *database))
+                for lengths, database in zip(self.lengths, self.databases, strict=True)
             ]
         else:
             return None
@@ -188,16 +188,18 @@ class Significance:
         """Return `log_evalues` with the queries as queries, and with the targets, together."""
         return self._log_evalues(found, (False, True))
 
-    def _log_evalues(self, found: Alignments, ways: Iterable[bool]) -> list[Doubles]:
-        scores, costs = self._worth_and_costs(found)
-        pairs = found.query, found.target
+    def _log_evalues(self, alignments: Alignments, ways: Iterable[bool]) -> list[Doubles]:
+        scores, costs = self._worth_and_costs(alignments)
+        pairs = alignments.query, alignments.target
         return [self.log_evalues_of(scores, *pairs, exchanged=way) - costs for way in ways]
 
-    def _worth_and_costs(self, found: Alignments) -> tuple[Doubles, Doubles]:
-        raw_scores = self.counted_scores(found)
+    def _worth_and_costs(self, alignments: Alignments) -> tuple[Doubles, Doubles]:
+        raw_scores = self.counted_scores(alignments)
         if self.composition is None:
-            return raw_scores.astype(np.float64), np.zeros(len(found))
-        worth, costs = self.composition.worth_and_costs(found.query, found.target, raw_scores)
+            return raw_scores.astype(np.float64), np.zeros(len(alignments))
+        worth, costs = self.composition.worth_and_costs(
+            alignments.query, alignments.target, raw_scores
+        )
         return worth, costs - math.log(self.strands)
 
     def evalues(self, found: Alignments, *, exchanged: bool = False) -> Doubles:
@@ -275,7 +277,7 @@ class Significance:
         exchanged : bool
             The targets are the queries.
         """
-        scores, query, target = (np.asarray(one) for one in (scores, query, target))
+        scores, query, target = (np.asarray(array) for array in (scores, query, target))
         values: Doubles
         gumbel = self.gumbel
         if self.log_spaces is not None:
@@ -312,7 +314,7 @@ class EvalueFilter:
         self.either_way = either_way
         self._most = max_evalue
         self._significance = significance.of_each_length()
-        every = [np.arange(len(one)) for one in self._significance.lengths]
+        every = [np.arange(len(lengths)) for lengths in self._significance.lengths]
         self.min_raw_score = self.least_raw_score(every[0], every[1])
         self._significance = significance
 
@@ -365,8 +367,8 @@ def find_gumbel(scoring: Scoring) -> Gumbel | None:
         return None
     if not np.array_equal(_matrix_of(scoring.alphabet, scoring.matrix_name), scoring.matrix):
         return None
-    for *found, lambda_, k, a, b, alpha, sigma in PUBLISHED[scoring.matrix_name]:
-        if tuple(found) == costs:
+    for *gap_costs, lambda_, k, a, b, alpha, sigma in PUBLISHED[scoring.matrix_name]:
+        if tuple(gap_costs) == costs:
             law = published_law(costs, (a, alpha, sigma), UNGAPPED[scoring.matrix_name])
             passage = skewed_law(*FIRST_PASSAGE[scoring.matrix_name][costs])
             return Gumbel(lambda_, k, a, b, "published", law, passage)
@@ -383,8 +385,8 @@ def _published_for_dna(scoring: Scoring, costs: tuple[int, int]) -> Gumbel | Non
     match, mismatch = int(scoring.matrix[0, 0]), int(scoring.matrix[0, 1])
     if not np.array_equal(np.where(np.eye(4), match, mismatch), scoring.matrix[:4, :4]):
         return None
-    for *found, lambda_, k, alpha, beta in PUBLISHED_DNA.get((match, mismatch), ()):
-        if tuple(found) == costs:
+    for *gap_costs, lambda_, k, alpha, beta in PUBLISHED_DNA.get((match, mismatch), ()):
+        if tuple(gap_costs) == costs:
             return Gumbel(lambda_, k, alpha, beta, "published")
     return None
 
@@ -428,11 +430,14 @@ def find_significance(
         gumbel = replace(gumbel, law=gumbel.pair_law)
     other = queries if targets is None else targets
     first, second = (
-        (searched.residues or one.total_residues, len(one)) for one in (other, queries)
+        (searched.residues or sequences.total_residues, len(sequences))
+        for sequences in (other, queries)
     )
     masks = None if mask == MASKS[0] else ResidueMasks(queries, other, mask)
-    known = Significance(gumbel, (queries, other), (first, second), composition, searched.cells)
-    return replace(known, masks=masks, strands=strands)
+    significance = Significance(
+        gumbel, (queries, other), (first, second), composition, searched.cells
+    )
+    return replace(significance, masks=masks, strands=strands)
 
 
 def search_spaces(

@@ -42,9 +42,9 @@ def describe_statistics(significance: Significance, scoring: Scoring) -> str:
 def describe_mask(before: Problem, after: Problem, mask: str) -> str:
     """One line: which share of the residues a mask has made unknown."""
     residues = changed = 0
-    for one, other in zip(before.sets, after.sets, strict=True):
-        residues += one.total_residues
-        changed += int((one.codes != other.codes).sum())
+    for plain, masked in zip(before.sets, after.sets, strict=True):
+        residues += plain.total_residues
+        changed += int((plain.codes != masked.codes).sum())
     unknown = before.scoring.alphabet.unknown
     return f"Mask: {mask} makes {changed / residues:.1%} of {residues:,} residues {unknown}"
 
