@@ -225,10 +225,12 @@ class SetNames:
 
     def find(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
         """Return input indices of some names, int32; -1 where the set has no such name."""
-        wanted = NamesOf(names)
-        found = np.empty(len(names), np.int32)
-        library.pairalign_find_names(self.index, ctypes.byref(wanted.struct), found.ctypes.data)
-        return found
+        native_names = NamesOf(names)
+        indices = np.empty(len(names), np.int32)
+        library.pairalign_find_names(
+            self.index, ctypes.byref(native_names.struct), indices.ctypes.data
+        )
+        return indices
 
     def __del__(self) -> None:
         if getattr(self, "index", None):
@@ -294,7 +296,7 @@ def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) ->
         text,
         len(text),
         ctypes.byref(native),
-        *(one.index for one in names),
+        *(side.index for side in names),
         *(array.ctypes.data for array in (records, runs, counts)),
     )
     kept = records[:count], runs[: int(counts[0])]
@@ -324,7 +326,7 @@ def read_rows(
         text,
         len(text),
         ROW_FORMATS.index(format),
-        *(one.index for one in names),
+        *(side.index for side in names),
         *(array.ctypes.data for array in (records, residues, used)),
     )
     if count < 0:
@@ -372,8 +374,8 @@ class RecordChecker:
         alphabet = scoring.alphabet
         self._kept = queries, targets, scoring
         sets = (
-            NativeCheckedSet(one.codes.ctypes.data, one.offsets.ctypes.data)
-            for one in (queries, targets)
+            NativeCheckedSet(sequences.codes.ctypes.data, sequences.offsets.ctypes.data)
+            for sequences in (queries, targets)
         )
         self._check = NativeCheck(
             *sets,

@@ -257,8 +257,8 @@ class Alignments:
         present: dict[str, Any] = {
             name: getattr(self, name) for name in _INT_FIELDS if getattr(self, name) is not None
         }
-        taken, strand = take_fields(list(present.values()), self.strand, chosen)
-        present = dict(zip(present, taken, strict=True))
+        columns, strand = take_fields(list(present.values()), self.strand, chosen)
+        present = dict(zip(present, columns, strict=True))
         if strand is not None:
             present["strand"] = strand
         if self.cigar_offsets is not None and self.cigar is not None:

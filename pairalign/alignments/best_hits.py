@@ -80,7 +80,7 @@ class BestHits:
     def _native(self) -> NativeBestHits:
         sizes = len(self.counts), self.hits.shape[1], self._least
         arrays = self.counts, self._floors, self.hits
-        return NativeBestHits(self.first, *sizes, *(one.ctypes.data for one in arrays))
+        return NativeBestHits(self.first, *sizes, *(array.ctypes.data for array in arrays))
 
     def add(
         self,
@@ -98,12 +98,12 @@ class BestHits:
             None: the raw score alone counts.
         """
         places = self._places[target]
-        arrays = [np.ascontiguousarray(one, np.int32) for one in (query, places, raw_score)]
+        arrays = [np.ascontiguousarray(values, np.int32) for values in (query, places, raw_score)]
         ranks = None if rank is None else np.ascontiguousarray(rank, np.float64)
         _add(
             ctypes.byref(self._native()),
             len(arrays[0]),
-            *(one.ctypes.data for one in arrays),
+            *(array.ctypes.data for array in arrays),
             None if ranks is None else ranks.ctypes.data,
         )
 
@@ -189,9 +189,9 @@ def are_first(query: Int32s, target: Int32s) -> npt.NDArray[np.bool_]:
     query, target : ndarray of int32, shape (n,)
         Each hit once; a pair may come both ways.
     """
-    known, others = np.sort(number_pairs(query, target)), number_pairs(target, query)
-    places = np.minimum(np.searchsorted(known, others), len(known) - 1)
-    first: npt.NDArray[np.bool_] = (query < target) | (known[places] != others)
+    numbers, others = np.sort(number_pairs(query, target)), number_pairs(target, query)
+    places = np.minimum(np.searchsorted(numbers, others), len(numbers) - 1)
+    first: npt.NDArray[np.bool_] = (query < target) | (numbers[places] != others)
     return first
 
 

@@ -48,8 +48,8 @@ def calibrate(means: Floats, alphabet: Alphabet, sequences: int) -> Floats:
     curve = _curve(alphabet.name, sequences)
     places = np.nan_to_num(means) * STEPS
     left = np.minimum(places.astype(np.int64), STEPS - 1)
-    found = curve[left] + (places - left) * (curve[left + 1] - curve[left])
-    return np.where(np.isnan(means), np.nan, found)
+    chances = curve[left] + (places - left) * (curve[left + 1] - curve[left])
+    return np.where(np.isnan(means), np.nan, chances)
 
 
 def placed(means: Floats, others: Floats) -> Floats:
@@ -67,9 +67,9 @@ def placed(means: Floats, others: Floats) -> Floats:
     ndarray of float64
         x, times x / y where y is more.
     """
-    found: Floats = means.copy()
-    np.divide(means * means, others, out=found, where=others > means)
-    return found
+    values: Floats = means.copy()
+    np.divide(means * means, others, out=values, where=others > means)
+    return values
 
 
 def least_posteriors(alphabet: Alphabet) -> npt.NDArray[np.uint16]:
@@ -89,9 +89,9 @@ def least_posteriors(alphabet: Alphabet) -> npt.NDArray[np.uint16]:
 def _curve(alphabet: str, sequences: int) -> Floats:
     """Return the curve at all steps; at both ends that of half a step before them."""
     start, low, high, few = WEIGHTS[alphabet]
-    found = []
+    curve = []
     for step in range(STEPS + 1):
         mean = min(max(step, 0.5), STEPS - 0.5) / STEPS
         odds = start + low * math.log(mean) - high * math.log(1 - mean) - few / sequences
-        found.append(round(1 / (1 + math.exp(-odds)), 6))
-    return np.array(found)
+        curve.append(round(1 / (1 + math.exp(-odds)), 6))
+    return np.array(curve)

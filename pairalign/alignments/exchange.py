@@ -36,11 +36,11 @@ def exchange(found: Alignments, which: npt.NDArray[np.bool_]) -> Alignments:
         return found
     assert found.queries is found.targets
     changed: dict[str, Any] = {}
-    for one, other in _SIDES:
-        values = getattr(found, one), getattr(found, other)
+    for name, counterpart in _SIDES:
+        values = getattr(found, name), getattr(found, counterpart)
         if values[0] is not None:
-            changed[one] = np.where(which, values[1], values[0])
-            changed[other] = np.where(which, values[0], values[1])
+            changed[name] = np.where(which, values[1], values[0])
+            changed[counterpart] = np.where(which, values[0], values[1])
     if found.cigar is not None and found.cigar_offsets is not None:
         changed["cigar"] = _exchange_runs(found.cigar, found.cigar_offsets, which, found.strand)
     return replace(found, **changed)

@@ -56,14 +56,14 @@ def format_findings(
     sizes = found.records["query_name_bytes"].sum() + found.records["target_name_bytes"].sum()
     line = library.pairalign_finding_line_bytes()
     out = np.empty(2 * int(sizes) + len(blob) + line * len(found), np.uint8)
-    text, told = (ctypes.cast(ctypes.c_char_p(one), c_void_p) for one in (found.text, blob))
+    text, told = (ctypes.cast(ctypes.c_char_p(data), c_void_p) for data in (found.text, blob))
     lines = NativeFindingLines(
         text,
         records.ctypes.data,
         findings.ctypes.data,
         told,
         detail_ends.ctypes.data,
-        *((None, None) if optima is None else (one.ctypes.data for one in optima)),
+        *((None, None) if optima is None else (array.ctypes.data for array in optima)),
         *(len(found), first_record, first_line),
         len(str(scoring.scale)) - 1,
         found.quotes,

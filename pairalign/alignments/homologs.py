@@ -38,9 +38,9 @@ class Homologs:
             return family
         both = family, self.sequences
         records = Records(
-            [name for one in both for name in one.names],
-            [header for one in both for header in one.descriptions],
-            b"".join(one.residues.tobytes() for one in both),
+            [name for sequences in both for name in sequences.names],
+            [header for sequences in both for header in sequences.descriptions],
+            b"".join(sequences.residues.tobytes() for sequences in both),
             np.concatenate((family.offsets, self.sequences.offsets[1:] + family.offsets[-1])),
         )
         return SequenceSet(records, alphabet=family.alphabet, source=family.source)

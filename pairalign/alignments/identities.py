@@ -93,28 +93,28 @@ def count_coverage(found: Alignments) -> tuple[Int64s, Int64s]:
     return aligned, np.maximum(*_lengths(found))
 
 
-def _lengths(found: Alignments) -> tuple[Int64s, Int64s]:
-    queries, targets = found.queries.lengths, found.targets.lengths
-    return queries[found.query].astype(np.int64), targets[found.target].astype(np.int64)
+def _lengths(alignments: Alignments) -> tuple[Int64s, Int64s]:
+    queries, targets = alignments.queries.lengths, alignments.targets.lengths
+    return queries[alignments.query].astype(np.int64), targets[alignments.target].astype(np.int64)
 
 
-def _gaps_at_ends(found: Alignments) -> Int64s:
+def _gaps_at_ends(alignments: Alignments) -> Int64s:
     """Residues in gaps at the ends of whole sequences, int64 of shape (n,)."""
-    assert found.cigar is not None
-    assert found.cigar_offsets is not None
-    starts, stops = found.cigar_offsets[:-1], found.cigar_offsets[1:]
-    residues = np.zeros(len(found), np.int64)
-    if not len(found.cigar):
+    assert alignments.cigar is not None
+    assert alignments.cigar_offsets is not None
+    starts, stops = alignments.cigar_offsets[:-1], alignments.cigar_offsets[1:]
+    residues = np.zeros(len(alignments), np.int64)
+    if not len(alignments.cigar):
         return residues
     any_run = stops > starts
-    query_lengths, target_lengths = _lengths(found)
+    query_lengths, target_lengths = _lengths(alignments)
     # Beside a free end gap, which the spans leave out, the first or last run is no end gap.
-    from_start = (found.field("query_start") == 0) & (found.field("target_start") == 0)
-    to_end = found.field("query_end") == query_lengths
-    to_end &= found.field("target_end") == target_lengths
+    from_start = (alignments.field("query_start") == 0) & (alignments.field("target_start") == 0)
+    to_end = alignments.field("query_end") == query_lengths
+    to_end &= alignments.field("target_end") == target_lengths
     ends = ((starts, any_run & from_start), (stops - 1, any_run & to_end & (stops - 1 > starts)))
     for at, counts in ends:
-        runs = found.cigar[np.where(counts, at, 0)]
+        runs = alignments.cigar[np.where(counts, at, 0)]
         is_gap = counts & np.isin(runs & _OPERATION, (_INSERTION, _DELETION))
         residues += np.where(is_gap, runs >> 4, 0)
     return residues

@@ -91,8 +91,8 @@ class MultipleAlignment:
     def row(self, index: int) -> npt.NDArray[np.uint8]:
         """Return the row of the sequence at an input index: residues and ``-``, uint8."""
         row = np.full(self.width, GAP, np.uint8)
-        own = slice(*self.sequences.offsets[index : index + 2])
-        row[self.columns[own]] = self.sequences.residues[own]
+        part = slice(*self.sequences.offsets[index : index + 2])
+        row[self.columns[part]] = self.sequences.residues[part]
         return row
 
     def text(self, index: int) -> str:
@@ -124,14 +124,14 @@ class MultipleAlignment:
     @property
     def column_confidence(self) -> npt.NDArray[np.float64]:
         """Mean of `residue_confidence` of each column; nan where there is none."""
-        known = np.nan_to_num(self.residue_confidence) * self.compared
-        sums = np.bincount(self.columns, known, minlength=self.width)
+        weights = np.nan_to_num(self.residue_confidence) * self.compared
+        sums = np.bincount(self.columns, weights, minlength=self.width)
         return _means(sums, np.bincount(self.columns, self.compared, minlength=self.width))
 
-    def _confidence(self, own: slice) -> npt.NDArray[np.float64]:
+    def _confidence(self, part: slice) -> npt.NDArray[np.float64]:
         """Return how likely some residues are right."""
-        compared = self.compared[own]
-        means, others = _means(self.support[own], compared), _means(self.against[own], compared)
+        compared = self.compared[part]
+        means, others = _means(self.support[part], compared), _means(self.against[part], compared)
         return calibrate(placed(means, others), self.sequences.alphabet, len(self))
 
     def _are_of_unlike(self) -> npt.NDArray[np.bool_]:

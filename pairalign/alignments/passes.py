@@ -79,7 +79,7 @@ def find_differences(
     else:
         assert alignments.has_stats
     kept = [*fields, np.ascontiguousarray(lengths, np.int32), own_scores]
-    addresses = (None if one is None else one.ctypes.data for one in kept)
+    addresses = (None if array is None else array.ctypes.data for array in kept)
     values = np.empty(len(alignments), np.float64)
     counts = NativeCounts(len(alignments), *addresses)
     _differences(ctypes.byref(counts), DIFFERENCES.index(difference), values.ctypes.data)
@@ -113,7 +113,7 @@ def place_in_triangle(
         np.ascontiguousarray(target, np.int32),
         np.ascontiguousarray(values, np.float64),
     )
-    addresses = (one.ctypes.data for one in kept)
+    addresses = (array.ctypes.data for array in kept)
     _place(len(query), *addresses, count, condensed.ctypes.data)
 
 
@@ -140,11 +140,12 @@ def find_extremes(
     MemoryError
     """
     fields = [
-        None if one is None else np.ascontiguousarray(one, np.int32) for one in (*counts, scores)
+        None if values is None else np.ascontiguousarray(values, np.int32)
+        for values in (*counts, scores)
     ]
-    found = np.zeros(2, np.int64)
-    addresses = (None if one is None else one.ctypes.data for one in fields)
-    aligned = _extremes(len(counts[0]), *addresses, threads, found.ctypes.data)
+    indices = np.zeros(2, np.int64)
+    addresses = (None if array is None else array.ctypes.data for array in fields)
+    aligned = _extremes(len(counts[0]), *addresses, threads, indices.ctypes.data)
     if aligned < 0:
         raise MemoryError("no memory to find pairs in")
-    return (int(found[0]), int(found[1])) if aligned else None
+    return (int(indices[0]), int(indices[1])) if aligned else None

@@ -59,7 +59,7 @@ class SparsePosteriors:
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The arrays by their names: what `posteriors_of` takes."""
-        return {name: one for name, one in vars(self).items() if isinstance(one, np.ndarray)}
+        return {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
 
     @property
     def probabilities(self) -> npt.NDArray[np.float64]:
@@ -165,10 +165,10 @@ def with_sides_changed(
     rows, columns = posteriors.columns[entries], posteriors.rows[entries]
     order = np.lexsort((columns, rows, pairs[entries]))
 
-    def changed(all_of: npt.NDArray[Any], own: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        made: npt.NDArray[Any] = all_of.copy()
-        made[entries] = own[order]
-        return made
+    def changed(all_of: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        result: npt.NDArray[Any] = all_of.copy()
+        result[entries] = values[order]
+        return result
 
     return SparsePosteriors(
         np.where(is_changed, posteriors.targets, posteriors.queries),
@@ -206,10 +206,10 @@ def with_pairs(
     of_others = others.offsets.tolist()
 
     def filled(name: str) -> npt.NDArray[Any]:
-        one, other = getattr(posteriors, name), getattr(others, name)
-        pieces = [one[at[0] : at[1]]]
+        before, added = getattr(posteriors, name), getattr(others, name)
+        pieces = [before[at[0] : at[1]]]
         for k in range(len(places)):
-            pieces += [other[of_others[k] : of_others[k + 1]], one[at[k + 1] : at[k + 2]]]
+            pieces += [added[of_others[k] : of_others[k + 1]], before[at[k + 1] : at[k + 2]]]
         return np.concatenate(pieces)
 
     arithmetic = posteriors.arithmetic.copy()

@@ -57,9 +57,9 @@ def gather_runs(runs: Runs, offsets: Offsets, numbers: Offsets) -> tuple[Runs, O
     offsets = np.ascontiguousarray(offsets, np.int64)
     assert runs.flags.c_contiguous
     new_offsets = np.empty(len(numbers) + 1, np.int64)
-    _offsets(len(numbers), *(one.ctypes.data for one in (numbers, offsets, new_offsets)))
+    _offsets(len(numbers), *(array.ctypes.data for array in (numbers, offsets, new_offsets)))
     out = np.empty(int(new_offsets[-1]), np.uint32)
-    _gather(len(numbers), *(one.ctypes.data for one in (numbers, offsets, runs, out)))
+    _gather(len(numbers), *(array.ctypes.data for array in (numbers, offsets, runs, out)))
     return out, new_offsets
 
 
@@ -84,15 +84,15 @@ def take_fields(
     """
     numbers = np.ascontiguousarray(numbers, np.int64)
     count = len(numbers)
-    kept = [np.ascontiguousarray(one, np.int32) for one in fields]
-    taken = [np.empty(count, np.int32) for _ in fields]
+    kept = [np.ascontiguousarray(field, np.int32) for field in fields]
+    copies = [np.empty(count, np.int32) for _ in fields]
     addresses = ctypes.c_void_p * len(fields)
     strand_taken = None if strand is None else np.empty(count, np.int8)
     _take(
         *(count, numbers.ctypes.data, len(kept)),
-        addresses(*(one.ctypes.data for one in kept)),
-        addresses(*(one.ctypes.data for one in taken)),
+        addresses(*(array.ctypes.data for array in kept)),
+        addresses(*(array.ctypes.data for array in copies)),
         None if strand is None else strand.ctypes.data,
         None if strand_taken is None else strand_taken.ctypes.data,
     )
-    return taken, strand_taken
+    return copies, strand_taken

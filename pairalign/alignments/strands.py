@@ -73,21 +73,23 @@ def to_original_strands(found: Alignments, window: Window) -> Alignments:
     return replace(found, strand=strand, **spans)
 
 
-def _turn(found: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDArray[np.bool_]]:
+def _turn(alignments: Alignments, triangular: bool) -> tuple[dict[str, Any], npt.NDArray[np.bool_]]:
     """Spans on the original strands, and the pairs whose target was reverse-complemented."""
-    spans: dict[str, Any] = {name: np.empty(len(found), np.int32) for name in _SPANS}
-    turned = np.empty(len(found), np.bool_)
-    counts = (found.field(name) for name in ("matches", "mismatches", "gap_residues"))
+    spans: dict[str, Any] = {name: np.empty(len(alignments), np.int32) for name in _SPANS}
+    turned = np.empty(len(alignments), np.bool_)
+    counts = (alignments.field(name) for name in ("matches", "mismatches", "gap_residues"))
     arrays = [
-        *(found.query, found.target, *counts),
-        *(found.queries.lengths, found.targets.lengths),
-        found.queries.positions if triangular else None,
-        *((None, None) if triangular else (found.queries.codes, found.targets.codes)),
-        *((None, None) if triangular else (found.queries.offsets, found.targets.offsets)),
-        *(found.field(name) for name in _SPANS),
+        *(alignments.query, alignments.target, *counts),
+        *(alignments.queries.lengths, alignments.targets.lengths),
+        alignments.queries.positions if triangular else None,
+        *((None, None) if triangular else (alignments.queries.codes, alignments.targets.codes)),
+        *((None, None) if triangular else (alignments.queries.offsets, alignments.targets.offsets)),
+        *(alignments.field(name) for name in _SPANS),
         *spans.values(),
         turned,
     ]
-    fields = NativeTurned(len(found), *(None if one is None else one.ctypes.data for one in arrays))
+    fields = NativeTurned(
+        len(alignments), *(None if array is None else array.ctypes.data for array in arrays)
+    )
     _turn_strands(ctypes.byref(fields))
     return spans, turned

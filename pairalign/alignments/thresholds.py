@@ -187,12 +187,16 @@ class PairThresholds:
     ) -> npt.NDArray[np.int64]:
         ends = dict(zip(("query", "target"), pairs, strict=True))
         sides = zip(("query_lengths", "target_lengths"), sets, strict=True)
-        lengths = {name: np.ascontiguousarray(one.lengths, np.int32) for name, one in sides}
-        taken = {**ends, **lengths, **columns}
+        lengths = {
+            name: np.ascontiguousarray(sequences.lengths, np.int32) for name, sequences in sides
+        }
+        arrays = {**ends, **lengths, **columns}
         count = len(pairs[0])
         numbers = np.empty(count, np.int64)
         passing = library.pairalign_find_passing(
-            ctypes.byref(NativeAligned(count, **{k: one.ctypes.data for k, one in taken.items()})),
+            ctypes.byref(
+                NativeAligned(count, **{k: array.ctypes.data for k, array in arrays.items()})
+            ),
             ctypes.byref(self.native(mode)),
             numbers.ctypes.data,
         )
@@ -218,12 +222,12 @@ def make_pair_thresholds(
     ScoringError
         No such share or ratio; ValueError: an unknown definition.
     """
-    for name, value, known in (
+    for name, value, choices in (
         ("identity_of", identity_of, IDENTITIES),
         ("coverage_of", coverage_of, COVERAGES),
     ):
-        if value not in known:
-            raise ValueError(f"{name} {value!r}: expected {', '.join(known)}")
+        if value not in choices:
+            raise ValueError(f"{name} {value!r}: expected {', '.join(choices)}")
     shares = [
         Fraction(0) if value is None else parse_share(value, name)
         for name, value in (("min_identity", min_identity), ("min_coverage", min_coverage))

@@ -168,11 +168,11 @@ class TieCounter:
         keys = np.stack([second, first, turned, side, raw_score])
         order = np.lexsort(keys)
         is_new = np.append(True, (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0))
-        taken = order[is_new]
+        distinct = order[is_new]
         # Lanes have row sequences of one set, and the same one where that is so.
-        again = np.lexsort((second[taken], first[taken], turned[taken], swapped[taken]))
-        k = taken[again]
-        counted = np.empty(len(taken), np.uint32)
+        again = np.lexsort((second[distinct], first[distinct], turned[distinct], swapped[distinct]))
+        k = distinct[again]
+        counted = np.empty(len(distinct), np.uint32)
         counted[again] = self._call(query[k], target[k], swapped[k], turned[k], raw_score[k])
         counts = np.empty(len(query), np.uint32)
         counts[order] = counted[np.cumsum(is_new) - 1]
@@ -189,11 +189,14 @@ class TieCounter:
         counts = np.empty(len(query), np.uint32)
         rows, columns = np.where(swapped, target, query), np.where(swapped, query, target)
         arrays: list[npt.NDArray[Any]] = [
-            *(np.ascontiguousarray(one, np.int32) for one in (rows, columns, raw_score)),
-            *(np.ascontiguousarray(one, np.uint8) for one in (swapped, turned)),
+            *(np.ascontiguousarray(values, np.int32) for values in (rows, columns, raw_score)),
+            *(np.ascontiguousarray(values, np.uint8) for values in (swapped, turned)),
         ]
         complement = self._scoring.alphabet.complement
-        sets = [(one.codes, np.ascontiguousarray(one.offsets, np.int64)) for one in self._sets]
+        sets = [
+            (sequences.codes, np.ascontiguousarray(sequences.offsets, np.int64))
+            for sequences in self._sets
+        ]
         codes, offsets = zip(*sets, strict=True)
         cells = np.cumsum(
             self._sets[0].lengths_at(query).astype(np.float64) * self._sets[1].lengths_at(target)
@@ -203,10 +206,10 @@ class TieCounter:
             most = _CELLS_AT_ONCE + (cells[start - 1] if start else 0)
             stop = max(start + 1, int(np.searchsorted(cells, most)))
             native = NativeTiePairs(
-                (c_void_p * 2)(*(one.ctypes.data for one in codes)),
-                (c_void_p * 2)(*(one.ctypes.data for one in offsets)),
+                (c_void_p * 2)(*(array.ctypes.data for array in codes)),
+                (c_void_p * 2)(*(array.ctypes.data for array in offsets)),
                 None if complement is None else complement.ctypes.data,
-                *(one[start:stop].ctypes.data for one in arrays),
+                *(array[start:stop].ctypes.data for array in arrays),
                 stop - start,
             )
             part: Any = counts[start:stop]

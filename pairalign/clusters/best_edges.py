@@ -56,31 +56,33 @@ class BestEdges:
         """Return the pairs that are left, in the order in which they came; None if none came."""
         if not self._parts:
             return None
-        found = concatenate(self._parts)
-        numbers = np.arange(len(found))
-        places = [one.canonical_places() for one in (found.queries, found.targets)]
-        sides = [
-            (found.query, places[1][found.target]),
-            (found.target, places[0][found.query]),
+        alignments = concatenate(self._parts)
+        numbers = np.arange(len(alignments))
+        places = [
+            sequences.canonical_places() for sequences in (alignments.queries, alignments.targets)
         ]
-        if found.queries is found.targets:
+        sides = [
+            (alignments.query, places[1][alignments.target]),
+            (alignments.target, places[0][alignments.query]),
+        ]
+        if alignments.queries is alignments.targets:
             nodes, others = (np.concatenate(both) for both in zip(*sides, strict=True))
-            keep = self._among_best(found, (nodes, others), np.concatenate([numbers, numbers]))
-            return found.take(keep[: len(found)] | keep[len(found) :])
-        one, other = (self._among_best(found, ends, numbers) for ends in sides)
-        return found.take(one | other)
+            keep = self._among_best(alignments, (nodes, others), np.concatenate([numbers, numbers]))
+            return alignments.take(keep[: len(alignments)] | keep[len(alignments) :])
+        by_query, by_target = (self._among_best(alignments, ends, numbers) for ends in sides)
+        return alignments.take(by_query | by_target)
 
     def _among_best(
         self,
-        found: Alignments,
+        alignments: Alignments,
         ends: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]],
         pairs: npt.NDArray[np.int64],
     ) -> npt.NDArray[np.bool_]:
         """Return which ends of pairs are among the best of their node, bool of shape (ends,)."""
         nodes, others = ends  # others by their places
-        keys: list[npt.NDArray[Any]] = [others, -found.raw_score[pairs].astype(np.int64)]
+        keys: list[npt.NDArray[Any]] = [others, -alignments.raw_score[pairs].astype(np.int64)]
         if self._by_identity:
-            part, whole = self._thresholds.count_identity(found)
+            part, whole = self._thresholds.count_identity(alignments)
             keys.append(-(part / whole)[pairs])
         order = np.lexsort([*keys, nodes])
         sorted_nodes = nodes[order]

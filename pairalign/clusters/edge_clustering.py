@@ -114,10 +114,10 @@ class GreedyLinkage(EdgeClustering):
         addresses.insert(4, self._chosen.ctypes.data)
         _assign(len(ends[0]), *addresses)
         changed = np.unique(ends[1])
-        taken = changed[self._chosen[changed] != changed]
-        shares_of = self._best[0][taken] / self._best[1][taken]
-        self._floors[taken] = np.nextafter(shares_of, 0)
-        self._taken[taken] = True
+        members = changed[self._chosen[changed] != changed]
+        shares_of = self._best[0][members] / self._best[1][members]
+        self._floors[members] = np.nextafter(shares_of, 0)
+        self._taken[members] = True
 
     @property
     def best(self) -> tuple[Int64s, Int64s]:
@@ -128,10 +128,10 @@ class GreedyLinkage(EdgeClustering):
         self, one: Int32s, other: Int32s, parts: Int64s, wholes: Int64s
     ) -> npt.NDArray[np.bool_]:
         """Which edges change something if their identities are at most ``parts / wholes``."""
-        own = parts * self._best[1][other]
+        share = parts * self._best[1][other]
         least = self._best[0][other] * wholes
-        may_be: npt.NDArray[np.bool_] = (own > least) | (
-            (own == least) & (one < self._chosen[other])
+        may_be: npt.NDArray[np.bool_] = (share > least) | (
+            (share == least) & (one < self._chosen[other])
         )
         return may_be
 
