@@ -62,11 +62,11 @@ def parse_a3m(text: bytes, name: str, *, degap: bool) -> Records:
         if title.startswith(_NO_SEQUENCES):
             continue
         row = rows.residues[rows.offsets[index] : rows.offsets[index + 1]]
-        own = len(row.translate(None, _BETWEEN))
-        columns = own if columns is None else columns
-        if own != columns:
+        width = len(row.translate(None, _BETWEEN))
+        columns = width if columns is None else columns
+        if width != columns:
             raise FastaError(
-                f"{name}: record {index + 1} {shown_name(title)}: {own:,} columns (capitals and "
+                f"{name}: record {index + 1} {shown_name(title)}: {width:,} columns (capitals and "
                 f"-), expected {columns:,} as in record {kept[0] + 1}: this is no A3M"
             )
         kept.append(index)

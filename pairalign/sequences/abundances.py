@@ -37,11 +37,11 @@ def read_abundances(sequences: SequenceSet) -> Int64s | None:
     FastaError
         A ``;size=`` is no whole number from 1 to 10^12.
     """
-    found = [_SIZE.search(header) for header in sequences.descriptions]
-    if not any(found):
+    sizes = [_SIZE.search(header) for header in sequences.descriptions]
+    if not any(sizes):
         return None
-    abundances = np.ones(len(found), np.int64)
-    for index, size in enumerate(found):
+    abundances = np.ones(len(sizes), np.int64)
+    for index, size in enumerate(sizes):
         if size is None:
             continue
         digits = size.group(1)
@@ -88,9 +88,9 @@ def describe_samples(headers: Sequence[str]) -> str:
     unnamed = [header for header in headers if not _SAMPLE.search(header)]
     if not unnamed:
         return ""
-    found = sorted(set(map(sample_of, unnamed)))
-    shown = ", ".join(map(cut_name, found[:_MOST_SHOWN])) + (", ..." * (len(found) > _MOST_SHOWN))
-    samples = "1 sample" if len(found) == 1 else f"{len(found):,} samples"
+    names = sorted(set(map(sample_of, unnamed)))
+    shown = ", ".join(map(cut_name, names[:_MOST_SHOWN])) + (", ..." * (len(names) > _MOST_SHOWN))
+    samples = "1 sample" if len(names) == 1 else f"{len(names):,} samples"
     return (
         f"{len(unnamed):,} of {len(headers):,} headers have no ;sample=: by their names they are "
         f"of {samples} ({shown})"

@@ -91,7 +91,7 @@ def is_airr(text: bytes) -> bool:
 
 def are_of_airr(titles: Iterable[str]) -> bool:
     """Whether columns are those of rearrangements."""
-    names = {_name_in_airr(one) for one in titles}
+    names = {_name_in_airr(title) for title in titles}
     return NAME in names and bool(names & _KNOWN)
 
 
@@ -106,7 +106,7 @@ def is_airr_file(path: str) -> bool:
 
 def _titles(line: bytes) -> list[str]:
     words = line.decode("utf-8", "replace").split(_delimiter(line))
-    return [one.strip().strip('"') for one in words] if len(words) > 1 else []
+    return [word.strip().strip('"') for word in words] if len(words) > 1 else []
 
 
 def _delimiter(line: bytes) -> str:
@@ -144,7 +144,7 @@ def read_chains(text: bytes, source: str, *, degap: bool = False) -> list[Chain]
     reader = csv.reader(decoded, "excel-tab", delimiter=delimiter, strict=True)
     rows = []
     try:
-        titles = [one.strip() for one in next(reader)]
+        titles = [title.strip() for title in next(reader)]
         for row in reader:
             if any("\n" in field for field in row):
                 raise FastaError(f"{source}: line {reader.line_num}: a field goes over its line")
@@ -158,12 +158,12 @@ def read_chains(text: bytes, source: str, *, degap: bool = False) -> list[Chain]
 def chains_of_table(table: Any, source: str = "the table") -> list[Chain]:
     """Return the rows of a DataFrame with the columns of AIRR; see `read_chains`."""
     titles = titles_of(table)
-    columns = [[field_of(one) for one in table[title]] for title in titles]
+    columns = [[field_of(value) for value in table[title]] for title in titles]
     return _chains(titles, zip(*columns, strict=True), source)
 
 
 def _check_titles(titles: list[str], source: str) -> None:
-    twice = [one for one in titles if one and titles.count(one) > 1]
+    twice = [title for title in titles if title and titles.count(title) > 1]
     if twice:
         raise FastaError(f"{source}: two columns are called '{twice[0]}'")
     for needed in (NAME, JUNCTION):
@@ -175,7 +175,7 @@ def _chains(
     titles: list[str], rows: Iterable[Sequence[str]], source: str, *, degap: bool = False
 ) -> list[Chain]:
     is_10x = NAME not in titles
-    titles = [_name_in_airr(one) for one in titles] if is_10x else titles
+    titles = [_name_in_airr(title) for title in titles] if is_10x else titles
     _check_titles(titles, source)
     loops = {loop: title for loop, title in LOOP_COLUMNS.items() if title in titles}
     chains, left = [], 0
@@ -213,7 +213,9 @@ def _chains(
 def _is_of_none(fields: Mapping[str, str], what: str) -> bool:
     """Whether a row is of no receptor."""
     reasons = {PRODUCTIVE: False} if PRODUCTIVE in fields else _IN_FRAME
-    return any(_truth(fields, title, what) is one for title, one in (reasons | _OF_NO_CELL).items())
+    return any(
+        _truth(fields, title, what) is truth for title, truth in (reasons | _OF_NO_CELL).items()
+    )
 
 
 def _truth(fields: Mapping[str, str], title: str, what: str) -> bool | None:
@@ -226,7 +228,7 @@ def _truth(fields: Mapping[str, str], title: str, what: str) -> bool | None:
 def _locus_of(fields: Mapping[str, str]) -> str:
     if fields.get("locus"):
         return fields["locus"].upper()
-    genes = (gene_of(fields.get(one, "")) for one in _GENES)
+    genes = (gene_of(fields.get(title, "")) for title in _GENES)
     return next((gene[:3].upper() for gene in genes if gene), "")
 
 
@@ -256,15 +258,15 @@ def of_loci(chains: list[Chain], loci: tuple[str, ...], source: str) -> list[lis
     FastaError
         There is none of a locus.
     """
-    found = [[one for one in chains if one.locus == locus] for locus in loci]
-    for locus, some in zip(loci, found, strict=True):
+    by_locus = [[chain for chain in chains if chain.locus == locus] for locus in loci]
+    for locus, some in zip(loci, by_locus, strict=True):
         if chains and not some:
-            others = ", ".join(sorted({one.locus or "none that is said" for one in chains}))
+            others = ", ".join(sorted({chain.locus or "none that is said" for chain in chains}))
             raise FastaError(f"{source}: no chain of locus {locus}; there is {others}")
-    left = len(chains) - sum(map(len, found))
+    left = len(chains) - sum(map(len, by_locus))
     if left:
         log.info("%s: %s chains of other loci left out", source, f"{left:,}")
-    return found
+    return by_locus
 
 
 def parse_airr(
@@ -287,7 +289,7 @@ def parse_airr(
 
 def records_of_chains(chains: list[Chain], source: str) -> Records:
     """Return chains as sequences that know their rows."""
-    names = [one.name for one in chains]
-    joined = join_records(names, names, [one.junction for one in chains])
-    numbers = np.array([one.number for one in chains], np.int64)
+    names = [chain.name for chain in chains]
+    joined = join_records(names, names, [chain.junction for chain in chains])
+    numbers = np.array([chain.number for chain in chains], np.int64)
     return Records(*joined[:4], origins=(Origin(source, numbers),))

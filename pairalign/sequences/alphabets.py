@@ -120,7 +120,7 @@ def guess_alphabet(*histograms: npt.NDArray[np.int64]) -> Alphabet:
     letters = int(counts[_LETTERS].sum())
     if not letters or 10 * int(counts[_BASES].sum()) < 9 * letters:
         return PROTEIN
-    if any(has_too_few_bases(one) for one in histograms):
+    if any(has_too_few_bases(histogram) for histogram in histograms):
         return PROTEIN
     return DNA
 
@@ -150,10 +150,10 @@ def count_replaced(counts: npt.NDArray[np.int64], alphabet: Alphabet) -> dict[st
     dict of str to int
         Without X and N themselves, and U in DNA.
     """
-    own = {alphabet.unknown} | ({"U"} if alphabet == DNA else set())
-    found = {
+    exceptions = {alphabet.unknown} | ({"U"} if alphabet == DNA else set())
+    letter_counts = {
         chr(byte): int(counts[byte] + counts[byte + 32])
         for byte in range(ord("A"), ord("Z") + 1)
-        if alphabet.encoding[byte] == len(alphabet.letters) - 1 and chr(byte) not in own
+        if alphabet.encoding[byte] == len(alphabet.letters) - 1 and chr(byte) not in exceptions
     }
-    return {letter: count for letter, count in found.items() if count}
+    return {letter: count for letter, count in letter_counts.items() if count}

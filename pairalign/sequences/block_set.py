@@ -55,7 +55,9 @@ class BlockSet(SequenceSet):
 
     def _read(self, between: Callable[[int, int], Int32s]) -> Int32s:
         """Return what all have of something that the whole has by ranges of sorted positions."""
-        return np.concatenate([np.empty(0, np.int32), *(between(*one) for one in self._ranges)])
+        return np.concatenate(
+            [np.empty(0, np.int32), *(between(*bounds) for bounds in self._ranges)]
+        )
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -77,7 +79,7 @@ class BlockSet(SequenceSet):
     @property
     def positions_in_whole(self) -> npt.NDArray[np.int64]:
         """Sorted position in the whole of each one here, int64 of shape (n,)."""
-        return np.concatenate([np.arange(*one, dtype=np.int64) for one in self._ranges])
+        return np.concatenate([np.arange(*bounds, dtype=np.int64) for bounds in self._ranges])
 
     @property
     def total_residues(self) -> int:
@@ -123,14 +125,14 @@ class BlockSet(SequenceSet):
     def codes(self) -> npt.NDArray[np.uint8]:  # type: ignore[override]
         """As `SequenceSet.codes`; who can takes `code_arrays`, which are there anyway."""
         by_length, starts = self.code_arrays
-        found = np.empty(self.total_residues, np.uint8)
+        codes = np.empty(self.total_residues, np.uint8)
         places = zip(
             self.order.tolist(), starts.tolist(), self.sorted_lengths.tolist(), strict=True
         )
         for index, start, length in places:
             at = int(self.offsets[index])
-            found[at : at + length] = by_length[start : start + length]
-        return found
+            codes[at : at + length] = by_length[start : start + length]
+        return codes
 
     @cached_property
     def code_arrays(self) -> CodeArrays:
@@ -183,8 +185,10 @@ class PickedSet(BlockSet):
         self._take(whole)
 
     def _read(self, between: Callable[[int, int], Int32s]) -> Int32s:
-        found = (between(int(one[0]), int(one[-1]) + 1)[one - one[0]] for one in self._groups)
-        return np.concatenate([np.empty(0, np.int32), *found])
+        pieces = (
+            between(int(group[0]), int(group[-1]) + 1)[group - group[0]] for group in self._groups
+        )
+        return np.concatenate([np.empty(0, np.int32), *pieces])
 
     def _codes_read(self) -> Iterator[npt.NDArray[np.uint8]]:
         for group in self._groups:

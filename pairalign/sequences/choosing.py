@@ -45,7 +45,7 @@ def places_of(chosen: Several, names: list[str]) -> npt.NDArray[np.int64]:
         raise TypeError(f"expected indices, names or a mask, found an array of {values.ndim} axes")
     if values.dtype == np.bool_:
         return np.flatnonzero(values)
-    if values.dtype.kind in "UO" and all(isinstance(one, str) for one in values.tolist()):
+    if values.dtype.kind in "UO" and all(isinstance(value, str) for value in values.tolist()):
         return _of_names(values.tolist(), names)
     if values.dtype.kind not in "iu":
         raise TypeError(f"expected indices, names or a mask, found values of type {values.dtype}")
@@ -58,8 +58,8 @@ def records_of(
     chosen: list[Sequence], origins: tuple[Origin, ...], qualities: bytes | None
 ) -> Records:
     """Put sequences together as `Records`."""
-    names, headers = [one.name for one in chosen], [one.description for one in chosen]
-    joined = join_records(names, headers, [one.residues.encode() for one in chosen])
+    names, headers = [record.name for record in chosen], [record.description for record in chosen]
+    joined = join_records(names, headers, [record.residues.encode() for record in chosen])
     return Records(names, headers, joined.residues, joined.offsets, origins, qualities)
 
 
@@ -68,25 +68,25 @@ def origins_of(
 ) -> tuple[Origin, ...]:
     """Return where some sequences of a set come from, so that messages count as in the files."""
 
-    def found() -> Iterator[tuple[str, int]]:
-        ends = np.cumsum([len(one.numbers) for one in origins]).tolist()
+    def records() -> Iterator[tuple[str, int]]:
+        ends = np.cumsum([len(origin.numbers) for origin in origins]).tolist()
         for place in places:
             which = int(np.searchsorted(ends, place, side="right")) if origins else 0
             if which < len(origins):
-                one = origins[which]
-                yield one.name, int(one.numbers[place - (ends[which - 1] if which else 0)])
+                origin = origins[which]
+                yield origin.name, int(origin.numbers[place - (ends[which - 1] if which else 0)])
             else:
                 yield source, place + 1
 
     return tuple(
         Origin(name, np.array([number for _, number in group], np.int64))
-        for name, group in groupby(found(), key=lambda one: one[0])
+        for name, group in groupby(records(), key=lambda record: record[0])
     )
 
 
-def _of_names(wanted: list[str], names: list[str]) -> npt.NDArray[np.int64]:
+def _of_names(chosen: list[str], names: list[str]) -> npt.NDArray[np.int64]:
     places = {name: place for place, name in enumerate(names)}
-    for name in wanted:
+    for name in chosen:
         if name not in places:
             raise KeyError(f"no sequence is called {cut_name(name)!r}")
-    return np.array([places[name] for name in wanted], np.int64)
+    return np.array([places[name] for name in chosen], np.int64)

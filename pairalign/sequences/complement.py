@@ -61,9 +61,9 @@ def reverse_complement_set(sequences: SequenceSet) -> SequenceSet:
     letters = np.frombuffer(alphabet.letters.encode(), np.uint8)[codes]
     names = list(sequences.names)
     records = Records(names, names, letters.tobytes(), offsets)
-    made = SequenceSet(records, alphabet=alphabet, source=sequences.source)
-    made.order = sequences.order  # as they were read: a position means the same sequence in both
-    return made
+    strands = SequenceSet(records, alphabet=alphabet, source=sequences.source)
+    strands.order = sequences.order  # as they were read: a position means the same sequence in both
+    return strands
 
 
 def turn_sequences(
@@ -95,8 +95,8 @@ def turn_sequences(
     residues, offsets = sequences.residues.copy(), sequences.offsets.tolist()
     names, descriptions = list(sequences.names), list(sequences.descriptions)
     for index in indices.tolist():
-        own = residues[offsets[index] : offsets[index + 1]]
-        own[:] = table[own[::-1]]
+        view = residues[offsets[index] : offsets[index + 1]]
+        view[:] = table[view[::-1]]
         names[index], descriptions[index] = mark + names[index], mark + descriptions[index]
     records = Records(names, descriptions, residues.tobytes(), sequences.offsets, sequences.origins)
     return SequenceSet(records, alphabet=sequences.alphabet, source=sequences.source)

@@ -189,21 +189,21 @@ def _unzstd() -> _Decompressor:
             "the input is compressed with zstd, which needs zstandard: pip install "
             "'pairalign[zstd]', or pipe the input in: zstd -dc FILE | pairalign ... -"
         ) from None
-    found: _Decompressor = zstandard.ZstdDecompressor().decompressobj()
-    return found
+    decompressor: _Decompressor = zstandard.ZstdDecompressor().decompressobj()
+    return decompressor
 
 
 def _damage_errors() -> tuple[type[Exception], ...]:
     """Return what decompressors raise for damage; of modules that are loaded."""
-    found: list[type[Exception]] = [EOFError, OSError, ValueError, zlib.error]
+    errors: list[type[Exception]] = [EOFError, OSError, ValueError, zlib.error]
     for module, name in (
         ("lzma", "LZMAError"),
         ("zstandard", "ZstdError"),
         ("compression.zstd", "ZstdError"),
     ):
         if module in sys.modules:
-            found.append(getattr(sys.modules[module], name))
-    return tuple(found)
+            errors.append(getattr(sys.modules[module], name))
+    return tuple(errors)
 
 
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"

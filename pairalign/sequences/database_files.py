@@ -124,10 +124,10 @@ def parse_database(
             # XML says itself how it is encoded.
             for record in parse(io.BytesIO(text) if format == "uniprot-xml" else file, format):
                 residues = _residues(record, skip_empty=skip_empty)
-                own = str(record.id)
-                names.append(own)
-                rest = str(record.description).removeprefix(own).strip()
-                descriptions.append(f"{own} {rest}".strip().replace("\n", " "))
+                identifier = str(record.id)
+                names.append(identifier)
+                rest = str(record.description).removeprefix(identifier).strip()
+                descriptions.append(f"{identifier} {rest}".strip().replace("\n", " "))
                 bodies.append(clean(residues, degap=degap))
             if format != "uniprot-xml" and file.read().strip():
                 raise ValueError("more lines than Biopython reads, as behind an empty alignment")

@@ -41,8 +41,8 @@ def check_guess(sequences: Guessed) -> None:
         return
     is_none = np.zeros(256, np.bool_)
     is_none[list(NO_BASES)] = True
-    found = np.flatnonzero(is_none[sequences.residues])
-    indices = np.searchsorted(sequences.offsets, found, side="right") - 1
+    positions = np.flatnonzero(is_none[sequences.residues])
+    indices = np.searchsorted(sequences.offsets, positions, side="right") - 1
     for index in np.unique(indices).tolist():
         start, stop = sequences.offsets[index : index + 2]
         if has_too_few_bases(count_bytes(sequences.residues[start:stop])):
@@ -57,9 +57,9 @@ def check_guess(sequences: Guessed) -> None:
         "say %s",
         sequences.source,
         sequences.record(int(indices[0])),
-        f"'{chr(int(sequences.residues[found[0]]))}' at position "
-        f"{int(found[0] - sequences.offsets[indices[0]]) + 1:,}",
-        _counted(len(found), "residue"),
+        f"'{chr(int(sequences.residues[positions[0]]))}' at position "
+        f"{int(positions[0] - sequences.offsets[indices[0]]) + 1:,}",
+        _counted(len(positions), "residue"),
         _counted(len(np.unique(indices)), "record"),
         spelled("alphabet", "protein"),
     )

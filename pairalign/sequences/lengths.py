@@ -13,6 +13,6 @@ _AT_A_TIME = 1 << 14
 def distinct_lengths(sequences: SequenceSet) -> npt.NDArray[np.int32]:
     """Return the lengths that sequences of a set have, each once, longest first, int32."""
     starts = range(0, len(sequences), _AT_A_TIME)
-    found = (sequences.lengths_between(at, min(at + _AT_A_TIME, len(sequences))) for at in starts)
-    lengths = np.unique(np.concatenate([np.unique(one) for one in found]))
+    pieces = (sequences.lengths_between(at, min(at + _AT_A_TIME, len(sequences))) for at in starts)
+    lengths = np.unique(np.concatenate([np.unique(piece) for piece in pieces]))
     return np.ascontiguousarray(lengths[::-1], np.int32)

@@ -59,8 +59,8 @@ def digest_of(*parts: bytes | memoryview) -> str:
     """Return BLAKE2b of some parts, each after its size, in hexadecimal."""
     import hashlib  # OpenSSL takes time to load
 
-    found = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     for part in parts:
-        found.update(memoryview(part).nbytes.to_bytes(8, "little"))
-        found.update(part)
-    return found.hexdigest()
+        hasher.update(memoryview(part).nbytes.to_bytes(8, "little"))
+        hasher.update(part)
+    return hasher.hexdigest()

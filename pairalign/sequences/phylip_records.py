@@ -49,23 +49,27 @@ def parse_phylip(text: bytes, name: str, *, degap: bool) -> Records:
     if not count or not columns:
         raise FastaError(f"{name}: line 1: PHYLIP of {count} sequences and {columns} columns")
     lines = [line for line in text[first.end() :].split(b"\n") if line.strip()]
-    found: list[_Rows] = []
+    readings: list[_Rows] = []
     for rows in _readings(lines, count, columns):
-        if len(rows) == count and all(_is_row(*row, columns) for row in rows) and rows not in found:
-            found.append(rows)
+        if (
+            len(rows) == count
+            and all(_is_row(*row, columns) for row in rows)
+            and rows not in readings
+        ):
+            readings.append(rows)
     expected = f"{count:,} rows of {columns:,} columns, as its first line says"
-    if not found:
+    if not readings:
         raise FastaError(f"{name}: not PHYLIP: expected {expected}")
-    if len(found) > 1:
+    if len(readings) > 1:
         raise FastaError(
-            f"{name}: PHYLIP that can be read in {len(found)} ways as {expected}: write FASTA"
+            f"{name}: PHYLIP that can be read in {len(readings)} ways as {expected}: write FASTA"
         )
-    names = [own.decode("utf-8", "replace") for own, _ in found[0]]
-    return join_records(names, names, [clean(row, degap=degap) for _, row in found[0]])
+    names = [row_name.decode("utf-8", "replace") for row_name, _ in readings[0]]
+    return join_records(names, names, [clean(row, degap=degap) for _, row in readings[0]])
 
 
-def _is_row(own: bytes, row: bytes, columns: int) -> bool:
-    return bool(own) and len(row) == columns and _ROW.fullmatch(row) is not None
+def _is_row(name: bytes, row: bytes, columns: int) -> bool:
+    return bool(name) and len(row) == columns and _ROW.fullmatch(row) is not None
 
 
 def _readings(lines: list[bytes], count: int, columns: int) -> Iterator[_Rows]:
@@ -75,13 +79,13 @@ def _readings(lines: list[bytes], count: int, columns: int) -> Iterator[_Rows]:
 
 
 def _relaxed(line: bytes) -> tuple[bytes, bytes]:
-    own, _, row = line.strip().replace(b"\t", b" ").partition(b" ")
-    return own, _joined(row)
+    name, _, row = line.strip().replace(b"\t", b" ").partition(b" ")
+    return name, _joined(row)
 
 
 def _strict(line: bytes) -> tuple[bytes, bytes]:
-    own = b"_".join(line[:_NAME_PLACES].split())
-    return own, _joined(line[_NAME_PLACES:])
+    name = b"_".join(line[:_NAME_PLACES].split())
+    return name, _joined(line[_NAME_PLACES:])
 
 
 def _joined(row: bytes) -> bytes:
@@ -93,11 +97,11 @@ def _interleaved(lines: list[bytes], count: int, cut: _Cut) -> _Rows:
     rows = [cut(line) for line in lines[:count]]
     parts = [[row] for _, row in rows]
     for number, line in enumerate(lines[count:]):
-        own = rows[number % count][0]
+        name = rows[number % count][0]
         part = _joined(line)
-        parts[number % count].append(part.removeprefix(own) if line[:1].strip() else part)
-    joined = (b"".join(one) for one in parts)
-    return [(own, row) for (own, _), row in zip(rows, joined, strict=True)]
+        parts[number % count].append(part.removeprefix(name) if line[:1].strip() else part)
+    joined = (b"".join(pieces) for pieces in parts)
+    return [(name, row) for (name, _), row in zip(rows, joined, strict=True)]
 
 
 def _sequential(lines: list[bytes], columns: int, cut: _Cut) -> _Rows:

@@ -83,8 +83,8 @@ def columns_of(table: Any) -> tuple[list[object], list[object] | None]:
             f"{', '.join(map(repr, titles))}: expected one named {' or '.join(RESIDUES)}, and at "
             f"most one named {' or '.join(NAMES)}; or give one of its columns"
         )
-    own = [_plain(one) for one in table[names[0]]] if names else index_of(table)
-    return list(table[residues[0]]), own
+    labels = [_plain(value) for value in table[names[0]]] if names else index_of(table)
+    return list(table[residues[0]]), labels
 
 
 def index_of(sequences: object) -> list[object] | None:
@@ -118,7 +118,7 @@ def residues_of(item: object, what: str) -> bytes:
             residues = getattr(item, attribute)
             break
     residues = _plain(residues)
-    if any(one.__module__.partition(".")[0] in _SPELLED for one in type(residues).__mro__):
+    if any(base.__module__.partition(".")[0] in _SPELLED for base in type(residues).__mro__):
         residues = str(residues)
     if isinstance(residues, str):
         return residues.encode("utf-8", "replace")

@@ -107,8 +107,8 @@ class ReceptorSet(SequenceSet):
     @cached_property
     def digest(self) -> str:
         """As `SequenceSet.digest`, of all regions."""
-        parts = [f"{one.chain}{one.name}".encode() for one in self.regions]
-        arrays = (x.data for one in self.regions for x in (one.codes, one.offsets))
+        parts = [f"{region.chain}{region.name}".encode() for region in self.regions]
+        arrays = (x.data for region in self.regions for x in (region.codes, region.offsets))
         return digest_of(super().digest.encode(), *parts, *arrays)
 
     def _chosen(self, places: list[int]) -> SequenceSet:
@@ -121,21 +121,27 @@ class ReceptorSet(SequenceSet):
     @property
     def summary(self) -> str:
         """The regions that a chain has, CDR1 first; that no loops are known."""
-        names = dict.fromkeys(one.name.upper() for one in self.regions)
+        names = dict.fromkeys(region.name.upper() for region in self.regions)
         return self.remark or ", ".join(names)
 
 
 def _with_regions(
-    made: SequenceSet,
+    sequences: SequenceSet,
     regions: Iterable[Region],
     indices: npt.NDArray[np.signedinteger[Any]] | None = None,
 ) -> ReceptorSet:
     records = Records(
-        made.names, made.descriptions, made.residues.tobytes(), made.offsets, made.origins
+        sequences.names,
+        sequences.descriptions,
+        sequences.residues.tobytes(),
+        sequences.offsets,
+        sequences.origins,
     )
-    found = ReceptorSet(records, alphabet=PROTEIN, source=made.source)
-    found.regions = tuple(one if indices is None else one.taken(indices) for one in regions)
-    return found
+    receptors = ReceptorSet(records, alphabet=PROTEIN, source=sequences.source)
+    receptors.regions = tuple(
+        region if indices is None else region.taken(indices) for region in regions
+    )
+    return receptors
 
 
 def receptors_of(sequences: SequenceSet) -> ReceptorSet:
@@ -209,13 +215,13 @@ def read_receptors(
             others.append(_Read(data, name))
     if not others:
         loci = loci or _only_locus(parts)
-        by_locus = [(of_loci(found, loci, name), name) for found, name in parts]
+        by_locus = [(of_loci(chains, loci, name), name) for chains, name in parts]
         return _make(by_locus, v_genes, rules)
-    made = read_set(others, alphabet=PROTEIN, rules=rules)
-    for given, option in ((v_genes, "v_genes"), (parts, "also")):
-        if given:
-            raise FastaError(f"{made.source}: {spelled(option)} is for AIRR tables alone")
-    return receptors_of(made)
+    sequences = read_set(others, alphabet=PROTEIN, rules=rules)
+    for value, option in ((v_genes, "v_genes"), (parts, "also")):
+        if value:
+            raise FastaError(f"{sequences.source}: {spelled(option)} is for AIRR tables alone")
+    return receptors_of(sequences)
 
 
 class _Read(io.BytesIO):
@@ -228,14 +234,14 @@ class _Read(io.BytesIO):
 
 def _only_locus(parts: list[tuple[list[Chain], str]]) -> tuple[str, ...]:
     """Return the locus of all chains; FastaError if there are several."""
-    found = sorted({one.locus for chains, _ in parts for one in chains})
-    if len(found) > 1:
-        some, both = found[-1], ",".join(found[-2:])
+    loci = sorted({chain.locus for chains, _ in parts for chain in chains})
+    if len(loci) > 1:
+        some, both = loci[-1], ",".join(loci[-2:])
         raise FastaError(
-            f"{parts[0][1]}: chains of {', '.join(one or 'no locus' for one in found)}: choose "
+            f"{parts[0][1]}: chains of {', '.join(locus or 'no locus' for locus in loci)}: choose "
             f"with {spelled('locus', some)}, or two that a cell has ({spelled('locus', both)})"
         )
-    return tuple(found) or ("",)
+    return tuple(loci) or ("",)
 
 
 _Receptor = tuple[Chain, ...]
@@ -247,49 +253,51 @@ def _make(
     parts: list[tuple[list[list[Chain]], str]], v_genes: Loops | None, rules: InputRules
 ) -> ReceptorSet:
     """Make a set of the chains of each locus of some tables."""
-    known: dict[tuple[str, int], _Receptor] = {}
+    by_number: dict[tuple[str, int], _Receptor] = {}
     files = []
     for by_locus, name in parts:
         are_cells = len(by_locus) > 1
-        single: list[_Receptor] = [(one,) for one in by_locus[0]]
+        single: list[_Receptor] = [(chain,) for chain in by_locus[0]]
         receptors = _cells(by_locus, name) if are_cells else single
         if v_genes is not None:
             receptors = _with_loops(receptors, v_genes, name)
-        known.update({(name, one[0].number): one for one in receptors})
-        files.append((records_of_chains([_joined(one) for one in receptors], name), name))
+        by_number.update({(name, receptor[0].number): receptor for receptor in receptors})
+        files.append((records_of_chains([_joined(receptor) for receptor in receptors], name), name))
     records, source = join_files(files)
     records = tidy(records, source, rules, are_proteins=True)
     plain = SequenceSet(records, alphabet=PROTEIN, source=source)
-    numbers = ((one.name, number) for one in plain.origins for number in one.numbers.tolist())
-    chosen = [known[number] for number in numbers]
-    made = _checked(_with_regions(plain, _regions(chosen, plain, v_genes)))
-    if all(one.name == CDR3 for one in made.regions):
-        made.remark = f"no loops are known ({spelled('v_genes')}): CDR3 alone"
-    return made
+    numbers = (
+        (origin.name, number) for origin in plain.origins for number in origin.numbers.tolist()
+    )
+    chosen = [by_number[number] for number in numbers]
+    receptor_set = _checked(_with_regions(plain, _regions(chosen, plain, v_genes)))
+    if all(region.name == CDR3 for region in receptor_set.regions):
+        receptor_set.remark = f"no loops are known ({spelled('v_genes')}): CDR3 alone"
+    return receptor_set
 
 
 def _with_loops(receptors: list[_Receptor], v_genes: Loops, source: str) -> list[_Receptor]:
     """Leave out receptors of V genes that are not known, with a message."""
-    found = []
+    kept = []
     unknown: dict[str, None] = {}
     for receptor in receptors:
-        lost = [one.v_gene for one in receptor if _loops_of_gene(one, v_genes) is None]
+        lost = [chain.v_gene for chain in receptor if _loops_of_gene(chain, v_genes) is None]
         unknown.update(dict.fromkeys(lost))
         if not lost:
-            found.append(receptor)
-    genes = ", ".join(shown_name(one) if one else "none" for one in [*unknown][:_MOST_SHOWN])
-    if unknown and not found:
+            kept.append(receptor)
+    genes = ", ".join(shown_name(gene) if gene else "none" for gene in [*unknown][:_MOST_SHOWN])
+    if unknown and not kept:
         raise FastaError(f"{source}: {spelled('v_genes')} has none of its V genes, such as {genes}")
     if unknown:
         log.warning(
             "%s: %s receptors left out, whose V genes %s has not: %s%s",
             source,
-            f"{len(receptors) - len(found):,}",
+            f"{len(receptors) - len(kept):,}",
             spelled("v_genes"),
             genes,
             " and others" * (len(unknown) > _MOST_SHOWN),
         )
-    return found
+    return kept
 
 
 def _loops_of_gene(chain: Chain, v_genes: Loops) -> Mapping[str, str] | None:
@@ -302,7 +310,7 @@ def _joined(receptor: _Receptor) -> Chain:
     first = receptor[0]
     if len(receptor) == 1:
         return first
-    junctions = [one.junction for one in receptor]
+    junctions = [chain.junction for chain in receptor]
     whole = b"".join(junctions) if all(junctions) else b""
     return replace(first, name=first.cell, junction=whole)
 
@@ -313,30 +321,32 @@ def _cells(by_locus: list[list[Chain]], source: str) -> list[_Receptor]:
     more = 0
     for chains in by_locus:
         of_cell: dict[_Cell, Chain] = {}
-        for one in chains:
-            if not one.cell:
+        for chain in chains:
+            if not chain.cell:
                 raise FastaError(
-                    f"{source}: record {one.number} {shown_name(one.name)} has no cell_id"
+                    f"{source}: record {chain.number} {shown_name(chain.name)} has no cell_id"
                 )
-            cell = one.sample, one.cell
+            cell = chain.sample, chain.cell
             more += cell in of_cell
-            before = of_cell.setdefault(cell, one)
-            if (bool(one.junction), one.seen) > (bool(before.junction), before.seen):
-                of_cell[cell] = one
+            before = of_cell.setdefault(cell, chain)
+            if (bool(chain.junction), chain.seen) > (bool(before.junction), before.seen):
+                of_cell[cell] = chain
         best.append(of_cell)
-    cells = list(dict.fromkeys((one.sample, one.cell) for chains in by_locus for one in chains))
+    cells = list(
+        dict.fromkeys((chain.sample, chain.cell) for chains in by_locus for chain in chains)
+    )
     lone = [cell for cell in cells if not all(cell in of for of in best)]
-    found = [tuple(of[cell] for of in best) for cell in cells if all(cell in of for of in best)]
+    receptors = [tuple(of[cell] for of in best) for cell in cells if all(cell in of for of in best)]
     if more:
         log.info("%s: %s further chains of cells left out, seen less or empty", source, f"{more:,}")
     if lone:
         left = f"{len(lone):,} cells (the first is {shown_name(lone[0][1])})"
         log.info("%s: %s without one of the two chains left out", source, left)
-    if not found:
+    if not receptors:
         raise FastaError(f"{source}: no cell has both chains")
     if len({sample for sample, _ in cells}) == 1:
-        return found
-    return [tuple(_named_by_sample(one) for one in receptor) for receptor in found]
+        return receptors
+    return [tuple(_named_by_sample(chain) for chain in receptor) for receptor in receptors]
 
 
 def _named_by_sample(chain: Chain) -> Chain:
@@ -344,18 +354,21 @@ def _named_by_sample(chain: Chain) -> Chain:
 
 
 def _regions(
-    receptors: list[_Receptor], made: SequenceSet, v_genes: Loops | None
+    receptors: list[_Receptor], sequences: SequenceSet, v_genes: Loops | None
 ) -> Iterable[Region]:
     for place in range(len(receptors[0])):
-        chains = [one[place] for one in receptors]
+        chains = [receptor[place] for receptor in receptors]
         if v_genes is None:
-            loops = _loops_of_columns(chains, made)
+            loops = _loops_of_columns(chains, sequences)
         else:
-            found = [_loops_of_gene(one, v_genes) or {} for one in chains]
-            loops = {name: [one[name] for one in found] for name in next(iter(v_genes.values()))}
+            gene_loops = [_loops_of_gene(chain, v_genes) or {} for chain in chains]
+            loops = {
+                name: [by_name[name] for by_name in gene_loops]
+                for name in next(iter(v_genes.values()))
+            }
         for name, texts in loops.items():
             yield _region((place, chains[0].locus, name), [text.encode() for text in texts])
-        yield _region((place, chains[0].locus, CDR3), [one.junction for one in chains])
+        yield _region((place, chains[0].locus, CDR3), [chain.junction for chain in chains])
 
 
 def _region(what: tuple[int, str, str], texts: list[bytes]) -> Region:
@@ -363,18 +376,18 @@ def _region(what: tuple[int, str, str], texts: list[bytes]) -> Region:
     return Region(*what, _CODES[np.frombuffer(b"".join(texts), np.uint8)], offsets)
 
 
-def _loops_of_columns(chains: list[Chain], made: SequenceSet) -> dict[str, list[str]]:
+def _loops_of_columns(chains: list[Chain], sequences: SequenceSet) -> dict[str, list[str]]:
     """Return the loops that some chains have in columns; then all must have them."""
-    found = {}
+    loops = {}
     for name in LOOPS:
-        texts = [one.loops.get(name, "") for one in chains]
+        texts = [chain.loops.get(name, "") for chain in chains]
         if not any(texts):
             continue
         for index, text in enumerate(texts):
             if not text:
-                raise FastaError(f"{made.source}: {made.record(index)} has no {name}_aa")
-        found[name] = texts
-    return found
+                raise FastaError(f"{sequences.source}: {sequences.record(index)} has no {name}_aa")
+        loops[name] = texts
+    return loops
 
 
 def checked_v_genes(given: Any) -> Loops:
@@ -385,21 +398,21 @@ def checked_v_genes(given: Any) -> Loops:
     FastaError
         It is none, or a gene has no loop, other loops than the first one, or one that is no text.
     """
-    what, known = spelled("v_genes"), f"some of {', '.join(LOOPS)}"
+    what, choices = spelled("v_genes"), f"some of {', '.join(LOOPS)}"
     if not isinstance(given, Mapping) or not given:
         raise FastaError(f"{what} of type {type(given).__name__}: expected a path, or V genes")
-    found: dict[str, dict[str, str]] = {}
+    v_genes: dict[str, dict[str, str]] = {}
     for gene, loops in given.items():
-        names = [one for one in LOOPS if isinstance(loops, Mapping) and one in loops]
+        names = [loop for loop in LOOPS if isinstance(loops, Mapping) and loop in loops]
         if not names or len(names) < len(loops):
-            raise FastaError(f"{what}: {gene} has {loops!r}, expected {known}")
-        if not all(isinstance(loops[one], str) and loops[one] for one in names):
+            raise FastaError(f"{what}: {gene} has {loops!r}, expected {choices}")
+        if not all(isinstance(loops[loop], str) and loops[loop] for loop in names):
             raise FastaError(f"{what}: {gene} has {loops!r}, expected a text of each loop")
-        found[gene] = {one: loops[one] for one in names}
-        first = next(iter(found.items()))
+        v_genes[gene] = {loop: loops[loop] for loop in names}
+        first = next(iter(v_genes.items()))
         if names != [*first[1]]:
             raise FastaError(f"{what}: {gene} has {', '.join(names)}, {first[0]} has others")
-    return found
+    return v_genes
 
 
 def read_v_genes(source: Source) -> Loops:
@@ -413,23 +426,25 @@ def read_v_genes(source: Source) -> Loops:
     data, name = read_data(source, "a table of V genes")
     text = as_tsv(unify_lines(data), name, quotes=False)
     lines = text.decode("utf-8", "replace").split("\n")
-    titles = [one.strip().lower() for one in lines[0].split("\t")]
-    titles = [_LOOP_NAMES.get(one.removesuffix("_aa"), one.removesuffix("_aa")) for one in titles]
-    columns = {one: titles.index(one) for one in LOOPS if one in titles}
+    titles = [title.strip().lower() for title in lines[0].split("\t")]
+    titles = [
+        _LOOP_NAMES.get(title.removesuffix("_aa"), title.removesuffix("_aa")) for title in titles
+    ]
+    columns = {loop: titles.index(loop) for loop in LOOPS if loop in titles}
     if not columns or "gene" not in titles or len(set(titles)) < len(titles):
         raise FastaError(f"{name}: expected the columns gene, {', '.join(LOOPS)}, tabs between")
-    place, found = titles.index("gene"), dict[str, dict[str, str]]()
+    place, v_genes = titles.index("gene"), dict[str, dict[str, str]]()
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue
         words = map(str.strip, line.split("\t"))
-        fields = ["" if one.lower() in MISSING else one for one in words]
-        loops = {one: fields[at] for one, at in columns.items() if at < len(fields)}
+        fields = ["" if word.lower() in MISSING else word for word in words]
+        loops = {loop: fields[at] for loop, at in columns.items() if at < len(fields)}
         gene = fields[place] if place < len(fields) else ""
         if not gene or len(loops) < len(columns) or not all(loops.values()):
             raise FastaError(f"{name}: line {number}: expected {', '.join(titles)}")
-        if found.setdefault(gene, loops) != loops:
+        if v_genes.setdefault(gene, loops) != loops:
             raise FastaError(f"{name}: line {number}: {gene} again, with other loops")
-    if not found:
+    if not v_genes:
         raise FastaError(f"{name}: no V gene")
-    return found
+    return v_genes

@@ -75,5 +75,5 @@ def sum_worth(
 def _addresses(sequences: SequenceSet) -> tuple[int, ...]:
     """Return number, order, offsets and codes of a set, whose arrays are contiguous."""
     arrays = sequences.order, sequences.offsets, sequences.codes
-    assert [one.dtype for one in arrays] == [np.int32, np.int64, np.uint8]
-    return len(sequences), *(one.ctypes.data for one in arrays)
+    assert [array.dtype for array in arrays] == [np.int32, np.int64, np.uint8]
+    return len(sequences), *(array.ctypes.data for array in arrays)

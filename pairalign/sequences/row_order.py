@@ -58,18 +58,18 @@ def find_row_ranks(
     Of a query and a target the one with the smaller number runs along the rows; they have the same
     number if they are the same, and then it is the query.
     """
-    ranks = tuple(np.empty(len(one), np.int32) for one in (queries, targets))
-    given = [
+    ranks = tuple(np.empty(len(sequences), np.int32) for sequences in (queries, targets))
+    arguments = [
         value
-        for one in (queries, targets)
+        for sequences in (queries, targets)
         for value in (
-            len(one),
-            one.order.ctypes.data,
-            one.offsets.ctypes.data,
-            one.codes.ctypes.data,
+            len(sequences),
+            sequences.order.ctypes.data,
+            sequences.offsets.ctypes.data,
+            sequences.codes.ctypes.data,
         )
     ]
-    _ranks(*given, *(one.ctypes.data for one in ranks))
+    _ranks(*arguments, *(array.ctypes.data for array in ranks))
     return ranks[0], ranks[1]
 
 

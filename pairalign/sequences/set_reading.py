@@ -107,12 +107,12 @@ def read_set(
 ) -> SequenceSet:
     """Read the files of a set; see `read_fasta`."""
     _check_stdin(sources)
-    found = _read_input(sources, rules)
-    if alphabet is None and not isinstance(found, StoredSet):
-        counted = _counted(found)
+    contents = _read_input(sources, rules)
+    if alphabet is None and not isinstance(contents, StoredSet):
+        counted = _counted(contents)
         warn_of_two_kinds(counted)
-        return _as_set(found, guess_alphabet(*(counts for _, counts in counted)), rules, True)
-    return _as_set(found, alphabet, rules)
+        return _as_set(contents, guess_alphabet(*(counts for _, counts in counted)), rules, True)
+    return _as_set(contents, alphabet, rules)
 
 
 def read_two_sets(
@@ -127,11 +127,11 @@ def read_two_sets(
     inputs = [_read_input(sources, rules) for sources in (first, second)]
     guessed = alphabet is None
     if guessed:
-        counted = [one for found in inputs for one in _counted(found)]
+        counted = [entry for contents in inputs for entry in _counted(contents)]
         warn_of_two_kinds(counted)
         alphabet = guess_alphabet(*(counts for _, counts in counted))
-    one, two = (_as_set(found, alphabet, rules, guessed) for found in inputs)
-    return one, two
+    first_set, second_set = (_as_set(contents, alphabet, rules, guessed) for contents in inputs)
+    return first_set, second_set
 
 
 def warn_of_two_kinds(inputs: Iterable[tuple[str, npt.NDArray[np.int64]]]) -> None:
@@ -174,29 +174,29 @@ def _read_input(sources: Sequence[Source], rules: InputRules) -> StoredSet | _Fi
 
 
 def _as_set(
-    found: StoredSet | _Files,
+    contents: StoredSet | _Files,
     alphabet: Alphabet | str | None,
     rules: InputRules,
     guessed: bool = False,
 ) -> SequenceSet:
     """Return a store as it is, unless it is to be read with another alphabet."""
-    if isinstance(found, StoredSet):
-        same = alphabet is None or get_alphabet(alphabet) == found.alphabet
+    if isinstance(contents, StoredSet):
+        same = alphabet is None or get_alphabet(alphabet) == contents.alphabet
         if same and rules.names == NAMES[0]:
-            return found
-        alphabet = alphabet or found.alphabet
-        found = [(found.records(qualities=rules.qualities), found.source)]
-    records, name = join_files(found)
-    made = SequenceSet.from_records(records, alphabet=alphabet, source=name, rules=rules)
+            return contents
+        alphabet = alphabet or contents.alphabet
+        contents = [(contents.records(qualities=rules.qualities), contents.source)]
+    records, name = join_files(contents)
+    sequences = SequenceSet.from_records(records, alphabet=alphabet, source=name, rules=rules)
     if guessed:
-        check_guess(made)
-    return made
+        check_guess(sequences)
+    return sequences
 
 
-def _counted(found: StoredSet | _Files) -> list[tuple[str, npt.NDArray[np.int64]]]:
-    if isinstance(found, StoredSet):
-        return [(found.source, found.byte_counts)]
-    return [(name, count_bytes(records.residues)) for records, name in found]
+def _counted(contents: StoredSet | _Files) -> list[tuple[str, npt.NDArray[np.int64]]]:
+    if isinstance(contents, StoredSet):
+        return [(contents.source, contents.byte_counts)]
+    return [(name, count_bytes(records.residues)) for records, name in contents]
 
 
 def _check_stdin(sources: Iterable[Source]) -> None:

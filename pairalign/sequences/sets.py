@@ -202,10 +202,10 @@ class SequenceSet:
         else:
             chosen = get_alphabet(alphabet)
         tidied = tidy(records, source, rules, are_proteins=chosen == PROTEIN)
-        made = cls(tidied, alphabet=chosen, source=source)
+        sequences = cls(tidied, alphabet=chosen, source=source)
         if alphabet is None:
-            check_guess(made)
-        return made
+            check_guess(sequences)
+        return sequences
 
     def __len__(self) -> int:
         return len(self.names)
@@ -251,7 +251,7 @@ class SequenceSet:
 
     def _repr_html_(self) -> str:
         """Show the first sequences as a table, for notebooks."""
-        rows = ((one.name, len(one.residues), one.description) for one in self)
+        rows = ((sequence.name, len(sequence.residues), sequence.description) for sequence in self)
         return html_table(self, ["name", "residues", "header"], rows)
 
     @property
@@ -455,10 +455,10 @@ class SequenceSet:
     def _checked_lengths(self) -> npt.NDArray[np.int32]:
         lengths = np.diff(self.offsets)
         for index in np.flatnonzero((lengths == 0) | (lengths > _MAX_LENGTH))[:1]:
-            found = f"has {lengths[index]} residues, more than 2^31 - 1"
+            fault = f"has {lengths[index]} residues, more than 2^31 - 1"
             if not lengths[index]:
-                found = f"has no sequence ({spelled('on_empty', 'skip')} leaves such records out)"
-            raise FastaError(f"{self.source}: {self.record(index)} {found}")
+                fault = f"has no sequence ({spelled('on_empty', 'skip')} leaves such records out)"
+            raise FastaError(f"{self.source}: {self.record(index)} {fault}")
         return _read_only(lengths.astype(np.int32))
 
     def _check_residues(self) -> None:
@@ -467,9 +467,9 @@ class SequenceSet:
             return
         position = int(np.argmax(invalid[self.residues]))
         index, place = self.locate(position)
-        found, advice = describe_invalid(int(self.residues[position]))
+        fault, advice = describe_invalid(int(self.residues[position]))
         raise FastaError(
-            f"{self.source}: {self.record(index)}: {found} at position {place + 1}; {advice}"
+            f"{self.source}: {self.record(index)}: {fault} at position {place + 1}; {advice}"
         )
 
 

@@ -149,7 +149,7 @@ def encode_store(sequences: SequenceSet) -> Iterator[bytes | memoryview]:
 def _arrays_of(sequences: SequenceSet) -> dict[str, npt.NDArray[Any]]:
     names, name_offsets = join_texts(sequences.names)
     headers, header_offsets = join_texts(sequences.descriptions)
-    found = {
+    arrays = {
         "offsets": sequences.offsets,
         "order": sequences.order,
         "sorted_lengths": sequences.sorted_lengths,
@@ -163,11 +163,11 @@ def _arrays_of(sequences: SequenceSet) -> dict[str, npt.NDArray[Any]]:
         ),
     }
     if sequences.qualities is not None:
-        found["qualities"] = sequences.qualities
+        arrays["qualities"] = sequences.qualities
     return {
-        name: np.ascontiguousarray(found[name], SECTIONS[name])
+        name: np.ascontiguousarray(arrays[name], SECTIONS[name])
         for name in SECTIONS
-        if name in found
+        if name in arrays
     }
 
 
@@ -196,18 +196,18 @@ def _padded(data: bytes) -> bytes:
 
 def _chunk_checksums(blocks: Iterator[memoryview]) -> Iterator[int]:
     """Yield the CRC-32 of each chunk of what comes in blocks of any size."""
-    checksum = held = 0
+    checksum = size = 0
     for block in blocks:
         start = 0
         while start < len(block):
-            stop = min(len(block), start + CHUNK_BYTES - held)
+            stop = min(len(block), start + CHUNK_BYTES - size)
             checksum = add_to_checksum(checksum, bytes(block[start:stop]))
-            held += stop - start
+            size += stop - start
             start = stop
-            if held == CHUNK_BYTES:
+            if size == CHUNK_BYTES:
                 yield checksum
-                checksum = held = 0
-    if held:
+                checksum = size = 0
+    if size:
         yield checksum
 
 

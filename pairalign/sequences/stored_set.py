@@ -71,10 +71,10 @@ def open_store(path: str | os.PathLike[str]) -> StoredSet | None:
 
 def _reopened(path: str, digest: str) -> StoredSet:
     """Open a store that another process has named."""
-    found = open_store(path)
-    if found is None or found.digest != digest:
+    store = open_store(path)
+    if store is None or store.digest != digest:
         raise FastaError(f"{path}: it has changed since it was opened")
-    return found
+    return store
 
 
 _COMPARED = 1024
@@ -212,11 +212,11 @@ class StoredSet(SequenceSet):
 
     def positions_of(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
         """As `SequenceSet.positions_of`; the order is read, and not kept."""
-        found = [np.empty(0, np.int64)]
+        pieces = [np.empty(0, np.int64)]
         for at in range(0, len(self), CHUNK_BYTES):
             here = self.indices_between(at, min(at + CHUNK_BYTES, len(self)))
-            found.append(at + np.flatnonzero(np.isin(here, indices)))
-        positions = np.concatenate(found)
+            pieces.append(at + np.flatnonzero(np.isin(here, indices)))
+        positions = np.concatenate(pieces)
         if len(positions) != len(indices):
             raise damaged(self.source, "its order has a sequence twice, or not")
         return positions
@@ -230,12 +230,12 @@ class StoredSet(SequenceSet):
 
     def lengths_at(self, indices: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """As `SequenceSet.lengths_at`, and read no others."""
-        found = [np.empty(0, np.int64)]
+        pieces = [np.empty(0, np.int64)]
         for group in _groups(indices, BLOCK // SECTIONS["offsets"].itemsize):
             offsets = self._values("offsets", int(group[0]), int(group[-1]) + 2)
             places = group - group[0]
-            found.append(offsets[places + 1] - offsets[places])
-        lengths = np.concatenate(found)
+            pieces.append(offsets[places + 1] - offsets[places])
+        lengths = np.concatenate(pieces)
         if len(lengths) and (lengths.min() < 1 or lengths.max() > self.total_residues):
             raise damaged(self.source, "its offsets are not in order")
         return lengths.astype(np.int32)
@@ -390,8 +390,8 @@ class StoredSet(SequenceSet):
         """Yield what a section has of some sequences, in ascending order, 1 MiB at a time."""
         offsets = {"residues": "offsets", "qualities": "offsets"}.get(name, f"{name[:-1]}_offsets")
         for group in _groups(indices, BLOCK // SECTIONS[offsets].itemsize):
-            found = self._values(offsets, int(group[0]), int(group[-1]) + 2)
-            starts, stops = (found[group - group[0] + k] for k in (0, 1))
+            values = self._values(offsets, int(group[0]), int(group[-1]) + 2)
+            starts, stops = (values[group - group[0] + k] for k in (0, 1))
             ends = np.stack((starts, stops), axis=1).ravel()
             if (np.diff(ends) < 0).any() or not 0 <= ends[0] <= ends[-1] <= self._size(name):
                 raise damaged(self.source, f"its {name} are not in order")
@@ -434,8 +434,8 @@ class StoredSet(SequenceSet):
         base, end = int(first.min()), int(last.max()) + 1
         marks = np.bincount(first - base, minlength=end - base + 1)
         marks -= np.bincount(last + 1 - base, minlength=end - base + 1)
-        wanted = (np.cumsum(marks[:-1]) > 0) & ~self._checked_chunks[base:end]
-        for number in (base + np.flatnonzero(wanted)).tolist():
+        unchecked = (np.cumsum(marks[:-1]) > 0) & ~self._checked_chunks[base:end]
+        for number in (base + np.flatnonzero(unchecked)).tolist():
             start = self._header.data_start + number * CHUNK_BYTES
             if add_to_checksum(0, self._read(start)) != self._header.checksums[number]:
                 raise damaged(self.source, f"64 KiB from byte {start:,} on are not as written")

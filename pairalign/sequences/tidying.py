@@ -120,17 +120,17 @@ def keep_records(records: Records, source: str, kept: npt.NDArray[np.bool_]) -> 
 
 
 def _renamed(records: Records, source: str) -> Records:
-    taken = set(records.names)
+    all_names = set(records.names)
     seen: dict[str, int] = {}
     names, descriptions, renamed = [], [], []
     for name, description in zip(records.names, records.descriptions, strict=True):
         number = seen[name] = seen.get(name, 0) + 1
         new = name
         if number > 1 and name:
-            while (new := f"{name}_{number}") in taken:
+            while (new := f"{name}_{number}") in all_names:
                 number += 1
             seen[name] = number
-            taken.add(new)
+            all_names.add(new)
             renamed.append(name)
         names.append(new)
         descriptions.append(new + description.removeprefix(name))
@@ -201,7 +201,9 @@ def join_files(parts: Iterable[tuple[Records, str]]) -> tuple[Records, str]:
     rest = files[1][1] if len(files) == 2 else f"{len(files) - 1} more files"
     residues = b"".join(records.residues for records, _ in files)
     scores = [records.qualities for records, _ in files]
-    qualities = b"".join(one for one in scores if one is not None) if None not in scores else None
+    qualities = (
+        b"".join(part for part in scores if part is not None) if None not in scores else None
+    )
     joined = Records(
         names, descriptions, residues, np.concatenate(offsets), tuple(origins), qualities
     )
