@@ -125,8 +125,8 @@ def parse_size(text: str) -> int:
     ValueError
         If `text` is not a size.
     """
-    found = _SIZE.fullmatch(text.strip())
-    size = float(found[1]) * _UNITS[found[2].upper()] if found else 0.0
+    match = _SIZE.fullmatch(text.strip())
+    size = float(match[1]) * _UNITS[match[2].upper()] if match else 0.0
     if size < 1:
         raise ValueError(f"size {text!r}: expected a number with K, M, G or T, such as 512M")
     return int(min(size, _MOST))

@@ -23,8 +23,8 @@ def count_bytes(letters: bytes | npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]
         counts += np.bincount(twos[start : start + _CHUNK], minlength=1 << 16)
     table = counts.reshape(256, 256)
     last = np.bincount(array[len(twos) * 2 :], minlength=256)
-    found: npt.NDArray[np.int64] = table.sum(axis=0) + table.sum(axis=1) + last
-    return found
+    histogram: npt.NDArray[np.int64] = table.sum(axis=0) + table.sum(axis=1) + last
+    return histogram
 
 
 def has_none(texts: Iterable[str], letters: str) -> bool:

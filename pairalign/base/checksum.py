@@ -73,8 +73,8 @@ def read_range(path: str, start: int, stop: int) -> Iterator[bytes]:
 
 def measure_file(path: str, size: int | None = None) -> tuple[int, int]:
     """Return how many bytes `read_blocks` reads, and their CRC-32; OSError as there."""
-    found, checksum = 0, 0
+    count, checksum = 0, 0
     for block in read_blocks(path, size):
-        found += len(block)
+        count += len(block)
         checksum = add_to_checksum(checksum, block)
-    return found, checksum
+    return count, checksum

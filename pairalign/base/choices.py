@@ -113,13 +113,13 @@ REGISTRY: Mapping[str, Format] = {
 
 
 def _names(word: str) -> tuple[str, ...]:
-    return tuple(name for name, one in REGISTRY.items() if word in one.holds.split())
+    return tuple(name for name, entry in REGISTRY.items() if word in entry.holds.split())
 
 
 FORMAT_NAMES = _names("pairs")
 OVERLAP_FORMAT_NAMES = _names("overlaps")
 NETWORK_NAMES = _names("network")
-READER_NAMES = tuple(name for name, one in REGISTRY.items() if one.reader)
+READER_NAMES = tuple(name for name, entry in REGISTRY.items() if entry.reader)
 
 COMPRESSED_SUFFIXES = (".gz", ".zst")
 """Ends of names of outputs that are compressed."""

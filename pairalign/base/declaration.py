@@ -146,16 +146,16 @@ class Option:
     @property
     def flag(self) -> str:
         """How the command line spells it in full."""
-        long = [one for one in self.flags if one.startswith("--")]
+        long = [spelling for spelling in self.flags if spelling.startswith("--")]
         return long[0] if long else f"--{self.name.replace('_', '-')}"
 
 
 def option(default: Any = None, help: str | None = None, **known: Any) -> Any:
     """Declare an option of a request; `known` are the attributes of `Option`."""
-    one = Option("", default, help=help, **known)
-    if one.is_several:
-        return field(default_factory=tuple, metadata={_META: replace(one, default=())})
-    return field(default=default, metadata={_META: one})
+    declared = Option("", default, help=help, **known)
+    if declared.is_several:
+        return field(default_factory=tuple, metadata={_META: replace(declared, default=())})
+    return field(default=default, metadata={_META: declared})
 
 
 def flag(help: str, **known: Any) -> Any:
@@ -198,8 +198,12 @@ class Group:
 
     def usual(self) -> Any:
         """Return the group with its defaults."""
-        known = {name: one["default"] for name, one in self.instead.items() if "default" in one}
-        return self.kind(**known)
+        values = {
+            name: attributes["default"]
+            for name, attributes in self.instead.items()
+            if "default" in attributes
+        }
+        return self.kind(**values)
 
 
 def group(
@@ -210,22 +214,22 @@ def group(
     **instead: Mapping[str, Any],
 ) -> Any:
     """Declare a group of options, a field of a request; see `Group`."""
-    one = Group(kind, title, but, instead)
-    return field(default_factory=one.usual, metadata={_GROUP: one})
+    declared = Group(kind, title, but, instead)
+    return field(default_factory=declared.usual, metadata={_GROUP: declared})
 
 
 def again(kind: type, name: str, **known: Any) -> Any:
     """Declare an option as a base has it, but for some of what is known of it."""
     before = _declared(kind, name)
-    one = replace(before, **known)
-    if one.is_several:
-        return field(default_factory=tuple, metadata={_META: one})
-    return field(default=one.default, metadata={_META: one})
+    declared = replace(before, **known)
+    if declared.is_several:
+        return field(default_factory=tuple, metadata={_META: declared})
+    return field(default=declared.default, metadata={_META: declared})
 
 
 def _declared(kind: type, name: str) -> Option:
-    found: Field[Any] = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
-    declared: Option = found.metadata[_META]
+    attribute: Field[Any] = kind.__dataclass_fields__[name]  # type: ignore[attr-defined]
+    declared: Option = attribute.metadata[_META]
     return declared
 
 
@@ -252,15 +256,15 @@ class Request:
 
     def __init__(self, **given: Any) -> None:
         values = vars(self)
-        for one in fields(self):  # type: ignore[arg-type]
-            if one.name in given:
-                values[one.name] = given.pop(one.name)
-            elif one.default is not MISSING:
-                values[one.name] = one.default
-            elif one.default_factory is not MISSING:
-                values[one.name] = one.default_factory()
+        for attribute in fields(self):  # type: ignore[arg-type]
+            if attribute.name in given:
+                values[attribute.name] = given.pop(attribute.name)
+            elif attribute.default is not MISSING:
+                values[attribute.name] = attribute.default
+            elif attribute.default_factory is not MISSING:
+                values[attribute.name] = attribute.default_factory()
             else:
-                raise TypeError(f"{type(self).__name__} needs {one.name}")
+                raise TypeError(f"{type(self).__name__} needs {attribute.name}")
         if given:
             raise TypeError(f"{type(self).__name__} has no {', '.join(given)}")
 
@@ -317,13 +321,13 @@ def options_of(kind: type) -> tuple[Option, ...]:
 
 
 def _find_slots(kind: Any) -> Iterator[Slot]:
-    known = {one.name: one for one in fields(kind)}
+    attributes = {attribute.name: attribute for attribute in fields(kind)}
     homes: dict[str, type] = {}
     for name, home in _homes_in_order(kind):
         homes.setdefault(name, home)
     placed: Mapping[type, str] = getattr(kind, "PLACED", {})
     for name, home in homes.items():
-        declared = known[name].metadata if name in known else {}
+        declared = attributes[name].metadata if name in attributes else {}
         if _META in declared:
             one: Option = declared[_META]
             yield Slot(replace(one, name=name, group=one.group or placed.get(home)))
@@ -335,8 +339,8 @@ def _slots_of_group(home: str, group: Group) -> Iterator[Slot]:
     for one in options_of(group.kind):
         if one.name in group.but:
             continue
-        known = group.instead.get(one.name, {})
-        yield Slot(replace(one, **{"group": one.group or group.title, **known}), home)
+        changes = group.instead.get(one.name, {})
+        yield Slot(replace(one, **{"group": one.group or group.title, **changes}), home)
 
 
 def _homes_in_order(kind: type) -> Iterator[tuple[str, type]]:
@@ -368,10 +372,10 @@ def values_of(request: Any) -> dict[str, Any]:
 
 def changed(request: _Request, **values: Any) -> _Request:
     """Return a request with other values of some options, or of other fields."""
-    own, groups = _by_group(type(request), values)
+    field_values, groups = _by_group(type(request), values)
     for home, some in groups.items():
-        own[home] = replace(getattr(request, home), **some)
-    return replace(request, **own)  # type: ignore[type-var]
+        field_values[home] = replace(getattr(request, home), **some)
+    return replace(request, **field_values)  # type: ignore[type-var]
 
 
 def _by_group(
@@ -379,15 +383,15 @@ def _by_group(
 ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """Return the values of a request's own fields, and those of its groups, by field."""
     homes = {slot.option.name: slot.home for slot in slots_of(kind)}
-    own: dict[str, Any] = {}
+    field_values: dict[str, Any] = {}
     groups: dict[str, dict[str, Any]] = {}
     for name, value in values.items():
         home = homes.get(name)
         if home is None:
-            own[name] = value
+            field_values[name] = value
         else:
             groups.setdefault(home, {})[name] = value
-    return own, groups
+    return field_values, groups
 
 
 def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
@@ -401,18 +405,20 @@ def make(kind: type[_Request], given: Mapping[str, Any]) -> _Request:
         A command's parsed options, a function's arguments, or what a run has stored.
     """
     slots = {slot.option.name: slot.option for slot in slots_of(kind)}
-    names = slots.keys() | {one.name for one in fields(kind)}  # type: ignore[arg-type]
-    known = {
+    names = slots.keys() | {attribute.name for attribute in fields(kind)}  # type: ignore[arg-type]
+    values = {
         name: _as_several(name, value) if name in slots and slots[name].is_several else value
         for name, value in given.items()
         if name in names
     }
-    own, groups = _by_group(kind, known)
-    for one in fields(kind):  # type: ignore[arg-type]
-        if one.name in groups:
-            usual = one.metadata[_GROUP].usual()
-            own[one.name] = replace(own.get(one.name, usual), **groups[one.name])
-    return kind(**own)
+    field_values, groups = _by_group(kind, values)
+    for attribute in fields(kind):  # type: ignore[arg-type]
+        if attribute.name in groups:
+            usual = attribute.metadata[_GROUP].usual()
+            field_values[attribute.name] = replace(
+                field_values.get(attribute.name, usual), **groups[attribute.name]
+            )
+    return kind(**field_values)
 
 
 def _as_several(name: str, value: Any) -> tuple[Any, ...]:
@@ -461,8 +467,8 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
     for slot in slots_of(type(request)):
         one, value = slot.option, slot.value(request)
         may_be_wrong = one.values and value is not None and value != one.default
-        if may_be_wrong and value not in (known := one.known_values):
-            expected = ", ".join(str(v) for v in known)
+        if may_be_wrong and value not in (choices := one.known_values):
+            expected = ", ".join(str(v) for v in choices)
             named = spelled(one.name, flag=one.flag)
             raise UsageError(f"{named} {value!r}: expected one of {expected}")
         if one.kind is not None and value is not None:
@@ -496,11 +502,11 @@ def _check_number(name: str, value: object, kind: Kind) -> None:
 def _spell_out(text: str, request: Any) -> str:
     """Return a message with its options as the user gives them, see `Rule`."""
 
-    def spell(found: re.Match[str]) -> str:
-        if found[3] is not None:
-            return str(_named(request, found[3]))
-        value = str(value_of(request, found[1])) if found[2] == "." else found[2]
-        return spelled(found[1], value, option_of(type(request), found[1]).flag)
+    def spell(match: re.Match[str]) -> str:
+        if match[3] is not None:
+            return str(_named(request, match[3]))
+        value = str(value_of(request, match[1])) if match[2] == "." else match[2]
+        return spelled(match[1], value, option_of(type(request), match[1]).flag)
 
     return _SPELLED.sub(spell, text)
 
@@ -526,10 +532,10 @@ def stored(request: Any) -> dict[str, Any]:
     Options that have their defaults are left out; of the others there is the text that the command
     line takes, of several a list, and of a flag true.
     """
-    found = ((slot.option, slot.value(request)) for slot in slots_of(type(request)))
+    pairs = ((slot.option, slot.value(request)) for slot in slots_of(type(request)))
     return {
         one.name: _stored_value(one, value)
-        for one, value in found
+        for one, value in pairs
         if not one.is_how and value != one.default
     }
 
@@ -559,11 +565,11 @@ def restored(kind: type[_Request], found: Mapping[str, Any]) -> _Request:
     ValueError
         It is nothing that such a request stores; or UsageError, see `check`.
     """
-    known = {one.name: one for one in options_of(kind) if not one.is_how}
-    unknown = [name for name in found if name not in known]
+    options = {one.name: one for one in options_of(kind) if not one.is_how}
+    unknown = [name for name in found if name not in options]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is no option that a run stores")
-    request = make(kind, {name: _restored_value(known[name], found[name]) for name in found})
+    request = make(kind, {name: _restored_value(options[name], found[name]) for name in found})
     check(request)
     return request
 

@@ -24,8 +24,8 @@ def fork_lock() -> threading.RLock:
 def _renew_locks() -> None:
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] == "pairalign":
-            for one in list(vars(module).values()):
-                for value in vars(one).values() if isinstance(one, type) else ():
+            for member in list(vars(module).values()):
+                for value in vars(member).values() if isinstance(member, type) else ():
                     if isinstance(value, cached_property):
                         vars(value)["lock"] = threading.RLock()
 

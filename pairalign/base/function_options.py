@@ -48,13 +48,13 @@ class Taken:
     @property
     def options(self) -> dict[str, Option]:
         """The options by name."""
-        every = (one for kind in self.kinds for one in options_of(kind))
+        every = (option for kind in self.kinds for option in options_of(kind))
         return {o.name: o for o in every if o.surface == "both" and o.name not in self.but}
 
     def type_of(self, name: str) -> str:
         """Return the type of an option's values, as it is written."""
-        found = self.types.__annotations__[name]
-        return str(getattr(found, "__forward_arg__", found))
+        annotation = self.types.__annotations__[name]
+        return str(getattr(annotation, "__forward_arg__", annotation))
 
 
 def takes(
@@ -83,8 +83,8 @@ def takes(
 
 def taken_by(function: Callable[..., Any]) -> Taken:
     """Return what a function takes."""
-    found: Taken = getattr(function, _TAKEN)
-    return found
+    arguments: Taken = getattr(function, _TAKEN)
+    return arguments
 
 
 def refuse_unknown(name: str, options: Mapping[str, object], known: Iterable[str]) -> None:
@@ -98,56 +98,60 @@ def show_options(function: Any) -> None:
     """Put the options that a function takes into its signature and docstring; else do nothing."""
     if not hasattr(function, _TAKEN) or hasattr(function, "__signature__"):
         return
-    taken, own = taken_by(function), signature(function)
-    named = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
-    known = {one.name for one in named}
-    options = [one for name, one in taken.options.items() if name not in known]
-    for one in options:
-        default = taken.defaults.get(one.name, one.default)
-        annotation = taken.type_of(one.name)
+    arguments, original = taken_by(function), signature(function)
+    named = [
+        parameter
+        for parameter in original.parameters.values()
+        if parameter.kind is not parameter.VAR_KEYWORD
+    ]
+    names = {parameter.name for parameter in named}
+    options = [option for name, option in arguments.options.items() if name not in names]
+    for option in options:
+        default = arguments.defaults.get(option.name, option.default)
+        annotation = arguments.type_of(option.name)
         named.append(
-            Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+            Parameter(option.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         )
-    function.__signature__ = own.replace(parameters=named)
-    for argument in own.parameters.values():
+    function.__signature__ = original.replace(parameters=named)
+    for argument in original.parameters.values():
         if argument.kind is argument.VAR_KEYWORD:  # `Unpack` is of type checkers alone
             del function.__annotations__[argument.name]
     if function.__doc__:
-        function.__doc__ = _with_options(function.__doc__, options, taken)
+        function.__doc__ = _with_options(function.__doc__, options, arguments)
 
 
-def _with_options(text: str, options: list[Option], taken: Taken) -> str:
+def _with_options(text: str, options: list[Option], arguments: Taken) -> str:
     """Return a docstring whose section "Parameters" ends with some options."""
     section = _SECTION.search(text)
     assert section is not None
     indent, end = section[1], text.index("\n\n", section.end())
-    lines = [line for one in options for line in _described(one, taken, indent)]
+    lines = [line for option in options for line in _described(option, arguments, indent)]
     return "\n".join([text[:end], *lines]) + text[end:]
 
 
-def _described(one: Option, taken: Taken, indent: str) -> Iterator[str]:
-    default = taken.defaults.get(one.name, one.default)
-    kind = _type_in_words(one, taken.type_of(one.name))
-    yield f"{indent}{one.name} : {kind}{', optional' if default is None else ''}"
+def _described(option: Option, arguments: Taken, indent: str) -> Iterator[str]:
+    default = arguments.defaults.get(option.name, option.default)
+    kind = _type_in_words(option, arguments.type_of(option.name))
+    yield f"{indent}{option.name} : {kind}{', optional' if default is None else ''}"
     inside = indent + 4 * " "
-    about = describe_option(one)
+    about = describe_option(option)
     yield from textwrap.wrap(
         about, _WIDTH, initial_indent=inside, subsequent_indent=inside, break_on_hyphens=False
     )
 
 
-def _type_in_words(one: Option, written: str) -> str:
+def _type_in_words(option: Option, written: str) -> str:
     """Return ``float, str or Fraction`` of ``float | str | Fraction | None``; values in braces."""
     words = [word for word in written.split(" | ") if word != "None"]
-    values = _values_of(one)
+    values = _values_of(option)
     if values and len(words) == 1:
         return "{" + ", ".join(f'"{value}"' for value in values) + "}"
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def _values_of(one: Option) -> tuple[str, ...]:
+def _values_of(option: Option) -> tuple[str, ...]:
     """Return the words that an option may be, if it is one of some."""
-    values = one.values if isinstance(one.values, tuple) else ()
+    values = option.values if isinstance(option.values, tuple) else ()
     return tuple(value for value in values if isinstance(value, str))
 
 
@@ -156,7 +160,7 @@ def describe_option(one: Option) -> str:
     text = one.about or one.help or ""
     if not one.about:
         text = text % {"default": one.default}
-        text = _OPTION.sub(lambda found: f"`{found[1].replace('-', '_')}`", text)
+        text = _OPTION.sub(lambda match: f"`{match[1].replace('-', '_')}`", text)
     for value in _values_of(one):
         text = re.sub(rf"(^|; ){value}: ", rf'\1``"{value}"``: ', text)
     return f"{text[0].upper()}{text[1:]}" + ("" if text.endswith(".") else ".")

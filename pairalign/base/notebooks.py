@@ -24,19 +24,19 @@ def html_table(title: object, heads: Sequence[str], rows: Iterable[Sequence[obje
     rows : iterable of sequences
         Cells, as Python has them; no more rows are asked for than are shown, and one.
     """
-    given = list(islice(rows, SHOWN + 1))
-    lines = [_row("td", cells) for cells in given[:SHOWN]]
+    first_rows = list(islice(rows, SHOWN + 1))
+    lines = [_row("td", cells) for cells in first_rows[:SHOWN]]
     table = "".join([_row("th", heads), *lines])
-    return f"<table>{_caption(title, len(given) > SHOWN, SHOWN)}{table}</table>"
+    return f"<table>{_caption(title, len(first_rows) > SHOWN, SHOWN)}{table}</table>"
 
 
 def html_text(title: object, lines: Iterable[str]) -> str:
     """Return the first lines of a text, in type of one width; else as `html_table`."""
-    given = list(islice(lines, SHOWN_LINES + 1))
+    first_lines = list(islice(lines, SHOWN_LINES + 1))
     from html import escape
 
-    text = escape("\n".join(cut_name(line, _WIDEST) for line in given[:SHOWN_LINES]))
-    caption = _caption(title, len(given) > SHOWN_LINES, SHOWN_LINES)
+    text = escape("\n".join(cut_name(line, _WIDEST) for line in first_lines[:SHOWN_LINES]))
+    caption = _caption(title, len(first_lines) > SHOWN_LINES, SHOWN_LINES)
     style = "text-align:left;line-height:1.1"
     return f"<table>{caption}<tr><td><pre style='{style}'>{text}</pre></td></tr></table>"
 

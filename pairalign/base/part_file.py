@@ -107,10 +107,10 @@ class PartFile:
     def _release(self) -> None:
         _unfinished.discard(self)
         self._may_exist = False
-        held, self._held = self._held, None
-        if held is not None:
+        descriptor, self._held = self._held, None
+        if descriptor is not None:
             with contextlib.suppress(OSError):  # nothing was written by it
-                os.close(held)
+                os.close(descriptor)
 
 
 def _remove_dead(folder: str, start: str) -> None:
@@ -124,8 +124,8 @@ def _remove_dead(folder: str, start: str) -> None:
 
 def remove_unfinished() -> None:
     """Remove what a signal has left: it may come when nobody is yet to clean up a new file."""
-    for one in list(_unfinished):
-        one.remove()
+    for part in list(_unfinished):
+        part.remove()
 
 
 def publish(path: str, final: str) -> None:
@@ -167,9 +167,9 @@ def _remove_if_dead(path: str) -> None:
     descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        found = os.fstat(descriptor)
-        is_ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
-        if is_ours and found.st_nlink == 1:
+        status = os.fstat(descriptor)
+        is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+        if is_ours and status.st_nlink == 1:
             remove_open(path, descriptor)
     finally:
         os.close(descriptor)

@@ -51,10 +51,10 @@ def new_hidden_name(final: str) -> str:
 
 def is_hidden_name(name: str, start: str | None = None) -> bool:
     """Whether pairalign has given that name to a hidden file, of an output if `start` is given."""
-    found = _HIDDEN.fullmatch(name)
-    if found is None or (start is not None and found[1] != start):
+    match = _HIDDEN.fullmatch(name)
+    if match is None or (start is not None and match[1] != start):
         return False
-    return found[3] == _digits_of(found[1], found[2])
+    return match[3] == _digits_of(match[1], match[2])
 
 
 def _digits_of(start: str, random: str) -> str:
@@ -66,16 +66,16 @@ def is_beside(path: str, output: str) -> bool:
 
     The output's own name is not one of them.
     """
-    place, found = os.path.realpath(output), os.path.realpath(path)
+    place, real_path = os.path.realpath(output), os.path.realpath(path)
     named = os.path.join(os.path.realpath(os.path.dirname(path) or "."), os.path.basename(path))
     names = {part_of(place), journal_of(place)}
     names |= {part_of(f"{place}.distances"), journal_of(f"{place}.distances")}
     parts = os.path.realpath(f"{output}.parts") + os.sep
     return any(
-        one in names
-        or any(_is_hidden_beside(one, of) for of in (place, *names))
-        or one.startswith(parts)
-        for one in (found, named)
+        candidate in names
+        or any(_is_hidden_beside(candidate, of) for of in (place, *names))
+        or candidate.startswith(parts)
+        for candidate in (real_path, named)
     )
 
 

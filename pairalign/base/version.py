@@ -13,10 +13,10 @@ def _installed() -> str:
     Nor have metadata that a build beside the package is just writing.
     """
     try:
-        found = metadata("pairalign")
+        fields = metadata("pairalign")
     except PackageNotFoundError:
         return _UNKNOWN
-    return found["Version"] if "Version" in found else _UNKNOWN  # noqa: SIM401 (typed without get)
+    return fields["Version"] if "Version" in fields else _UNKNOWN  # noqa: SIM401 (typed without get)
 
 
 __version__ = _installed()

@@ -62,17 +62,17 @@ class XzFile(io.RawIOBase):
 
         data = b""
         while not data:
-            given = b""
+            block = b""
             if self._stream.eof:
-                given = self._next_stream()
-                if not given:
+                block = self._next_stream()
+                if not block:
                     return 0
             elif self._stream.needs_input:
-                given = self._raw.read(_BLOCK_BYTES)
-                if not given:
+                block = self._raw.read(_BLOCK_BYTES)
+                if not block:
                     raise EOFError("it ends within a stream of xz")
             try:
-                data = self._stream.decompress(given, len(buffer))
+                data = self._stream.decompress(block, len(buffer))
             except LZMAError as error:
                 raise as_os_error(error) from error
         buffer[: len(data)] = data
@@ -80,11 +80,11 @@ class XzFile(io.RawIOBase):
 
     def _next_stream(self) -> bytes:
         """Begin the next stream, behind any padding; return its first bytes, none at the end."""
-        given = self._stream.unused_data.lstrip(b"\0")
-        while not given:
+        block = self._stream.unused_data.lstrip(b"\0")
+        while not block:
             read = self._raw.read(_BLOCK_BYTES)
             if not read:
                 return b""
-            given = read.lstrip(b"\0")
+            block = read.lstrip(b"\0")
         self._stream = xz_decompressor()
-        return given
+        return block
