@@ -143,7 +143,7 @@ class Blocks:
         written = _spread(
             *self._given(pair_mask),
             0 if self.by_side else reversed_from,
-            *(one.ctypes.data for one in (numbers, *ends)),
+            *(array.ctypes.data for array in (numbers, *ends)),
         )
         return numbers[:written], ends[0][:written], ends[1][:written]
 
@@ -155,7 +155,7 @@ class Blocks:
             self.shape[1],
             None if pair_mask is None else pair_mask.ctypes.data,
             self.by_side,
-            *(one.ctypes.data for one in self.inputs),
+            *(array.ctypes.data for array in self.inputs),
             self.table.ctypes.data,
         )
 
@@ -171,7 +171,7 @@ def find_copies(
         return None
     others = queries if targets is None else targets
     first_inputs, second_inputs = (
-        np.ascontiguousarray(one.order, np.int32) for one in (queries, others)
+        np.ascontiguousarray(sequences.order, np.int32) for sequences in (queries, others)
     )
     return Copies(rows, columns, first_inputs, second_inputs, by_side)
 
@@ -219,9 +219,9 @@ def _has_equal(numbers: Int32s) -> bool:
 
 
 def _by_input(numbers: Int32s, inputs: Int32s) -> Int64s:
-    found = np.empty(len(numbers), np.int64)
-    found[inputs] = numbers
-    return found
+    by_input = np.empty(len(numbers), np.int64)
+    by_input[inputs] = numbers
+    return by_input
 
 
 def _grouped(numbers: Int32s) -> tuple[Int32s, int]:

@@ -45,7 +45,7 @@ class Wanted:
     def native(self) -> NativeDemand:
         """Return what native code takes; valid while this is."""
         arrays = (self.rows, self.best, self.row_groups, self.column_groups)
-        return NativeDemand(*(None if one is None else one.ctypes.data for one in arrays))
+        return NativeDemand(*(None if array is None else array.ctypes.data for array in arrays))
 
 
 class Demand(Protocol):

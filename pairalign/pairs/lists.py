@@ -109,8 +109,10 @@ def read_pair_list(
     first, second = np.empty(most, np.int32), np.empty(most, np.int32)
     trouble = NativeListTrouble()
     columns_of = queries if targets is None else targets
-    lengths = [np.ascontiguousarray(one.lengths, np.int32) for one in (queries, columns_of)]
-    kept = [NamesOf(one.names) for one in (queries, targets) if one is not None]
+    lengths = [
+        np.ascontiguousarray(sequences.lengths, np.int32) for sequences in (queries, columns_of)
+    ]
+    kept = [NamesOf(sequences.names) for sequences in (queries, targets) if sequences is not None]
     count = library.pairalign_read_pairs(
         text,
         len(text),
@@ -174,12 +176,12 @@ def as_pair_list(pairs: Pairs, queries: SequenceSet, targets: SequenceSet | None
             f"pairs: found an array of {array.dtype} of shape {array.shape}, expected two names or "
             "two indices for each pair"
         )
-    for side, one in enumerate(sets):
-        outside = np.flatnonzero((array[:, side] < 0) | (array[:, side] >= len(one)))
+    for side, sequences in enumerate(sets):
+        outside = np.flatnonzero((array[:, side] < 0) | (array[:, side] >= len(sequences)))
         for number in outside[:1].tolist():
             raise PairListError(
-                f"pairs[{number}]: index {array[number, side]}, but {one.source} has {len(one)} "
-                "sequences"
+                f"pairs[{number}]: index {array[number, side]}, but {sequences.source} has "
+                f"{len(sequences)} sequences"
             )
     return PairList(array[:, 0].astype(np.int32), array[:, 1].astype(np.int32))
 
@@ -302,8 +304,10 @@ def _indices_of(
     items: list[tuple[Any, Any]], sets: tuple[SequenceSet, SequenceSet]
 ) -> tuple[Int32s, Int32s]:
     """Input indices of pairs of names."""
-    places = [{name: k for k, name in enumerate(one.names)} for one in dict.fromkeys(sets)]
-    found = np.empty((2, len(items)), np.int32)
+    places = [
+        {name: k for k, name in enumerate(sequences.names)} for sequences in dict.fromkeys(sets)
+    ]
+    indices = np.empty((2, len(items)), np.int32)
     for number, item in enumerate(items):
         if not isinstance(item, (tuple, list)) or len(item) != 2:
             raise TypeError(f"pairs[{number}] {item!r}: expected two names or two indices")
@@ -313,8 +317,8 @@ def _indices_of(
                 raise PairListError(
                     f"pairs[{number}]: {shown_name(str(name))} is not in {sets[side].source}"
                 )
-            found[side, number] = place
-    return found[0], found[1]
+            indices[side, number] = place
+    return indices[0], indices[1]
 
 
 def _error(
@@ -331,6 +335,6 @@ def _error(
         return PairListError(f"{where}: a name is missing, expected {expected}")
     if trouble.kind == _UNKNOWN_NAME:
         shown = text[trouble.start : trouble.start + trouble.bytes].decode("utf-8", "replace")
-        one = second if trouble.side else first
-        return PairListError(f"{where}: {shown_name(shown)} is not in {one.source}")
+        sequences = second if trouble.side else first
+        return PairListError(f"{where}: {shown_name(shown)} is not in {sequences.source}")
     return MemoryError(f"{name}: out of memory while it is read")

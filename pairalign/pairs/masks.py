@@ -22,14 +22,14 @@ def mask_pairs(window: Window, rows: Int32s, columns: Int32s) -> npt.NDArray[np.
         Of the pairs, in the window's order.
     """
     mask = np.empty(window.pairs, np.bool_)
-    kept = [np.ascontiguousarray(one, np.int32) for one in (rows, columns)]
+    kept = [np.ascontiguousarray(array, np.int32) for array in (rows, columns)]
     _mask_pairs(
         window.row_start,
         window.column_start,
         window.column_stop,
         window.triangular,
         len(kept[0]),
-        *(one.ctypes.data for one in kept),
+        *(array.ctypes.data for array in kept),
         len(mask),
         mask.ctypes.data,
     )

@@ -30,9 +30,9 @@ def window_positions(
     pairs : int
         How many there are.
     """
-    found = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
-    _positions(*rows, *columns, triangular, *(one.ctypes.data for one in found))
-    return found
+    positions = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
+    _positions(*rows, *columns, triangular, *(array.ctypes.data for array in positions))
+    return positions
 
 
 _BEYOND = 8  # places after the last column that native code writes to
@@ -53,7 +53,7 @@ def positions_of_mask(bounds: Bounds, pair_mask: npt.NDArray[np.bool_]) -> tuple
     mask = np.ascontiguousarray(pair_mask, np.bool_)
     count = int(np.count_nonzero(mask))
     rows, columns = np.empty(count, np.int32), np.empty(count + _BEYOND, np.int32)
-    written = _positions_of_mask(*bounds, *(one.ctypes.data for one in (mask, rows, columns)))
+    written = _positions_of_mask(*bounds, *(array.ctypes.data for array in (mask, rows, columns)))
     assert written == count
     return rows, columns[:count]
 
@@ -75,15 +75,15 @@ def positions_of_numbers(
     MemoryError
     """
     kept = np.ascontiguousarray(numbers, np.int32 if numbers.dtype == np.int32 else np.int64)
-    found = np.empty(len(kept), np.int32), np.empty(len(kept), np.int32)
+    positions = np.empty(len(kept), np.int32), np.empty(len(kept), np.int32)
     failed = _positions_of_numbers(
         *bounds,
         *(len(kept), kept.ctypes.data, kept.itemsize),
-        *(one.ctypes.data for one in found),
+        *(array.ctypes.data for array in positions),
     )
     if failed:
         raise MemoryError("no memory to find pairs in")
-    return found
+    return positions
 
 
 def order_keys(

@@ -34,8 +34,8 @@ class RestOfGrid:
         self._row = bisect_right(range(down), start, key=lambda row: self._before(row)) - 1
         first = self._first_column(self._row)
         places = range(first, across)
-        found = bisect_right(places, start, key=lambda one: grid.pairs_before(self._row, one))
-        self._column = first + found - 1
+        count = bisect_right(places, start, key=lambda column: grid.pairs_before(self._row, column))
+        self._column = first + count - 1
         window = grid.window(self._row, self._column)
         before = start - grid.pairs_before(self._row, self._column)
         self._cut = list(cut_window(window, before, window.pairs)) if before else [window]
@@ -51,16 +51,18 @@ class RestOfGrid:
         for row in range(self._row, down):
             first = self._column + 1 if row == self._row else self._first_column(row)
             for column in range(first, across):
-                made = self._grid.window(row, column)
-                if made.pairs:
-                    yield made
+                window = self._grid.window(row, column)
+                if window.pairs:
+                    yield window
 
     def cells(self, rows: Lengths, columns: Lengths) -> int:
         """Count the cells of all pairs, see `count_cells`; windows are not looked at."""
         size = self._grid.size
         here = rows[self._row * size : (self._row + 1) * size].sum(dtype=np.int64)
         beside = columns[(self._column + 1) * size :].sum(dtype=np.int64)
-        cells = int(here) * int(beside) + sum(count_cells(one, rows, columns) for one in self._cut)
+        cells = int(here) * int(beside) + sum(
+            count_cells(window, rows, columns) for window in self._cut
+        )
         below = rows[(self._row + 1) * size :]
         return cells + cells_of_all(below, None if self.triangular else columns)
 

@@ -170,9 +170,9 @@ class WindowGrid:
         down, across = self.shape
         for row in range(down):
             for column in range(row if self.triangular else 0, across):
-                made = self.window(row, column)
-                if made.pairs:
-                    yield made
+                window = self.window(row, column)
+                if window.pairs:
+                    yield window
 
 
 def plan_windows(

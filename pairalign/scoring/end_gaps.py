@@ -85,13 +85,13 @@ class EndGaps:
 
     def describe(self, text: Callable[[int], str]) -> str:
         """One line: ``end gaps 3/1``, or each end's; `text` shows a scaled cost."""
-        shown = [f"{text(one.open)}/{text(one.extend)}" for one in self.costs]
+        shown = [f"{text(cost.open)}/{text(cost.extend)}" for cost in self.costs]
         if len(set(shown)) == 1:
             line = shown[0]
         else:
             line = ", ".join(
-                f"{end} {'free' if cost.is_free else one}"
-                for end, cost, one in zip(ENDS, self.costs, shown, strict=True)
+                f"{end} {'free' if cost.is_free else phrase}"
+                for end, cost, phrase in zip(ENDS, self.costs, shown, strict=True)
             )
         return f"end gaps {line}{'' if self.ties == TIES[0] else f', ties of {self.ties}'}"
 

@@ -84,7 +84,7 @@ def _usual_letters(matrix: Any, alphabet: Alphabet) -> str:
 
 
 def _of_array(values: Any, letters: Iterable[Any]) -> dict[tuple[str, str], Decimal]:
-    residues = [_letter(one) for one in letters]
+    residues = [_letter(letter) for letter in letters]
     array = np.asarray(values)
     if array.shape != (len(residues), len(residues)):
         raise ScoringError(
@@ -92,7 +92,7 @@ def _of_array(values: Any, letters: Iterable[Any]) -> dict[tuple[str, str], Deci
             f"{len(residues)} residues"
         )
     if len(set(residues)) < len(residues):
-        twice = next(one for one in residues if residues.count(one) > 1)
+        twice = next(residue for residue in residues if residues.count(residue) > 1)
         raise ScoringError(f"{_WHAT}: two columns for {twice!r}")
     return {
         (row, column): _score(row, column, array[i, j].item())
@@ -102,7 +102,7 @@ def _of_array(values: Any, letters: Iterable[Any]) -> dict[tuple[str, str], Deci
 
 
 def _of_mapping(matrix: Mapping[Any, Any]) -> dict[tuple[str, str], Decimal]:
-    given: dict[tuple[str, str], Decimal] = {}
+    scores: dict[tuple[str, str], Decimal] = {}
     for key, value in matrix.items():
         if isinstance(value, Mapping):
             pairs = {(key, column): score for column, score in value.items()}
@@ -110,14 +110,14 @@ def _of_mapping(matrix: Mapping[Any, Any]) -> dict[tuple[str, str], Decimal]:
             if not isinstance(key, (str, tuple)) or len(key) != 2:
                 raise ScoringError(f"{_WHAT}: the key {key!r}, expected two residues")
             pairs = {tuple(key): value}
-        for (row, column), one in pairs.items():
+        for (row, column), number in pairs.items():
             pair = _letter(row), _letter(column)
-            score = _score(*pair, one)
-            if given.setdefault(pair, score) != score:
+            score = _score(*pair, number)
+            if scores.setdefault(pair, score) != score:
                 raise ScoringError(f"{_WHAT}: {pair[0]!r} against {pair[1]!r} has two scores")
-    for (row, column), score in list(given.items()):
-        given.setdefault((column, row), score)
-    return given
+    for (row, column), score in list(scores.items()):
+        scores.setdefault((column, row), score)
+    return scores
 
 
 def _score(row: str, column: str, value: Any) -> Decimal:

@@ -134,14 +134,14 @@ def complete_table(table: Table, alphabet: Alphabet) -> tuple[Table, dict[str, s
         The table lacks one of the 20 amino acids (A, C, G, T), or is of the other kind; of one
         that was read from a file a `MatrixFileError`.
     """
-    given = table.letters
-    if alphabet == DNA and all(letter in given for letter in _REQUIRED["protein"]):
+    letters = table.letters
+    if alphabet == DNA and all(letter in letters for letter in _REQUIRED["protein"]):
         raise table.error(
             f"matrix {table.name} is for proteins, but the sequences are DNA "
             f"(if they are not, say {spelled('alphabet', 'protein')})"
         )
     scores = dict(table.scores)
-    if alphabet == DNA and "U" in given:
+    if alphabet == DNA and "U" in letters:
         _read_u_as_t(scores, table)
     missing = [letter for letter in _REQUIRED[alphabet.name] if (letter, letter) not in scores]
     if missing:
@@ -172,9 +172,9 @@ def common_scale(values: Iterable[Decimal]) -> int:
 def _read_u_as_t(scores: dict[tuple[str, str], Decimal], table: Table) -> None:
     """Let T take the scores of U where the table has no T; where it has both they must agree."""
     for column in table.letters:
-        known = scores.setdefault(("T", column), scores["U", column])
-        scores.setdefault((column, "T"), known)
-        if known != scores["U", column]:
+        score = scores.setdefault(("T", column), scores["U", column])
+        scores.setdefault((column, "T"), score)
+        if score != scores["U", column]:
             raise table.error(
                 f"matrix {table.name} scores U other than T (against {column!r}), but U reads as T"
             )
@@ -185,12 +185,12 @@ def _read_u_as_t(scores: dict[tuple[str, str], Decimal], table: Table) -> None:
 def _published() -> dict[str, tuple[str, list[str]]]:
     """Return the residues and the lines of the published matrices, by their names."""
     text = (Path(__file__).parent / "published_matrices.txt").read_text()
-    found = {}
-    for one in text.split("\n>")[1:]:
-        title, *rows = one.rstrip("\n").split("\n")
+    matrices = {}
+    for entry in text.split("\n>")[1:]:
+        title, *rows = entry.rstrip("\n").split("\n")
         name, letters = title.split(" ")
-        found[name] = letters, rows
-    return found
+        matrices[name] = letters, rows
+    return matrices
 
 
 def known_names() -> list[str]:
@@ -205,11 +205,11 @@ def name_of_scores(scores: Mapping[tuple[str, str], Decimal]) -> str | None:
 
 def _find_name(matrix: str) -> str | None:
     """Return the name of a known matrix, or None when there is none of that name."""
-    wanted = matrix.upper()
-    if wanted in _DNA_NAMES:
-        wanted = "NUC.4.4"
-    known = {name.upper(): name for name in known_names()}
-    return known.get(wanted) or known.get(wanted.removeprefix("E"))
+    key = matrix.upper()
+    if key in _DNA_NAMES:
+        key = "NUC.4.4"
+    names = {name.upper(): name for name in known_names()}
+    return names.get(key) or names.get(key.removeprefix("E"))
 
 
 @cache

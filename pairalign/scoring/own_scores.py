@@ -32,16 +32,16 @@ def own_scores(sequences: SequenceSet, scoring: Scoring) -> npt.NDArray[np.float
     d < 0 that is not aligned saves d / 2 at most. Where that is no more than extending a gap costs,
     nothing is gained in mode global, and in mode local the best stretch without gaps is best.
     """
-    own = np.diagonal(scoring.matrix).astype(np.int64)
-    present = np.flatnonzero(np.bincount(sequences.codes, minlength=len(own)))
+    diagonal = np.diagonal(scoring.matrix).astype(np.int64)
+    present = np.flatnonzero(np.bincount(sequences.codes, minlength=len(diagonal)))
     doubled = 2 * scoring.matrix[np.ix_(present, present)].astype(np.int64)
-    is_odd = np.zeros(len(own), bool)
-    is_odd[present] = (doubled > own[present][:, np.newaxis] + own[present]).any(axis=1)
+    is_odd = np.zeros(len(diagonal), bool)
+    is_odd[present] = (doubled > diagonal[present][:, np.newaxis] + diagonal[present]).any(axis=1)
     if scoring.mode not in ("global", "local"):
-        is_odd |= own < 0
-    is_odd |= -own > 2 * scoring.gap_extend
-    starts, values = sequences.offsets[:-1], own[sequences.codes]
-    if scoring.mode == "local" and (own[present] < 0).any():
+        is_odd |= diagonal < 0
+    is_odd |= -diagonal > 2 * scoring.gap_extend
+    starts, values = sequences.offsets[:-1], diagonal[sequences.codes]
+    if scoring.mode == "local" and (diagonal[present] < 0).any():
         sums = _best_stretches(values, sequences.offsets)
     else:
         sums = np.add.reduceat(values, starts)
@@ -57,6 +57,6 @@ def _best_stretches(
     sums = np.concatenate(([0], np.cumsum(values)))
     best = np.zeros(len(offsets) - 1, np.int64)
     for index, (start, stop) in enumerate(pairwise(offsets.tolist())):
-        own = sums[start : stop + 1]
-        best[index] = (own - np.minimum.accumulate(own)).max()
+        part = sums[start : stop + 1]
+        best[index] = (part - np.minimum.accumulate(part)).max()
     return best

@@ -287,7 +287,7 @@ def _model_with_flanks(
     gaps = [chance * _DNA_GAP * (1 - extend) for chance in open_short]
     close = math.sqrt(sum(gap * share for gap, share in zip(gaps, enter, strict=True)))
     return PosteriorModel(
-        hmm_emission=np.stack([_with_ambiguous(one, background, _DNA_GROUPS) for one in odds]),
+        hmm_emission=np.stack([_with_ambiguous(table, background, _DNA_GROUPS) for table in odds]),
         partition_emission=_with_ambiguous(partition_odds, background, _DNA_GROUPS),
         **_rounded(
             **hmm,

@@ -407,9 +407,9 @@ def make_scoring(
     at_ends = choose_end_costs(mode, free_ends, end_gap_open, end_gap_extend, costs)
     table, stand_ins = choose_table(alphabet, matrix, match, mismatch)
     scale = common_scale([*table.scores.values(), *costs, *chain.from_iterable(at_ends)])
-    scores, known = _to_arrays(table, alphabet, scale)
+    scores, known_codes = _to_arrays(table, alphabet, scale)
     internal, first, second, third, fourth = (
-        GapCost(*(int(cost * scale) for cost in one)) for one in (costs, *at_ends)
+        GapCost(*(int(cost * scale) for cost in pair)) for pair in (costs, *at_ends)
     )
     ends = EndGaps(first, second, third, fourth, ties)
     ends.check_ties(internal)
@@ -423,7 +423,7 @@ def make_scoring(
         mode=mode,
         alphabet=alphabet,
         matrix=_read_only(scores.astype(np.int32)),
-        known=_read_only(known),
+        known=_read_only(known_codes),
         gap_open=internal.open,
         gap_extend=internal.extend,
         scale=scale,
@@ -438,12 +438,12 @@ def _to_arrays(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """Return the scaled scores by code and which codes have some."""
     scores = np.zeros((CODES, CODES), np.int64)
-    known = np.zeros(CODES, bool)
+    known_codes = np.zeros(CODES, bool)
     codes = {letter: code for code, letter in enumerate(alphabet.letters)}
     for (row, column), score in table.scores.items():
         scores[codes[row], codes[column]] = int(score * scale)
-        known[codes[row]] = True
-    return scores, known
+        known_codes[codes[row]] = True
+    return scores, known_codes
 
 
 def _read_only(array: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:

@@ -81,7 +81,7 @@ class ScoringRequest(Request):
     def has_end_gaps(self) -> bool:
         """Whether ends of whole sequences have costs of their own."""
         ends = self.free_ends, self.end_gap_open, self.end_gap_extend
-        return any(one is not None for one in ends)
+        return any(value is not None for value in ends)
 
     @property
     def has_costs(self) -> bool:
@@ -115,12 +115,12 @@ class ScoringRequest(Request):
             See `scoring`.
         """
         alphabets = ("dna", "protein") if alphabet is None else (alphabet,)
-        asked = self
+        trial = self
         if self.matrix is not None:
             alphabets = alphabets[::-1]  # most are for proteins: what is said of those counts
             if _can_be_read_once(self.matrix):
-                asked = replace(self, matrix=None)
-        check_any(alphabets, asked.scoring)
+                trial = replace(self, matrix=None)
+        check_any(alphabets, trial.scoring)
 
 
 def check_any(choices: Iterable[_Choice], scoring_of: Callable[[_Choice], Scoring]) -> None:
@@ -139,9 +139,9 @@ def check_any(choices: Iterable[_Choice], scoring_of: Callable[[_Choice], Scorin
         That of the first choice, if there is none.
     """
     errors = []
-    for one in choices:
+    for value in choices:
         try:
-            scoring_of(one)
+            scoring_of(value)
         except ScoringError as error:
             errors.append(error)
         else:

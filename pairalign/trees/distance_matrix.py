@@ -92,8 +92,8 @@ class DistanceMatrix:
         builder = TriangleBuilder(len(names))
         for name, row in zip(names, values, strict=True):
             builder.add(name, row)
-        made = builder.finish(measure)
-        return cls(made.names, made.condensed, measure)
+        matrix = builder.finish(measure)
+        return cls(matrix.names, matrix.condensed, measure)
 
     def __len__(self) -> int:
         return len(self.names)

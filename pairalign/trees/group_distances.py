@@ -49,10 +49,10 @@ class GroupDistances(DistanceMatrix):
         tuple
             Names of both, their distance, and the values of `columns`.
         """
-        for one, name in enumerate(self.names):
-            start = first_place(one, len(self))
-            for other in range(one + 1, len(self)):
-                place = start + other - one - 1
+        for index, name in enumerate(self.names):
+            start = first_place(index, len(self))
+            for other in range(index + 1, len(self)):
+                place = start + other - index - 1
                 more = (column[place].item() for column in self.columns.values())
                 yield name, self.names[other], float(self.condensed[place]), *more
 

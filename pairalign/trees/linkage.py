@@ -113,8 +113,8 @@ def average_clusters(parts: Int32s, wholes: Int32s, count: int, farthest: Fracti
     most = (1 << 62) // len(parts)
     kinds = np.unique(wholes)
     unit = 1
-    for one in kinds.tolist():
-        unit = math.lcm(unit, one)
+    for divisor in kinds.tolist():
+        unit = math.lcm(unit, divisor)
         if unit > most:
             break
     if unit <= most:
@@ -159,8 +159,8 @@ def cut_tree(tree: npt.NDArray[np.float64], farthest: float) -> Int32s:
     """
     count = len(tree) + 1
     firsts, leaders = list(range(count)), list(range(count))
-    for one, other, distance, _ in tree.tolist():
-        low, high = sorted((firsts[int(one)], firsts[int(other)]))
+    for left, right, distance, _ in tree.tolist():
+        low, high = sorted((firsts[int(left)], firsts[int(right)]))
         firsts.append(low)
         if distance <= farthest:
             leaders[high] = low

@@ -14,7 +14,7 @@ def to_mafft(tree: GuideTree) -> str:
     """Write a tree as rows ``i j length_i length_j``."""
     first = tree.first_leaves() + 1
     rows = (
-        f"{first[i]} {first[j]} {format_length(one)} {format_length(other)}\n"
-        for (i, j), (one, other) in zip(tree.children, tree.lengths, strict=True)
+        f"{first[i]} {first[j]} {format_length(left)} {format_length(right)}\n"
+        for (i, j), (left, right) in zip(tree.children, tree.lengths, strict=True)
     )
     return "".join(rows)

@@ -91,11 +91,11 @@ def check_names(names: list[str], program: str | None = None, source: str | None
         raise FormatError(f"unknown program '{program}', expected one of {', '.join(PROGRAMS)}")
     longest = PROGRAMS[program].longest if program is not None else None
     for index, name in enumerate(names):
-        found = _SPECIAL.search(name)
-        if found:
+        match = _SPECIAL.search(name)
+        if match:
             raise FormatError(
                 f"{prefix}sequence {index + 1} {shown_name(name)}: Newick cannot hold "
-                f"{found[0]!r} in a name "
+                f"{match[0]!r} in a name "
                 "that is not quoted, and programs do not read quotes; write short names and a "
                 f"table of them ({spelled('rename')}), or rows for MAFFT, which have no names "
                 f"({spelled('program', 'mafft', '--for')})"

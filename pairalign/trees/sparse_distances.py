@@ -126,10 +126,10 @@ class SparseDistances:
             first, last = np.searchsorted(self.queries, (start, stop)).tolist()
             above = slice(first, last)
             below = np.flatnonzero((self.targets[:last] >= start) & (self.targets[:last] < stop))
-            own = np.arange(start, stop, dtype=np.int32)
-            rows = np.concatenate((self.targets[below], own, self.queries[above]))
-            columns = np.concatenate((self.queries[below], own, self.targets[above]))
-            values = self.values[below], np.zeros_like(own), self.values[above]
+            diagonal = np.arange(start, stop, dtype=np.int32)
+            rows = np.concatenate((self.targets[below], diagonal, self.queries[above]))
+            columns = np.concatenate((self.queries[below], diagonal, self.targets[above]))
+            values = self.values[below], np.zeros_like(diagonal), self.values[above]
             data = np.ones(len(rows), self.dtype) + np.concatenate(values).astype(self.dtype)
             # Each row comes in order: what is below the diagonal, on it, above it.
             order = np.argsort(rows, kind="stable")

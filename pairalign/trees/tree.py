@@ -58,8 +58,8 @@ class GuideTree:
     def first_leaves(self) -> npt.NDArray[np.int64]:
         """Smallest input index below each node, shape (2n-1,)."""
         first = np.arange(self.root + 1)
-        for merge, (one, _) in enumerate(self.children.tolist()):
-            first[len(self) + merge] = first[one]
+        for merge, (child, _) in enumerate(self.children.tolist()):
+            first[len(self) + merge] = first[child]
         return first
 
     def depths(self) -> npt.NDArray[np.float64]:

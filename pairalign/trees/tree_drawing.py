@@ -81,15 +81,15 @@ def heat_map(matrix: DistanceMatrix | RectangularDistances) -> Picture:
     return figure
 
 
-def _rectangle_map(found: RectangularDistances) -> Picture:
+def _rectangle_map(distances: RectangularDistances) -> Picture:
     """Draw a heat map of the distances of two sets."""
     sides = [
         [cut_name(name) for name in names] if len(names) <= _NAMED else []
-        for names in (found.query_names, found.target_names)
+        for names in (distances.query_names, distances.target_names)
     ]
     high, wide = (
         max(2.0, 0.14 * size) if size <= _NAMED else max(10.0, min(size, _PIXELS) / DOTS)
-        for size in found.shape
+        for size in distances.shape
     )
     right, below = (0.075 * max(map(len, names), default=0) + 0.1 for names in sides)
     width, height = 0.1 + wide + right + 1.1, 0.45 + high + below
@@ -98,9 +98,11 @@ def _rectangle_map(found: RectangularDistances) -> Picture:
     map_axes = figure.add_axes((0.1 / width, bottom, wide / width, high / height))
     bar_left = (0.1 + wide + right + 0.15) / width
     bar = figure.add_axes((bar_left, bottom, 0.2 / width, high / height / 2))
-    _draw_map(map_axes, bar, _averaged(found.values), found.shape, found.are_similarities, 1.0)
-    rows, columns = found.shape
-    title = f"{rows:,} by {columns:,} sequences, {found.measure or 'distances'}"
+    _draw_map(
+        map_axes, bar, _averaged(distances.values), distances.shape, distances.are_similarities, 1.0
+    )
+    rows, columns = distances.shape
+    title = f"{rows:,} by {columns:,} sequences, {distances.measure or 'distances'}"
     map_axes.set_title(title, loc="left", fontsize=10)
     _label(map_axes, *sides)
     return figure

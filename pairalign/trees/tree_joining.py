@@ -65,11 +65,11 @@ def ordered_tree(
     first = np.arange(2 * count - 1)
     children, lengths = children.copy(), lengths.copy()
     for merge in range(count - 1):
-        one, other = first[children[merge]]
-        if one > other:
+        left, right = first[children[merge]]
+        if left > right:
             children[merge] = children[merge, ::-1].copy()
             lengths[merge] = lengths[merge, ::-1].copy()
-        first[count + merge] = min(one, other)
+        first[count + merge] = min(left, right)
     for array in (children, lengths, linkage):
         array.flags.writeable = False
     return GuideTree(names, children, lengths, linkage, method)

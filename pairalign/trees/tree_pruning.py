@@ -31,13 +31,13 @@ def first_leaves(tree: GuideTree, count: int) -> GuideTree:
             nodes.append(node)
             above.append(end)
             continue
-        (one, _), (other, _) = kept
+        (first, _), (second, _) = kept
         nodes.append(len(sizes))
         above.append(0.0)
-        sizes.append(sizes[one] + sizes[other])
-        children.append([one, other])
+        sizes.append(sizes[first] + sizes[second])
+        children.append([first, second])
         lengths.append([end for _, end in kept])
-        linkage.append([one, other, apart, sizes[-1]])
+        linkage.append([first, second, apart, sizes[-1]])
     return ordered_tree(
         list(tree.names[:count]),
         np.array(children, np.int64),

@@ -78,20 +78,20 @@ def _parse(text: str, source: str) -> Clade:
 
 def _leaves(root: Clade) -> list[Any]:
     """Return the leaves; without recursion, as chains may be long."""
-    found, waiting = [], [root]
+    leaves, waiting = [], [root]
     while waiting:
         node = waiting.pop()
         if node.clades:
             waiting += node.clades
         else:
-            found.append(node)
-    return found
+            leaves.append(node)
+    return leaves
 
 
 def _check_leaves(leaves: list[str | None], names: Sequence[str], source: str) -> None:
-    known, seen = set(names), set()
+    name_set, seen = set(names), set()
     for leaf in leaves:
-        if leaf is None or leaf not in known:
+        if leaf is None or leaf not in name_set:
             shown = "a leaf without a name" if leaf is None else f"leaf {shown_name(leaf)}"
             raise FormatError(f"{source}: {shown} is not among the sequences")
         if leaf in seen:
@@ -165,7 +165,9 @@ class _Builder:
         count = len(self._names)
         children = np.array(self._children, np.int64).reshape(-1, 2)
         lengths = np.array(self._lengths, np.float64).reshape(-1, 2)
-        heights, sizes = (np.array(one[count:], np.float64) for one in (self._heights, self._sizes))
+        heights, sizes = (
+            np.array(values[count:], np.float64) for values in (self._heights, self._sizes)
+        )
         linkage = np.column_stack((children.astype(np.float64), 2 * heights, sizes))
         for array in (children, lengths, linkage):
             array.flags.writeable = False
