@@ -198,10 +198,6 @@ class AlignmentRecords:
 class SetNames:
     """Names of a set, to be found by many threads.
 
-    Parameters
-    ----------
-    sequences : SequenceSet
-
     Attributes
     ----------
     lengths : ndarray, shape (n,)
@@ -276,7 +272,6 @@ def read_lines(text: bytes, layout: Layout, names: tuple[SetNames, SetNames]) ->
     ----------
     text : bytes
         Whole lines.
-    layout : Layout
     names : two SetNames
         Of the queries and of the targets.
     """
@@ -353,7 +348,6 @@ class RecordChecker:
 
     Parameters
     ----------
-    queries, targets : SequenceSet
     scoring : Scoring
         Its mode decides whether gaps at the ends cost.
     whole : bool

@@ -293,8 +293,6 @@ def no_alignments(
     ----------
     queries, targets : SequenceSet
         `targets` is None for one set.
-    scoring : Scoring
-    detail : Detail
     """
     names = SCORE_FIELDS + (STATS_FIELDS if detail > Detail.SCORE else ())
     columns: dict[str, Any] = {name: np.empty(0, np.int32) for name in names}
@@ -312,10 +310,6 @@ def concatenate(parts: Sequence[Alignments]) -> Alignments:
     ----------
     parts : sequence of Alignments
         At least one; all of the same sets and scoring, and with the same fields.
-
-    Returns
-    -------
-    Alignments
 
     Raises
     ------

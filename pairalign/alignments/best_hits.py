@@ -151,7 +151,6 @@ class BestHits:
 
         Parameters
         ----------
-        dumped : bytes
         targets : int
             How many targets there are.
 
@@ -203,7 +202,7 @@ def take_pairs(found: Alignments, wanted: Int64s) -> tuple[Alignments, Int64s]:
     found : Alignments
         Of all wanted pairs; those of a pair in their order.
     wanted : ndarray of int64, shape (n,)
-        See `number_pairs`.
+        As `number_pairs` returns them.
 
     Returns
     -------

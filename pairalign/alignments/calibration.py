@@ -37,7 +37,6 @@ def calibrate(means: Floats, alphabet: Alphabet, sequences: int) -> Floats:
     ----------
     means : ndarray of float64
         Of each, the mean of its posteriors with others; nan: there is none, and stays.
-    alphabet : Alphabet
     sequences : int
         How many the alignment has.
 

@@ -37,11 +37,9 @@ def format_findings(
 
     Parameters
     ----------
-    found : AlignmentRecords
     findings : ndarray of FINDING, shape (n,)
     first_record, first_line : int
         Numbers of the first record and of the first line of the piece.
-    scoring : Scoring
     optima : two ndarrays of int64, shape (n,), optional
         Raw scores of optimal alignments, and how far records are below them; `UNSAID` where they
         are not known.

@@ -103,7 +103,6 @@ def place_in_triangle(
     count : int
         Sequences of the set.
     condensed : ndarray of float32, shape (count * (count - 1) / 2,)
-        See `pairalign.trees.distance_matrix`.
     """
     assert len(query) == len(target) == len(values)
     assert condensed.shape == (count * (count - 1) // 2,)
@@ -128,7 +127,6 @@ def find_extremes(
         Matches, mismatches, gap residues.
     scores : ndarray of int32, shape (n,), optional
         Raw scores, by which pairs are then compared.
-    threads : int
 
     Returns
     -------

@@ -125,10 +125,6 @@ def pairs_at(
     places : ndarray of int64, shape (pairs,)
         Which of these each pair is like.
     queries, targets : ndarray of int32, shape (pairs,)
-
-    Returns
-    -------
-    SparsePosteriors
     """
     counts = np.diff(posteriors.offsets)[places]
     offsets = np.concatenate(([0], np.cumsum(counts)))
@@ -152,13 +148,8 @@ def with_sides_changed(
 
     Parameters
     ----------
-    posteriors : SparsePosteriors
     is_changed : ndarray of bool, shape (pairs,)
         Which pairs.
-
-    Returns
-    -------
-    SparsePosteriors
     """
     pairs = posteriors.pairs
     entries = np.flatnonzero(is_changed[pairs])
@@ -188,15 +179,10 @@ def with_pairs(
 
     Parameters
     ----------
-    posteriors : SparsePosteriors
     places : ndarray of int64
-        Which of its pairs are filled in; ascending.
+        Which pairs of `posteriors` are filled in; ascending.
     others : SparsePosteriors
         The entries of these pairs.
-
-    Returns
-    -------
-    SparsePosteriors
     """
     counts = np.diff(posteriors.offsets)
     assert not counts[places].any()

@@ -17,10 +17,8 @@ class Problem:
 
     Attributes
     ----------
-    queries : SequenceSet
     targets : SequenceSet or None
         None: every pair of `queries`.
-    scoring : Scoring
     """
 
     queries: SequenceSet

@@ -50,7 +50,6 @@ def to_original_strands(found: Alignments, window: Window) -> Alignments:
     found : Alignments
         Of pairs of `window`, of each the sequence along the columns taken as reverse-complemented;
         its CIGAR runs are turned in place.
-    window : Window
 
     Returns
     -------

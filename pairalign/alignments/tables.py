@@ -84,7 +84,6 @@ def arrow_schema(
 
     Parameters
     ----------
-    scoring : Scoring
     names : sequence of str
         Some of `KNOWN_COLUMNS`. ``strand`` is 1, or -1 where the query is reverse-complemented.
     large : bool
@@ -130,7 +129,6 @@ def arrow_table(
 
     Parameters
     ----------
-    group : Alignments
     names : list of two Arrow arrays
         Of the queries' and the targets' sets.
     schema : pyarrow.Schema

@@ -58,8 +58,6 @@ class TieCounter:
     ----------
     queries, targets : SequenceSet
         The same object for one set.
-    scoring : Scoring
-    threads : int
     instruction_set : str
         As for the CPU engine; default: the best that the processor has.
     """

@@ -43,7 +43,6 @@ def parse_share(value: float | str | Fraction, name: str = "share") -> Fraction:
 
     Parameters
     ----------
-    value : float, str or Fraction
     name : str
         What messages call it.
 
@@ -81,7 +80,6 @@ def parse_ratio(value: float | str | Fraction, name: str = "ratio") -> Fraction:
 
     Parameters
     ----------
-    value : float, str or Fraction
     name : str
         What messages call it.
 

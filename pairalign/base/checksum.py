@@ -27,11 +27,7 @@ def add_to_checksum(checksum: int, data: Bytes, size: int | None = None) -> int:
         Of what comes before; 0 if that is nothing.
     data : bytes, bytearray or memoryview
     size : int, optional
-        Only its first `count` bytes.
-
-    Returns
-    -------
-    int
+        Only so many of its first bytes.
     """
     view = memoryview(data).cast("B")
     if size is not None:

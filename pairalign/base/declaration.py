@@ -82,12 +82,10 @@ class Option:
         The field, and the argument in Python.
     default : object
         For choices without one of their own the first.
-    help : str or None
     about : str or None
         What documentation of Python says of it, where `help` will not do.
     flags : tuple of str
         On the command line; empty: it follows from `name`. An argument without a flag has none.
-    metavar : str or None
     values : callable or tuple of str
         What it may be; a callable gives them when they are asked for.
     kind : Kind or None
@@ -291,7 +289,6 @@ class Slot:
 
     Attributes
     ----------
-    option : Option
     home : str or None
         The field of the group; None: the request itself has the option.
     """

@@ -13,7 +13,6 @@ class LateMapping(Mapping[str, _Value]):
 
     Parameters
     ----------
-    names : iterable of str
     find : callable
         Returns what a name stands for.
     """

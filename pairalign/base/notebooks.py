@@ -20,7 +20,6 @@ def html_table(title: object, heads: Sequence[str], rows: Iterable[Sequence[obje
     ----------
     title : object
         What is shown; its ``repr`` is the caption.
-    heads : sequence of str
     rows : iterable of sequences
         Cells, as Python has them; no more rows are asked for than are shown, and one.
     """

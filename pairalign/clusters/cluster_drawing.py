@@ -14,11 +14,6 @@ def draw_sizes(sizes: npt.NDArray[np.int64], linkage: str) -> Picture:
     Parameters
     ----------
     sizes : ndarray of int64, shape (clusters,)
-    linkage : str
-
-    Returns
-    -------
-    Picture
     """
     figure = Picture(figsize=(6, 4), dpi=DOTS, layout="constrained")
     axes = figure.add_subplot()

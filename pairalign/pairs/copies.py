@@ -71,9 +71,8 @@ class Blocks:
 
     Attributes
     ----------
-    window : Window
     rows, columns : ndarray of int32
-        The groups of its rows and columns, from 0 on.
+        The groups of the window's rows and columns, from 0 on.
     inputs : two ndarrays of int32
         Their input indices.
     shape : (int, int)

@@ -277,10 +277,6 @@ def _refuse(
 class NamesOf:
     """Names as native code reads them, with what keeps them alive.
 
-    Parameters
-    ----------
-    names : iterable of str
-
     Attributes
     ----------
     struct : NativeNames

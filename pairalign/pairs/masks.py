@@ -17,7 +17,6 @@ def mask_pairs(window: Window, rows: Int32s, columns: Int32s) -> npt.NDArray[np.
 
     Parameters
     ----------
-    window : Window
     rows, columns : ndarray of int32, shape (n,)
         Of the pairs, in the window's order.
     """
@@ -41,7 +40,6 @@ def mask_sorted_pairs(window: Window, rows: Int32s, columns: Int32s) -> npt.NDAr
 
     Parameters
     ----------
-    window : Window
     rows, columns : ndarray of int32, shape (n,)
         Of the pairs, row by row.
     """

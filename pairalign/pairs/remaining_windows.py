@@ -17,7 +17,6 @@ class RestOfGrid:
 
     Parameters
     ----------
-    grid : WindowGrid
     start : int
         Pairs that come before, fewer than all.
 

@@ -210,7 +210,6 @@ def count_cells(window: Window, rows: Lengths, columns: Lengths) -> int:
 
     Parameters
     ----------
-    window : Window
     rows, columns : ndarray of int, shape (sequences,)
         Lengths by sorted position; the same array for one set.
     """
@@ -236,7 +235,6 @@ def split_rows(
 
     Parameters
     ----------
-    window : Window
     rows, columns : ndarray of int, shape (sequences,)
         Lengths by sorted position.
     pair_bytes : int
@@ -274,7 +272,6 @@ def cut_rows(
 
     Parameters
     ----------
-    window : Window
     ends, cells : ndarray, shape (rows,)
         Bytes of the results of each row and those before it, and cells.
     limit, most_cells : int
@@ -296,7 +293,6 @@ def sums_of_tails(window: Window, columns: Lengths) -> npt.NDArray[np.int64]:
 
     Parameters
     ----------
-    window : Window
     columns : ndarray of int, shape (sequences,)
         By sorted position.
 
@@ -319,7 +315,6 @@ def restrict_windows(windows: Iterable[Window], start: int, stop: int) -> Iterat
 
     Parameters
     ----------
-    windows : iterable of Window
     start, stop : int
         Half-open range of pairs, counted over all windows in their order.
 
@@ -418,7 +413,6 @@ def order_of_windows(
 
     Parameters
     ----------
-    joined : Window
     numbers : ndarray of int64, shape (n,)
         Of pairs, ascending.
     width : int

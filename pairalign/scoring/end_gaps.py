@@ -30,12 +30,7 @@ ENDS = ("query-start", "query-end", "target-start", "target-end")
 
 @dataclass(frozen=True)
 class GapCost:
-    """Scaled cost of the first residue of a gap and of each further one.
-
-    Attributes
-    ----------
-    open, extend : int
-    """
+    """Scaled cost of the first residue of a gap and of each further one."""
 
     open: int
     extend: int
@@ -56,7 +51,6 @@ class EndGaps:
 
     Attributes
     ----------
-    query_start, query_end, target_start, target_end : GapCost
     ties : str
         One of `TIES`.
     """
@@ -140,7 +134,6 @@ class EndGaps:
         ----------
         spans : tuple of Span
             Of query and target.
-        lengths : tuple of int
         empty : bool
             Whether the alignment has no columns: its spans are 0, wherever it is.
 
@@ -174,11 +167,10 @@ class EndGaps:
 
         Parameters
         ----------
-        internal : GapCost
         runs : ndarray of uint32
             ``length << 4 | op``.
         spans, lengths : tuple
-            As for `check_spans`.
+            Of query and target.
 
         Raises
         ------
@@ -218,7 +210,6 @@ def choose_end_costs(
 
     Parameters
     ----------
-    mode : str
     free_ends : str or iterable of str, optional
         Some of `ENDS`; a text has commas between them.
     end_gap_open, end_gap_extend : int, float, str or Decimal, optional

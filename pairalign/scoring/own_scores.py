@@ -14,11 +14,6 @@ from pairalign.sequences.sets import SequenceSet
 def own_scores(sequences: SequenceSet, scoring: Scoring) -> npt.NDArray[np.float64]:
     """Return the score of the best alignment of each sequence with itself.
 
-    Parameters
-    ----------
-    sequences : SequenceSet
-    scoring : Scoring
-
     Returns
     -------
     ndarray of float64, shape (n,)

@@ -154,7 +154,6 @@ def posterior_model(alphabet: Alphabet, *, match_states: int = 1) -> PosteriorMo
 
     Parameters
     ----------
-    alphabet : Alphabet
     match_states : int
         One, or `MOST_MATCH_STATES`.
     """

@@ -112,7 +112,7 @@ class ScoringRequest(Request):
         Raises
         ------
         ScoringError
-            See `scoring`.
+            There is no such matrix, or costs are out of bounds.
         """
         alphabets = ("dna", "protein") if alphabet is None else (alphabet,)
         trial = self

@@ -27,13 +27,7 @@ _NO_SEQUENCES = ("ss_dssp", "sa_dssp", "ss_pred", "ss_conf", "aa_dssp", "aa_pred
 
 
 def is_a3m(text: bytes, name: str) -> bool:
-    """Whether a text is A3M: by its first line, or by the ending of the file's name.
-
-    Parameters
-    ----------
-    text : bytes
-    name : str
-    """
+    """Whether a text is A3M: by its first line, or by the ending of the file's name."""
     bare = without_endings(name.lower(), COMPRESSED_INPUTS)
     return bare.endswith(".a3m") or text.startswith(_MARK)
 
@@ -43,7 +37,6 @@ def parse_a3m(text: bytes, name: str, *, degap: bool) -> Records:
 
     Parameters
     ----------
-    text : bytes
     name : str
         What messages call it.
     degap : bool

@@ -66,7 +66,6 @@ class Chain:
     name, sample, cell, locus, v_gene : str
         `locus` as ``TRB``; empty where the table does not say. `sample` is that of the cell: its
         ``repertoire_id`` or ``sample_id``.
-    junction : bytes
     loops : dict of str to str
         Residues of CDR1 and others that the table has columns of.
     seen : float
@@ -125,7 +124,6 @@ def read_chains(text: bytes, source: str, *, degap: bool = False) -> list[Chain]
 
     Parameters
     ----------
-    text : bytes
     source : str
         What messages call it.
     degap : bool
@@ -277,7 +275,7 @@ def parse_airr(
     Raises
     ------
     FastaError
-        See `read_chains` and `of_loci`.
+        It is no such table or has no chain of the locus, or `locus` names two.
     """
     if locus is not None and "," in locus:
         raise FastaError(f"{source}: two loci are for measure tcrdist: give one")

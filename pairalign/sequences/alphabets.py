@@ -107,7 +107,7 @@ def guess_alphabet(*histograms: npt.NDArray[np.int64]) -> Alphabet:
     Parameters
     ----------
     *histograms : ndarray of int64, shape (256,)
-        See `count_bytes`; of several sets, the guess is for all of them together.
+        Of several sets, the guess is for all of them together.
 
     Returns
     -------
@@ -142,8 +142,6 @@ def count_replaced(counts: npt.NDArray[np.int64], alphabet: Alphabet) -> dict[st
     Parameters
     ----------
     counts : ndarray of int64, shape (256,)
-        See `count_bytes`.
-    alphabet : Alphabet
 
     Returns
     -------

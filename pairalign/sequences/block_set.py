@@ -26,9 +26,8 @@ class BlockSet(SequenceSet):
 
     Parameters
     ----------
-    whole : SequenceSet
     ranges : iterable of (int, int)
-        Half-open ranges of its sorted positions; they may overlap.
+        Half-open ranges of sorted positions of `whole`; they may overlap.
 
     Attributes
     ----------
@@ -173,7 +172,6 @@ class PickedSet(BlockSet):
 
     Parameters
     ----------
-    whole : SequenceSet
     positions : ndarray of int64, shape (n,)
         Ascending.
     """

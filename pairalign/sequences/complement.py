@@ -17,7 +17,6 @@ def complement_of(alphabet: Alphabet, source: str | None = None) -> npt.NDArray[
 
     Parameters
     ----------
-    alphabet : Alphabet
     source : str, optional
         What a message calls the sequences.
 
@@ -73,10 +72,8 @@ def turn_sequences(
 
     Parameters
     ----------
-    sequences : SequenceSet
     indices : ndarray of int64
         Input indices of the sequences that are turned; the others stay as they are.
-    mark : str
 
     Returns
     -------

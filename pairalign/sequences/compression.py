@@ -111,7 +111,6 @@ def check_expansion(text: int, read: int, kind: type[PairalignError], name: str)
     ----------
     text, read : int
         Bytes of text, and of the file of which they were made.
-    kind : type of PairalignError
     name : str
         What messages call the file.
     """

@@ -89,7 +89,6 @@ def parse_database(
 
     Parameters
     ----------
-    text : bytes
     name : str
         What messages call it.
     format : str

@@ -54,7 +54,6 @@ def check_database_lines(text: bytes, name: str, format: str, *, paged: bool) ->
 
     Parameters
     ----------
-    text : bytes
     name : str
         What messages call it.
     format : {"genbank", "embl", "swiss"}

@@ -28,7 +28,6 @@ def stops_for_dots(
     ----------
     bodies : list of bytes
         The lines of each sequence.
-    names : list of str
     source : str
         What messages call the file.
     degap : bool

@@ -62,7 +62,6 @@ def parse_records(
         As `read_text` returns it.
     name : str
         What messages call it.
-    degap : bool
     qualities : bool
         Keep those of FASTQ.
     stops : bool

@@ -32,7 +32,6 @@ def parse_phylip(text: bytes, name: str, *, degap: bool) -> Records:
 
     Parameters
     ----------
-    text : bytes
     name : str
         What messages call it.
     degap : bool

@@ -51,7 +51,6 @@ def parse_pir(text: bytes, name: str, *, degap: bool) -> Records:
 
     Parameters
     ----------
-    text : bytes
     name : str
         What messages call it.
     degap : bool

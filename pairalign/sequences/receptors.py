@@ -96,7 +96,6 @@ class ReceptorSet(SequenceSet):
 
     Attributes
     ----------
-    regions : tuple of Region
     remark : str
         What is to be said of it: of a table in which nothing tells the loops.
     """
@@ -194,7 +193,6 @@ def read_receptors(
     v_genes : mapping, optional
         Loops by V gene, see `read_v_genes`; without it those of the columns ``cdr1_aa``,
         ``cdr2_aa`` and ``cdr2.5_aa`` that there are.
-    rules : InputRules
 
     Raises
     ------

@@ -32,7 +32,6 @@ def lay_out_residues(
 
     Parameters
     ----------
-    sequences : SequenceSet
     letter_of_code : ndarray of uint8, shape (256,)
         What each code becomes.
     starts : ndarray of int64, shape (n,)
@@ -58,7 +57,6 @@ def sum_worth(
 
     Parameters
     ----------
-    sequences : SequenceSet
     worth_of_code : ndarray of int64, shape (256,)
 
     Returns

@@ -80,8 +80,6 @@ class Header:
 
     Attributes
     ----------
-    sequences, residues : int
-    alphabet : Alphabet
     longest_name : int
         Bytes of the longest name.
     digest : str
@@ -116,12 +114,7 @@ def is_store(data: bytes) -> bool:
 
 
 def encode_store(sequences: SequenceSet) -> Iterator[bytes | memoryview]:
-    """Yield the bytes of a store.
-
-    Parameters
-    ----------
-    sequences : SequenceSet
-    """
+    """Yield the bytes of a store."""
     arrays = _arrays_of(sequences)
     places, end = _lay_out(arrays)
     checksums = np.array(list(_chunk_checksums(_data(arrays))), "<u4")

@@ -45,10 +45,6 @@ _Array = npt.NDArray[Any]
 def open_store(path: str | os.PathLike[str]) -> StoredSet | None:
     """Open a store; None if the file is none, or cannot be read: other readers say why.
 
-    Parameters
-    ----------
-    path : str or path
-
     Raises
     ------
     FastaError

@@ -29,10 +29,8 @@ def tidy(records: Records, source: str, rules: InputRules, *, are_proteins: bool
 
     Parameters
     ----------
-    records : Records
     source : str
         What messages call the records.
-    rules : InputRules
     are_proteins : bool
         A ``*`` at the end of a protein is a stop codon and no residue; in DNA it stays, an error.
 
@@ -97,8 +95,6 @@ def keep_records(records: Records, source: str, kept: npt.NDArray[np.bool_]) -> 
 
     Parameters
     ----------
-    records : Records
-    source : str
     kept : ndarray of bool, shape (n,)
     """
     indices = np.flatnonzero(kept)

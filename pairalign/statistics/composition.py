@@ -110,8 +110,6 @@ class PairComposition:
 
     Parameters
     ----------
-    scoring : Scoring
-    queries, targets : SequenceSet
     usual : tuple of two ndarrays of float64, shape (residues,)
         Shares of the usual residues of queries and of targets, by code.
     usual_lambda : float

@@ -61,10 +61,6 @@ class _NativeMasked(ctypes.Structure):
 def repeat_probabilities(sequences: SequenceSet) -> npt.NDArray[np.float32]:
     """Return how likely each residue is to be part of a repeat.
 
-    Parameters
-    ----------
-    sequences : SequenceSet
-
     Returns
     -------
     ndarray of float32, shape (total_residues,)
@@ -191,7 +187,6 @@ class ResidueMasks:
 
     Attributes
     ----------
-    queries, targets : SequenceSet
     mask : str
         One of `pairalign.base.choices.MASKS` but none.
     """

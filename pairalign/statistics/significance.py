@@ -56,7 +56,6 @@ class Gumbel:
     ----------
     lambda_ : float
         Of raw scores: nats a raw (scaled) unit.
-    k : float
     alpha, beta : float
         An alignment of raw score S has ``alpha S + beta`` residues on average, for the length
         adjustment.
@@ -101,7 +100,6 @@ class Significance:
 
     Attributes
     ----------
-    gumbel : Gumbel
     sets : tuple of two SequenceSet
         Queries and targets.
     databases : tuple of two (int, int)
@@ -222,7 +220,6 @@ class Significance:
 
         Parameters
         ----------
-        max_evalue : float
         queries, targets : ndarray of int, shape (n,), (m,)
             Input indices; pairs are all of one of each.
         exchanged : bool
@@ -298,7 +295,6 @@ class EvalueFilter:
 
     Parameters
     ----------
-    significance : Significance
     max_evalue : float
         Above 0.
     either_way : bool
@@ -405,7 +401,6 @@ def find_significance(
 
     Parameters
     ----------
-    scoring : Scoring
     queries, targets : SequenceSet
         Without `targets`, the queries are the database as well.
     searched : Searched
@@ -447,7 +442,6 @@ def search_spaces(
 
     Parameters
     ----------
-    gumbel : Gumbel
     lengths : array_like of int
         Of the queries.
     database_residues, sequences : int

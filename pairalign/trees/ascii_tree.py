@@ -12,7 +12,6 @@ def to_ascii(tree: GuideTree, width: int = 100) -> str:
 
     Parameters
     ----------
-    tree : GuideTree
     width : int
         Columns of the drawing without names; more where a tree has more levels than that.
     """

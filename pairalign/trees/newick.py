@@ -26,7 +26,6 @@ class Program:
 
     Attributes
     ----------
-    name : str
     longest : int or None
         Characters of a name that it reads.
     whole_header : bool
@@ -54,7 +53,6 @@ def to_newick(tree: GuideTree, program: str | None = None) -> str:
 
     Parameters
     ----------
-    tree : GuideTree
     program : str, optional
         One of `PROGRAMS`, for which names are checked, too.
 

@@ -25,7 +25,6 @@ def draw_distances(matrix: DistanceMatrix | RectangularDistances, format: str = 
 
     Parameters
     ----------
-    matrix : DistanceMatrix or RectangularDistances
     format : {"svg", "png"}
     """
     return picture_bytes(heat_map(matrix), format)
@@ -46,10 +45,6 @@ def heat_map(matrix: DistanceMatrix | RectangularDistances) -> Picture:
     ----------
     matrix : DistanceMatrix or RectangularDistances
         Of at least two sequences; distances or similarities.
-
-    Returns
-    -------
-    Picture
     """
     if isinstance(matrix, RectangularDistances):
         return _rectangle_map(matrix)
@@ -133,16 +128,7 @@ def _draw_map(
 
 
 def dendrogram(tree: GuideTree) -> Picture:
-    """Draw a tree from left to right, with names as far as they can be read.
-
-    Parameters
-    ----------
-    tree : GuideTree
-
-    Returns
-    -------
-    Picture
-    """
+    """Draw a tree from left to right, with names as far as they can be read."""
     count = len(tree)
     named = count <= _NAMED_LEAVES
     inner = max(2.5, 0.14 * count) if named else 60.0

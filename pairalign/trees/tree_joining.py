@@ -32,7 +32,6 @@ def join_closest(matrix: DistanceMatrix, first: Firsts, method: str) -> GuideTre
 
     Parameters
     ----------
-    matrix : DistanceMatrix
     first : ndarray of int32, shape (n,)
         Of each sequence the first one that is equal to it, see `equal_rows`.
     method : str

@@ -13,7 +13,6 @@ def first_leaves(tree: GuideTree, count: int) -> GuideTree:
 
     Parameters
     ----------
-    tree : GuideTree
     count : int
         Sequences that stay, two or more.
     """
