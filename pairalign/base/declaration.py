@@ -326,18 +326,18 @@ def _find_slots(kind: Any) -> Iterator[Slot]:
     for name, home in homes.items():
         declared = attributes[name].metadata if name in attributes else {}
         if _META in declared:
-            one: Option = declared[_META]
-            yield Slot(replace(one, name=name, group=one.group or placed.get(home)))
+            option: Option = declared[_META]
+            yield Slot(replace(option, name=name, group=option.group or placed.get(home)))
         elif _GROUP in declared:
             yield from _slots_of_group(name, declared[_GROUP])
 
 
 def _slots_of_group(home: str, group: Group) -> Iterator[Slot]:
-    for one in options_of(group.kind):
-        if one.name in group.but:
+    for option in options_of(group.kind):
+        if option.name in group.but:
             continue
-        changes = group.instead.get(one.name, {})
-        yield Slot(replace(one, **{"group": one.group or group.title, **changes}), home)
+        changes = group.instead.get(option.name, {})
+        yield Slot(replace(option, **{"group": option.group or group.title, **changes}), home)
 
 
 def _homes_in_order(kind: type) -> Iterator[tuple[str, type]]:
@@ -462,14 +462,14 @@ def check(request: Any, more: tuple[Rule, ...] = ()) -> None:
         Something is no number, or too low.
     """
     for slot in slots_of(type(request)):
-        one, value = slot.option, slot.value(request)
-        may_be_wrong = one.values and value is not None and value != one.default
-        if may_be_wrong and value not in (choices := one.known_values):
+        option, value = slot.option, slot.value(request)
+        may_be_wrong = option.values and value is not None and value != option.default
+        if may_be_wrong and value not in (choices := option.known_values):
             expected = ", ".join(str(v) for v in choices)
-            named = spelled(one.name, flag=one.flag)
+            named = spelled(option.name, flag=option.flag)
             raise UsageError(f"{named} {value!r}: expected one of {expected}")
-        if one.kind is not None and value is not None:
-            _check_number(one.name, value, one.kind)
+        if option.kind is not None and value is not None:
+            _check_number(option.name, value, option.kind)
     needs = [
         slot.option.needs
         for slot in slots_of(type(request))
@@ -531,16 +531,16 @@ def stored(request: Any) -> dict[str, Any]:
     """
     pairs = ((slot.option, slot.value(request)) for slot in slots_of(type(request)))
     return {
-        one.name: _stored_value(one, value)
-        for one, value in pairs
-        if not one.is_how and value != one.default
+        option.name: _stored_value(option, value)
+        for option, value in pairs
+        if not option.is_how and value != option.default
     }
 
 
-def _stored_value(one: Option, value: Any) -> Any:
-    if one.is_several:
+def _stored_value(option: Option, value: Any) -> Any:
+    if option.is_several:
         return list(value)
-    if one.is_flag:
+    if option.is_flag:
         return True
     if isinstance(value, Fraction):  # exactly: it was written as a decimal number
         value = _EXACTLY.divide(Decimal(value.numerator), Decimal(value.denominator))
@@ -562,7 +562,7 @@ def restored(kind: type[_Request], found: Mapping[str, Any]) -> _Request:
     ValueError
         It is nothing that such a request stores; or UsageError, see `check`.
     """
-    options = {one.name: one for one in options_of(kind) if not one.is_how}
+    options = {option.name: option for option in options_of(kind) if not option.is_how}
     unknown = [name for name in found if name not in options]
     if unknown:
         raise ValueError(f"{unknown[0]!r} is no option that a run stores")
@@ -571,15 +571,17 @@ def restored(kind: type[_Request], found: Mapping[str, Any]) -> _Request:
     return request
 
 
-def _restored_value(one: Option, value: Any) -> Any:
-    texts = value if one.is_several and isinstance(value, list) else [value]
-    if one.is_flag and value is True:
+def _restored_value(option: Option, value: Any) -> Any:
+    texts = value if option.is_several and isinstance(value, list) else [value]
+    if option.is_flag and value is True:
         return True
-    if one.is_flag or not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"{one.name}: found {value!r}, expected what such an option stores")
+    if option.is_flag or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"{option.name}: found {value!r}, expected what such an option stores")
     try:
-        read = texts if one.kind is None else [one.kind.read(text) for text in texts]
+        read = texts if option.kind is None else [option.kind.read(text) for text in texts]
     except (ValueError, ArithmeticError):
-        assert one.kind is not None
-        raise ValueError(f"{one.name}: found {value!r}, expected {one.kind.expected}") from None
-    return tuple(read) if one.is_several else read[0]
+        assert option.kind is not None
+        raise ValueError(
+            f"{option.name}: found {value!r}, expected {option.kind.expected}"
+        ) from None
+    return tuple(read) if option.is_several else read[0]
