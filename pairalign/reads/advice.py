@@ -76,21 +76,23 @@ def reads_round_a_circle(found: Alignments) -> list[tuple[int, int]]:
         if not firsts or not seconds:
             continue
         shared = int(max(spans[firsts]) + max(spans[seconds]))
-        one, other = int(lengths[query]), int(lengths[target])
+        query_length, target_length = int(lengths[query]), int(lengths[target])
         result += [
-            (read, one + other - shared)
-            for read, partner in ((query, other), (target, one))
+            (read, query_length + target_length - shared)
+            for read, partner in ((query, target_length), (target, query_length))
             if shared >= partner
         ]
     return result
 
 
-def _of_pairs_with_several(found: Alignments) -> Alignments:
+def _of_pairs_with_several(overlaps: Alignments) -> Alignments:
     """Return the overlaps of pairs that have several; of many sets of reads that is none."""
-    if len(found) < 2:
-        return found[:0]
-    alike = (found.query[1:] == found.query[:-1]) & (found.target[1:] == found.target[:-1])
-    return found.take(np.append(alike, False) | np.append(False, alike))
+    if len(overlaps) < 2:
+        return overlaps[:0]
+    alike = (overlaps.query[1:] == overlaps.query[:-1]) & (
+        overlaps.target[1:] == overlaps.target[:-1]
+    )
+    return overlaps.take(np.append(alike, False) | np.append(False, alike))
 
 
 def _subreads(names: Sequence[str]) -> int:
@@ -124,7 +126,7 @@ class AssemblyAdvice:
         spans = np.minimum(of_query, of_target)
         self._bases += int(of_query.sum() + of_target.sum())
         self._count += len(found)
-        self._reached += [np.count_nonzero(spans >= one) for one in SPANS]
+        self._reached += [np.count_nonzero(spans >= span) for span in SPANS]
         mutual = find_mutual(found)
         self._mutual[found.query[mutual]] = self._mutual[found.target[mutual]] = True
         for read, bases in reads_round_a_circle(found):
@@ -145,23 +147,23 @@ class AssemblyAdvice:
 
     def warnings(self) -> list[tuple[str, str]]:
         """Return what stands in the way of an assembly, and what to do, each with a title."""
-        found = []
+        warnings = []
         mutual = int(self._mutual.sum())
         if mutual:
             several = _subreads(self._reads.names)
             names = f"; {several:,} molecules have several subreads" if several else ""
             text = f"{mutual:,} reads are contained in each other, and miniasm deletes both{names}"
-            found.append(("mutual", f"{text}: give {spelled('mutual', 'one')}"))
+            warnings.append(("mutual", f"{text}: give {spelled('mutual', 'one')}"))
         if self._round:
             bases = int(np.median(list(self._round.values())))
-            found.append(
+            warnings.append(
                 (
                     "circle",
                     f"{len(self._round):,} reads go all the way round about {bases:,} bases; if "
                     "miniasm gives nothing, take one of them, cut it there, and correct it (racon)",
                 )
             )
-        return found
+        return warnings
 
     def miniasm(self) -> str:
         """Return the options of miniasm, or that its defaults fit, and why; empty: no overlaps."""

@@ -125,8 +125,8 @@ def read_candidates(source: Source, reads: SequenceSet) -> Candidates:
     except FastaError as error:
         raise error_by_cause(PairListError, str(error), error) from error
     text = as_tsv(text, name, quotes=False)
-    places = {one.encode(): k for k, one in enumerate(reads.names)}
-    found: list[tuple[int, int, int]] = []
+    places = {read.encode(): k for k, read in enumerate(reads.names)}
+    rows: list[tuple[int, int, int]] = []
     others: list[int] = []  # lines
     for number, line in enumerate(text.split(b"\n"), 1):
         if not line.strip():
@@ -138,19 +138,19 @@ def read_candidates(source: Source, reads: SequenceSet) -> Candidates:
                 f"{name}: line {number}: a name is missing, expected PAF or two names"
             )
         ends = []
-        for one in (columns[0], columns[5 if is_paf else 1]):
-            if one not in places:
-                shown = one.decode("utf-8", "replace")
+        for read in (columns[0], columns[5 if is_paf else 1]):
+            if read not in places:
+                shown = read.decode("utf-8", "replace")
                 raise PairListError(
                     f"{name}: line {number}: {shown_name(shown)} is not in {reads.source}"
                 )
-            ends.append(places[one])
-        if is_paf and columns[1:7:5] != [b"%d" % reads.lengths[one] for one in ends]:
+            ends.append(places[read])
+        if is_paf and columns[1:7:5] != [b"%d" % reads.lengths[place] for place in ends]:
             others.append(number)
         strands = _STRANDS[columns[4]] if is_paf else (1, -1)
-        found += [(ends[0], ends[1], strand) for strand in strands]
-    if not found:
+        rows += [(ends[0], ends[1], strand) for strand in strands]
+    if not rows:
         raise PairListError(f"{name}: no pairs, expected PAF or two names a line")
     warn_of_lengths(name, len(others), others[0] if others else 0)
-    table = np.array(found, np.int32)
+    table = np.array(rows, np.int32)
     return Candidates(table[:, 0], table[:, 1], table[:, 2].astype(np.int8), name)

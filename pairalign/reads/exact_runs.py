@@ -141,19 +141,19 @@ def pairs_of(words: Words) -> tuple[Int64s, Int64s]:
         Input indices, the first less than the second; each pair once.
     """
     hashes, reads = words >> np.uint64(32), (words & np.uint64(2**32 - 1)).astype(np.int64)
-    held, found = 0, [np.empty(0, np.int64)]
+    count, parts = 0, [np.empty(0, np.int64)]
     at = np.arange(len(words))
     distance = 0
     while len(at):
         distance += 1
         at = at[at + distance < len(words)]
         at = at[hashes[at] == hashes[at + distance]]
-        found.append(reads[at] << 32 | reads[at + distance])
-        held += len(at)
-        if held > _MOST_HELD:
-            found = [_once(np.concatenate(found))]
-            held = 0
-    pairs = _once(np.concatenate(found))
+        parts.append(reads[at] << 32 | reads[at + distance])
+        count += len(at)
+        if count > _MOST_HELD:
+            parts = [_once(np.concatenate(parts))]
+            count = 0
+    pairs = _once(np.concatenate(parts))
     return pairs >> 32, pairs & (2**32 - 1)
 
 

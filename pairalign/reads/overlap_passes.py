@@ -59,8 +59,8 @@ _mark = library.pairalign_mark_indices
 def describe_reaching(found: ReachingPairs) -> tuple[NativeReaching, tuple[Int32s, ...]]:
     """Describe pairs to native code; also return the arrays that must be kept meanwhile."""
     fields = found.numbers, found.raw_scores, found.may_pass
-    arrays = tuple(np.ascontiguousarray(one, np.int32) for one in fields)
-    return NativeReaching(len(arrays[0]), *(one.ctypes.data for one in arrays)), arrays
+    arrays = tuple(np.ascontiguousarray(field, np.int32) for field in fields)
+    return NativeReaching(len(arrays[0]), *(array.ctypes.data for array in arrays)), arrays
 
 
 def choose_strands(plus: ReachingPairs, minus: ReachingPairs, both: bool) -> tuple[Int64s, Int64s]:
@@ -78,12 +78,12 @@ def choose_strands(plus: ReachingPairs, minus: ReachingPairs, both: bool) -> tup
     plus, minus : ndarray of int64
         Numbers of the pairs that are aligned there, ascending: those of them that may pass.
     """
-    described, kept = zip(*(describe_reaching(one) for one in (plus, minus)), strict=True)
+    described, kept = zip(*(describe_reaching(pairs) for pairs in (plus, minus)), strict=True)
     strands = (NativeReaching * 2)(*described)
     # One more: what is not chosen is written, too, and then written over.
-    chosen = [np.empty(len(one.numbers) + 1, np.int64) for one in (plus, minus)]
+    chosen = [np.empty(len(pairs.numbers) + 1, np.int64) for pairs in (plus, minus)]
     counts = np.empty(2, np.int64)
-    _choose(strands, both, *(one.ctypes.data for one in (*chosen, counts)))
+    _choose(strands, both, *(array.ctypes.data for array in (*chosen, counts)))
     del kept
     return chosen[0][: counts[0]], chosen[1][: counts[1]]
 
@@ -120,9 +120,9 @@ def merge_strands(plus: Int64s, minus: Int64s) -> Int64s:
     ndarray of int64
         Places in what was found on the plus strand, followed by what was on the minus strand.
     """
-    pairs = [np.ascontiguousarray(one, np.int64) for one in (plus, minus)]
+    pairs = [np.ascontiguousarray(numbers, np.int64) for numbers in (plus, minus)]
     order = np.empty(len(plus) + len(minus), np.int64)
-    counted = (part for one in pairs for part in (len(one), one.ctypes.data))
+    counted = (part for numbers in pairs for part in (len(numbers), numbers.ctypes.data))
     _merge(*counted, order.ctypes.data)
     return order
 
@@ -172,13 +172,13 @@ def mark_indices(indices: Int32s, marks: Mask) -> None:
     _mark(len(kept), kept.ctypes.data, marks.ctypes.data)
 
 
-def _fields_of(found: Alignments) -> NativeFields:
-    """Addresses of the fields; `found` keeps them."""
-    arrays: list[npt.NDArray[np.signedinteger] | None] = [found.query, found.target]
+def _fields_of(alignments: Alignments) -> NativeFields:
+    """Addresses of the fields; `alignments` keep them."""
+    arrays: list[npt.NDArray[np.signedinteger] | None] = [alignments.query, alignments.target]
     for name in ("query_start", "query_end", "target_start", "target_end"):
-        arrays.append(found.field(name))
+        arrays.append(alignments.field(name))
     for name in ("matches", "mismatches", "gap_residues"):
-        arrays.append(found.field(name))
-    arrays += [found.queries.lengths, found.targets.lengths, found.strand]
-    addresses = (None if one is None else one.ctypes.data for one in arrays)
-    return NativeFields(len(found), *addresses)
+        arrays.append(alignments.field(name))
+    arrays += [alignments.queries.lengths, alignments.targets.lengths, alignments.strand]
+    addresses = (None if array is None else array.ctypes.data for array in arrays)
+    return NativeFields(len(alignments), *addresses)

@@ -67,13 +67,13 @@ class Preset:
         from pairalign.scoring.scoring import make_scoring  # the presets alone are for help, too
         from pairalign.sequences.alphabets import DNA
 
-        given = {name: value for name, value in changed.items() if value is not None}
+        changes = {name: value for name, value in changed.items() if value is not None}
         values = {name: getattr(self, name) for name in _TYPES}
-        if "gap_open" in given and "gap_extend" not in given:
+        if "gap_open" in changes and "gap_extend" not in changes:
             del values["gap_extend"]  # or it might be more than the first residue costs
-        if "gap_extend" in given and "gap_open" not in given:
+        if "gap_extend" in changes and "gap_open" not in changes:
             del values["gap_open"]
-        return make_scoring(DNA, mode=self.mode if mode is None else mode, **{**values, **given})
+        return make_scoring(DNA, mode=self.mode if mode is None else mode, **{**values, **changes})
 
 
 PRESETS = {

@@ -41,10 +41,10 @@ class ReachingPairs:
     ) -> ReachingPairs:
         """Choose pairs by their scores alone, of all of a window or of some by their numbers."""
         reached = np.flatnonzero(scores >= least).astype(np.int32)
-        found = scores[reached]
+        raw_scores = scores[reached]
         if numbers is not None:
             reached = numbers[reached].astype(np.int32)
-        return cls(reached, found, np.ones_like(found))
+        return cls(reached, raw_scores, np.ones_like(raw_scores))
 
 
 def column_scores(scoring: Scoring, reads: SequenceSet) -> tuple[Int32s, Int32s]:

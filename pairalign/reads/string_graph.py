@@ -119,7 +119,9 @@ def make_edges(found: Alignments, kinds: npt.NDArray[np.uint8]) -> Edges:
         See `pairalign.reads.overlap_kinds.classify`.
     """
     numbers = np.flatnonzero(kinds == DOVETAIL)
-    query_left, query_right, target_left, target_right = (one[numbers] for one in overhangs(found))
+    query_left, query_right, target_left, target_right = (
+        side[numbers] for side in overhangs(found)
+    )
     query = 2 * found.query[numbers].astype(np.int64)
     if found.strand is not None:
         query += found.strand[numbers] < 0
@@ -203,9 +205,11 @@ def find_representatives(found: Alignments, mutual: Mask) -> Mask:
         contained with one that is.
     """
     partners: dict[int, list[int]] = {}
-    for one, other in zip(found.query[mutual].tolist(), found.target[mutual].tolist(), strict=True):
-        partners.setdefault(one, []).append(other)
-        partners.setdefault(other, []).append(one)
+    for query, target in zip(
+        found.query[mutual].tolist(), found.target[mutual].tolist(), strict=True
+    ):
+        partners.setdefault(query, []).append(target)
+        partners.setdefault(target, []).append(query)
     kept = np.ones(len(found.queries), np.bool_)
     decided: set[int] = set()
     for read in found.queries.order.tolist():
@@ -240,7 +244,7 @@ def find_transitive(found: Alignments, kinds: npt.NDArray[np.uint8], tolerance: 
     """
     edges = make_edges(found, kinds)
     order = np.lexsort((edges.length, edges.head, edges.tail))
-    tail, head, length = (one[order] for one in (edges.tail, edges.head, edges.length))
+    tail, head, length = (column[order] for column in (edges.tail, edges.head, edges.length))
     vertices = 2 * len(found.queries)
     starts = np.searchsorted(tail, np.arange(vertices + 1))
     ways, way = np.unique(tail * vertices + head, return_inverse=True)
@@ -272,8 +276,8 @@ def _two_steps(head: Int64s, starts: Int64s) -> Iterator[tuple[Int64s, Int64s]]:
         stop = max(start + 1, min(stop, len(head)))
         counts = following[start:stop]
         first = np.repeat(np.arange(start, stop), counts)
-        own = np.arange(len(first)) - np.repeat(before[start:stop] - before[start], counts)
-        yield first, starts[head[first]] + own
+        ranks = np.arange(len(first)) - np.repeat(before[start:stop] - before[start], counts)
+        yield first, starts[head[first]] + ranks
         start = stop
 
 
@@ -322,21 +326,23 @@ def _leading_to(kept: Mask, inside: Int64s, outside: Int64s) -> Mask:
 def _all_round(inside: Int64s, outside: Int64s) -> set[int]:
     """Return reads that are contained in one another all round, and in no others."""
     containers: dict[int, list[int]] = {}
-    for one, other in zip(inside.tolist(), outside.tolist(), strict=True):
-        containers.setdefault(one, []).append(other)
+    for contained, container in zip(inside.tolist(), outside.tolist(), strict=True):
+        containers.setdefault(contained, []).append(container)
 
     def above(read: int) -> set[int]:
         seen, waiting = {read}, [read]
         while waiting:
-            for one in containers[waiting.pop()]:
-                if one not in seen:
-                    seen.add(one)
-                    waiting.append(one)
+            for larger in containers[waiting.pop()]:
+                if larger not in seen:
+                    seen.add(larger)
+                    waiting.append(larger)
         return seen
 
     around = above(int(inside[0]))
     while True:
-        smaller = next((up for one in sorted(around) if len(up := above(one)) < len(around)), None)
+        smaller = next(
+            (up for read in sorted(around) if len(up := above(read)) < len(around)), None
+        )
         if smaller is None:
             return around
         around = smaller

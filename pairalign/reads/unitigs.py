@@ -127,11 +127,11 @@ def _links(
     unitigs: list[Unitig], edges: Edges, following: Int64s, reads: SequenceSet
 ) -> list[tuple[int, bool, int, bool, int]]:
     """Return how unitigs go on: circles, and the edges where there is a choice."""
-    links = [(k, False, k, False, 0) for k, one in enumerate(unitigs) if one.is_circle]
+    links = [(k, False, k, False, 0) for k, unitig in enumerate(unitigs) if unitig.is_circle]
     begins, ends = {}, {}
-    for k, one in enumerate(unitigs):
-        begins[one.vertices[0]], begins[one.vertices[-1] ^ 1] = (k, False), (k, True)
-        ends[one.vertices[-1]], ends[one.vertices[0] ^ 1] = (k, False), (k, True)
+    for k, unitig in enumerate(unitigs):
+        begins[unitig.vertices[0]], begins[unitig.vertices[-1] ^ 1] = (k, False), (k, True)
+        ends[unitig.vertices[-1]], ends[unitig.vertices[0] ^ 1] = (k, False), (k, True)
     rows = zip(edges.tail.tolist(), edges.head.tolist(), edges.length.tolist(), strict=True)
     for tail, head, length in rows:
         is_twin = (head ^ 1, tail ^ 1) < (tail, head)

@@ -69,46 +69,52 @@ def make_scipy(found: Alignments, weight: str) -> Any:
         rows, columns = np.concatenate([rows, columns]), np.concatenate([columns, rows])
         values = np.concatenate([values, values])
         if weight == "score":
-            own = own_scores(found.queries, found.scoring)
-            known = np.flatnonzero(np.nan_to_num(own))
-            rows, columns = np.concatenate([rows, known]), np.concatenate([columns, known])
-            values = np.concatenate([values, own[known]])
+            self_scores = own_scores(found.queries, found.scoring)
+            scored = np.flatnonzero(np.nan_to_num(self_scores))
+            rows, columns = np.concatenate([rows, scored]), np.concatenate([columns, scored])
+            values = np.concatenate([values, self_scores[scored]])
     shape = len(found.queries), len(found.targets)
     return scipy.sparse.csr_array((values, (rows, columns)), shape=shape)
 
 
-def _sets(found: Alignments) -> list[Any]:
-    return [found.queries] if found.targets is found.queries else [found.queries, found.targets]
+def _sets(alignments: Alignments) -> list[Any]:
+    return (
+        [alignments.queries]
+        if alignments.targets is alignments.queries
+        else [alignments.queries, alignments.targets]
+    )
 
 
-def _node_ids(found: Alignments) -> list[list[Any]]:
+def _node_ids(alignments: Alignments) -> list[list[Any]]:
     """Return what nodes are called: names; of two sets that share a name, (set, name)."""
-    names: list[list[Any]] = [found.queries.names, found.targets.names]
-    if found.targets is not found.queries and set(names[0]) & set(names[1]):
+    names: list[list[Any]] = [alignments.queries.names, alignments.targets.names]
+    if alignments.targets is not alignments.queries and set(names[0]) & set(names[1]):
         return [[(number, name) for name in each] for number, each in enumerate(names, 1)]
     return names
 
 
-def _best_of_pairs(found: Alignments) -> npt.NDArray[np.int64]:
+def _best_of_pairs(alignments: Alignments) -> npt.NDArray[np.int64]:
     """Return the number of each pair's first alignment, which is its best, ascending.
 
     Of a set with itself a pair is the same whichever sequence is the query.
     """
-    sides = found.query, found.target
-    if found.queries is found.targets:
+    sides = alignments.query, alignments.target
+    if alignments.queries is alignments.targets:
         sides = np.minimum(*sides), np.maximum(*sides)
     pairs = sides[0].astype(np.int64) << 32 | sides[1]
     numbers: npt.NDArray[np.int64] = np.sort(np.unique(pairs, return_index=True)[1])
     return numbers
 
 
-def _edge_fields(found: Alignments, best: npt.NDArray[np.int64]) -> dict[str, list[Any]]:
-    fields = {"score": found.score[best].tolist()}
-    if found.has_stats:
-        fields["identity"] = found.identity[best].tolist()
-        fields["columns"] = found.columns[best].tolist()
-    if found.strand is not None:
-        fields["strand"] = ["-" if strand < 0 else "+" for strand in found.strand[best].tolist()]
+def _edge_fields(alignments: Alignments, best: npt.NDArray[np.int64]) -> dict[str, list[Any]]:
+    fields = {"score": alignments.score[best].tolist()}
+    if alignments.has_stats:
+        fields["identity"] = alignments.identity[best].tolist()
+        fields["columns"] = alignments.columns[best].tolist()
+    if alignments.strand is not None:
+        fields["strand"] = [
+            "-" if strand < 0 else "+" for strand in alignments.strand[best].tolist()
+        ]
     return fields
 
 
