@@ -107,17 +107,19 @@ def read_named_groups(path: str, format: str | None = None) -> tuple[list[str], 
     FormatError, SplitError
         As `read_groups`; or a name comes twice.
     """
-    found: dict[str, int] = {}
+    groups: dict[str, int] = {}
     numbers: dict[str, int] = {}
     said = _read_said(path, format, USUAL_COLUMNS)
-    for one in said:
-        name = one.name.removesuffix("...")  # CD-HIT's
-        if name in found:
-            raise SplitError(f"{path}: line {one.line}: {shown_name(name)} again; each name once")
-        found[name] = numbers.setdefault(one.group, len(numbers))
+    for membership in said:
+        name = membership.name.removesuffix("...")  # CD-HIT's
+        if name in groups:
+            raise SplitError(
+                f"{path}: line {membership.line}: {shown_name(name)} again; each name once"
+            )
+        groups[name] = numbers.setdefault(membership.group, len(numbers))
     if not said:
         raise SplitError(f"{path}: no name in it")
-    return list(found), np.array(list(found.values()), np.int32)
+    return list(groups), np.array(list(groups.values()), np.int32)
 
 
 def _read_said(path: str, format: str | None, columns: TableColumns) -> list[Membership]:
@@ -126,7 +128,7 @@ def _read_said(path: str, format: str | None, columns: TableColumns) -> list[Mem
     if format is None:
         chosen = _kind_of_table(text, chosen)
     if chosen == "folds":
-        return [one for one, _ in _read_folds(text, path, columns)]
+        return [membership for membership, _ in _read_folds(text, path, columns)]
     return list(_READERS[chosen](text, path))
 
 
@@ -166,7 +168,7 @@ def read_table(
     rows = list(_read_folds(text_of(path), path, columns))
     if not rows:
         raise SplitError(f"{path}: no sequence is named")
-    return [one for one, _ in rows], [residues for _, residues in rows]
+    return [membership for membership, _ in rows], [residues for _, residues in rows]
 
 
 def read_group_table(path: str, sequences: SequenceSet) -> Groups:
@@ -194,12 +196,13 @@ def read_group_table(path: str, sequences: SequenceSet) -> Groups:
         fields = [unquoted(field) for field in line.split("\t")]
         if len(fields) != 2 or not all(fields):
             raise SplitError(f"{where}: expected a name and a group, with a tab between")
-        one = Membership(fields[0], fields[1], None, number)
-        before = said.setdefault(one.name, one)
-        if before.group != one.group:
+        membership = Membership(fields[0], fields[1], None, number)
+        before = said.setdefault(membership.name, membership)
+        if before.group != membership.group:
             raise SplitError(
-                f"{where}: {shown_name(one.name)} is in {shown_name(one.group)}, and by line "
-                f"{before.line} in {shown_name(before.group)}; each sequence is in one group"
+                f"{where}: {shown_name(membership.name)} is in {shown_name(membership.group)}, "
+                f"and by line {before.line} in {shown_name(before.group)}; "
+                "each sequence is in one group"
             )
     return make_groups(sequences, list(said.values()), path)
 
@@ -239,8 +242,8 @@ def _read_folds(
             if len(row) <= column:
                 raise SplitError(f"{path}: line {rows.line} has no column '{header[column]}'")
         if row[fold]:  # removed sequences have none
-            one = Membership(row[name], row[fold], None, rows.line)
-            yield one, "" if residues is None else row[residues]
+            membership = Membership(row[name], row[fold], None, rows.line)
+            yield membership, "" if residues is None else row[residues]
 
 
 class TableRows:
@@ -280,43 +283,43 @@ def fold_column(header: list[str], asked: str | None, path: str, after: int = 1)
     """
     if asked is not None:
         return _column(header, asked, path)
-    own = header[after:]
-    column = next((after + own.index(name) for name in _FOLD_COLUMNS if name in own), 0)
+    headings = header[after:]
+    column = next((after + headings.index(name) for name in _FOLD_COLUMNS if name in headings), 0)
     if column == 0:
         raise SplitError(f"{path}: no column fold (or {', '.join(_FOLD_COLUMNS[1:])}) after names")
     return column
 
 
-def _column(header: list[str], asked: str, path: str) -> int:
-    if header.count(asked) != 1:
-        found = "several columns" if asked in header else "no column"
-        known = ", ".join(map(shown_name, header))
-        raise SplitError(f"{path}: {found} {shown_name(asked)}; its header has {known}")
-    return header.index(asked)
+def _column(header: list[str], heading: str, path: str) -> int:
+    if header.count(heading) != 1:
+        problem = "several columns" if heading in header else "no column"
+        headings = ", ".join(map(shown_name, header))
+        raise SplitError(f"{path}: {problem} {shown_name(heading)}; its header has {headings}")
+    return header.index(heading)
 
 
 def _read_clstr(text: str, path: str) -> Iterator[Membership]:
-    group, held = "", list[tuple[str, int]]()
+    group, members = "", list[tuple[str, int]]()
     representative: str | None = None
     for number, line in enumerate([*lines_of(text), ">"], 1):
         if line.startswith(">"):
-            if held and representative is None:
+            if members and representative is None:
                 raise SplitError(
                     f"{path}: line {number}: {shown_name(group)} has no representative (*)"
                 )
-            yield from (Membership(name, group, representative, at) for name, at in held)
-            group, held, representative = line[1:].strip(), [], None
+            yield from (Membership(name, group, representative, at) for name, at in members)
+            group, members, representative = line[1:].strip(), [], None
             continue
-        found = _CLSTR.match(line)
-        if not found and line.strip():
+        match = _CLSTR.match(line)
+        if not match and line.strip():
             raise SplitError(f"{path}: line {number} is none of a .clstr file")
-        if found:
-            held.append((found[1], number))
-            if found[2] == "*" and representative is not None:
+        if match:
+            members.append((match[1], number))
+            if match[2] == "*" and representative is not None:
                 raise SplitError(
                     f"{path}: line {number}: {shown_name(group)} has another representative (*)"
                 )
-            representative = found[1] if found[2] == "*" else representative
+            representative = match[1] if match[2] == "*" else representative
 
 
 def _read_uc(text: str, path: str) -> Iterator[Membership]:

@@ -31,7 +31,9 @@ def write_group_table(path: Path, found: GroupDistances) -> None:
         output.write(("\t".join(heads) + "\n").encode())
         for query, target, distance, *more in found.rows():
             values = (1 - distance if is_identity else distance, *more)
-            numbers = (f"{one:.6f}" if isinstance(one, float) else str(one) for one in values)
+            numbers = (
+                f"{value:.6f}" if isinstance(value, float) else str(value) for value in values
+            )
             output.write(("\t".join((quoted(query), quoted(target), *numbers)) + "\n").encode())
 
 

@@ -112,10 +112,10 @@ def _keys_of(text: bytes) -> tuple[str, ...]:
 def _object_of(line: bytes) -> tuple[tuple[str, object], ...] | None:
     """Return keys and values of an object, in their order; None if it is none."""
     try:
-        found = _DECODER.decode(line.decode())
+        value = _DECODER.decode(line.decode())
     except (ValueError, RecursionError):
         return None
-    return found if line.lstrip().startswith(b"{") else None
+    return value if line.lstrip().startswith(b"{") else None
 
 
 def _as_columns(text: bytes, keys: tuple[str, ...]) -> bytes:
@@ -137,15 +137,17 @@ def _row_of(line: bytes, keys: tuple[str, ...], kinds: list[type[str] | None]) -
     """Return the values of a line in the order of keys; a single word if they make no sense."""
     if not line.strip():
         return ""
-    found = _object_of(line)
-    if found is None or len(found) != len(keys):
+    members = _object_of(line)
+    if members is None or len(members) != len(keys):
         return _NO_OBJECT
-    if tuple(key for key, _ in found) != keys:
-        found = tuple(sorted(found, key=lambda one: keys.index(one[0]) if one[0] in keys else -1))
-        if tuple(key for key, _ in found) != keys:
+    if tuple(key for key, _ in members) != keys:
+        members = tuple(
+            sorted(members, key=lambda member: keys.index(member[0]) if member[0] in keys else -1)
+        )
+        if tuple(key for key, _ in members) != keys:
             return _NO_OBJECT
     row = []
-    for (key, value), kind in zip(found, kinds, strict=True):
+    for (key, value), kind in zip(members, kinds, strict=True):
         if value is None and (kind is not str or key == "confidence"):
             row.append("nan")
         elif kind is not None and type(value) is not kind:

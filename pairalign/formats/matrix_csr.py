@@ -83,20 +83,20 @@ class MatrixWriter(Writer):
 
     def _take(self) -> _Entries:
         """Return what is held, and hold it no more."""
-        content, held = self._content, self._held
-        self._held = held.like(_ENTRY)
+        content, entries = self._content, self._held
+        self._held = entries.like(_ENTRY)
         is_first = content.piece.first and not self._is_begun
         self._is_begun = True
         is_one_set = content.targets is content.queries
         sets = whole_of(content.queries), whole_of(content.targets)
         about: Arrays = {
-            "shape": np.array([len(one) for one in sets]),
+            "shape": np.array([len(sequences) for sequences in sets]),
             "weight": np.array(content.weight),
         }
         if is_one_set and is_first and content.weight == "score":
             about[_OWN] = own_scores(sets[0], content.scoring)
         named = sets[: 1 if is_one_set else 2] if is_first else ()
-        return _Entries(held, about, is_one_set, is_first, content.piece.last, named)
+        return _Entries(entries, about, is_one_set, is_first, content.piece.last, named)
 
     @classmethod
     def add(cls, old: memoryview, new: memoryview, output: Output) -> None:
@@ -124,8 +124,8 @@ class MatrixWriter(Writer):
         """
         entries = Spool(_ENTRY, None)
         list(_read([data], entries))
-        found = entries.read(0, len(entries))
-        rows, columns = found["row"], found["col"]
+        stored = entries.read(0, len(entries))
+        rows, columns = stored["row"], stored["col"]
         return np.minimum(rows, columns), np.maximum(rows, columns)
 
     @classmethod
@@ -208,10 +208,12 @@ class _Entries:
                 **{name: self._field(name) for name in _ENTRIES},
                 "kind": np.array((self.is_one_set, self.is_first, self.is_last)),
             }
-            own = {name: self.about[name] for name in (_OWN,) if name in self.about}
-            arrays |= own
+            self_scores = {name: self.about[name] for name in (_OWN,) if name in self.about}
+            arrays |= self_scores
         about = {name: array for name, array in self.about.items() if name != _OWN}
-        names = {name: _names_of(one) for name, one in zip(_NAMES, self.named, strict=False)}
+        names = {
+            name: _names_of(sequences) for name, sequences in zip(_NAMES, self.named, strict=False)
+        }
         write_npz(output, arrays | about | names)
         self.entries.close()
 
@@ -241,7 +243,7 @@ class _Entries:
             kept[first + 1 : end + 1] = np.bincount(some["row"] - first, minlength=end - first)
             start, first = stop, end
         sorted_ = {"data": data, "indices": indices}
-        pieces = {name: Pieces(one.kind, len(one), one) for name, one in sorted_.items()}
+        pieces = {name: Pieces(spool.kind, len(spool), spool) for name, spool in sorted_.items()}
         return {**pieces, "indptr": np.cumsum(kept)}
 
     def _scatter(self, part_of_row: Int64s, counts: Int64s) -> Spool:
@@ -252,12 +254,12 @@ class _Entries:
         for some in self._both_ways():
             part = part_of_row[some["row"]]
             some = some[np.argsort(part, kind="stable")]
-            found = np.bincount(part, minlength=len(parts))
-            stops = np.cumsum(found)
-            for number in np.flatnonzero(found).tolist():
+            part_counts = np.bincount(part, minlength=len(parts))
+            stops = np.cumsum(part_counts)
+            for number in np.flatnonzero(part_counts).tolist():
                 stop = int(stops[number])
-                scattered.put(int(places[number]), some[stop - int(found[number]) : stop])
-            places += found
+                scattered.put(int(places[number]), some[stop - int(part_counts[number]) : stop])
+            places += part_counts
         return scattered
 
     def _both_ways(self) -> Iterator[npt.NDArray[Any]]:
@@ -271,9 +273,9 @@ class _Entries:
             yield _entries((low, high, some["data"]))
             yield _entries((high, low, some["data"]))
         if _OWN in self.about:
-            own = self.about[_OWN]
-            known = np.flatnonzero(np.nan_to_num(own))
-            yield _entries((known, known, own[known]))
+            self_scores = self.about[_OWN]
+            scored = np.flatnonzero(np.nan_to_num(self_scores))
+            yield _entries((scored, scored, self_scores[scored]))
 
 
 def _names_of(sequences: SequenceSet) -> npt.NDArray[np.str_] | Pieces:
@@ -282,10 +284,10 @@ def _names_of(sequences: SequenceSet) -> npt.NDArray[np.str_] | Pieces:
 
 def _entries(fields: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     """Return rows, columns and values as entries."""
-    made = np.empty(len(fields[0]), _ENTRY)
+    entries = np.empty(len(fields[0]), _ENTRY)
     for name, values in zip(_ENTRIES, fields, strict=True):
-        made[name] = values
-    return made
+        entries[name] = values
+    return entries
 
 
 def _diagonal(
@@ -293,21 +295,21 @@ def _diagonal(
 ) -> npt.NDArray[np.float64]:
     """Return the values of the diagonal of a matrix, nan where there is none; empty without any."""
     is_own = rows == columns
-    own = np.full(count if is_own.any() else 0, np.nan)
-    own[rows[is_own]] = values[is_own]
-    return own
+    diagonal = np.full(count if is_own.any() else 0, np.nan)
+    diagonal[rows[is_own]] = values[is_own]
+    return diagonal
 
 
 def _read(files: Iterable[memoryview | Rows], entries: Spool) -> Iterator[_Entries]:
     """Read the parts of a matrix, whose entries are added to others; one in CSR is the whole."""
-    for one in files:
-        data, start, stop = one if isinstance(one, Rows) else (one, 0, None)
+    for part in files:
+        data, start, stop = part if isinstance(part, Rows) else (part, 0, None)
         try:
-            found, about, flags = _read_one(_read_arrays(data), slice(start, stop))
-            _check(about, found)
+            fields, about, flags = _read_one(_read_arrays(data), slice(start, stop))
+            _check(about, fields)
         except _DAMAGE as error:
             raise PartsError(f"a part is no matrix of this run: {error}") from error
-        entries.append(_entries(found))
+        entries.append(_entries(fields))
         yield _Entries(entries, about, *flags)
 
 
@@ -333,7 +335,7 @@ def _check(about: Arrays, entries: Sequence[npt.NDArray[Any]]) -> None:
     if shape.shape != (2,) or shape.dtype.kind != "i" or (shape < 0).any():
         raise ValueError("its shape is no pair of numbers")
     rows, columns, data = entries
-    if {one.shape for one in entries} != {(len(rows),)} or data.dtype != np.float64:
+    if {field.shape for field in entries} != {(len(rows),)} or data.dtype != np.float64:
         raise ValueError("its entries are not three lists of the same length")
     for places, size in zip((rows, columns), shape.tolist(), strict=True):
         if places.dtype != np.int32 or ((places < 0) | (places >= size)).any():
@@ -345,8 +347,10 @@ def _check(about: Arrays, entries: Sequence[npt.NDArray[Any]]) -> None:
         count = names.item().count("\n") + 1 if not names.shape else len(names)
         if count != size or names.dtype.kind != "U":
             raise ValueError(f"'{name}' are not {size:,} names")
-    own = about.get(_OWN)
-    if own is not None and (own.shape != shape[:1] or own.dtype != np.float64):
+    self_scores = about.get(_OWN)
+    if self_scores is not None and (
+        self_scores.shape != shape[:1] or self_scores.dtype != np.float64
+    ):
         raise ValueError("it has other scores of sequences with themselves than sequences")
     if about["weight"].dtype.kind != "U":
         raise ValueError("its weight has no name")
@@ -365,8 +369,11 @@ def _read_one(
     indices, values = stored["indices"], stored["data"]
     numbers = np.repeat(np.arange(len(stored["indptr"]) - 1), np.diff(stored["indptr"]))
     is_one_set = "target_names" not in about
-    if is_one_set and (own := _diagonal(numbers, indices, values, len(stored["indptr"]) - 1)).size:
-        about[_OWN] = own
+    if (
+        is_one_set
+        and (self_scores := _diagonal(numbers, indices, values, len(stored["indptr"]) - 1)).size
+    ):
+        about[_OWN] = self_scores
     kept = numbers < indices if is_one_set else np.ones(len(indices), bool)
-    found = [one[kept][rows] for one in (numbers.astype(np.int32), indices, values)]
-    return found, about, (is_one_set, True, True)
+    fields = [field[kept][rows] for field in (numbers.astype(np.int32), indices, values)]
+    return fields, about, (is_one_set, True, True)

@@ -75,13 +75,13 @@ class NetworkWriter(Writer):
             self._put(self.between())
 
     def _put(self, lines: Iterator[str]) -> None:
-        held: list[str] = []
+        batch: list[str] = []
         for line in lines:
-            held.append(line)
-            if len(held) == _LINES:
-                self._output.write("".join(held).encode())
-                held.clear()
-        self._output.write("".join(held).encode())
+            batch.append(line)
+            if len(batch) == _LINES:
+                self._output.write("".join(batch).encode())
+                batch.clear()
+        self._output.write("".join(batch).encode())
 
     def _nodes(self, sequences: SequenceSet, set_number: int | None) -> Iterator[str]:
         """Yield the nodes of a set, of a block those of the whole."""
@@ -104,8 +104,8 @@ class NetworkWriter(Writer):
 
     def _edges(self, part: Alignments) -> Iterator[str]:
         said = [name for name, _ in self._edge_fields]
-        found = edge_values(part, said, self._content.significance)
-        columns: list[Any] = [part.query, part.target, *found]
+        value_columns = edge_values(part, said, self._content.significance)
+        columns: list[Any] = [part.query, part.target, *value_columns]
         rows = zip(*(column.tolist() for column in columns), strict=True)
         names = self._content.queries.names, self._content.targets.names
         for query, target, *values in rows:
@@ -213,21 +213,21 @@ def edge_values(
     part: Alignments, names: Iterable[str], significance: Significance | None
 ) -> list[npt.NDArray[Any]]:
     """Return some values of edges, a value a pair, see `edge_fields`."""
-    found: dict[str, npt.NDArray[Any]] = {}
+    columns: dict[str, npt.NDArray[Any]] = {}
     for name in names:
         if name == "coverage":
             aligned, longer = count_coverage(part)
-            found[name] = aligned / longer
+            columns[name] = aligned / longer
         elif name == "strand":
-            found[name] = np.array(list("-+"))[(strands_of(part) > 0).astype(np.int8)]
+            columns[name] = np.array(list("-+"))[(strands_of(part) > 0).astype(np.int8)]
         elif significance is None or name not in dict(_STATISTICS):
-            found[name] = getattr(part, name)
+            columns[name] = getattr(part, name)
         elif name == "evalue":
-            found[name] = significance.evalues(part)
+            columns[name] = significance.evalues(part)
         else:
-            bits = found["bits"] if "bits" in found else significance.bits(part)
-            found[name] = bits if name == "bits" else _alignment_scores(part, bits)
-    return list(found.values())
+            bits = columns["bits"] if "bits" in columns else significance.bits(part)
+            columns[name] = bits if name == "bits" else _alignment_scores(part, bits)
+    return list(columns.values())
 
 
 def _alignment_scores(part: Alignments, bits: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

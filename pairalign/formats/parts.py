@@ -186,31 +186,37 @@ def read_manifests(folder: str) -> list[Manifest]:
         raise error_by_cause(PartsError, reason, error) from error
     if not names:
         raise PartsError(f"'{folder}': there is no part (part-1-of-N.json) in it")
-    found = [read_manifest(os.path.join(folder, name)) for name in names]
-    found, names = _without_left_over(folder, found, names)
-    for name, manifest in zip(names, found, strict=True):
-        _check_same(folder, names[0], found[0], name, manifest)
-    return sorted(found, key=lambda manifest: manifest.shard)
+    manifests = [read_manifest(os.path.join(folder, name)) for name in names]
+    manifests, names = _without_left_over(folder, manifests, names)
+    for name, manifest in zip(names, manifests, strict=True):
+        _check_same(folder, names[0], manifests[0], name, manifest)
+    return sorted(manifests, key=lambda manifest: manifest.shard)
 
 
 def _without_left_over(
-    folder: str, found: list[Manifest], names: list[str]
+    folder: str, manifests: list[Manifest], names: list[str]
 ) -> tuple[list[Manifest], list[str]]:
     """Leave out parts of another number of parts of the same run; say which."""
-    present = Counter(manifest.shards for manifest in found)
+    present = Counter(manifest.shards for manifest in manifests)
     complete = [shards for shards, count in present.items() if count == shards]
-    if len(present) == 1 or not complete or any(one.run != found[0].run for one in found):
-        return found, names
+    if (
+        len(present) == 1
+        or not complete
+        or any(manifest.run != manifests[0].run for manifest in manifests)
+    ):
+        return manifests, names
     chosen = min(complete)
-    others = [name for name, one in zip(names, found, strict=True) if one.shards != chosen]
+    others = [
+        name for name, manifest in zip(names, manifests, strict=True) if manifest.shards != chosen
+    ]
     _log.warning(
         "'%s': its %s parts are taken; left over is what the same run was cut into otherwise: %s",
         folder,
         f"{chosen:,}",
         f"{others[0]}{f' and {len(others) - 1:,} more' if len(others) > 1 else ''}",
     )
-    kept = [k for k, one in enumerate(found) if one.shards == chosen]
-    return [found[k] for k in kept], [names[k] for k in kept]
+    kept = [k for k, manifest in enumerate(manifests) if manifest.shards == chosen]
+    return [manifests[k] for k in kept], [names[k] for k in kept]
 
 
 def read_manifest(path: str) -> Manifest:
@@ -243,9 +249,9 @@ def _read_small(path: str) -> bytes:
     return text
 
 
-def _check_same(folder: str, first: str, one: Manifest, second: str, other: Manifest) -> None:
+def _check_same(folder: str, first: str, manifest: Manifest, second: str, other: Manifest) -> None:
     differences = find_differences(
-        {**one.run, "format": one.format, "parts": one.shards},
+        {**manifest.run, "format": manifest.format, "parts": manifest.shards},
         {**other.run, "format": other.format, "parts": other.shards},
     )
     if differences:
@@ -272,10 +278,10 @@ def _flatten(described: Any, other: Any, name: str = "") -> dict[str, Any]:
         return {name: described}
     if not isinstance(other, dict):
         return {name: "given"}
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in described.items():
-        found.update(_flatten(value, other.get(key), f"{name}.{key}" if name else key))
-    return found
+        values.update(_flatten(value, other.get(key), f"{name}.{key}" if name else key))
+    return values
 
 
 def missing_shards(manifests: Sequence[Manifest]) -> list[int]:
@@ -304,10 +310,10 @@ def checksum_of(path: str) -> tuple[int, str]:
 def is_complete(folder: str, manifest: Manifest, suffix: str) -> bool:
     """Whether the part of a manifest is there as it was written."""
     try:
-        found = checksum_of(part_path(folder, manifest.shard, manifest.shards, suffix))
+        size_and_checksum = checksum_of(part_path(folder, manifest.shard, manifest.shards, suffix))
     except OSError:
         return False
-    return found == (manifest.bytes, manifest.checksum)
+    return size_and_checksum == (manifest.bytes, manifest.checksum)
 
 
 def check_parts(folder: str, manifests: Sequence[Manifest], suffix: str) -> None:
@@ -322,9 +328,9 @@ def check_parts(folder: str, manifests: Sequence[Manifest], suffix: str) -> None
             f"{describe_shards(missing)}; {spelled('plan')} says how to make them"
         )
     end = 0
-    paths = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
-    found = map(pieces_of, paths, manifests)
-    for piece in sorted(itertools.chain(*found), key=lambda piece: piece.start):
+    paths = [part_path(folder, manifest.shard, manifest.shards, suffix) for manifest in manifests]
+    pieces = map(pieces_of, paths, manifests)
+    for piece in sorted(itertools.chain(*pieces), key=lambda piece: piece.start):
         if piece.start != end:
             raise PartsError(
                 f"'{piece.path}' has pairs from {piece.start + 1:,} on, and what comes before them "
@@ -360,15 +366,15 @@ def ordered_pieces(parts: Sequence[tuple[str, Manifest]]) -> list[PartPiece]:
     begins: list[PartPiece] = []
     ends: list[PartPiece] = []
     for path, manifest in parts:
-        found = pieces_of(path, manifest)
-        if len(found) > 1:
+        part_pieces = pieces_of(path, manifest)
+        if len(part_pieces) > 1:
             for _ in checked_blocks(path, manifest):
                 pass
-        if not found and manifest.bytes:
+        if not part_pieces and manifest.bytes:
             number = manifest.number
             empty = PartPiece(path, 0, 0, 0, manifest.bytes, number, number)
             (begins if manifest.shard == 1 else ends).append(empty)
-        pieces += found
+        pieces += part_pieces
     return [*begins, *sorted(pieces, key=lambda piece: piece.start), *ends]
 
 

@@ -38,46 +38,46 @@ def write_rectangle(output: Output, found: RectangularDistances, format: str) ->
     _WRITERS[format](output, found)
 
 
-def _write_tsv(output: Output, found: RectangularDistances) -> None:
-    text = RowText(found.summary[1], b"\t")
-    output.write(("\t".join(["", *map(quoted, found.target_names)]) + "\n").encode())
-    for name, values in zip(found.query_names, found.values, strict=True):
+def _write_tsv(output: Output, distances: RectangularDistances) -> None:
+    text = RowText(distances.summary[1], b"\t")
+    output.write(("\t".join(["", *map(quoted, distances.target_names)]) + "\n").encode())
+    for name, values in zip(distances.query_names, distances.values, strict=True):
         output.write(quoted(name).encode() + text.format(values) + b"\n")
 
 
-def _write_column(output: Output, found: RectangularDistances) -> None:
-    text = RowText(found.summary[1], b" ")
-    for name, values in zip(found.query_names, found.values, strict=True):
+def _write_column(output: Output, distances: RectangularDistances) -> None:
+    text = RowText(distances.summary[1], b" ")
+    for name, values in zip(distances.query_names, distances.values, strict=True):
         numbers = text.format(values).decode().split()
-        rows = zip(found.target_names, numbers, strict=True)
+        rows = zip(distances.target_names, numbers, strict=True)
         output.write("".join(f"{name} {other} {number}\n" for other, number in rows).encode())
 
 
-def _write_npy(output: Output, found: RectangularDistances) -> None:
-    np.lib.format.write_array(BytesSink(output), found.values, allow_pickle=False)
+def _write_npy(output: Output, distances: RectangularDistances) -> None:
+    np.lib.format.write_array(BytesSink(output), distances.values, allow_pickle=False)
 
 
-def _write_npz(output: Output, found: RectangularDistances) -> None:
+def _write_npz(output: Output, distances: RectangularDistances) -> None:
     arrays = {
-        "distances": found.values,
-        "names": names_array(lambda: [found.query_names]),
-        "target_names": names_array(lambda: [found.target_names]),
-        "measure": np.array(found.measure),
+        "distances": distances.values,
+        "names": names_array(lambda: [distances.query_names]),
+        "target_names": names_array(lambda: [distances.target_names]),
+        "measure": np.array(distances.measure),
     }
     write_npz(output, arrays)
 
 
-def _write_parquet(output: Output, found: RectangularDistances) -> None:
+def _write_parquet(output: Output, distances: RectangularDistances) -> None:
     pa, pq = arrow()
-    queries, targets = (pa.array(names, pa.string()) for names in _sides(found))
-    columns = found.shape[1]
+    queries, targets = (pa.array(names, pa.string()) for names in _sides(distances))
+    columns = distances.shape[1]
     rows_a_write = max(1, _PAIRS_A_WRITE // columns)
     named = pa.dictionary(pa.int32(), pa.string())
     fields = [("query", named), ("target", named), ("distance", pa.float32())]
-    schema = pa.schema(fields, {"pairalign.measure": found.measure})
+    schema = pa.schema(fields, {"pairalign.measure": distances.measure})
     with pq.ParquetWriter(BytesSink(output), schema, compression="zstd") as writer:
-        for start in range(0, len(found), rows_a_write):
-            values = found.values[start : start + rows_a_write]
+        for start in range(0, len(distances), rows_a_write):
+            values = distances.values[start : start + rows_a_write]
             rows = np.arange(start, start + len(values), dtype=np.int32)
             indices = (
                 np.repeat(rows, columns),
@@ -90,8 +90,8 @@ def _write_parquet(output: Output, found: RectangularDistances) -> None:
             writer.write_table(pa.table([*sides, pa.array(values.ravel())], schema=schema))
 
 
-def _sides(found: RectangularDistances) -> tuple[list[str], list[str]]:
-    return found.query_names, found.target_names
+def _sides(distances: RectangularDistances) -> tuple[list[str], list[str]]:
+    return distances.query_names, distances.target_names
 
 
 _WRITERS: dict[str, Callable[[Output, RectangularDistances], None]] = {

@@ -204,12 +204,12 @@ def check_object(value: object, schema: Schema) -> dict[str, Any]:
     missing = [name for name, field in schema.items() if field.required and name not in value]
     if missing:
         raise SchemaError(f"'{missing[0]}' is missing")
-    for name, one in value.items():
+    for name, member in value.items():
         if name not in schema:
             raise SchemaError(f"'{name}' is unknown")
         kind = schema[name].kind
-        if not kind.fits(one):
-            raise SchemaError(f"'{name}' is {_shown(one)}, expected {kind.words}")
+        if not kind.fits(member):
+            raise SchemaError(f"'{name}' is {_shown(member)}, expected {kind.words}")
     _check_depth(value)
     return value
 
@@ -221,8 +221,8 @@ def _refuse_constant(name: str) -> None:
 def _check_depth(value: object) -> None:
     level: list[Any] = [value]
     for _ in range(_MOST_NESTED):
-        inner = [one.values() if isinstance(one, dict) else one for one in level]
-        level = [each for one in inner for each in one if isinstance(each, (dict, list))]
+        inner = [node.values() if isinstance(node, dict) else node for node in level]
+        level = [each for children in inner for each in children if isinstance(each, (dict, list))]
         if not level:
             return
     raise SchemaError("it is nested too deeply")
@@ -292,9 +292,9 @@ def check_arrays(arrays: Mapping[str, Any], phase: str) -> None:
     """
     if phase not in KEPT_RESULTS:
         raise SchemaError(f"a result of '{phase}'")
-    found = {name: str(array.dtype) for name, array in arrays.items()}
-    if found != KEPT_RESULTS[phase]:
-        raise SchemaError(f"{phase} with arrays {found}, expected {KEPT_RESULTS[phase]}")
+    types = {name: str(array.dtype) for name, array in arrays.items()}
+    if types != KEPT_RESULTS[phase]:
+        raise SchemaError(f"{phase} with arrays {types}, expected {KEPT_RESULTS[phase]}")
 
 
 def check_parquet(schema: pa.Schema, kinds: Mapping[str, str] = PARQUET) -> ParquetFacts:
@@ -332,8 +332,10 @@ def _holds(type: pa.DataType, kind: str) -> bool:
 
     is_ = pa.types
     if kind == "names":
-        held = type.value_type if is_.is_dictionary(type) else type
-        return bool(is_.is_string(held) or is_.is_large_string(held) or is_.is_null(type))
+        value_type = type.value_type if is_.is_dictionary(type) else type
+        return bool(
+            is_.is_string(value_type) or is_.is_large_string(value_type) or is_.is_null(type)
+        )
     if kind == "runs":
         is_list = is_.is_list(type) or is_.is_large_list(type)
         return bool(is_list and (is_.is_integer(type.value_type) or is_.is_null(type.value_type)))
@@ -341,7 +343,7 @@ def _holds(type: pa.DataType, kind: str) -> bool:
 
 
 def _parquet_facts(metadata: Mapping[bytes, bytes]) -> ParquetFacts:
-    found: dict[str, str] = {}
+    facts: dict[str, str] = {}
     for name, kind in _PARQUET_METADATA.items():
         value = metadata.get(f"pairalign.{name}".encode())
         if value is None:
@@ -351,5 +353,5 @@ def _parquet_facts(metadata: Mapping[bytes, bytes]) -> ParquetFacts:
             raise SchemaError(
                 f"metadata 'pairalign.{name}' is {_shown(text)}, expected {kind.words}"
             )
-        found[name] = text
-    return ParquetFacts(found.get("mode"), int(found.get("scale", "1000000")))
+        facts[name] = text
+    return ParquetFacts(facts.get("mode"), int(facts.get("scale", "1000000")))

@@ -63,45 +63,49 @@ def write_sparse(
         write[chosen](output, found)
 
 
-def _write_npz(output: Output, found: SparseDistances) -> None:
-    indptr = found.indptr
+def _write_npz(output: Output, distances: SparseDistances) -> None:
+    indptr = distances.indptr
     count = int(indptr[-1])
-    two = found.target_names is not None
-    others = {"target_names": names_array(lambda: [found.other_names])} if two else {}
+    two = distances.target_names is not None
+    others = {"target_names": names_array(lambda: [distances.other_names])} if two else {}
     arrays: dict[str, npt.NDArray[Any] | Pieces] = {
-        "indices": Pieces(np.dtype(np.int32), count, (one for _, one in found.csr_blocks())),
+        "indices": Pieces(
+            np.dtype(np.int32), count, (columns for _, columns in distances.csr_blocks())
+        ),
         "indptr": indptr,
         "format": np.array(b"csr"),
-        "shape": np.array(found.shape),
-        "data": Pieces(found.dtype, count, (one for one, _ in found.csr_blocks())),
-        "names": names_array(lambda: [found.names]),
+        "shape": np.array(distances.shape),
+        "data": Pieces(distances.dtype, count, (values for values, _ in distances.csr_blocks())),
+        "names": names_array(lambda: [distances.names]),
         **others,
-        "measure": np.array(found.measure),
-        "limit": np.array(found.limit),
+        "measure": np.array(distances.measure),
+        "limit": np.array(distances.limit),
     }
     write_npz(output, arrays)
 
 
-def _write_tsv(output: Output, found: SparseDistances) -> None:
-    names, others = ([quoted(name) for name in side] for side in (found.names, found.other_names))
+def _write_tsv(output: Output, distances: SparseDistances) -> None:
+    names, others = (
+        [quoted(name) for name in side] for side in (distances.names, distances.other_names)
+    )
     output.write(b"query\ttarget\tdistance\n")
-    for start in range(0, len(found), _LINES_A_WRITE):
+    for start in range(0, len(distances), _LINES_A_WRITE):
         part = slice(start, start + _LINES_A_WRITE)
-        fields = (found.queries[part], found.targets[part], found.values[part])
+        fields = (distances.queries[part], distances.targets[part], distances.values[part])
         rows = zip(*(field.tolist() for field in fields), strict=True)
         lines = [f"{names[query]}\t{others[target]}\t{value}\n" for query, target, value in rows]
         output.write("".join(lines).encode())
 
 
-def _write_parquet(output: Output, found: SparseDistances) -> None:
+def _write_parquet(output: Output, distances: SparseDistances) -> None:
     pa, pq = arrow()
     columns = {
         title: pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(names, pa.string()))
         for title, indices, names in (
-            ("query", found.queries, found.names),
-            ("target", found.targets, found.other_names),
+            ("query", distances.queries, distances.names),
+            ("target", distances.targets, distances.other_names),
         )
     }
-    about = {"pairalign.measure": found.measure, "pairalign.limit": str(found.limit)}
-    table = pa.table({**columns, "distance": pa.array(found.values.astype(found.dtype))})
+    about = {"pairalign.measure": distances.measure, "pairalign.limit": str(distances.limit)}
+    table = pa.table({**columns, "distance": pa.array(distances.values.astype(distances.dtype))})
     pq.write_table(table.replace_schema_metadata(about), BytesSink(output), compression="zstd")

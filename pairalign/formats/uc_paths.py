@@ -48,33 +48,35 @@ def write_uc_paths(found: Alignments) -> list[str]:
 
 
 def _end_to_end(
-    found: Alignments, query_lengths: npt.NDArray[np.int32], target_lengths: npt.NDArray[np.int32]
+    alignments: Alignments,
+    query_lengths: npt.NDArray[np.int32],
+    target_lengths: npt.NDArray[np.int32],
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return lengths, operations and pairs of all runs but empty ones, those at the ends too."""
-    assert found.cigar is not None
-    assert found.cigar_offsets is not None
-    counts = np.diff(found.cigar_offsets)
-    before = found.field("query_start").astype(np.int64)
-    after = query_lengths - found.field("query_end").astype(np.int64)
-    if found.strand is not None:
+    assert alignments.cigar is not None
+    assert alignments.cigar_offsets is not None
+    counts = np.diff(alignments.cigar_offsets)
+    before = alignments.field("query_start").astype(np.int64)
+    after = query_lengths - alignments.field("query_end").astype(np.int64)
+    if alignments.strand is not None:
         before, after = (
-            np.where(found.strand < 0, after, before),
-            np.where(found.strand < 0, before, after),
+            np.where(alignments.strand < 0, after, before),
+            np.where(alignments.strand < 0, before, after),
         )
-    pairs = np.repeat(np.arange(len(found)), counts + 4)
+    pairs = np.repeat(np.arange(len(alignments)), counts + 4)
     first = np.concatenate(([0], np.cumsum(counts + 4)))[:-1]
     last = first + counts + 2
     lengths, operations = np.empty((2, len(pairs)), np.int64)
     is_run = np.ones(len(pairs), np.bool_)
     ends = (
         (first, before, _DELETION),
-        (first + 1, found.field("target_start"), _INSERTION),
+        (first + 1, alignments.field("target_start"), _INSERTION),
         (last, after, _DELETION),
-        (last + 1, target_lengths - found.field("target_end"), _INSERTION),
+        (last + 1, target_lengths - alignments.field("target_end"), _INSERTION),
     )
     for places, residues, operation in ends:
         lengths[places], operations[places], is_run[places] = residues, operation, False
-    runs = found.cigar[found.cigar_offsets[0] : found.cigar_offsets[-1]]
+    runs = alignments.cigar[alignments.cigar_offsets[0] : alignments.cigar_offsets[-1]]
     lengths[is_run], operations[is_run] = runs >> 4, _UC_OPERATIONS[runs & 15]
     kept = lengths > 0
     return lengths[kept], operations[kept], pairs[kept]

@@ -46,10 +46,10 @@ class BlockReader(RecordReader):
         rows = list(self._rows(lines))
         # A line without anything would be no record.
         table = "".join(("\t".join(columns) or "*") + "\n" for _, columns in rows)
-        found = read_lines(table.encode("utf-8", "surrogateescape"), self.layout, self.names)
-        found.records["line"] = np.array([line for line, _ in rows], np.int64)
+        batch = read_lines(table.encode("utf-8", "surrogateescape"), self.layout, self.names)
+        batch.records["line"] = np.array([line for line, _ in rows], np.int64)
         return AlignmentRecords(
-            found.text, found.records, found.runs, piece.count(b"\n"), found.others
+            batch.text, batch.records, batch.runs, piece.count(b"\n"), batch.others
         )
 
     @abstractmethod
@@ -169,8 +169,8 @@ class StockholmReader(BlockReader):
 
 def _named(name: str) -> tuple[str, tuple[int, int] | None]:
     """Take a row's name apart; coordinates from 0."""
-    found = _RANGE.match(name)
-    return (found[1], (int(found[2]) - 1, int(found[3]))) if found else (name, None)
+    match = _RANGE.match(name)
+    return (match[1], (int(match[2]) - 1, int(match[3]))) if match else (name, None)
 
 
 class A3mReader(BlockReader):
@@ -235,7 +235,7 @@ class A3mReader(BlockReader):
         if not self.whole:
             start = len(rows[1]) - len(rows[1].lstrip("-"))
             behind = len(rows[1]) - len(rows[1].rstrip("-"))
-            rows = [one[start : len(one) - behind] for one in rows]
+            rows = [gapped_row[start : len(gapped_row) - behind] for gapped_row in rows]
             end -= behind
         residues = len(row.replace("-", "").replace(".", ""))
         spans = (str(start), str(end), said.get("start", "0"), said.get("end", str(residues)))
@@ -339,8 +339,8 @@ class TcLibReader(BlockReader):
     def _extended(self, names: list[str], spans: list[int], cigar: str) -> tuple[str, list[int]]:
         """Return an alignment of the whole sequences: in the file gaps at ends are not shown."""
         lengths = [
-            int(one.lengths[place]) if (place := int(one.find([name])[0])) >= 0 else end
-            for one, name, end in zip(self.names, names, spans[1::2], strict=True)
+            int(set_names.lengths[place]) if (place := int(set_names.find([name])[0])) >= 0 else end
+            for set_names, name, end in zip(self.names, names, spans[1::2], strict=True)
         ]
         gaps = [spans[0] - 1, spans[2] - 1, lengths[0] - spans[1], lengths[1] - spans[3]]
         runs = [f"{count}{op}" if count > 0 else "" for count, op in zip(gaps, "IDID", strict=True)]

@@ -48,7 +48,9 @@ class FastaReader(RecordReader):
 
 def _is_multiple(text: bytes) -> bool:
     """Whether rows are of one alignment of several: as pairs they make no sense."""
-    rows = [b"".join(one.split(b"\n")[1:]).replace(b"\r", b"") for one in text.split(b">")[1:]]
+    rows = [
+        b"".join(record.split(b"\n")[1:]).replace(b"\r", b"") for record in text.split(b">")[1:]
+    ]
     if len(rows) < 3 or len(set(map(len, rows))) > 1:
         return False
     pairs = zip(rows[::2], rows[1::2], strict=False)

@@ -65,19 +65,20 @@ class GfaReader(BlockReader):
 
     def _take_segment(self, text: str, line: int) -> None:
         _, name, residues, *tags = [*text.split("\t"), "", ""]
-        own = next((tag[5:] for tag in tags if tag.startswith("on:Z:")), name)
+        sequence_name = next((tag[5:] for tag in tags if tag.startswith("on:Z:")), name)
         said = next((tag[5:] for tag in tags if tag.startswith("LN:i:")), None)
         where = f"{self.source}: line {line}: segment {shown_name(name)}"
         if not any(
-            is_known(names, own, None if residues == "*" else residues) for names in self.names
+            is_known(names, sequence_name, None if residues == "*" else residues)
+            for names in self.names
         ):
             raise AlignmentFileError(f"{where} is none of the sequences, or has other residues")
-        length = self._length(0, own, self._length(1, own, 0))
+        length = self._length(0, sequence_name, self._length(1, sequence_name, 0))
         if said not in (None, str(length)):
             raise AlignmentFileError(f"{where} has LN:i:{said} and {length:,} residues")
         if name in self._names:
             raise AlignmentFileError(f"{where} comes a second time")
-        self._names[name] = own
+        self._names[name] = sequence_name
 
     def _rows(self, lines: list[str]) -> Iterator[Row]:
         for number, line in enumerate(lines):
@@ -165,7 +166,7 @@ class NetworkReader(RecordReader):
         """
         from xml.etree.ElementTree import ParseError
 
-        held: list[tuple[str, ...]] = []
+        edges: list[tuple[str, ...]] = []
         used: set[str] = set()
         self._lengths: dict[str, int] = {}
         nodes: dict[str, tuple[str, str]] = {}
@@ -184,23 +185,23 @@ class NetworkReader(RecordReader):
                 ends = [nodes.get(element.get(end, "")) for end in ("source", "target")]
                 if None in ends or element.get("source") == element.get("target"):
                     raise AlignmentFileError(f"{self.source}: an edge has an end that is no other")
-                known = [end for end in ends if end]
-                used.update(name for name, _ in known)
-                found = [self._length(name) for name, _ in known]
+                end_nodes = [end for end in ends if end]
+                used.update(name for name, _ in end_nodes)
+                lengths = [self._length(name) for name, _ in end_nodes]
                 if element.get("weight", "") in values.values() or "weight" not in element.attrib:
-                    wrong = _wrong_value(values, found if all(found) else [])
+                    wrong = _wrong_value(values, lengths if all(lengths) else [])
                 else:
                     wrong = f"weight {element.get('weight')}"
-                held.append(_edge_columns(known, values, wrong))
-                if len(held) == _EDGES:
-                    yield held
-                    held = []
+                edges.append(_edge_columns(end_nodes, values, wrong))
+                if len(edges) == _EDGES:
+                    yield edges
+                    edges = []
         except AlignmentFileError:
             raise
         except (ParseError, OSError, EOFError, LookupError, ValueError, zlib.error) as error:
             raise self._unreadable(error) from error
-        if held:
-            yield held
+        if edges:
+            yield edges
         for name, length in nodes.values():  # those of edges are looked at in their records
             if (
                 name not in used
@@ -216,17 +217,17 @@ class NetworkReader(RecordReader):
         """Return the residues of a sequence; 0: there is none of this name."""
         if name not in self._lengths:
             places = [int(names.find([name])[0]) for names in self.names]
-            found = (n.lengths[k] for n, k in zip(self.names, places, strict=True) if k >= 0)
-            self._lengths[name] = int(next(found, 0))
+            lengths = (n.lengths[k] for n, k in zip(self.names, places, strict=True) if k >= 0)
+            self._lengths[name] = int(next(lengths, 0))
         return self._lengths[name]
 
     def read(self, piece: list[tuple[str, ...]]) -> AlignmentRecords:
         """Read some edges."""
         lines = ("\t".join(_SPACE.sub(" ", word) for word in columns) for columns in piece)
         table = "".join(f"{line}\n" for line in lines)
-        found = read_lines(table.encode("utf-8", "surrogateescape"), self.layout, self.names)
-        found.records["line"] = np.arange(len(piece))
-        return found
+        batch = read_lines(table.encode("utf-8", "surrogateescape"), self.layout, self.names)
+        batch.records["line"] = np.arange(len(piece))
+        return batch
 
 
 def _elements(file: IO[bytes], source: str) -> Iterator[tuple[Any, dict[str, str]]]:
@@ -246,14 +247,16 @@ def _elements(file: IO[bytes], source: str) -> Iterator[tuple[Any, dict[str, str
             declared.get(element.get("for", ""), set()).add(element.get("id", ""))
         elif kind == "attributes":
             declared.get(element.get("class", ""), set()).update(
-                one.get("id", "") for one in element
+                attribute.get("id", "") for attribute in element
             )
         if kind not in declared:
             continue
-        said = [(one.get("key", ""), one.text or "") for one in element if "}data" in one.tag]
-        for one in element.iter():
-            if one.tag.endswith("}attvalue"):
-                said.append((one.get("for", ""), one.get("value", "")))
+        said = [
+            (datum.get("key", ""), datum.text or "") for datum in element if "}data" in datum.tag
+        ]
+        for descendant in element.iter():
+            if descendant.tag.endswith("}attvalue"):
+                said.append((descendant.get("for", ""), descendant.get("value", "")))
         values = dict(said)
         for name in values.keys() - declared[kind]:
             raise AlignmentFileError(f"{source}: {kind}s have {shown_name(name)}, not declared")
@@ -268,7 +271,7 @@ def _edge_columns(
 ) -> tuple[str, ...]:
     names, lengths = zip(*ends, strict=True)
     score = values.get("score", "").replace("*", "?") if "score" in values else "*"
-    lengths = tuple(one.replace("*", "?") for one in lengths)
+    lengths = tuple(length.replace("*", "?") for length in lengths)
     return (*names, *lengths, wrong or score, values.get("strand", "") or "+")
 
 
@@ -278,27 +281,27 @@ def _wrong_value(values: dict[str, str], lengths: list[int]) -> str:
     Identity and coverage are shares of whole residues: matches by columns, and aligned residues by
     those of the longer sequence. `lengths` are empty where they are not known.
     """
-    known: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for name in ("identity", "coverage", "columns", "bits", "evalue", "alignment_score"):
         if name not in values:
             continue
         try:
-            known[name] = float(values[name])
+            numbers[name] = float(values[name])
         except ValueError:
             return f"{name} {values[name]}"
-        if math.isinf(known[name]):
+        if math.isinf(numbers[name]):
             return f"{name} {cut_name(values[name])}"
-    wholes = {"identity": known.get("columns", 0.0), "coverage": max(lengths, default=0)}
+    wholes = {"identity": numbers.get("columns", 0.0), "coverage": max(lengths, default=0)}
     for name, whole in wholes.items():
-        count = known.get(name, 0.0) * whole
-        if not 0 <= known.get(name, 0.0) <= 1 or abs(count - round(count)) > _SHARE * whole:
+        count = numbers.get(name, 0.0) * whole
+        if not 0 <= numbers.get(name, 0.0) <= 1 or abs(count - round(count)) > _SHARE * whole:
             return f"{name} {values[name]}"
-    if known.get("evalue", 0.0) < 0 or not known.get("columns", 0.0).is_integer():
+    if numbers.get("evalue", 0.0) < 0 or not numbers.get("columns", 0.0).is_integer():
         return "evalue or columns"
-    if lengths and known.get("columns", 0.0) > sum(lengths):
+    if lengths and numbers.get("columns", 0.0) > sum(lengths):
         return f"columns {values['columns']}"
-    if lengths and {"bits", "alignment_score"} <= known.keys():
-        score = math.log10(2) * known["bits"] - sum(map(math.log10, lengths))
-        if abs(score - known["alignment_score"]) > _DIGITS * max(1, known["bits"]):
+    if lengths and {"bits", "alignment_score"} <= numbers.keys():
+        score = math.log10(2) * numbers["bits"] - sum(map(math.log10, lengths))
+        if abs(score - numbers["alignment_score"]) > _DIGITS * max(1, numbers["bits"]):
             return f"alignment_score {values['alignment_score']}"
     return ""

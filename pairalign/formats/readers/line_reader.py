@@ -97,21 +97,23 @@ class SamReader(LineReader):
             A line of the header cannot be true.
         """
         pieces = self._text_pieces()
-        header, held = [], b""
+        header, text = [], b""
         for piece in pieces:
             lines = piece.split(b"\n")
-            own = next((k for k, line in enumerate(lines) if line and line[:1] != b"@"), None)
-            header += lines[: len(lines) if own is None else own]
-            held += piece
-            if own is not None:
+            header_end = next(
+                (k for k, line in enumerate(lines) if line and line[:1] != b"@"), None
+            )
+            header += lines[: len(lines) if header_end is None else header_end]
+            text += piece
+            if header_end is not None:
                 break
         self._check_header([line.decode("utf-8", "replace").rstrip("\r") for line in header])
-        if held:
-            yield held
+        if text:
+            yield text
         yield from pieces
 
     def _check_header(self, lines: list[str]) -> None:
-        found: dict[str, int] = {}
+        lengths: dict[str, int] = {}
         for number, line in enumerate(lines, 1):
             where = f"{self.source}: line {number}"
             kind, *fields = line.split("\t")
@@ -125,18 +127,18 @@ class SamReader(LineReader):
             name, length = tags.get("SN", ""), tags.get("LN", "")
             if not name or not is_whole(length):
                 raise AlignmentFileError(f"{where}: @SQ without a name SN and a length LN")
-            if name in found:
+            if name in lengths:
                 raise AlignmentFileError(f"{where}: @SQ {shown_name(name)} comes a second time")
-            found[name] = int(length)
-        if found:
-            self._listed = self._lengths_agree(found)
+            lengths[name] = int(length)
+        if lengths:
+            self._listed = self._lengths_agree(lengths)
 
-    def _lengths_agree(self, found: dict[str, int]) -> npt.NDArray[np.bool_]:
+    def _lengths_agree(self, lengths: dict[str, int]) -> npt.NDArray[np.bool_]:
         """Return which targets the header lists; AlignmentFileError for one of another length."""
         names = self.names[1]
-        places = names.find(list(found))
+        places = names.find(list(lengths))
         listed = np.zeros(len(names), np.bool_)
-        for (name, length), place in zip(found.items(), places.tolist(), strict=True):
+        for (name, length), place in zip(lengths.items(), places.tolist(), strict=True):
             if place < 0:
                 continue
             listed[place] = True
@@ -149,11 +151,11 @@ class SamReader(LineReader):
 
     def read(self, piece: bytes) -> AlignmentRecords:
         """Read lines, in native code."""
-        found = super().read(piece)
+        batch = super().read(piece)
         if self._listed is not None:
-            target = found.records["target"]
-            unlisted = (found.records["fault"] == 0) & ~self._listed[np.maximum(target, 0)]
-            found.records["noticed"][unlisted] |= np.uint64(1 << HEADER_FAULT)
-            first = unlisted & (found.records["first"] == 0)
-            found.records["first"][first] = HEADER_FAULT
-        return found
+            target = batch.records["target"]
+            unlisted = (batch.records["fault"] == 0) & ~self._listed[np.maximum(target, 0)]
+            batch.records["noticed"][unlisted] |= np.uint64(1 << HEADER_FAULT)
+            first = unlisted & (batch.records["first"] == 0)
+            batch.records["first"][first] = HEADER_FAULT
+        return batch

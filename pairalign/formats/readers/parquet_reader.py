@@ -57,9 +57,11 @@ class ParquetReader(RecordReader):
         try:
             self._table = pq.ParquetFile(self._file)
             self.mode, self._scale = check_parquet(self._table.schema_arrow, _KINDS)
-            known = {*_KINDS, *_NOT_COMPARED}
+            known_names = {*_KINDS, *_NOT_COMPARED}
             self.not_checked = not_checked(self._table.schema_arrow.names)
-            self.unknown = [one for one in self._table.schema_arrow.names if one not in known]
+            self.unknown = [
+                name for name in self._table.schema_arrow.names if name not in known_names
+            ]
         except SchemaError as error:
             raise AlignmentFileError(f"{self.source}: {error}") from error
         except (OSError, ValueError, TypeError, pa.ArrowException) as error:
@@ -93,64 +95,64 @@ class ParquetReader(RecordReader):
             raise AlignmentFileError(f"{self.source}: {error}") from error
 
     def _read(self, piece: Any) -> AlignmentRecords:
-        made: Any = empty_records(piece.num_rows)
-        made["line"] = np.arange(piece.num_rows)
+        records: Any = empty_records(piece.num_rows)
+        records["line"] = np.arange(piece.num_rows)
         parts: list[bytes] = []
         end = 0
         for side, name in enumerate(("query", "target")):
-            end = self._put_names(piece.column(name), side, made, parts, end)
+            end = self._put_names(piece.column(name), side, records, parts, end)
         runs = np.empty(0, np.uint32)
         for place, name in enumerate(piece.schema.names):
             column = piece.column(place)
             if name == "cigar":
-                made["first_run"], made["runs"], runs = _runs_of(column)
+                records["first_run"], records["runs"], runs = _runs_of(column)
             elif name in _SPANS:
-                made["spans"][:, _SPANS.index(name)] = _whole_numbers(column, name, -1)
+                records["spans"][:, _SPANS.index(name)] = _whole_numbers(column, name, -1)
             elif name == "strand":
                 strands = _whole_numbers(column, name, 1)
-                made["turned"] = strands < 0
-                wrong = (np.abs(strands) != 1) & (made["fault"] == 0)
-                made["fault"][wrong] = FAULTS.index("strand")
+                records["turned"] = strands < 0
+                wrong = (np.abs(strands) != 1) & (records["fault"] == 0)
+                records["fault"][wrong] = FAULTS.index("strand")
             elif COLUMN_ROLES.get(name, "").startswith("says_"):
                 claim = CLAIMS.index(COLUMN_ROLES[name].removeprefix("says_"))
-                self._put_numbers(column, claim, made)
-        return AlignmentRecords(b"".join(parts), made, runs, piece.num_rows)
+                self._put_numbers(column, claim, records)
+        return AlignmentRecords(b"".join(parts), records, runs, piece.num_rows)
 
-    def _put_names(self, column: Any, side: int, made: Any, parts: list[bytes], end: int) -> int:
+    def _put_names(self, column: Any, side: int, records: Any, parts: list[bytes], end: int) -> int:
         """Put places and indices of names into records; return where the text ends now."""
         import pyarrow as pa
 
         name = ("query", "target")[side]
         if not pa.types.is_dictionary(column.type):
             column = column.cast(pa.large_string()).dictionary_encode()
-        known = [one or "" for one in column.dictionary.to_pylist()]
-        encoded = [one.encode("utf-8", "surrogateescape") for one in known]
-        codes = column.indices.fill_null(len(known)).to_numpy(False)  # the last: there is no name
+        texts = [text or "" for text in column.dictionary.to_pylist()]
+        encoded = [text.encode("utf-8", "surrogateescape") for text in texts]
+        codes = column.indices.fill_null(len(texts)).to_numpy(False)  # the last: there is no name
         sizes = np.array([*map(len, encoded), 0], np.int64)
-        indices = np.append(self.names[side].find(known), -1)
-        made[f"{name}_name"] = (end + np.cumsum(sizes) - sizes)[codes]
-        made[f"{name}_name_bytes"] = sizes[codes]
-        made[name] = indices[codes]
-        missing = (made[name] < 0) & (made["fault"] == 0)
-        made["fault"][missing] = FAULTS.index(name)
+        indices = np.append(self.names[side].find(texts), -1)
+        records[f"{name}_name"] = (end + np.cumsum(sizes) - sizes)[codes]
+        records[f"{name}_name_bytes"] = sizes[codes]
+        records[name] = indices[codes]
+        missing = (records[name] < 0) & (records["fault"] == 0)
+        records["fault"][missing] = FAULTS.index(name)
         parts += encoded
         return end + int(sizes.sum())
 
-    def _put_numbers(self, column: Any, claim: int, made: Any) -> None:
+    def _put_numbers(self, column: Any, claim: int, records: Any) -> None:
         import pyarrow as pa
 
-        known = column.is_valid().to_numpy(False)
+        valid = column.is_valid().to_numpy(False)
         if pa.types.is_floating(column.type):
             values = column.fill_null(0).to_numpy(False).astype(np.float64)
-            known &= np.isfinite(values)
+            valid &= np.isfinite(values)
             is_score = CLAIMS[claim] == "score"
             unit = self._scale if is_score else 10**_DECIMALS
-            scaled = np.rint(np.where(known, values, 0) * unit)
+            scaled = np.rint(np.where(valid, values, 0) * unit)
             numbers = np.clip(scaled, -_MOST, _MOST).astype(np.int64)
-            made["decimals"][:, claim] = len(str(unit)) - 1
+            records["decimals"][:, claim] = len(str(unit)) - 1
         else:
             numbers = _whole_numbers(column, CLAIMS[claim], 0)
-        made["says"][:, claim] = np.where(known, numbers, UNSAID)
+        records["says"][:, claim] = np.where(valid, numbers, UNSAID)
 
 
 def _whole_numbers(column: Any, name: str, missing: int) -> Any:

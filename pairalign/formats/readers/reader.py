@@ -95,8 +95,8 @@ class RecordReader(ABC):
         self, path: str, names: tuple[SetNames, SetNames], columns: tuple[str, ...] = ()
     ) -> None:
         if columns and not self.has_columns:
-            given = spelled("columns")
-            raise FormatError(f"{given} is for tables without a header, {self.name} is none")
+            option = spelled("columns")
+            raise FormatError(f"{option} is for tables without a header, {self.name} is none")
         self.source = "<stdin>" if path == "-" else path
         self.names = names
         self.mode: str | None = None
@@ -168,16 +168,16 @@ class RecordReader(ABC):
 
     def _text_pieces(self) -> Iterator[bytes]:
         """Yield pieces that end where `_cut` says; the last has what is left."""
-        held: list[bytes] = []  # joined when there is an end in it: a record may be long
+        blocks: list[bytes] = []  # joined when there is an end in it: a record may be long
         for block in self._blocks():
-            held.append(block)
+            blocks.append(block)
             if self._may_end(block):
-                text = b"".join(held)
+                text = b"".join(blocks)
                 end = self._cut(text)
                 if end:
                     yield text[:end]
-                held = [text[end:]]
-        text = b"".join(held)
+                blocks = [text[end:]]
+        text = b"".join(blocks)
         if text.strip():
             yield text
 

@@ -99,7 +99,9 @@ class TsvReader(LineReader):
         names = header.decode("utf-8", "replace").rstrip("\r").lstrip("#").split("\t")
         roles = _roles_of(names)
         _check_names(roles, f"{self.source}: line 1", AlignmentFileError)
-        self.unknown = [one for one in names if one not in COLUMN_ROLES and one not in NOT_CHECKED]
+        self.unknown = [
+            name for name in names if name not in COLUMN_ROLES and name not in NOT_CHECKED
+        ]
         self.unplaced = _unplaced(roles)
         self.not_checked = not_checked(names)
         self.layout = Layout(roles, quotes=True, along_query=run_along_query(names))
@@ -131,8 +133,8 @@ class Blast6Reader(LineReader):
     ) -> None:
         for name in columns:
             if name not in COLUMN_ROLES and name not in NOT_CHECKED:
-                known = ", ".join((*COLUMN_ROLES, *NOT_CHECKED))
-                raise FormatError(f"no column '{name}': expected some of {known}")
+                column_names = ", ".join((*COLUMN_ROLES, *NOT_CHECKED))
+                raise FormatError(f"no column '{name}': expected some of {column_names}")
         roles = _roles_of(columns or BLAST6)
         _check_names(roles, spelled("columns"), FormatError)
         along_query = run_along_query(columns or BLAST6)
@@ -159,14 +161,14 @@ def not_checked(names: Sequence[str]) -> list[str]:
     Without an alignment these are all that follow from one.
     """
     roles = dict(zip(names, _roles_of(names), strict=True))
-    known, never = set(roles.values()), {*_ONLY_READ, "ignored"}
-    if not (_ALIGNMENTS & known or {"query_row", "target_row"} <= known):
+    present_roles, never = set(roles.values()), {*_ONLY_READ, "ignored"}
+    if not (_ALIGNMENTS & present_roles or {"query_row", "target_row"} <= present_roles):
         checked = {"says_query_length", "says_target_length"}
         for side in ("query", "target"):
-            if {f"{side}_start", f"{side}_first"} & known and {
+            if {f"{side}_start", f"{side}_first"} & present_roles and {
                 f"{side}_end",
                 f"{side}_last",
-            } & known:
+            } & present_roles:
                 checked |= {
                     f"says_{side}_coverage",
                     *(("says_qcovhsp",) if side == "query" else ()),
