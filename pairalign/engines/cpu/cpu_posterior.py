@@ -172,11 +172,11 @@ class PosteriorEngine:
         """Return how many parts each pair of DNA may be cut into, 0: none, and all parts."""
         counts = np.empty(len(queries), np.int32)
         pairs = self._pairs(self._starts, self._lengths, queries, targets, self._unknown)
-        found = library.pairalign_posterior_cuts(byref(pairs), self._threads, counts.ctypes.data)
-        if not found:
+        handle = library.pairalign_posterior_cuts(byref(pairs), self._threads, counts.ctypes.data)
+        if not handle:
             raise CapacityError("out of memory for the parts of pairs")
         parts = np.empty(int(counts.sum()), PART)
-        library.pairalign_posterior_take_cuts(found, parts.ctypes.data)
+        library.pairalign_posterior_take_cuts(handle, parts.ctypes.data)
         return counts, parts
 
     def merge_parts(
@@ -310,13 +310,19 @@ def join_parts(
     entries.
     """
     entries, totals = _entries_of(places, found), np.empty(len(queries), np.int64)
-    own = len(queries), counts.ctypes.data, parts.ctypes.data, byref(entries), totals.ctypes.data
-    library.pairalign_posterior_join(*own, None, None, None)
+    arguments = (
+        len(queries),
+        counts.ctypes.data,
+        parts.ctypes.data,
+        byref(entries),
+        totals.ctypes.data,
+    )
+    library.pairalign_posterior_join(*arguments, None, None, None)
     offsets = np.concatenate(([0], np.cumsum(totals)))
     rows, columns = np.empty(offsets[-1], np.int32), np.empty(offsets[-1], np.int32)
     values, arithmetic = np.empty(offsets[-1], np.uint16), np.zeros(len(queries), np.uint8)
     library.pairalign_posterior_join(
-        *own, rows.ctypes.data, columns.ctypes.data, values.ctypes.data
+        *arguments, rows.ctypes.data, columns.ctypes.data, values.ctypes.data
     )
     pair = np.repeat(np.arange(len(queries)), counts)
     np.maximum.at(arithmetic, pair, found.arithmetic[places])
@@ -328,8 +334,8 @@ def thread_bytes(rows: int, columns: int, match_states: int = 1) -> int:
     return int(library.pairalign_posterior_bytes(rows, columns, match_states))
 
 
-def _entries_of(places: npt.NDArray[np.int64], found: SparsePosteriors) -> NativeCutEntries:
-    arrays = (places, found.offsets, found.rows, found.columns, found.values)
+def _entries_of(places: npt.NDArray[np.int64], posteriors: SparsePosteriors) -> NativeCutEntries:
+    arrays = (places, posteriors.offsets, posteriors.rows, posteriors.columns, posteriors.values)
     return NativeCutEntries(*(array.ctypes.data for array in arrays))
 
 

@@ -137,8 +137,8 @@ def pairs_within_drop(
     """
     if scoring.mode != "global":
         raise ScoringError(f"drops are of mode global, not of mode {scoring.mode}")
-    sets = [_Codes(one) for one in (queries, targets) if one is not None]
-    used = np.flatnonzero(np.sum([one.counts() for one in sets], axis=0))
+    sets = [_Codes(sequences) for sequences in (queries, targets) if sequences is not None]
+    used = np.flatnonzero(np.sum([codes.counts() for codes in sets], axis=0))
     matrix = scoring.matrix.astype(np.int64)
     worth = _worth(matrix, used, scoring.gap_extend)
     opposite = np.zeros((CODES, CODES), np.int64)
@@ -149,14 +149,14 @@ def pairs_within_drop(
         np.where(np.isin(np.arange(CODES), used), worth + 2 * scoring.gap_extend, _MOST_COST),
         2 * (scoring.gap_open - scoring.gap_extend),
     )
-    most = [one.sums(worth) for one in sets]
+    most = [codes.sums(worth) for codes in sets]
     weights = [
-        _own_scores(one, scoring, bound, threads) for one, bound in zip(sets, most, strict=True)
+        _own_scores(codes, scoring, bound, threads) for codes, bound in zip(sets, most, strict=True)
     ]
-    spares = [bound - own for bound, own in zip(most, weights, strict=True)]
+    spares = [bound - weight for bound, weight in zip(most, weights, strict=True)]
     problem = NearProblem(sets, costs, 2 * most_drop, weights, spares, thresholds)
-    found = _find(problem, find or find_on_cores(threads), progress, memory_bytes)
-    return NearPairs(found.rows, found.columns, np.maximum(found.values // 2, 0))
+    near_pairs = _find(problem, find or find_on_cores(threads), progress, memory_bytes)
+    return NearPairs(near_pairs.rows, near_pairs.columns, np.maximum(near_pairs.values // 2, 0))
 
 
 def pairs_within_edits(
@@ -190,9 +190,9 @@ def pairs_within_edits(
     CapacityError
         Out of memory.
     """
-    sets = [_Codes(one) for one in (queries, targets) if one is not None]
+    sets = [_Codes(sequences) for sequences in (queries, targets) if sequences is not None]
     costs = _Costs(1 - np.eye(CODES, dtype=np.int64), np.ones(CODES, np.int64), 0)
-    nothing = [np.zeros(len(one.order), np.int64) for one in sets]
+    nothing = [np.zeros(len(codes.order), np.int64) for codes in sets]
     problem = NearProblem(sets, costs, most_edits, nothing, nothing, thresholds)
     return _find(problem, find or find_on_cores(threads), progress, memory_bytes)
 
@@ -219,24 +219,24 @@ def _worth(
 
 
 def _own_scores(
-    one: _Codes, scoring: Scoring, most: npt.NDArray[np.int64], threads: int
+    codes: _Codes, scoring: Scoring, most: npt.NDArray[np.int64], threads: int
 ) -> npt.NDArray[np.int64]:
     """Return the score of each sequence with itself; `most`: bounds, which columns may attain."""
-    own = one.sums(np.diagonal(scoring.matrix).astype(np.int64))
-    doubtful = (own < most)[one.order]
+    scores = codes.sums(np.diagonal(scoring.matrix).astype(np.int64))
+    doubtful = (scores < most)[codes.order]
     if not doubtful.any():
-        return own
-    engine = CpuEngine(one.sequences, one.sequences, scoring, threads=threads)
+        return scores
+    engine = CpuEngine(codes.sequences, codes.sequences, scoring, threads=threads)
     try:
-        for start in range(0, len(own), _OWN_AT_ONCE):
+        for start in range(0, len(scores), _OWN_AT_ONCE):
             which = doubtful[start : start + _OWN_AT_ONCE]
             stop = start + len(which)
             window = Window(0, start, stop, start, stop, triangular=False)
-            found = engine.align(window, Want(Detail.SCORE), np.diag(which).ravel())
-            own[found.query] = found.raw_score
+            alignments = engine.align(window, Want(Detail.SCORE), np.diag(which).ravel())
+            scores[alignments.query] = alignments.raw_score
     finally:
         engine.close()
-    return own
+    return scores
 
 
 class _Codes:
@@ -287,11 +287,11 @@ class NearSide:
     def __init__(
         self, codes: _Codes, weights: npt.NDArray[np.int64], spares: npt.NDArray[np.int64]
     ) -> None:
-        one = codes.sequences
-        self.order = np.lexsort((weights, -one.lengths)).astype(np.int32)
+        sequences = codes.sequences
+        self.order = np.lexsort((weights, -sequences.lengths)).astype(np.int32)
         self.codes = codes.codes
-        self.starts = np.ascontiguousarray(one.offsets[:-1][self.order], np.int64)
-        self.lengths = np.ascontiguousarray(one.lengths[self.order], np.int32)
+        self.starts = np.ascontiguousarray(sequences.offsets[:-1][self.order], np.int64)
+        self.lengths = np.ascontiguousarray(sequences.lengths[self.order], np.int32)
         self.weights = weights[self.order].astype(np.int32)
         self.spares = spares[self.order].astype(np.int32)
         self.struct = NativeSet(
@@ -337,13 +337,13 @@ class NearProblem:
     ) -> None:
         longest = sum(int(sets[k].sequences.lengths.max()) for k in (0, -1))
         most = costs.most(longest)
-        heaviest = max(int(np.abs(one).max()) for one in (*weights, *spares))
+        heaviest = max(int(np.abs(values).max()) for values in (*weights, *spares))
         if max(most, heaviest) > _MOST_COST:
             raise ScoringError(
                 f"distances of these sequences may be as large as {max(most, heaviest)}, above "
                 f"{_MOST_COST}; scale the scores down"
             )
-        sides = [NearSide(*one) for one in zip(sets, weights, spares, strict=True)]
+        sides = [NearSide(*fields) for fields in zip(sets, weights, spares, strict=True)]
         self.rows, self.columns = sides[0], sides[-1]
         self.one_set = len(sets) == 1
         self.limit = min(limit, _MOST_COST)
@@ -396,11 +396,11 @@ def find_on_cores(threads: int = 1, instruction_set: str | None = None) -> Finde
         at_once = max(512 * threads, PAIRS_AT_ONCE // max(len(columns.order), 1))
         for start in range(0, count, at_once):
             stop = min(start + at_once, count)
-            found = library.pairalign_find_near(
-                *(ctypes.byref(one) for one in (rows.struct, columns.struct, costs, near)),
+            handle = library.pairalign_find_near(
+                *(ctypes.byref(struct) for struct in (rows.struct, columns.struct, costs, near)),
                 *(start, stop, threads, instruction_set_of(instruction_set).encode()),
             )
-            yield take_pairs(found, (rows.order, columns.order), one_set=problem.one_set)
+            yield take_pairs(handle, (rows.order, columns.order), one_set=problem.one_set)
             progress(problem.pairs_of(start, stop))
 
     return find
@@ -408,7 +408,7 @@ def find_on_cores(threads: int = 1, instruction_set: str | None = None) -> Finde
 
 def by_input_index(positions: Part, orders: tuple[Int32s, Int32s], *, one_set: bool) -> Part:
     """Return pairs by input index; see `take_pairs`."""
-    first, second = (order[one] for order, one in zip(orders, positions, strict=False))
+    first, second = (order[indices] for order, indices in zip(orders, positions, strict=False))
     if one_set:
         first, second = np.minimum(first, second), np.maximum(first, second)
     return first, second, positions[2]
@@ -436,7 +436,7 @@ def take_pairs(
     if not found:
         raise CapacityError("out of memory for the pairs within the limit")
     arrays = [np.empty(library.pairalign_count_near(found), np.int32) for _ in range(3)]
-    library.pairalign_take_near(found, *(one.ctypes.data for one in arrays))
+    library.pairalign_take_near(found, *(array.ctypes.data for array in arrays))
     return by_input_index((arrays[0], arrays[1], arrays[2]), orders, one_set=one_set)
 
 
@@ -487,10 +487,10 @@ def _scatter(
     while parts:
         part = parts.pop()
         for start in range(0, len(part[0]), _SORTED_AT_ONCE):
-            some, *rest = (one[start : start + _SORTED_AT_ONCE] for one in part)
+            some, *rest = (array[start : start + _SORTED_AT_ONCE] for array in part)
             order = np.argsort(some, kind="stable")
-            found = np.bincount(some, minlength=len(places))
-            firsts = np.repeat(places - np.cumsum(found) + found, found)
+            counts = np.bincount(some, minlength=len(places))
+            firsts = np.repeat(places - np.cumsum(counts) + counts, counts)
             where = firsts + np.arange(len(some))
             columns[where], values[where] = rest[0][order], rest[1][order]
-            places += found
+            places += counts

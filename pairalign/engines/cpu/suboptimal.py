@@ -206,7 +206,7 @@ class SuboptimalAligner:
             raw_score=np.zeros(len(tried), np.int32),
             strand=strand,
         )
-        pairs, held = self._native_pairs(bare, 0, window)
+        pairs, arrays = self._native_pairs(bare, 0, window)
         pairs["least"] = least
         if self._seeds is not None:
             pairs["word"], pairs["least_seeds"] = self._seeds.word, self._seeds.least_points
@@ -215,30 +215,30 @@ class SuboptimalAligner:
 
         def best(number: int) -> tuple[int, NativeFound, Runs]:
             left = rest.ctypes.data + 4 * number
-            one = ctypes.cast(left, POINTER(c_int32))
-            return self._called(pairs, number, _band, one, lowered)
+            pointer = ctypes.cast(left, POINTER(c_int32))
+            return self._called(pairs, number, _band, pointer, lowered)
 
         with ThreadPoolExecutor(self._threads) as pool:
             results = list(pool.map(best, range(len(tried))))
-        del held
-        asked = np.flatnonzero(pair_mask)[tried]
+        del arrays
+        places = np.flatnonzero(pair_mask)[tried]
         outcome = np.array([status for status, *_ in results], np.int8)
         status = np.zeros(len(pair_mask), np.int8)
-        status[asked] = outcome
+        status[places] = outcome
 
         def gathered(which: int) -> tuple[Alignments, npt.NDArray[np.int64]]:
             numbers = np.flatnonzero(outcome == which)
             alignments = self._gather(bare, numbers, [results[k][1:] for k in numbers], window)
             return to_original_strands(alignments, window), numbers
 
-        (found, proven), (guessed, unproven) = gathered(_FOUND), gathered(_UNPROVEN)
+        (proven_alignments, proven), (guessed, unproven) = gathered(_FOUND), gathered(_UNPROVEN)
         return BestOf(
-            found=found,
+            found=proven_alignments,
             done=status == _FOUND,
             useless=status == _USELESS,
             rest=rest[proven],
             guessed=guessed,
-            guesses=asked[unproven],
+            guesses=places[unproven],
             guessed_rest=rest[unproven],
         )
 
@@ -267,19 +267,19 @@ class SuboptimalAligner:
         numbers : ndarray of int64
             Which of the pairs these are.
         """
-        turned = _by_pairs([_in_window(one, window) for one in known])
-        pairs, held = self._native_pairs(turned, len(known), window)
+        turned = _by_pairs([_in_window(alignments, window) for alignments in known])
+        pairs, arrays = self._native_pairs(turned, len(known), window)
         pairs["least"], pairs["least_run"] = least, least_run
         numbers = np.arange(len(pairs)) if least_run == 0 else self._screen(pairs)
         cells = pairs["row_count"][numbers].astype(np.int64) * pairs["column_count"][numbers]
         by_size = numbers[np.argsort(-cells, kind="stable")].tolist()  # so that all end together
         with ThreadPoolExecutor(self._threads) as pool:
             results = dict(zip(by_size, pool.map(partial(self._next, pairs), by_size), strict=True))
-        del held
-        found = {k: results[k][1:] for k in sorted(results) if results[k][0] == _FOUND}
-        numbers = np.array(list(found), np.int64)
+        del arrays
+        outcomes = {k: results[k][1:] for k in sorted(results) if results[k][0] == _FOUND}
+        numbers = np.array(list(outcomes), np.int64)
         return to_original_strands(
-            self._gather(known[0], numbers, list(found.values()), window), window
+            self._gather(known[0], numbers, list(outcomes.values()), window), window
         ), numbers
 
     def _query_is_row(
@@ -291,17 +291,19 @@ class SuboptimalAligner:
         return np.asarray(self._ranks[0][query] <= self._ranks[1][target])
 
     def _native_pairs(
-        self, known: Alignments, used: int, window: Window
+        self, alignments: Alignments, used: int, window: Window
     ) -> tuple[npt.NDArray[np.void], tuple[Any, ...]]:
         """Describe pairs to the native code, `used` alignments of each of which follow one another.
 
         Also returns the arrays that the descriptions point to, to be held for as long. With none
-        used, `known` only says which pairs.
+        used, `alignments` only say which pairs.
         """
         each = max(1, used)
-        query, target = known.query[::each], known.target[::each]
+        query, target = alignments.query[::each], alignments.target[::each]
         is_row = self._query_is_row(query, target, window)
-        sides = [self._places_of(k, one, is_row, window) for k, one in enumerate((query, target))]
+        sides = [
+            self._places_of(k, indices, is_row, window) for k, indices in enumerate((query, target))
+        ]
         pairs = np.zeros(len(query), _NATIVE_PAIR)
         for k, name in enumerate(("row", "column")):
             this, other = sides[k], sides[1 - k]
@@ -313,11 +315,13 @@ class SuboptimalAligner:
         pairs["unambiguous"], pairs["query_is_row"] = self._scoring.alphabet.unambiguous, is_row
         if used == 0:
             return pairs, ()
-        held = _used_of(known, np.repeat(is_row, used))
+        arrays = _used_of(alignments, np.repeat(is_row, used))
         first = 8 * used * np.arange(len(query))
-        pairs["used_starts"], pairs["used_offsets"] = (one.ctypes.data + first for one in held[:2])
-        pairs["used_runs"], pairs["used"] = held[2].ctypes.data, used
-        return pairs, held
+        pairs["used_starts"], pairs["used_offsets"] = (
+            array.ctypes.data + first for array in arrays[:2]
+        )
+        pairs["used_runs"], pairs["used"] = arrays[2].ctypes.data, used
+        return pairs, arrays
 
     def _places_of(
         self,
@@ -355,25 +359,25 @@ class SuboptimalAligner:
         if self._cancelled[0]:
             raise InterruptedError("cancelled")
         pair = pairs[number]
-        found = NativeFound()
+        outcome = NativeFound()
         out = np.empty(int(pair["row_count"]) + int(pair["column_count"]), np.uint32)
         address = pairs.ctypes.data + number * pairs.itemsize
-        status = function(address, self._isa, ctypes.byref(found), out.ctypes.data, *more)
+        status = function(address, self._isa, ctypes.byref(outcome), out.ctypes.data, *more)
         _check(status)
-        return int(status), found, out[: found.run_count].copy()
+        return int(status), outcome, out[: outcome.run_count].copy()
 
     def _gather(
         self,
         first: Alignments,
         numbers: npt.NDArray[np.int64],
-        found: Sequence[tuple[NativeFound, Runs]],
+        outcomes: Sequence[tuple[NativeFound, Runs]],
         window: Window,
     ) -> Alignments:
         query, target = first.query[numbers], first.target[numbers]
         is_row = self._query_is_row(query, target, window)
 
         def column(name: str) -> npt.NDArray[np.int32]:
-            return np.array([getattr(one, name) for one, _ in found], np.int32)
+            return np.array([getattr(outcome, name) for outcome, _ in outcomes], np.int32)
 
         fields: dict[str, Any] = {
             name: column(name) for name in ("matches", "mismatches", "gap_openings", "gap_residues")
@@ -382,7 +386,7 @@ class SuboptimalAligner:
             rows, columns = column(f"row_{end}"), column(f"column_{end}")
             fields[f"query_{end}"] = np.where(is_row, rows, columns)
             fields[f"target_{end}"] = np.where(is_row, columns, rows)
-        sizes = np.array([len(runs) for _, runs in found], np.int64)
+        sizes = np.array([len(runs) for _, runs in outcomes], np.int64)
         return Alignments(
             queries=first.queries,
             targets=first.targets,
@@ -390,9 +394,9 @@ class SuboptimalAligner:
             query=query,
             target=target,
             raw_score=column("score"),
-            cigar=np.concatenate([np.empty(0, np.uint32), *(runs for _, runs in found)]),
+            cigar=np.concatenate([np.empty(0, np.uint32), *(runs for _, runs in outcomes)]),
             cigar_offsets=np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes))),
-            strand=None if first.strand is None else np.full(len(found), window.strand, np.int8),
+            strand=None if first.strand is None else np.full(len(outcomes), window.strand, np.int8),
             **fields,
         )
 
@@ -402,21 +406,21 @@ def _is_same(first: Alignments, k: int, second: Alignments, place: int) -> bool:
     names = ("raw_score", "query_start", "target_start")
     if any(getattr(first, name)[k] != getattr(second, name)[place] for name in names):
         return False
-    one, two = (
+    cigar, other_cigar = (
         alignments.field("cigar")[slice(*alignments.field("cigar_offsets")[at : at + 2])]
         for alignments, at in ((first, k), (second, place))
     )
-    return bool(np.array_equal(one, two))
+    return bool(np.array_equal(cigar, other_cigar))
 
 
-def _used_of(known: Alignments, is_row: npt.NDArray[np.bool_]) -> tuple[Any, ...]:
+def _used_of(alignments: Alignments, is_row: npt.NDArray[np.bool_]) -> tuple[Any, ...]:
     """Return where alignments start, by rows and columns, and their runs, for the native code."""
-    starts = np.stack([known.field("query_start"), known.field("target_start")], axis=1)
+    starts = np.stack([alignments.field("query_start"), alignments.field("target_start")], axis=1)
     starts = np.where(is_row[:, None], starts, starts[:, ::-1])
     return (
         np.ascontiguousarray(starts, np.int32),
-        np.ascontiguousarray(known.cigar_offsets, np.int64),
-        np.ascontiguousarray(known.cigar, np.uint32),
+        np.ascontiguousarray(alignments.cigar_offsets, np.int64),
+        np.ascontiguousarray(alignments.cigar, np.uint32),
     )
 
 
@@ -428,20 +432,20 @@ def _check(status: int) -> None:
         raise MemoryError("out of memory while suboptimal alignments are made")
 
 
-def _in_window(found: Alignments, window: Window) -> Alignments:
+def _in_window(alignments: Alignments, window: Window) -> Alignments:
     """Return alignments as engines made them, before they were turned to original strands.
 
     Turning twice changes nothing.
     """
     if window.strand > 0:
-        return found
-    assert found.cigar is not None
-    return to_original_strands(replace(found, cigar=found.cigar.copy()), window)
+        return alignments
+    assert alignments.cigar is not None
+    return to_original_strands(replace(alignments, cigar=alignments.cigar.copy()), window)
 
 
-def _by_pairs(known: Sequence[Alignments]) -> Alignments:
+def _by_pairs(rounds: Sequence[Alignments]) -> Alignments:
     """Join the first alignments of pairs, their second ones ... so that a pair's come together."""
-    if len(known) == 1:
-        return known[0]
-    order = np.arange(len(known) * len(known[0])).reshape(len(known), -1)
-    return concatenate(known).take(order.T.ravel())
+    if len(rounds) == 1:
+        return rounds[0]
+    order = np.arange(len(rounds) * len(rounds[0])).reshape(len(rounds), -1)
+    return concatenate(rounds).take(order.T.ravel())

@@ -49,7 +49,7 @@ ARGUMENTS = np.dtype(
 
 def fits(problem: NearProblem) -> bool:
     """Whether the kernel compares such sequences: short ones, and gaps that cost something."""
-    longest = max(int(one.lengths.max()) for one in (problem.rows, problem.columns))
+    longest = max(int(side.lengths.max()) for side in (problem.rows, problem.columns))
     return longest <= LONGEST and int(problem.gaps.min()) > 0
 
 
@@ -100,11 +100,11 @@ def find_on_gpus(
                 free.put(opened)
 
             def compare(block: tuple[int, int]) -> list[Part]:
-                one = free.get()
+                gpu = free.get()
                 try:
-                    return list(one.compare(*block))
+                    return list(gpu.compare(*block))
                 finally:
-                    free.put(one)
+                    free.put(gpu)
 
             pool = ThreadPoolExecutor(len(used), "near pairs")
             stack.callback(pool.shutdown, cancel_futures=True)
@@ -147,19 +147,19 @@ class _OnGpu:
         with self._device.current():
             if self._slot is not None:
                 self._slot.close()
-            for one in self._allocations:
-                one.free()
+            for allocation in self._allocations:
+                allocation.free()
         self._slot, self._allocations = None, []
 
     def compare(self, start: int, stop: int) -> Iterator[Part]:
         """Find the near pairs of some rows; in halves where there is no room for them."""
-        found = self._launch(start, stop)
-        if found is None:
+        pairs = self._launch(start, stop)
+        if pairs is None:
             middle = (start + stop) // 2
             yield from self.compare(start, middle)
             yield from self.compare(middle, stop)
             return
-        positions = (found["row"], found["column"], found["value"].copy())
+        positions = (pairs["row"], pairs["column"], pairs["value"].copy())
         yield by_input_index(positions, self._orders, one_set=self._problem.one_set)
 
     def _launch(self, start: int, stop: int) -> npt.NDArray[np.void] | None:
@@ -179,9 +179,9 @@ class _OnGpu:
                 slot.wait()
                 if count[0] > room:
                     return None
-                found = slot.download("found", int(count[0]), FOUND, at["found"])
+                pairs = slot.download("found", int(count[0]), FOUND, at["found"])
                 slot.wait()
-                return found
+                return pairs
         except driver.Error as error:
             raise DeviceError(f"{self._device.name}: kernel {KERNEL} failed: {error}") from error
 
@@ -203,7 +203,7 @@ class _OnGpu:
 
     def _upload_side(self, side: NearSide) -> tuple[int, ...]:
         arrays = (side.codes, side.starts, side.lengths, side.weights, side.spares)
-        return tuple(self._copy(one) for one in arrays)
+        return tuple(self._copy(array) for array in arrays)
 
     def _copy(self, array: npt.NDArray[Any]) -> int:
         allocation = self._device.driver.mem_alloc(max(array.nbytes, 16))

@@ -118,8 +118,8 @@ class CudaPosteriorEngine:
         self._narrowest = arithmetic
         self._is_cancelled = False
         self._host, self._widest = (
-            PosteriorEngine(sequences, model, threshold=threshold, threads=threads, arithmetic=one)
-            for one in (arithmetic, ARITHMETICS[-1])
+            PosteriorEngine(sequences, model, threshold=threshold, threads=threads, arithmetic=name)
+            for name in (arithmetic, ARITHMETICS[-1])
         )
         self._slots: list[Slot] = []
         self._free: list[Slot] = []
@@ -161,8 +161,8 @@ class CudaPosteriorEngine:
         with self._using_device():
             for slot in self._slots:
                 slot.close()
-            for one in self._allocations:
-                one.free()
+            for allocation in self._allocations:
+                allocation.free()
             self._pool.close()
         self._slots, self._free, self._allocations = [], [], []
 
@@ -197,8 +197,8 @@ class CudaPosteriorEngine:
         bounds = [0, *(np.flatnonzero(np.diff(residues // most)) + 1).tolist(), len(queries)]
         parts = []
         for start, stop in itertools.pairwise(bounds):
-            own = slice(start, stop)
-            parts += self._chunk(slot, queries[own], targets[own], arithmetic)
+            chunk = slice(start, stop)
+            parts += self._chunk(slot, queries[chunk], targets[chunk], arithmetic)
         return parts[0] if len(parts) == 1 else join_posteriors(parts)
 
     def _chunk(
@@ -207,17 +207,17 @@ class CudaPosteriorEngine:
         """Compute pairs at a time, or in halves where they find no room."""
         if self._is_cancelled:
             raise InterruptedError("cancelled")
-        found = self._launch(slot, queries, targets, arithmetic)
-        if found is None and len(queries) == 1:
+        results = self._launch(slot, queries, targets, arithmetic)
+        if results is None and len(queries) == 1:
             host = self._host if arithmetic == 0 else self._widest
             return [host.compute(queries, targets)]
-        if found is None:
+        if results is None:
             half = len(queries) // 2
             return [
                 *self._chunk(slot, queries[:half], targets[:half], arithmetic),
                 *self._chunk(slot, queries[half:], targets[half:], arithmetic),
             ]
-        posteriors, too_wide = found
+        posteriors, too_wide = results
         if len(too_wide):
             again = self._compute(slot, queries[too_wide], targets[too_wide], arithmetic + 1)
             posteriors = with_pairs(posteriors, too_wide, again)

@@ -123,8 +123,8 @@ class BlockDiagonals(KernelFamily):
         dense[codes] = np.arange(len(codes), dtype=np.uint8)
         self._allocations = [self._context.upload(table), self._context.upload(dense)]
         self._starts = [
-            np.cumsum(padded_lengths(one.lengths)) - padded_lengths(one.lengths)
-            for one in (context.queries, context.targets)
+            np.cumsum(padded_lengths(device_set.lengths)) - padded_lengths(device_set.lengths)
+            for device_set in (context.queries, context.targets)
         ]
         memory_bytes = context.memory_bytes - table.nbytes - dense.nbytes
         self.pipeline = context.pipeline(1, memory_bytes, grows=False)
@@ -238,7 +238,9 @@ class BlockDiagonals(KernelFamily):
         parameters["progress"] = start + ALIGNMENT
         parameters["pairs"] = start + ALIGNMENT + progress_bytes
         parameters["items"] = start + ALIGNMENT + progress_bytes + pairs.nbytes
-        parameters["table"], parameters["dense"] = (int(one) for one in self._allocations)
+        parameters["table"], parameters["dense"] = (
+            int(allocation) for allocation in self._allocations
+        )
         parameters["pair_count"] = len(pairs)
         parameters["letters"], parameters["low"] = self._letters, self._low
         parameters["gap_open"] = scoring.gap_open
@@ -362,8 +364,8 @@ class BlockDiagonals(KernelFamily):
         if traced:
             needed += tracing
         elif not self._functions and self._context.detail > Detail.SCORE:
-            self._context.compile_ahead([self._request(*one) for one in tracing])
-        missing = [self._request(*one) for one in needed if one[1] not in self._functions]
+            self._context.compile_ahead([self._request(*kernel) for kernel in tracing])
+        missing = [self._request(*kernel) for kernel in needed if kernel[1] not in self._functions]
         if missing:
             self._context.load_modules(missing)
 

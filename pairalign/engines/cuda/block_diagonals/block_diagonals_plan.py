@@ -145,7 +145,7 @@ def choose_rows(shapes: Sequence[Shape], task: Task) -> int:
     if task.wide:
         return ROWS_A_LANE[0]
     few, many = ROWS_A_LANE[1:]
-    strips = sum(-(-one.rows // (LANES * many)) for one in shapes)
+    strips = sum(-(-shape.rows // (LANES * many)) for shape in shapes)
     return many if strips >= 4 * task.multiprocessors else few
 
 
@@ -163,13 +163,13 @@ def lay_out(shapes: Sequence[Shape], task: Task, limit_bytes: int) -> Layout | N
     if not task.traced:
         layout = _arrays(shapes, task, rows_a_lane, 1 << 30, 0)
         return layout if layout.bytes <= limit_bytes else None
-    longest = max(one.rows for one in shapes)
+    longest = max(shape.rows for shape in shapes)
     least = max(SMALLEST_TILE, LANES * rows_a_lane)
     fitting: Layout | None = None
     tile = least
     while tile <= LARGEST_TILE:
-        wanted = _slots(shapes, tile)
-        slots = wanted
+        most_slots = _slots(shapes, tile)
+        slots = most_slots
         while slots:
             layout = _arrays(shapes, task, rows_a_lane, tile, slots)
             if layout.bytes <= limit_bytes:
@@ -178,7 +178,7 @@ def lay_out(shapes: Sequence[Shape], task: Task, limit_bytes: int) -> Layout | N
         if slots:
             fitting = fitting or layout
             few = -(-longest // tile) <= TILES_ACROSS or tile >= USUAL_TILE
-            if few and 4 * slots >= wanted:
+            if few and 4 * slots >= most_slots:
                 return layout
         elif fitting:
             break
@@ -190,34 +190,35 @@ def lay_out(shapes: Sequence[Shape], task: Task, limit_bytes: int) -> Layout | N
 
 def _slots(shapes: Sequence[Shape], tile: int) -> int:
     """Choose how many tiles of a pair are filled again at a time: so far up a diagonal."""
-    across = max(-(-one.rows // tile) for one in shapes)
+    across = max(-(-shape.rows // tile) for shape in shapes)
     strips = PER_DEPTH * (tile // TILE_STRIP) * len(shapes)
     return PER_DEPTH * max(1, min(DEEPEST, across, STRIPS_AGAIN // strips))
 
 
 def _arrays(shapes: Sequence[Shape], task: Task, rows_a_lane: int, tile: int, slots: int) -> Layout:
     pairs = len(shapes)
-    padded = [padded_rows(one, rows_a_lane) for one in shapes]
+    padded = [padded_rows(shape, rows_a_lane) for shape in shapes]
     strips = sum(padded) // (LANES * rows_a_lane)
-    columns = sum(one.columns for one in shapes)
+    columns = sum(shape.columns for shape in shapes)
     sizes = {
         "tables": 8 * strips + (PAIR.itemsize + PROGRESS.itemsize) * pairs + 3 * ALIGNMENT,
         "handed": 8 * columns,
     }
     scratch_tiles = slots
     if task.traced:
-        sizes["kept_rows"] = sum(8 * one.columns * ((one.rows - 1) // tile) for one in shapes)
+        sizes["kept_rows"] = sum(8 * shape.columns * ((shape.rows - 1) // tile) for shape in shapes)
         sizes["kept_columns"] = sum(
-            8 * rows * ((one.columns - 1) // tile) for rows, one in zip(padded, shapes, strict=True)
+            8 * rows * ((shape.columns - 1) // tile)
+            for rows, shape in zip(padded, shapes, strict=True)
         )
         if task.local:
             sizes["best"] = sum(
-                4 * rows // (LANES * rows_a_lane) * (-(-one.columns // tile))
-                for rows, one in zip(padded, shapes, strict=True)
+                4 * rows // (LANES * rows_a_lane) * (-(-shape.columns // tile))
+                for rows, shape in zip(padded, shapes, strict=True)
             )
-            scratch_tiles = max(slots, max(-(-one.rows // tile) for one in shapes))
+            scratch_tiles = max(slots, max(-(-shape.rows // tile) for shape in shapes))
         if task.wants_runs:
-            sizes["runs"] = 4 * sum(one.rows + one.columns for one in shapes)
+            sizes["runs"] = 4 * sum(shape.rows + shape.columns for shape in shapes)
         sizes["scratch"] = 8 * tile * scratch_tiles * pairs + ALIGNMENT  # and the ticket
         sizes["flags"] = 64 * (tile + LANES) * (tile // TILE_STRIP) * slots * pairs
     return Layout(tile, slots, scratch_tiles, rows_a_lane, sizes)
@@ -241,7 +242,9 @@ def cut_batch(
     layout : Layout or None
         None: a single pair that does not fit.
     """
-    strips = np.cumsum([-(-one.rows // TILE_STRIP) for one in shapes[first : first + MOST_PAIRS]])
+    strips = np.cumsum(
+        [-(-shape.rows // TILE_STRIP) for shape in shapes[first : first + MOST_PAIRS]]
+    )
     count = max(1, int(np.searchsorted(strips, MOST_STRIPS, side="right")))
     while True:
         layout = lay_out(shapes[first : first + count], task, limit_bytes)
@@ -261,8 +264,8 @@ def describe_pairs(
     items : int32 array, shape (strips, 2)
         Pair and strip, in the order in which they are taken.
     """
-    rows = np.array([one.rows for one in shapes], np.int64)
-    columns = np.array([one.columns for one in shapes], np.int64)
+    rows = np.array([shape.rows for shape in shapes], np.int64)
+    columns = np.array([shape.columns for shape in shapes], np.int64)
     strip = LANES * layout.rows_a_lane
     strips = -(-rows // strip)
     pairs = np.zeros(len(shapes), PAIR)
@@ -289,7 +292,7 @@ def cut_launches(
     items: npt.NDArray[np.int32], shapes: Sequence[Shape], strip_rows: int, most_cells: float
 ) -> list[tuple[int, int]]:
     """Cut the strips of a batch into launches of about `cells` cells."""
-    columns = np.array([one.columns for one in shapes], np.int64)
+    columns = np.array([shape.columns for shape in shapes], np.int64)
     cells = np.cumsum(columns[items[:, 0]] * strip_rows)
     launches = []
     start = 0

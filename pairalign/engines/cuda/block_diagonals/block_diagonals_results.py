@@ -42,7 +42,7 @@ class Chosen:
             positions = window.positions()
         else:
             positions = window.positions_of(np.flatnonzero(pair_mask))
-        rows, columns = (one.astype(np.int64) for one in positions)
+        rows, columns = (places.astype(np.int64) for places in positions)
         of_row = context.queries.sequences.order[rows].astype(np.int32)
         of_column = context.targets.sequences.order[columns].astype(np.int32)
         if window.triangular:

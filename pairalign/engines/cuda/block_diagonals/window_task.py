@@ -92,8 +92,8 @@ class WindowTask(BatchTask[int, DiagonalBatch, Slot, Alignments]):
         row = int(self._chosen.rows[batch.first])
         column = int(self._chosen.columns[batch.first])
         window = self._window
-        one = Window(window.index, row, row + 1, column, column + 1, window.triangular)
-        self.parts.append(self._context.align_on_host(one, self._want))
+        pair_window = Window(window.index, row, row + 1, column, column + 1, window.triangular)
+        self.parts.append(self._context.align_on_host(pair_window, self._want))
 
     def start(self, batch: DiagonalBatch, slot: Slot, addresses: dict[str, int]) -> Alignments:
         """Align a batch."""

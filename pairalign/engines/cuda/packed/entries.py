@@ -52,14 +52,14 @@ def _functions() -> dict[str, dict[str, str]]:
     """Return the device function of each kernel, by source and name."""
     kinds = [Kind(tiling, False, False) for tiling in TILINGS]
     kinds += [Kind(tiling, False, True) for tiling in STRIPS]
-    found: dict[str, dict[str, str]] = {FILL: {}, TRACEBACK: {}}
+    functions: dict[str, dict[str, str]] = {FILL: {}, TRACEBACK: {}}
     for kind in kinds:
         tiling, strips = kind.tiling, str(kind.strips).lower()
         for traced in (False, True):
             arguments = f"{tiling.group},{tiling.columns},{str(traced).lower()},{strips}"
-            found[FILL][fill_name(kind, traced)] = f"fill<{arguments}>"
-        found[TRACEBACK][traceback_name(kind)] = f"traceback<{tiling.columns},{strips}>"
-    return found
+            functions[FILL][fill_name(kind, traced)] = f"fill<{arguments}>"
+        functions[TRACEBACK][traceback_name(kind)] = f"traceback<{tiling.columns},{strips}>"
+    return functions
 
 
 _FUNCTIONS = _functions()

@@ -57,11 +57,13 @@ class MemoryEstimate:
         shares = np.append(~wide[:-1] & ~wide[1:], not wide[-1])
         weight = np.where(shares, 0.5, 1.0) * strips * tier_bytes[kinds]
         self._tier_bytes_before = {
-            one: _fractions_before(np.where(group[kinds] == one, weight, 0.0)) for one in GROUPS
+            group_size: _fractions_before(np.where(group[kinds] == group_size, weight, 0.0))
+            for group_size in GROUPS
         }
         # Of a kind's first and last word half may be needed, or half be of another kind.
         self._spare_bytes_before = {
-            one: _fractions_before(np.where(group == one, tier_bytes, 0.0)) for one in GROUPS
+            group_size: _fractions_before(np.where(group == group_size, tier_bytes, 0.0))
+            for group_size in GROUPS
         }
         self._far_before = sums_before(strips > 1)
         # The profiles of those, one an item; it has that number of rows or more.

@@ -143,7 +143,7 @@ class Packed(KernelFamily):
             context,
             costs,
             {"row": rows, "column": columns},
-            ranks=[int(self._upload(one)) for one in context.ranks or ()],
+            ranks=[int(self._upload(array)) for array in context.ranks or ()],
             table=int(self._upload(costs.table)),
             residues_before=int(self._upload(self._planner.residues_before)),
             unambiguous=int(np.searchsorted(codes, context.scoring.alphabet.unambiguous)),
@@ -156,7 +156,10 @@ class Packed(KernelFamily):
         self._windows = 0  # aligned, while these are few
         self._passing = 0.0  # share of pairs that reached the minimum, in the window before
         sets = [context.queries] if context.one_set else [context.queries, context.targets]
-        used = sum(len(one.sequences.codes) + PADDING * len(one.lengths) for one in sets)
+        used = sum(
+            len(device_set.sequences.codes) + PADDING * len(device_set.lengths)
+            for device_set in sets
+        )
         self.pipeline = context.pipeline(self._slot_count, context.memory_bytes - used)
         for slot in self.pipeline.slots:  # now, while nobody else waits for the driver
             slot.pinned("tables", 0, np.uint8)
@@ -196,9 +199,9 @@ class Packed(KernelFamily):
             numbers = self._select(work, least, residues).numbers()
             if len(numbers) < pairs:
                 work = choose_numbers(work, numbers)
-        found = self._align(work, want, residues)
-        self._passing = len(found) / max(pairs, 1)
-        return found
+        alignments = self._align(work, want, residues)
+        self._passing = len(alignments) / max(pairs, 1)
+        return alignments
 
     def align_numbers(self, window: Window, want: Want, numbers: Numbers) -> Alignments | None:
         """Align some pairs of a window; see `CudaEngine.align_numbers`. None: it cannot."""
@@ -215,8 +218,8 @@ class Packed(KernelFamily):
             return None
         if self._least_by_end is None:
             self._least_by_end = least_by_end, int(self._upload(least_by_end))
-        known, address = self._least_by_end
-        assert known is least_by_end
+        bounds, address = self._least_by_end
+        assert bounds is least_by_end
         return self._select(whole, least, self._column_residues.of(window), address).reaching()
 
     def _align_on_host(
@@ -224,10 +227,10 @@ class Packed(KernelFamily):
     ) -> Alignments:
         if pair_mask is None:
             return self._context.align_on_host(window, want)
-        found = self._context.align_on_host(window, Want(want.detail)).take(pair_mask)
+        alignments = self._context.align_on_host(window, Want(want.detail)).take(pair_mask)
         if want.min_raw_score is not None:
-            found = found.take(found.raw_score >= want.min_raw_score)
-        return found
+            alignments = alignments.take(alignments.raw_score >= want.min_raw_score)
+        return alignments
 
     def expect(self, window: Window, pair_mask: npt.NDArray[np.bool_]) -> None:
         """Learn which columns pairs will be of: what others need is compiled when launched."""

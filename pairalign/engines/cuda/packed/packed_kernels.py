@@ -182,7 +182,9 @@ class PackedKernels:
         name = "write_passing"
         if least_by_end is not None:
             name = "write_bounded_passing"
-            out += tuple(np.uint64(one) for one in (at["end_row"], at["end_column"], least_by_end))
+            out += tuple(
+                np.uint64(address) for address in (at["end_row"], at["end_column"], least_by_end)
+            )
         self.launch(name, False, blocks, PASSING_THREADS, slot, 0, *scores, *out)
 
     def launch(

@@ -296,8 +296,8 @@ class PackedPlanner:
             if native.needed <= len(tables):
                 break
             self._bytes = native.needed * 5 // 4
-        found = native.launches
-        launches = [self._launch(found[number]) for number in range(native.launch_count)]
+        native_launches = native.launches
+        launches = [self._launch(native_launches[number]) for number in range(native.launch_count)]
         places = {}
         if not isinstance(work, Chosen):
             places = {
@@ -328,18 +328,18 @@ class PackedPlanner:
         cells = pairs * means[0] * means[1]  # about
         return longest * int(self._native.multiprocessors) * _PAIRS_OF_MULTIPROCESSOR > cells
 
-    def _launch(self, found: NativeLaunch) -> Launch:
-        tiling, far = tiling_of(found.kind), found.kind >= len(TILINGS)
+    def _launch(self, native: NativeLaunch) -> Launch:
+        tiling, far = tiling_of(native.kind), native.kind >= len(TILINGS)
         return Launch(
-            kind=Kind(tiling, bool(found.wide), far),
-            items=found.items,
-            chunks=found.chunks,
-            traceback_threads=int(self._kinds["traceback_threads"][found.kind]),
-            items_at=found.items_at,
-            item_tiles_at=found.tiles_at,
-            item_borders_at=found.borders_at,
-            item_profiles_at=found.profiles_at,
-            chunks_at=found.chunks_at,
+            kind=Kind(tiling, bool(native.wide), far),
+            items=native.items,
+            chunks=native.chunks,
+            traceback_threads=int(self._kinds["traceback_threads"][native.kind]),
+            items_at=native.items_at,
+            item_tiles_at=native.tiles_at,
+            item_borders_at=native.borders_at,
+            item_profiles_at=native.profiles_at,
+            chunks_at=native.chunks_at,
         )
 
     def batches(self, work: Work, traced: bool, limit: int) -> Iterator[PackedBatch]:

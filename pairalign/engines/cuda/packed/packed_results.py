@@ -53,13 +53,13 @@ class PassingPairs:
         if not count:
             return
         rows = 1 + self._fields
-        found = take_array(self._context, rows * count, np.int32).reshape(rows, count)
+        batch = take_array(self._context, rows * count, np.int32).reshape(rows, count)
         sources = [at["passing_fields"] + 4 * pairs * number for number in range(self._fields)]
-        for row, source in zip(found, (at["passing_numbers"], *sources), strict=True):
+        for row, source in zip(batch, (at["passing_numbers"], *sources), strict=True):
             self._context.driver.memcpy_dtoh_async(row, source, slot.stream)
         slot.stream.synchronize()
-        found[0] += first
-        self._batches.append(found)
+        batch[0] += first
+        self._batches.append(batch)
 
     def _row(self, number: int) -> npt.NDArray[np.int32]:
         parts = [batch[number] for batch in self._batches]

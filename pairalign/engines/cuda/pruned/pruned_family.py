@@ -126,7 +126,7 @@ class PrunedPairs(KernelFamily):
         self._cannot = needed > context.memory_bytes // WORTH_SHARE
         if self._cannot:
             return
-        codes = sum(count_bytes(one.sequences.codes)[:32] for one in sets)
+        codes = sum(count_bytes(device_set.sequences.codes)[:32] for device_set in sets)
         complement = context.scoring.alphabet.complement
         if complement is not None:  # a window may want the other strand
             codes = codes + np.bincount(complement, weights=codes, minlength=32).astype(np.int64)
@@ -135,19 +135,25 @@ class PrunedPairs(KernelFamily):
         self._allocations = [self._context.upload(worth.table()), self._context.upload(table)]
         self.pipeline = context.pipeline(1, context.memory_bytes - needed)
         self._worth = worth
-        self._cheap = [cheap_residues(one, worth) for one in (context.queries, context.targets)]
-        for one in sets:
-            self._sums.append(WorthOfSet(context, one))
+        self._cheap = [
+            cheap_residues(device_set, worth) for device_set in (context.queries, context.targets)
+        ]
+        for device_set in sets:
+            self._sums.append(WorthOfSet(context, device_set))
             self._sums[-1].compute(
-                self._allocations[0], one.codes, 0, len(one.lengths), self._slot.stream
+                self._allocations[0],
+                device_set.codes,
+                0,
+                len(device_set.lengths),
+                self._slot.stream,
             )
 
     def close(self) -> None:
         """Free what `open` and `align` took."""
         if self._worth is not None:
             self.pipeline.close()
-        for one in (*self._sums, *self._allocations):
-            one.close() if isinstance(one, WorthOfSet) else one.free()
+        for resource in (*self._sums, *self._allocations):
+            resource.close() if isinstance(resource, WorthOfSet) else resource.free()
         if self._other_strand is not None:
             self._other_strand.close()
         self._sums, self._allocations, self._function = [], [], None
@@ -165,14 +171,14 @@ class PrunedPairs(KernelFamily):
         chosen = Chosen.of(context, window, pair_mask)
         task = _WindowTask(self, context, window, want, chosen, self._predict(chosen))
         task.run()
-        found = make_alignments(context, chosen, want, task.found)
+        alignments = make_alignments(context, chosen, want, task.found)
         others = np.zeros(window.pairs, np.bool_)
         others[numbers[task.found.results["status"] != DONE]] = True
         if not others.any():
-            return found
+            return alignments
         self.release()
         orders = (context.queries.sequences.order, context.targets.sequences.order)
-        return merge(window, [found, self.align_others(window, want, others)], orders)
+        return merge(window, [alignments, self.align_others(window, want, others)], orders)
 
     @property
     def _slot(self) -> Slot:
@@ -236,9 +242,9 @@ class PrunedPairs(KernelFamily):
         """Wait for a batch; return its results, and all runs that there is room for."""
         slot = self._slot
         start = addresses["tables"] + HEAD_BYTES + PAIR.itemsize * pairs
-        found = slot.download("results", pairs * RESULT.itemsize, np.uint8, start)
+        data = slot.download("results", pairs * RESULT.itemsize, np.uint8, start)
         slot.wait()
-        results = found.view(RESULT).copy()
+        results = data.view(RESULT).copy()
         used = 0
         if layout.runs_room:
             done = results[results["status"] == DONE]
@@ -249,7 +255,7 @@ class PrunedPairs(KernelFamily):
 
     def add_counts(self, results: npt.NDArray[np.void], cells: int) -> None:
         """Count pairs, once each; `cells` are those of their matrices."""
-        found = (
+        counts = (
             len(results),
             int((results["status"] == DONE).sum()),
             int((results["status"] == LOST).sum()),
@@ -258,7 +264,7 @@ class PrunedPairs(KernelFamily):
             cells,
             0,
         )
-        self.counts = Pruned(*(a + b for a, b in zip(self.counts, found, strict=True)))
+        self.counts = Pruned(*(a + b for a, b in zip(self.counts, counts, strict=True)))
 
     def _columns_of(self, window: Window) -> npt.NDArray[np.void]:
         """Return the columns' set, of the strand that the window wants."""

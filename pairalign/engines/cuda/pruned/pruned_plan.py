@@ -160,16 +160,16 @@ def lay_out(
     large = min(slab_bytes(longest, USUAL_LANES * MORE ** (level + 1), detail), most) // 16 * 16
     large_count = min(LARGE_SLABS, pairs, left // LARGE_SHARE // large)
     left -= large * large_count
-    wanted = min(slab_bytes(longest, USUAL_LANES * MORE**level, detail), most)
-    warps = min(pairs, multiprocessors * WARPS_A_MULTIPROCESSOR, left // wanted)
+    slab_room = min(slab_bytes(longest, USUAL_LANES * MORE**level, detail), most)
+    warps = min(pairs, multiprocessors * WARPS_A_MULTIPROCESSOR, left // slab_room)
     if warps == 0:  # a last attempt, with all that there is
-        warps, wanted = 1, left
-        if wanted < slab_bytes(longest, 2 * MARGIN, detail):
+        warps, slab_room = 1, left
+        if slab_room < slab_bytes(longest, 2 * MARGIN, detail):
             return None
-    elif wanted < most:
-        wanted = max(wanted, min(left // 4 * 3 // warps, most))
-    slab = wanted // 16 * 16
+    elif slab_room < most:
+        slab_room = max(slab_room, min(left // 4 * 3 // warps, most))
+    slab = slab_room // 16 * 16
     sizes["slabs"] = slab * warps
     sizes["large_slabs"] = large * large_count
-    is_largest = warps == 1 or wanted >= most
+    is_largest = warps == 1 or slab_room >= most
     return Layout(warps, slab, large, large_count, runs_room, sizes, is_largest)

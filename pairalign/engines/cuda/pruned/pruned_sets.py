@@ -55,7 +55,7 @@ class WorthOfSet:
         context.kernel = "sum_worth"
         arrays = (codes, sequences.starts, sequences.device_lengths, table, *self._addresses())
         module.get_function(context.kernel)(
-            *(np.uint64(int(one)) for one in arrays),
+            *(np.uint64(int(array)) for array in arrays),
             np.int32(context.scoring.gap_extend),
             np.int32(first),
             block=(_THREADS, 1, 1),

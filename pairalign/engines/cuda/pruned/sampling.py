@@ -114,5 +114,5 @@ def expected_seconds(
     return pruned, float((m * n).mean()) * pairs / (_FULL_CELLS * multiprocessors)
 
 
-def _codes(one: DeviceSet, position: int) -> npt.NDArray[np.uint8]:
-    return one.sequences.codes_of(int(one.sequences.order[position]))
+def _codes(device_set: DeviceSet, position: int) -> npt.NDArray[np.uint8]:
+    return device_set.sequences.codes_of(int(device_set.sequences.order[position]))

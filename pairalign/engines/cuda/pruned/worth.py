@@ -103,12 +103,12 @@ def _two_scores(matrix: Int64s, used: Int64s) -> tuple[int, int, int] | None:
     mismatch = int(others[0])
     if (others != mismatch).any():
         return None
-    own = np.diagonal(scores)
-    matching = own != mismatch
+    diagonal = np.diagonal(scores)
+    matching = diagonal != mismatch
     if not matching.any():
         return None
-    match = int(own[matching][0])
-    if (own[matching] != match).any() or not matching[: int(matching.sum())].all():
+    match = int(diagonal[matching][0])
+    if (diagonal[matching] != match).any() or not matching[: int(matching.sum())].all():
         return None
     return int(used[matching][-1]) + 1, match, mismatch
 
@@ -147,16 +147,16 @@ def _worth_of_matrix(matrix: Int64s, extend: int, counts: Int64s, used: Int64s) 
             best = total, row, column
     assert best is not None
     _, row, column = best
-    losses = [_usual_loss(one + extend, counts[used]) for one in (row, column)]
+    losses = [_usual_loss(side + extend, counts[used]) for side in (row, column)]
     cheap = (row + extend < losses[0]) | (column + extend < losses[1])
     spread = []
-    for one in (row, column):
+    for side in (row, column):
         full = np.full(CODES, -extend, np.int64)
-        full[used] = one
+        full[used] = side
         spread.append(full)
     is_cheap = np.zeros(CODES, np.int64)
     is_cheap[used] = cheap
-    least = [int((one + extend).min()) for one in (row, column)]
+    least = [int((side + extend).min()) for side in (row, column)]
     return Worth(
         spread[0],
         spread[1],
@@ -171,6 +171,6 @@ def _worth_of_matrix(matrix: Int64s, extend: int, counts: Int64s, used: Int64s) 
 def _usual_loss(losses: Int64s, counts: Int64s) -> int:
     """Choose the best loss for a gap of a sixteenth of the residues; fewer may be cheap."""
     residues = int(counts.sum())
-    cheaper = np.array([int(counts[losses < one].sum()) for one in losses])
+    cheaper = np.array([int(counts[losses < loss].sum()) for loss in losses])
     said = losses * (residues // 16 + 1 - cheaper)
     return int(losses[int(np.argmax(said))])
