@@ -310,8 +310,13 @@ class Alignment:
             corners.append((t, q))
             before = direction
         records = [
-            SeqRecord(Seq(one.residues), id=one.name, name=one.name, description=one.description)
-            for one in (self.target, self.query)
+            SeqRecord(
+                Seq(sequence.residues),
+                id=sequence.name,
+                name=sequence.name,
+                description=sequence.description,
+            )
+            for sequence in (self.target, self.query)
         ]
         make: Any = Bio.Align.Alignment  # untyped
         path = np.array(corners).T

@@ -174,14 +174,17 @@ class Alignments(Result, Tabular, alignments.Alignments):
             raise ValueError(f"k is {k}, expected 1 or more")
         values = np.nan_to_num(np.asarray(self._measured(rank), np.float64), nan=-np.inf)
         keys = values if rank == "evalue" else -values
-        own, other = self.query, self.targets.canonical_places()[self.target]
-        places = np.arange(len(own))
+        indices, partners = self.query, self.targets.canonical_places()[self.target]
+        places = np.arange(len(indices))
         if self.queries is self.targets:
             back = self.queries.canonical_places()[self.query]
-            own, other = np.concatenate([own, self.target]), np.concatenate([other, back])
+            indices, partners = (
+                np.concatenate([indices, self.target]),
+                np.concatenate([partners, back]),
+            )
             places = np.tile(places, 2)
-        order = np.lexsort((other, -self.raw_score[places], keys[places], own))
-        starts = np.searchsorted(own[order], own[order])
+        order = np.lexsort((partners, -self.raw_score[places], keys[places], indices))
+        starts = np.searchsorted(indices[order], indices[order])
         kept = order[np.arange(len(order)) - starts < k]
         return self.take(np.unique(places[kept]))
 
@@ -204,9 +207,9 @@ class Alignments(Result, Tabular, alignments.Alignments):
         """Show the first pairs as a table, for notebooks."""
         heads = ["query", "target", "score", *(["identity"] if self.has_stats else [])]
 
-        def cells(one: Alignment) -> list[object]:
-            identity = [f"{100 * one.identity:.1f}%"] if self.has_stats else []
-            return [one.query.name, one.target.name, one.score, *identity]
+        def cells(alignment: Alignment) -> list[object]:
+            identity = [f"{100 * alignment.identity:.1f}%"] if self.has_stats else []
+            return [alignment.query.name, alignment.target.name, alignment.score, *identity]
 
         return html_table(self, heads, map(cells, self))
 

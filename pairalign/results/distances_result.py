@@ -219,7 +219,9 @@ class SparseDistances(Result, sparse_distances.SparseDistances):
         """Show the first pairs as a table, for notebooks."""
         columns = self.queries, self.targets, self.values
         rows = zip(*(column[: SHOWN + 1].tolist() for column in columns), strict=True)
-        named = ((self.names[one], self.other_names[other], value) for one, other, value in rows)
+        named = (
+            (self.names[query], self.other_names[target], value) for query, target, value in rows
+        )
         return html_table(self, ["query", "target", "distance"], named)
 
     def write(self, path: str | os.PathLike[str], format: str | None = None) -> None:

@@ -70,9 +70,9 @@ def make_scipy(found: Alignments, weight: str) -> Any:
         values = np.concatenate([values, values])
         if weight == "score":
             self_scores = own_scores(found.queries, found.scoring)
-            scored = np.flatnonzero(np.nan_to_num(self_scores))
-            rows, columns = np.concatenate([rows, scored]), np.concatenate([columns, scored])
-            values = np.concatenate([values, self_scores[scored]])
+            diagonal = np.flatnonzero(np.nan_to_num(self_scores))
+            rows, columns = np.concatenate([rows, diagonal]), np.concatenate([columns, diagonal])
+            values = np.concatenate([values, self_scores[diagonal]])
     shape = len(found.queries), len(found.targets)
     return scipy.sparse.csr_array((values, (rows, columns)), shape=shape)
 

@@ -77,8 +77,13 @@ class MultipleAlignment(Result, multiple.MultipleAlignment):
         make: Any = Alignment  # untyped
         rows = np.stack([self.row(index) for index in range(len(self))])
         records = [
-            SeqRecord(Seq(one.residues), id=one.name, name=one.name, description=one.description)
-            for one in self.sequences
+            SeqRecord(
+                Seq(sequence.residues),
+                id=sequence.name,
+                name=sequence.name,
+                description=sequence.description,
+            )
+            for sequence in self.sequences
         ]
         converted: Bio.Align.Alignment = make(records, _corners(rows != GAP))
         return converted
@@ -113,7 +118,7 @@ class MultipleAlignment(Result, multiple.MultipleAlignment):
             biotite is not installed.
         """
         rows = [self.text(index) for index in range(len(self))]
-        residues = [one.residues for one in self.sequences]
+        residues = [sequence.residues for sequence in self.sequences]
         return to_biotite_alignment(rows, residues, [0] * len(self), self.sequences.alphabet)
 
 

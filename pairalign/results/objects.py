@@ -48,8 +48,8 @@ def to_tabular_msa(
         kind(_spelled(row, alphabet), metadata={"id": name})
         for row, name in zip(rows, names, strict=True)
     ]
-    made: skbio.TabularMSA = skbio.TabularMSA(sequences, metadata=metadata, index=list(names))
-    return made
+    msa: skbio.TabularMSA = skbio.TabularMSA(sequences, metadata=metadata, index=list(names))
+    return msa
 
 
 def to_biotite_alignment(
@@ -90,9 +90,11 @@ def to_biotite_alignment(
     kind: Any = biotite.sequence.ProteinSequence
     if alphabet == DNA:
         kind = biotite.sequence.NucleotideSequence
-    whole = [kind(_spelled(one, alphabet).translate(_AS_X)) for one in sequences]
-    made: biotite.sequence.align.Alignment = biotite.sequence.align.Alignment(whole, trace, score)
-    return made
+    whole = [kind(_spelled(sequence, alphabet).translate(_AS_X)) for sequence in sequences]
+    alignment: biotite.sequence.align.Alignment = biotite.sequence.align.Alignment(
+        whole, trace, score
+    )
+    return alignment
 
 
 def _spelled(row: str, alphabet: Alphabet) -> str:

@@ -36,8 +36,8 @@ class SparsePosteriors(Result, posteriors.SparsePosteriors):
         return html_table(self, heads, map(self._shown, range(len(self))))
 
     def _shown(self, pair: int) -> list[object]:
-        own = self.values[slice(*self.offsets[pair : pair + 2].tolist())]
-        highest = own.max(initial=0) / ONE
+        values = self.values[slice(*self.offsets[pair : pair + 2].tolist())]
+        highest = values.max(initial=0) / ONE
         pair_of = int(self.queries[pair]), int(self.targets[pair])
         names = pair_of if self.sequences is None else [self.sequences.names[k] for k in pair_of]
-        return [*names, len(own), float(highest)]
+        return [*names, len(values), float(highest)]

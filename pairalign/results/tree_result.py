@@ -110,5 +110,5 @@ class GuideTree(Result, tree.GuideTree):
             for clade, length in zip(pair, self.lengths[merge], strict=True):
                 clade.branch_length = float(length)
             clades.append(new_clade(clades=pair))
-        made: BiopythonTree = new_tree(root=clades[-1], rooted=True)
-        return made
+        biopython_tree: BiopythonTree = new_tree(root=clades[-1], rooted=True)
+        return biopython_tree
