@@ -266,8 +266,8 @@ def _check_tags(writer: type[Writer], tags: frozenset[str], detail: Detail) -> N
             what = "CIGARs with M" if tag == PLAIN_CIGAR else f"the tag {tag}"
             raise FormatError(f"{writer.name} cannot have {what}; {fitting} can")
         if tag != "tp" and detail < Detail.CIGAR:
-            given = spelled(f"{writer.name}_tags", tag)
-            raise FormatError(f"{given} needs alignments, which are not computed")
+            option = spelled(f"{writer.name}_tags", tag)
+            raise FormatError(f"{option} needs alignments, which are not computed")
 
 
 def _check_columns(writer: type[Writer], fields: tuple[Field, ...], detail: Detail) -> None:
@@ -281,9 +281,9 @@ def _check_columns(writer: type[Writer], fields: tuple[Field, ...], detail: Deta
             raise FormatError(f"{writer.name} needs a column '{name}'")
     for field in fields:
         if writer.known_fields is not None and field.name not in writer.known_fields:
-            known = ", ".join(name for name in FIELDS if name in writer.known_fields)
+            choices = ", ".join(name for name in FIELDS if name in writer.known_fields)
             raise FormatError(
-                f"{writer.name} has no column '{field.name}': expected some of {known}"
+                f"{writer.name} has no column '{field.name}': expected some of {choices}"
             )
         if writer.fields_once and names.count(field.name) > 1:
             raise FormatError(f"{writer.name} has each column once: '{field.name}' comes twice")

@@ -92,7 +92,7 @@ def read_alignment(
     bare = join_records(
         records.names,
         records.descriptions,
-        [row[own].tobytes() for row, own in zip(rows, filled, strict=True)],
+        [row[places].tobytes() for row, places in zip(rows, filled, strict=True)],
     )
     numbered = Records(*bare[:4], (Origin(source, np.arange(1, len(rows) + 1)),))
     sequences = SequenceSet.from_records(
@@ -144,17 +144,17 @@ def read_aligned_fasta(
         row, title = _row(records, number), _title(records, source, number)
         index = place.get(name)
         if index is None or index in seen:
-            found = "is there twice" if index in seen else "is not among the sequences"
-            raise AlignmentFileError(f"{title}: {found} of {sequences.source}")
+            problem = "is there twice" if index in seen else "is not among the sequences"
+            raise AlignmentFileError(f"{title}: {problem} of {sequences.source}")
         seen.add(index)
         filled = np.flatnonzero(~_IS_GAP[row])
-        own = slice(int(sequences.offsets[index]), int(sequences.offsets[index + 1]))
+        part = slice(int(sequences.offsets[index]), int(sequences.offsets[index + 1]))
         encoding = sequences.alphabet.encoding
-        if not np.array_equal(encoding[row[filled]], sequences.codes[own]):
+        if not np.array_equal(encoding[row[filled]], sequences.codes[part]):
             raise AlignmentFileError(
                 f"{title}: its residues are not those of the sequence in {sequences.source}"
             )
-        columns[own] = filled
+        columns[part] = filled
     if len(seen) < len(sequences):
         missing = next(index for index in range(len(sequences)) if index not in seen)
         raise AlignmentFileError(

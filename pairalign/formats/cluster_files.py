@@ -152,11 +152,11 @@ def _uc(clusters: Clusters, counts: Int64s) -> Iterator[str]:
         yield f"C\t{label}\t{size}\t*\t*\t*\t*\t*\t{names[index]}\t*\n"
 
 
-def _signs(found: Alignments) -> str:
+def _signs(alignments: Alignments) -> str:
     """Return the strand of each pair, + or -."""
-    if found.strand is None:
-        return "+" * len(found)
-    return "".join("-" if strand < 0 else "+" for strand in found.strand.tolist())
+    if alignments.strand is None:
+        return "+" * len(alignments)
+    return "".join("-" if strand < 0 else "+" for strand in alignments.strand.tolist())
 
 
 def _clstr(clusters: Clusters) -> Iterator[str]:
@@ -203,10 +203,10 @@ def _biom_hdf5(clusters: Clusters) -> bytes:
     for number, (title, row) in enumerate(counts):
         titles.append(title)
         cells |= {(number, place): count for place, count in enumerate(row) if count}
-    made = table(cells, titles, samples, type="OTU table", input_is_dense=False)
+    biom = table(cells, titles, samples, type="OTU table", input_is_dense=False)
     file = io.BytesIO()
     with h5py.File(file, "w") as whole:
-        made.to_hdf5(whole, f"pairalign {__version__}", creation_date=_DATE)
+        biom.to_hdf5(whole, f"pairalign {__version__}", creation_date=_DATE)
     return file.getvalue()
 
 

@@ -110,10 +110,13 @@ def merge_distances(folder: str, manifests: list[Manifest]) -> AnyDistances:
     if manifests[0].format != FORMAT:
         raise PartsError(f"'{folder}': parts of {manifests[0].format}, expected distances")
     check_parts(folder, manifests, SUFFIX)
-    parts = {part_path(folder, one.shard, one.shards, SUFFIX): one for one in manifests}
+    parts = {
+        part_path(folder, manifest.shard, manifest.shards, SUFFIX): manifest
+        for manifest in manifests
+    }
     pieces = ordered_pieces(list(parts.items()))
     blocks = (block for piece in pieces for block in piece_blocks(piece, parts[piece.path]))
-    return read_values(blocks, sum(one.bytes for one in manifests))
+    return read_values(blocks, sum(manifest.bytes for manifest in manifests))
 
 
 def read_values(blocks: Iterable[bytes], size: int) -> AnyDistances:
@@ -188,15 +191,15 @@ class _Source:
         return line
 
     def take(self, size: int, *, missing: bool = False) -> bytes:
-        parts, found = [self._rest], len(self._rest)
-        while found < size:
+        parts, count = [self._rest], len(self._rest)
+        while count < size:
             block = next(self._blocks, b"")
             if not block:
                 if missing:
                     break
                 raise PartsError("there are fewer distances than pairs")
             parts.append(block)
-            found += len(block)
+            count += len(block)
         data = b"".join(parts)
         self._rest = data[size:]
         return data[:size]

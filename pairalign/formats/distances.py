@@ -112,8 +112,8 @@ def read_distances(
     chosen = choose_format(path, format, DISTANCE_SUFFIXES, "distances")
     source = "<stdin>" if os.fspath(path) == "-" else os.fspath(path)
     if chosen == "npy" and names is None:
-        given = spelled("names")
-        raise DistanceError(f"{source}: a NumPy file has no names; give the sequences ({given})")
+        option = spelled("names")
+        raise DistanceError(f"{source}: a NumPy file has no names; give the sequences ({option})")
     try:
         with _open(path) as (file, most):
             if chosen == "npy":

@@ -40,7 +40,7 @@ def read_recorded_pairs(path: str, format: str, sequences: SequenceSet) -> tuple
         )
     names = SetNames(sequences)
     reader = open_reader(path, format, (names, names))
-    found = [np.empty(0, np.int64)]
+    numbers = [np.empty(0, np.int64)]
     try:
         for piece in reader.pieces():
             records = reader.read(piece).records
@@ -48,7 +48,7 @@ def read_recorded_pairs(path: str, format: str, sequences: SequenceSet) -> tuple
             if (query < 0).any() or (target < 0).any():
                 raise PartsError(f"'{path}': a record has a name that no sequence of its run has")
             low, high = np.minimum(query, target), np.maximum(query, target)
-            found.append(np.unique(number_pairs(low, high)))
+            numbers.append(np.unique(number_pairs(low, high)))
     finally:
         reader.close()
-    return pairs_of_numbers(np.unique(np.concatenate(found)))
+    return pairs_of_numbers(np.unique(np.concatenate(numbers)))

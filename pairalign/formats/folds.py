@@ -66,7 +66,7 @@ def write_fold_files(folder: str, split: Split) -> None:
     """
     places = fold_places(folder, split.fold_names)
     members = (split.members(fold).tolist() for fold in range(len(split)))
-    write_together(folder, places, (fasta_of(split.sequences, one) for one in members))
+    write_together(folder, places, (fasta_of(split.sequences, indices) for indices in members))
 
 
 def write_together(folder: str, places: Sequence[str], texts: Iterable[Iterable[str]]) -> None:
@@ -101,5 +101,5 @@ def write_together(folder: str, places: Sequence[str], texts: Iterable[Iterable[
 def fasta_of(sequences: SequenceSet, members: Sequence[int]) -> Iterator[str]:
     """Yield sequences as FASTA, each as it was read."""
     for index in members:
-        one = sequences[index]
-        yield f">{one.description}\n{one.residues}\n"
+        sequence = sequences[index]
+        yield f">{sequence.description}\n{sequence.residues}\n"

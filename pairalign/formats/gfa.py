@@ -74,13 +74,13 @@ def write_unitigs(output: Output, graph: UnitigGraph, reads: SequenceSet) -> Non
     OutputError
     """
     names = [
-        f"utg{number:06}{'c' if one.is_circle else 'l'}"
-        for number, one in enumerate(graph.unitigs, 1)
+        f"utg{number:06}{'c' if unitig.is_circle else 'l'}"
+        for number, unitig in enumerate(graph.unitigs, 1)
     ]
     output.write(b"H\tVN:Z:1.0\n")
-    for name, one in zip(names, graph.unitigs, strict=True):
-        residues = one.spell(reads)
-        tags = f"LN:i:{len(residues)}\trc:i:{len(one.vertices)}"
+    for name, unitig in zip(names, graph.unitigs, strict=True):
+        residues = unitig.spell(reads)
+        tags = f"LN:i:{len(residues)}\trc:i:{len(unitig.vertices)}"
         output.write(b"S\t%s\t%s\t%s\n" % (name.encode(), residues, tags.encode()))
     for first, turned, second, second_turned, overlap in graph.links:
         ends = f"{names[first]}\t{'+-'[turned]}\t{names[second]}\t{'+-'[second_turned]}"
@@ -100,13 +100,13 @@ def check_gfa_names(sequences: SequenceSet) -> None:
 
 def gfa_names(names: Sequence[str]) -> list[str]:
     """Return names that no program takes for a name and a strand, each another one."""
-    taken = set(names)
+    used_names = set(names)
     shown = []
     for name in names:
         if name.endswith(("+", "-")):
-            while name in taken:
+            while name in used_names:
                 name += "."
-            taken.add(name)
+            used_names.add(name)
         shown.append(name)
     return shown
 
@@ -115,7 +115,7 @@ def _segments(sequences: SequenceSet, shown: Sequence[str], chosen: Iterable[int
     lines = []
     for index in chosen:
         residues = sequences.residues[sequences.offsets[index] : sequences.offsets[index + 1]]
-        name, own = shown[index].encode(), sequences.names[index].encode()
-        tag = b"" if name == own else b"\ton:Z:%s" % own
+        name, sequence_name = shown[index].encode(), sequences.names[index].encode()
+        tag = b"" if name == sequence_name else b"\ton:Z:%s" % sequence_name
         lines.append(b"S\t%s\t%s\tLN:i:%d%s\n" % (name, residues.tobytes(), len(residues), tag))
     return b"".join(lines)

@@ -119,8 +119,8 @@ def read_interaction_folds(
     if not rows:
         raise SplitError(f"{path}: no interaction in it has a fold")
     ends = [_find_ends(table, k, finders) for k in range(len(rows))]
-    found = replace(table, ends=np.array(ends, np.int32).reshape(-1, _ENDS))
-    return found, [row[column] for row in rows]
+    interactions = replace(table, ends=np.array(ends, np.int32).reshape(-1, _ENDS))
+    return interactions, [row[column] for row in rows]
 
 
 def _read(path: str | os.PathLike[str]) -> InteractionTable:
@@ -134,15 +134,17 @@ def _read(path: str | os.PathLike[str]) -> InteractionTable:
     return InteractionTable(source, (), False, rows, lines, _NO_ENDS)
 
 
-def _as_given(given: Any) -> InteractionTable:
+def _as_given(interactions: Any) -> InteractionTable:
     header: tuple[str, ...] = ()
-    if is_table(given):
-        header = tuple(titles_of(given))
-        given = zip(*(list(given[name]) for name in header), strict=True)
-    if not isinstance(given, Iterable):
-        raise TypeError(f"{_GIVEN}: found {given!r}, expected a path, a table or rows of names")
+    if is_table(interactions):
+        header = tuple(titles_of(interactions))
+        interactions = zip(*(list(interactions[name]) for name in header), strict=True)
+    if not isinstance(interactions, Iterable):
+        raise TypeError(
+            f"{_GIVEN}: found {interactions!r}, expected a path, a table or rows of names"
+        )
     rows = []
-    for number, row in enumerate(given, 1):
+    for number, row in enumerate(interactions, 1):
         if isinstance(row, (str, bytes)) or not isinstance(row, Iterable):
             raise TypeError(f"{_GIVEN}: row {number} is {row!r}, expected two names")
         rows.append(tuple(map(field_of, row)))
@@ -172,8 +174,8 @@ def _find_ends(
         raise SplitError(f"{where}: expected two names, found {', '.join(map(shown_name, row))}")
     if len(row) != expected:
         raise SplitError(f"{where}: {len(row)} columns, expected {expected} as in the first line")
-    one, other = (finder.find(name, where) for finder, name in zip(finders, row, strict=False))
-    return one, other
+    first, second = (finder.find(name, where) for finder, name in zip(finders, row, strict=False))
+    return first, second
 
 
 def write_interactions(path: Path, split: InteractionSplit) -> None:

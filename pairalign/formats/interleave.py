@@ -110,7 +110,7 @@ class Interleaver:
     def hits(self) -> tuple[Int32s, Int32s, Int32s] | None:
         """Return query, target and raw score of each hit; None where a line does not say it."""
         keys = self._keys()
-        scores = np.concatenate([np.empty(0, np.int64), *(one.scores for one in self._texts)])
+        scores = np.concatenate([np.empty(0, np.int64), *(text.scores for text in self._texts)])
         if (scores == UNSAID).any():
             return None
         order = np.lexsort((-scores, keys))  # of several alignments the best
@@ -127,7 +127,7 @@ class Interleaver:
         return pairs_of_numbers(np.unique(pairs))
 
     def _keys(self) -> npt.NDArray[np.int64]:
-        return np.concatenate([np.empty(0, np.int64), *(one.keys for one in self._texts)])
+        return np.concatenate([np.empty(0, np.int64), *(text.keys for text in self._texts)])
 
     def write(self, output: Output, ranked: Int64s | None = None) -> int:
         """Write header and lines; return how many lines that is.
@@ -144,7 +144,7 @@ class Interleaver:
             keys = _places(keys, ranked)
         order = np.argsort(keys, kind="stable")
         order = order[np.searchsorted(keys[order], 0) :]
-        counts = [len(one.keys) for one in self._texts]
+        counts = [len(text.keys) for text in self._texts]
         before = np.cumsum([0, *counts])
         del keys
         seen: set[bytes] = set()
@@ -223,8 +223,10 @@ def _raw_scores(records: npt.NDArray[np.void], scale: int) -> npt.NDArray[np.int
     says, unit = records["says"][:, place], 10 ** records["decimals"][:, place].astype(np.int64)
     are_said = says != UNSAID
     scaled = np.where(are_said, says, 0) * scale
-    found: npt.NDArray[np.int64] = np.where(are_said & (scaled % unit == 0), scaled // unit, UNSAID)
-    return found
+    raw_scores: npt.NDArray[np.int64] = np.where(
+        are_said & (scaled % unit == 0), scaled // unit, UNSAID
+    )
+    return raw_scores
 
 
 def _places(keys: npt.NDArray[np.int64], ranked: Int64s) -> npt.NDArray[np.int64]:
@@ -234,8 +236,8 @@ def _places(keys: npt.NDArray[np.int64], ranked: Int64s) -> npt.NDArray[np.int64
     order = np.argsort(ranked)
     places = np.searchsorted(ranked[order], keys)
     places[places == len(order)] = 0
-    found = order[places]
-    return np.where(ranked[found] == keys, found, -1)
+    nearest = order[places]
+    return np.where(ranked[nearest] == keys, nearest, -1)
 
 
 def _blocks(text: memoryview, start: int) -> Iterator[tuple[int, int]]:

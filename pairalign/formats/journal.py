@@ -149,11 +149,11 @@ class Journal:
                 + f" (then and now); {left_out('resume')} to begin anew"
             )
         commits = [_read_commit(line, self.path, at) for at, line in enumerate(lines[1:], 2)]
-        for place, (one, other) in enumerate(pairwise(commits), 3):
-            if other.pairs < one.pairs or other.bytes < one.bytes:
+        for place, (commit, following) in enumerate(pairwise(commits), 3):
+            if following.pairs < commit.pairs or following.bytes < commit.bytes:
                 raise PartsError(_damaged(self.path, place))
         self.last = commits[-1] if commits else None
-        self.history = [_without_states(one) for one in commits]
+        self.history = [_without_states(commit) for commit in commits]
         if cut:
             self._file.truncate(os.fstat(self._file.fileno()).st_size - len(cut))
         self._file.seek(0, os.SEEK_END)
@@ -179,7 +179,9 @@ class Journal:
         assert self.last is not None
         commits = [*self.history[:-1], self.last]
         try:
-            file = _create(self.path, [_pack(self._head), *(_pack(asdict(one)) for one in commits)])
+            file = _create(
+                self.path, [_pack(self._head), *(_pack(asdict(commit)) for commit in commits)]
+            )
         except OSError as error:
             raise OutputError(f"cannot write '{self.path}': {error.strerror}") from error
         self._file.close()

@@ -16,15 +16,15 @@ _PP = np.frombuffer(b"0123456789*", np.uint8)
 
 def residue_marks(alignment: MultipleAlignment, index: int) -> str:
     """Return the confidence of the residues of a sequence, a mark for each column."""
-    own = slice(*alignment.sequences.offsets[index : index + 2].tolist())
+    part = slice(*alignment.sequences.offsets[index : index + 2].tolist())
     confidence = np.full(alignment.width, np.nan)
-    confidence[alignment.columns[own]] = alignment.confidence_of(index)
+    confidence[alignment.columns[part]] = alignment.confidence_of(index)
     return confidence_marks(confidence).tobytes().decode()
 
 
 def confidence_marks(confidence: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
     """Return a mark for each confidence: digits and ``*``; ``.`` where there is none."""
-    known = ~np.isnan(confidence)
+    mask = ~np.isnan(confidence)
     marks = np.full(len(confidence), ord("."), np.uint8)
-    marks[known] = _PP[np.floor(confidence[known] * 10 + 0.5).astype(np.int64)]
+    marks[mask] = _PP[np.floor(confidence[mask] * 10 + 0.5).astype(np.int64)]
     return marks

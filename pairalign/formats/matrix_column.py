@@ -115,8 +115,8 @@ def read_matrix_column(
             f"{source}: {len(values):,} distances of {len(names):,} sequences, expected "
             f"{number_of_pairs(len(names)):,}, one for each pair"
         )
-    one, other = np.frombuffer(rows, np.int64), np.frombuffer(columns, np.int64)
-    low, high = np.minimum(one, other), np.maximum(one, other)
+    firsts, seconds = np.frombuffer(rows, np.int64), np.frombuffer(columns, np.int64)
+    low, high = np.minimum(firsts, seconds), np.maximum(firsts, seconds)
     places = low * len(names) - low * (low + 1) // 2 + high - low - 1
     condensed = np.full(len(values), np.nan, np.float32)
     condensed[places] = np.frombuffer(values, np.float32)
@@ -124,8 +124,8 @@ def read_matrix_column(
         twice = int(np.argmax(np.bincount(places)))
         again = int(np.flatnonzero(places == twice)[1])
         raise DistanceError(
-            f"{source}: distance {again + 1}: {shown_name(names[one[again]])} and "
-            f"{shown_name(names[other[again]])} "
+            f"{source}: distance {again + 1}: {shown_name(names[firsts[again]])} and "
+            f"{shown_name(names[seconds[again]])} "
             "are there twice"
         )
     return DistanceMatrix(names, condensed)

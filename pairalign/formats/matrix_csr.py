@@ -124,8 +124,8 @@ class MatrixWriter(Writer):
         """
         entries = Spool(_ENTRY, None)
         list(_read([data], entries))
-        stored = entries.read(0, len(entries))
-        rows, columns = stored["row"], stored["col"]
+        cells = entries.read(0, len(entries))
+        rows, columns = cells["row"], cells["col"]
         return np.minimum(rows, columns), np.maximum(rows, columns)
 
     @classmethod
@@ -274,8 +274,8 @@ class _Entries:
             yield _entries((high, low, some["data"]))
         if _OWN in self.about:
             self_scores = self.about[_OWN]
-            scored = np.flatnonzero(np.nan_to_num(self_scores))
-            yield _entries((scored, scored, self_scores[scored]))
+            diagonal = np.flatnonzero(np.nan_to_num(self_scores))
+            yield _entries((diagonal, diagonal, self_scores[diagonal]))
 
 
 def _names_of(sequences: SequenceSet) -> npt.NDArray[np.str_] | Pieces:

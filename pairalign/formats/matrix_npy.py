@@ -67,11 +67,11 @@ def read_matrix_npy(
     except _HEADER_ERRORS as error:
         reason = str(error).partition("\n")[0] or "its header is nested too deeply"
         raise DistanceError(f"{source}: not a NumPy array: {reason}") from None
-    found = (1 + math.isqrt(1 + 8 * shape[0])) // 2 if len(shape) == 1 else shape[0]
-    if found != count or (len(shape) == 1 and shape[0] != number_of_pairs(count)):
+    sequence_count = (1 + math.isqrt(1 + 8 * shape[0])) // 2 if len(shape) == 1 else shape[0]
+    if sequence_count != count or (len(shape) == 1 and shape[0] != number_of_pairs(count)):
         raise DistanceError(
-            f"{source}: an array of shape {shape} has distances of {found} sequences, but {count} "
-            "names are given"
+            f"{source}: an array of shape {shape} has distances of {sequence_count} sequences, "
+            f"but {count} names are given"
         )
     values = _read_values(file, source, shape, dtype, most_bytes)
     if len(shape) == 1:

@@ -75,10 +75,12 @@ def merge(
         matrix = merge_distances(folder, manifests)
         write_distances(whole, matrix, format, threads=used)
         return
-    own = manifests[0].format
-    if format not in (None, own):
-        raise FormatError(f"{spelled('format', format)} is of distances, but the parts are {own}")
-    check_ending(whole, WRITERS[own].suffixes, f"the parts are {own}")
+    parts_format = manifests[0].format
+    if format not in (None, parts_format):
+        raise FormatError(
+            f"{spelled('format', format)} is of distances, but the parts are {parts_format}"
+        )
+    check_ending(whole, WRITERS[parts_format].suffixes, f"the parts are {parts_format}")
     merge_alignments(folder, manifests, whole, used)
 
 
@@ -107,7 +109,7 @@ def merge_alignments(
     writer = WRITERS[manifests[0].format]
     suffix = writer.suffixes[0]
     check_parts(folder, manifests, suffix)
-    paths = [part_path(folder, one.shard, one.shards, suffix) for one in manifests]
+    paths = [part_path(folder, manifest.shard, manifest.shards, suffix) for manifest in manifests]
     with open_output(path, threads=threads) as output:
         merge_files(paths, manifests, writer, output, threads)
 
@@ -171,7 +173,7 @@ def _renumbered(
 ) -> Iterator[bytes]:
     """Add to the numbers of pairs."""
     for text in _whole_lines(blocks):
-        yield pair_number.sub(lambda found: found[1] + b"%d" % (int(found[2]) + more), text)
+        yield pair_number.sub(lambda match: match[1] + b"%d" % (int(match[2]) + more), text)
 
 
 def _whole_lines(blocks: Iterator[bytes]) -> Iterator[bytes]:

@@ -55,11 +55,11 @@ def html_lines(alignment: MultipleAlignment, order: Sequence[int]) -> Iterator[s
     rows = [(alignment.text(index), residue_marks(alignment, index)) for index in order]
     below = confidence_marks(alignment.column_confidence).tobytes().decode()
     for start in range(0, alignment.width, _WIDTH):
-        own = slice(start, start + _WIDTH)
+        block = slice(start, start + _WIDTH)
         yield "<pre>\n"
         for name, label, (row, marks) in zip(names, labels, rows, strict=True):
-            yield f"{label}{' ' * (margin - len(name))}{_coloured(row[own], marks[own])}\n"
-        yield f"{'confidence':<{margin}}{_coloured(below[own], below[own])}\n</pre>\n"
+            yield f"{label}{' ' * (margin - len(name))}{_coloured(row[block], marks[block])}\n"
+        yield f"{'confidence':<{margin}}{_coloured(below[block], below[block])}\n</pre>\n"
     yield "</body>\n</html>\n"
 
 
@@ -68,7 +68,7 @@ def _shown(name: str) -> str:
 
 
 def _rules() -> str:
-    return "".join(f".c{k} {{ background: {one} }}\n" for k, one in enumerate(_COLOURS))
+    return "".join(f".c{k} {{ background: {colour} }}\n" for k, colour in enumerate(_COLOURS))
 
 
 def _key() -> str:

@@ -40,8 +40,8 @@ def compression_of(path: str | os.PathLike[str]) -> str:
     if ending in COMPRESSED_SUFFIXES:
         return ending
     if ending in COMPRESSED_INPUTS:
-        known = " or ".join(COMPRESSED_SUFFIXES)
-        raise FormatError(f"'{os.fspath(path)}': what is written is compressed as {known}")
+        endings = " or ".join(COMPRESSED_SUFFIXES)
+        raise FormatError(f"'{os.fspath(path)}': what is written is compressed as {endings}")
     return ""
 
 
@@ -54,7 +54,7 @@ def format_by_suffix(path: str | os.PathLike[str], suffixes: Suffixes) -> str | 
     suffixes : mapping of str to tuple of str
     """
     suffix = os.path.splitext(_uncompressed(path))[1]
-    return next((name for name, known in suffixes.items() if suffix in known), None)
+    return next((name for name, endings in suffixes.items() if suffix in endings), None)
 
 
 def check_ending(path: str | os.PathLike[str], endings: tuple[str, ...], what: str) -> None:
@@ -126,11 +126,11 @@ def choose_format(
         return name
     if os.fspath(path) == "-":
         raise FormatError(f"{stream} needs a format: one of {', '.join(suffixes)}")
-    found = format_by_suffix(path, suffixes)
-    if found is None:
-        shown = "; ".join(f"{format}: {' '.join(known)}" for format, known in suffixes.items())
+    format_name = format_by_suffix(path, suffixes)
+    if format_name is None:
+        shown = "; ".join(f"{format}: {' '.join(endings)}" for format, endings in suffixes.items())
         raise FormatError(
             f"the name '{os.fspath(path)}' does not tell the format of {what}; name one, or use a "
             f"known ending ({shown}; text also with .gz or .zst)"
         )
-    return found
+    return format_name

@@ -48,8 +48,8 @@ class PairLines:
         """
         if not fields:
             return self.names
-        found = [_first_of(names, fields) for names in _NAMES]
-        return None if found[0] is None or found[1] is None else (found[0], found[1])
+        columns = [_first_of(names, fields) for names in _NAMES]
+        return None if columns[0] is None or columns[1] is None else (columns[0], columns[1])
 
     def column_of_score(self, fields: Sequence[str]) -> int | None:
         """Return the column of the score, likewise."""

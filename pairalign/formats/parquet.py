@@ -144,8 +144,8 @@ class ParquetWriter(Writer):
     def _table(self, parts: list[tuple[Alignments, _Counts]]) -> pa.Table:
         import pyarrow as pa
 
-        found, counts = zip(*parts, strict=True)
-        group = replace(concatenate(found), significance=self._content.significance)
+        alignments, counts = zip(*parts, strict=True)
+        group = replace(concatenate(alignments), significance=self._content.significance)
         more: dict[str, pa.Array] = {}
         if _CONFIDENCE in self._schema.names:
             assert self._content.confidence is not None
@@ -186,8 +186,8 @@ def _with_statistics(schema: pa.Schema, content: Content) -> pa.Schema:
     """Add what bits and E-values are made of to the metadata, where that is known."""
     if content.significance is None:
         return schema
-    found = statistics_by_name(content.significance, content.scoring)
-    named = {f"pairalign.{key}": value for key, value in found.items()}
+    statistics = statistics_by_name(content.significance, content.scoring)
+    named = {f"pairalign.{key}": value for key, value in statistics.items()}
     return schema.with_metadata({**schema.metadata, **named})
 
 
@@ -292,19 +292,19 @@ def _read_groups(files: Iterable[memoryview | Rows]) -> Iterator[pa.Table]:
     """Read the row groups of some files; of one without any, a table without rows."""
     import pyarrow as pa
 
-    for one in files:
+    for file in files:
         try:
-            yield from _groups_of(one)
+            yield from _groups_of(file)
         except (OSError, ValueError, TypeError, pa.ArrowException) as error:  # PyArrow's, of bytes
             reason = " ".join(str(error).split())
             raise PartsError(f"a part is no table of this run: {reason}") from error
 
 
-def _groups_of(one: memoryview | Rows) -> Iterator[pa.Table]:
+def _groups_of(source: memoryview | Rows) -> Iterator[pa.Table]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    data, first, last = one if isinstance(one, Rows) else (one, 0, 2**63)
+    data, first, last = source if isinstance(source, Rows) else (source, 0, 2**63)
     file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(data)))
     schema = _as_written(file.schema_arrow)
     check_parquet(schema)

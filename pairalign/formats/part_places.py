@@ -82,11 +82,11 @@ def find_complete(path: str, manifest: str, run: dict[str, Any], format: str) ->
     if os.path.lexists(journal_of(path)) or not is_regular(path):
         return None
     try:
-        found = read_manifest(manifest)
-        is_whole = checksum_of(path) == (found.bytes, found.checksum)
+        record = read_manifest(manifest)
+        is_whole = checksum_of(path) == (record.bytes, record.checksum)
     except (PartsError, OSError):
         return None
-    return found if is_whole and (found.run, found.format) == (run, format) else None
+    return record if is_whole and (record.run, record.format) == (run, format) else None
 
 
 def is_made_by(path: str, command: list[str]) -> bool:

@@ -94,18 +94,18 @@ def read_phylip(lines: Iterable[str], source: str, most_bytes: int | None = None
         if row == 0:
             square = len(words) > 1
         needed = count if square else row
-        found = len(words) - 1
+        value_count = len(words) - 1
         values = [_numbers(words[1:], f"{source}: line {number}", name, needed)]
-        while square and found < needed:
+        while square and value_count < needed:
             further, words = next(numbered, (0, []))
             if not words:
                 break
             number = further
             values.append(_numbers(words, f"{source}: line {number}", name, needed))
-            found += len(words)
-        if found != needed:
+            value_count += len(words)
+        if value_count != needed:
             raise DistanceError(
-                f"{source}: line {number}: {found} distances of {shown_name(name)}, expected "
+                f"{source}: line {number}: {value_count} distances of {shown_name(name)}, expected "
                 f"{needed} "
                 f"({'square' if square else 'lower triangle'})"
             )

@@ -73,7 +73,10 @@ class SamWriter(TextWriter):
 
     def __init__(self, output: Output, content: Content, threads: int = 1) -> None:
         is_first = content.piece.first  # which looks at all, and the others at those of a block
-        sets = [whole_of(one) if is_first else one for one in (content.queries, content.targets)]
+        sets = [
+            whole_of(sequences) if is_first else sequences
+            for sequences in (content.queries, content.targets)
+        ]
         _check_residues(sets[0])
         self._seen = np.zeros(len(content.queries), np.bool_)
         for left in content.piece.left:
@@ -128,12 +131,12 @@ class SamWriter(TextWriter):
     def amend(cls, text: bytes, seen: set[bytes]) -> bytes:
         """Make the first record of each query primary and the others secondary; add queries."""
 
-        def with_flag(found: re.Match[bytes]) -> bytes:
-            flag = int(found[2]) & ~_SECONDARY
-            if found[1] in seen:
+        def with_flag(match: re.Match[bytes]) -> bytes:
+            flag = int(match[2]) & ~_SECONDARY
+            if match[1] in seen:
                 flag |= _SECONDARY
-            seen.add(found[1])
-            return b"%s\t%d\t" % (found[1], flag)
+            seen.add(match[1])
+            return b"%s\t%d\t" % (match[1], flag)
 
         return _FLAG.sub(with_flag, text)
 

@@ -71,7 +71,7 @@ def table_text(rows: Iterable[tuple[object, ...]], format: str = "csv") -> str:
     """Return rows as a table, lines ending in a line feed."""
     mark = "," if format == "csv" else "\t"
     marks = f"{mark}\n\r"
-    return "".join(mark.join(quoted(str(one), marks) for one in row) + "\n" for row in rows)
+    return "".join(mark.join(quoted(str(field), marks) for field in row) + "\n" for row in rows)
 
 
 def _labels(split: Split) -> tuple[str, ...]:

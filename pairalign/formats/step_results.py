@@ -73,8 +73,8 @@ class KeptResults:
             while start < len(segment):
                 begin = start + _SIZE_BYTES
                 start = begin + int.from_bytes(segment[begin - _SIZE_BYTES : begin], "little")
-                found, arrays = self._read(segment[begin:start])
-                if found == phase:
+                stored_phase, arrays = self._read(segment[begin:start])
+                if stored_phase == phase:
                     yield arrays
 
     def _read(self, data: memoryview) -> tuple[str, Arrays]:

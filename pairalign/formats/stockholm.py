@@ -55,12 +55,14 @@ def check_distinct_names(content: Content, format: str, why: str) -> None:
         return  # names of one set are unique
     sets = content.queries, content.targets
     queries, targets = map(whole_of, sets) if content.piece.first else sets
-    known = np.sort(np.concatenate([_hashes(queries.names_at(some)) for some in slices(queries)]))
+    query_hashes = np.sort(
+        np.concatenate([_hashes(queries.names_at(some)) for some in slices(queries)])
+    )
     for some in slices(targets):
         names = targets.names_at(some)
         hashes = _hashes(names)
-        places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
-        for place in np.flatnonzero(known[places] == hashes).tolist():
+        places = np.minimum(np.searchsorted(query_hashes, hashes), len(query_hashes) - 1)
+        for place in np.flatnonzero(query_hashes[places] == hashes).tolist():
             if _has_name(queries, names[place]):
                 raise FormatError(
                     f"{targets.source}: {targets.record(int(some[place]))}: a sequence of "

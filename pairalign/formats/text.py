@@ -100,15 +100,17 @@ class SetText:
     ) -> None:
         text = sequences.text_arrays(residues=residues)
         if shown_as is not None:
-            known = text.names, text.name_offsets, shown_as[text.residues]
-            text = TextArrays(*known, text.codes, text.offsets, text.longest_name)
+            leading = text.names, text.name_offsets, shown_as[text.residues]
+            text = TextArrays(*leading, text.codes, text.offsets, text.longest_name)
         if names is not None:
             shown, offsets = join_texts(names)
             longest = int(np.diff(offsets).max(initial=0))
             text = TextArrays(shown, offsets, text.residues, text.codes, text.offsets, longest)
         headers: tuple[npt.NDArray[Any] | None, ...] = (None, None)
         if titles:
-            headers = join_texts(one.replace("\t", " ") for one in sequences.descriptions)
+            headers = join_texts(
+                description.replace("\t", " ") for description in sequences.descriptions
+            )
         self._keep = (sequences, text, headers, qualities)
         addresses = (array.ctypes.data for array in text[:-1])
         more = map(_address, (*headers, qualities))
@@ -245,8 +247,8 @@ def _covered_side(
     start = before + alignments.field(f"{side}_start")
     order = np.argsort(start)
     starts, ends = start[order], (before + alignments.field(f"{side}_end"))[order]
-    known = np.append(np.int64(0), np.maximum.accumulate(ends)[:-1])
-    new = np.maximum(ends - np.maximum(starts, known), 0)
+    reach = np.append(np.int64(0), np.maximum.accumulate(ends)[:-1])
+    new = np.maximum(ends - np.maximum(starts, reach), 0)
     return np.bincount(group[order], new)[group].astype(np.int32)
 
 

@@ -249,8 +249,8 @@ class Writer(Abortable):
     def _check_names(self, content: Content) -> None:
         """Raise FormatError for a name that the format cannot hold; a first piece looks at all."""
         sets = (content.queries, content.targets)[: len(self.name_rules)]
-        for rule, one in zip(self.name_rules, sets, strict=True):
-            rule.check(whole_of(one) if content.piece.first else one)
+        for rule, sequences in zip(self.name_rules, sets, strict=True):
+            rule.check(whole_of(sequences) if content.piece.first else sequences)
 
     @classmethod
     def check(cls) -> None:
@@ -358,10 +358,11 @@ class TextWriter(Writer):
         fields = content.fields or self.default_fields or ()
         shown = bool(self.shows_residues or content.tags or content.fields)
         titles = any(field.code in TITLE_CODES for field in fields)
-        made = {
-            one: self.set_text(one, shown, titles) for one in {content.queries, content.targets}
+        texts = {
+            sequences: self.set_text(sequences, shown, titles)
+            for sequences in {content.queries, content.targets}
         }
-        self._sets = made[content.queries], made[content.targets]
+        self._sets = texts[content.queries], texts[content.targets]
         self._fields: npt.NDArray[np.int32] | None = None
         if fields:
             self._fields = np.array([field.code for field in fields], np.int32)

@@ -29,8 +29,8 @@ def compress_frame(text: bytes | bytearray | memoryview) -> bytes:
     if sys.version_info >= (3, 14):
         from compression import zstd
 
-        known = zstd.CompressionParameter
-        options = {known.compression_level: ZSTD_LEVEL, known.checksum_flag: 1}
+        parameter = zstd.CompressionParameter
+        options = {parameter.compression_level: ZSTD_LEVEL, parameter.checksum_flag: 1}
         return bytes(zstd.compress(text, options=options))
     import zstandard
 

@@ -141,18 +141,18 @@ class ParquetReader(RecordReader):
     def _put_numbers(self, column: Any, claim: int, records: Any) -> None:
         import pyarrow as pa
 
-        valid = column.is_valid().to_numpy(False)
+        is_valid = column.is_valid().to_numpy(False)
         if pa.types.is_floating(column.type):
             values = column.fill_null(0).to_numpy(False).astype(np.float64)
-            valid &= np.isfinite(values)
+            is_valid &= np.isfinite(values)
             is_score = CLAIMS[claim] == "score"
             unit = self._scale if is_score else 10**_DECIMALS
-            scaled = np.rint(np.where(valid, values, 0) * unit)
+            scaled = np.rint(np.where(is_valid, values, 0) * unit)
             numbers = np.clip(scaled, -_MOST, _MOST).astype(np.int64)
             records["decimals"][:, claim] = len(str(unit)) - 1
         else:
             numbers = _whole_numbers(column, CLAIMS[claim], 0)
-        records["says"][:, claim] = np.where(valid, numbers, UNSAID)
+        records["says"][:, claim] = np.where(is_valid, numbers, UNSAID)
 
 
 def _whole_numbers(column: Any, name: str, missing: int) -> Any:
