@@ -92,15 +92,15 @@ class CutPosteriors:
         while True:
             new = np.flatnonzero(places < 0)
             pair = np.repeat(np.arange(len(queries)), counts)[new]
-            known = sum(map(len, rounds))
-            asked_parts = queries[pair], targets[pair], parts[new]
-            rounds.append(self._host.compute_parts(*asked_parts, self._memory_bytes))
-            places[new] = known + np.arange(len(new))
-            found = rounds[0] if len(rounds) == 1 else join_posteriors(rounds)
-            asked = queries, targets, counts, parts, places, found
-            counts, parts, places = self._host.merge_parts(*asked, _SURE)
+            start = sum(map(len, rounds))
+            new_parts = queries[pair], targets[pair], parts[new]
+            rounds.append(self._host.compute_parts(*new_parts, self._memory_bytes))
+            places[new] = start + np.arange(len(new))
+            posteriors = rounds[0] if len(rounds) == 1 else join_posteriors(rounds)
+            arguments = queries, targets, counts, parts, places, posteriors
+            counts, parts, places = self._host.merge_parts(*arguments, _SURE)
             if (places >= 0).all():
-                return join_parts(queries, targets, counts, parts, places, found)
+                return join_parts(queries, targets, counts, parts, places, posteriors)
 
     def cancel(self) -> None:
         """Make a running `compute`, and each to come, raise InterruptedError."""

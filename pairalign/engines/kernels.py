@@ -75,8 +75,8 @@ class Kernel:
     def why_not(self, scoring: Scoring, detail: Detail) -> str | None:
         """None when it can do this on a fitting device, else the reason why not."""
         if detail > self.detail:
-            wanted = "alignments" if detail == Detail.CIGAR else "identities or spans"
-            return f"computes scores only ({spelled('detail', 'score')}), not {wanted}"
+            results = "alignments" if detail == Detail.CIGAR else "identities or spans"
+            return f"computes scores only ({spelled('detail', 'score')}), not {results}"
         if scoring.mode not in self.modes:
             return f"mode {scoring.mode}, does {' and '.join(self.modes)} only"
         if scoring.alphabet.name not in self.alphabets:

@@ -74,7 +74,7 @@ class PairPosteriors:
         filled = np.cumsum(self._lengths[query], dtype=np.int64) // _PIECE_RESIDUES
         bounds = [0, *(np.flatnonzero(np.diff(filled)) + 1).tolist(), len(query)]
         parts = [slice(start, stop) for start, stop in itertools.pairwise(bounds) if start < stop]
-        pairs = ((query[own], target[own] + self._before) for own in parts)
+        pairs = ((query[part], target[part] + self._before) for part in parts)
         at_once = max(1, self._engine.residues_at_once // _PIECE_RESIDUES // BATCHES)
         yield from zip(parts, compute_pieces(self._engine, pairs, at_once), strict=True)
 
@@ -131,8 +131,8 @@ class ColumnConfidence:
         )
         try:
             parts = [
-                mark_columns(found, alignments[own], posteriors.threads)[0]
-                for own, found in posteriors.pieces(alignments.query, alignments.target)
+                mark_columns(piece, alignments[part], posteriors.threads)[0]
+                for part, piece in posteriors.pieces(alignments.query, alignments.target)
             ]
         finally:
             posteriors.close()

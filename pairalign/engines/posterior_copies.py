@@ -46,8 +46,8 @@ class _CopiesOnce:
         firsts, places = first_of_each(whole)  # as they come: those of a query follow each other
         if len(firsts) == len(whole):
             return self._engine.compute(queries, targets)
-        found = self._engine.compute(queries[firsts], targets[firsts])
-        return pairs_at(found, places, queries, targets)
+        posteriors = self._engine.compute(queries[firsts], targets[firsts])
+        return pairs_at(posteriors, places, queries, targets)
 
     def cancel(self) -> None:
         """Make a running `compute`, and each to come, raise InterruptedError."""

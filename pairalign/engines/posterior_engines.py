@@ -182,19 +182,19 @@ def compute_pieces(
         Of each piece, in order. Its memory is used again once nobody refers to it.
     """
     if not engine.is_gpu:
-        while taken := list(itertools.islice(pieces, at_once)):
-            yield from _divided(engine.compute(*_joined(taken)), taken)
+        while batch := list(itertools.islice(pieces, at_once)):
+            yield from _divided(engine.compute(*_joined(batch)), batch)
         return
     with ThreadPoolExecutor(CALLS, "posteriors") as pool:
         try:
             waiting: deque[tuple[list[Pairs], Future[SparsePosteriors]]] = deque()
             while True:
-                taken = list(itertools.islice(pieces, at_once))
-                if taken:
-                    waiting.append((taken, pool.submit(engine.compute, *_joined(taken))))
+                batch = list(itertools.islice(pieces, at_once))
+                if batch:
+                    waiting.append((batch, pool.submit(engine.compute, *_joined(batch))))
                 if not waiting:
                     return
-                if taken and len(waiting) < BATCHES:
+                if batch and len(waiting) < BATCHES:
                     continue
                 computed, future = waiting.popleft()
                 yield from _divided(future.result(), computed)
@@ -204,7 +204,7 @@ def compute_pieces(
 
 
 def _joined(pieces: list[Pairs]) -> Pairs:
-    queries, targets = (np.concatenate(one) for one in zip(*pieces, strict=True))
+    queries, targets = (np.concatenate(indices) for indices in zip(*pieces, strict=True))
     return queries, targets
 
 

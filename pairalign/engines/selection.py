@@ -228,7 +228,7 @@ def is_for_cores(device: str, queries: SequenceSet, targets: SequenceSet | None)
 
 def _where_it_runs(kernel: Kernel) -> Kernel:
     """Return a CUDA kernel, or the CPU's of the same name where no GPU can be used."""
-    on_cpu = [one for one in kernels_of("cpu") if one.name == kernel.name]
+    on_cpu = [candidate for candidate in kernels_of("cpu") if candidate.name == kernel.name]
     if not on_cpu:
         return kernel
     from pairalign.engines.cuda.cuda_selection import usable_devices

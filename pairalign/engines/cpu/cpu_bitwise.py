@@ -107,7 +107,7 @@ class CpuBitwise:
         if window.strand < 0:
             complement_of(self.scoring.alphabet)
         mask = None if pair_mask is None else np.ascontiguousarray(pair_mask, np.bool_)
-        found = np.zeros(window.pairs, np.int32)
+        raw_scores = np.zeros(window.pairs, np.int32)
         status = library.pairalign_bitwise_scores(
             ctypes.byref(self._first.struct),
             None if self._second is None else ctypes.byref(self._second.struct),
@@ -117,14 +117,14 @@ class CpuBitwise:
             self._threads,
             self._set.encode(),
             ctypes.byref(self._cancelled),
-            found.ctypes.data,
+            raw_scores.ctypes.data,
         )
         if status == CANCELLED:
             raise InterruptedError("alignment was cancelled")
         if status == NO_MEMORY:
             raise CapacityError(f"out of memory; lower {spelled('threads')}")
         assert status == 0
-        return found
+        return raw_scores
 
     def align(
         self, window: Window, want: Want, pair_mask: npt.NDArray[np.bool_] | None = None
@@ -135,7 +135,7 @@ class CpuBitwise:
         rows, columns = window.positions()
         ones, others = self.queries.order[rows], self.targets.order[columns]
         row_first = ones < others if self._one_set else np.ones(len(ones), bool)
-        found = Alignments(
+        alignments = Alignments(
             queries=self.queries,
             targets=self.targets,
             scoring=self.scoring,
@@ -147,7 +147,7 @@ class CpuBitwise:
         if want.min_raw_score is not None:
             reach = scores >= want.min_raw_score
             mask = reach if pair_mask is None else reach & pair_mask
-        return to_original_strands(found if mask is None else found.take(mask), window)
+        return to_original_strands(alignments if mask is None else alignments.take(mask), window)
 
     def cancel(self) -> None:
         """Make a running `align` raise InterruptedError soon."""

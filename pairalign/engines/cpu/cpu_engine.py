@@ -284,8 +284,8 @@ class CpuEngine:
 
     def _reverse(self) -> None:
         sets = (self.queries,) if self._second is None else (self.queries, self.targets)
-        self._reversed = tuple(SharedSet(one, reverse=True) for one in sets)
-        first, second = (*(ctypes.byref(one.struct) for one in self._reversed), None)[:2]
+        self._reversed = tuple(SharedSet(sequences, reverse=True) for sequences in sets)
+        first, second = (*(ctypes.byref(shared.struct) for shared in self._reversed), None)[:2]
         library.pairalign_set_reversed(self._handle, first, second)
 
     def cancel(self) -> None:

@@ -196,7 +196,7 @@ def join_columns(
     CapacityError
         The machine is out of memory.
     """
-    first, second = (np.ascontiguousarray(one, np.int32) for one in (first, second))
+    first, second = (np.ascontiguousarray(columns, np.int32) for columns in (first, second))
     values = np.ascontiguousarray(values, np.uint16)
     places = [np.empty(width, np.int32) for width in widths]
     width = library.pairalign_msa_join(
@@ -205,7 +205,7 @@ def join_columns(
         values.ctypes.data,
         len(values),
         *widths,
-        *(one.ctypes.data for one in places),
+        *(array.ctypes.data for array in places),
     )
     if width < 0:
         raise _out_of_memory()
@@ -282,12 +282,12 @@ def join_profiles(
         for side in (first, second)
     ]
     sides = [
-        NativeSide(*(one.ctypes.data for one in arrays), len(arrays[2]) - 1, side.width)
+        NativeSide(*(array.ctypes.data for array in arrays), len(arrays[2]) - 1, side.width)
         for arrays, side in zip(kept, (first, second), strict=True)
     ]
     scores = (c_int32 * 1024)(*costs.scores.ravel().tolist())
     columns, others, values = posteriors
-    columns, others = (np.ascontiguousarray(one, np.int32) for one in (columns, others))
+    columns, others = (np.ascontiguousarray(array, np.int32) for array in (columns, others))
     values = np.ascontiguousarray(values, np.uint16)
     places = [np.empty(side.width, np.int32) for side in (first, second)]
     width = library.pairalign_msa_join_profiles(
@@ -299,7 +299,7 @@ def join_profiles(
         values.ctypes.data,
         len(values),
         pairs,
-        *(one.ctypes.data for one in places),
+        *(array.ctypes.data for array in places),
     )
     if width < 0:
         raise _out_of_memory()

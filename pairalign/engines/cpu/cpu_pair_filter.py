@@ -216,7 +216,7 @@ class PairFilter:
         scores = _column_scores(*self._sets, scoring)
         scores.has_minimum = min_raw_score is not None
         scores.minimum = min_raw_score or 0
-        taken = (
+        arguments = (
             ctypes.byref(self._first.struct),
             None if self._second is None else ctypes.byref(self._second.struct),
             ctypes.byref(thresholds.native(scoring.mode)),
@@ -225,17 +225,17 @@ class PairFilter:
         )
         kernel = instruction_set_of(None).encode() if subsequences else None
         if seeds:
-            self._open(*taken, False, kernel, threads)
+            self._open(*arguments, False, kernel, threads)
             assert self._handle
             self.index = open_seed_index(self._handle, int(seeds) if seeds is not True else 0)
             if self.index is None:
                 self.close()
         if self.index is None:
-            self._open(*taken, grams + (grams and on_cores), kernel, threads)
+            self._open(*arguments, grams + (grams and on_cores), kernel, threads)
         self.gram: int = library.pairalign_filter_gram(self._handle)
 
-    def _open(self, *taken: Any) -> None:
-        self._handle = library.pairalign_open_filter(*taken)
+    def _open(self, *arguments: Any) -> None:
+        self._handle = library.pairalign_open_filter(*arguments)
         if not self._handle:
             raise CapacityError("out of memory for the q-grams of the sequences")
 
@@ -251,12 +251,12 @@ class PairFilter:
         CapacityError
             Out of memory.
         """
-        wanted = Wanted() if demand is None else demand.of(window)
+        demands = Wanted() if demand is None else demand.of(window)
         seedless = 0
         if pair_mask is not None:
             mask = pair_mask.copy()
         elif self.index is not None:
-            mask, pairs = self.index.find(window, wanted.rows)
+            mask, pairs = self.index.find(window, demands.rows)
             seedless = pairs - int(np.count_nonzero(mask))
         else:
             mask = np.empty(window.pairs, np.bool_)
@@ -265,7 +265,7 @@ class PairFilter:
             self._handle,
             ctypes.byref(NativeWindow.of(window)),
             pair_mask is None and self.index is None,
-            ctypes.byref(wanted.native()),
+            ctypes.byref(demands.native()),
             mask.ctypes.data,
             counts.ctypes.data,
         )
@@ -296,13 +296,13 @@ class PairFilter:
 
     def set_of(self, side: int) -> FilteredSet:
         """Return the set of the rows (0) or of the columns (1): views, while the filter is open."""
-        found = NativeFilteredSet()
-        library.pairalign_filtered_set_of(self._handle, side, ctypes.byref(found))
-        count = found.count if found.grams else 0
+        native = NativeFilteredSet()
+        library.pairalign_filtered_set_of(self._handle, side, ctypes.byref(native))
+        count = native.count if native.grams else 0
         return FilteredSet(
-            _view(found.bits, found.words if found.bits else 0, np.dtype(np.uint64)),
-            _view(found.grams, count, GRAM_SET),
-            _view(found.best, found.count if found.best else 0, np.dtype(np.int64)),
+            _view(native.bits, native.words if native.bits else 0, np.dtype(np.uint64)),
+            _view(native.grams, count, GRAM_SET),
+            _view(native.best, native.count if native.best else 0, np.dtype(np.int64)),
         )
 
     @property
@@ -313,13 +313,13 @@ class PairFilter:
     @cached_property
     def length_classes(self) -> tuple[LengthClasses, LengthClasses]:
         """The sequences of the rows and of the columns by their lengths."""
-        first, second = (LengthClasses(one.sorted_lengths) for one in self._sets)
+        first, second = (LengthClasses(sequences.sorted_lengths) for sequences in self._sets)
         return first, second
 
     @cached_property
     def length_bounds(self) -> npt.NDArray[np.void]:
         """What lengths say of pairs: `LENGTH_BOUND`, a row and a column a length."""
-        rows, columns = (one.lengths for one in self.length_classes)
+        rows, columns = (classes.lengths for classes in self.length_classes)
         bounds = np.empty((len(rows), len(columns)), LENGTH_BOUND)
         library.pairalign_bound_lengths(
             self._handle,
@@ -353,7 +353,7 @@ def _column_scores(
     queries: SequenceSet, targets: SequenceSet, scoring: Scoring
 ) -> NativeColumnScores:
     """Extremes of what columns score, over the residues that the sets use."""
-    used = [count_bytes(one.codes)[:CODES] > 0 for one in (queries, targets)]
+    used = [count_bytes(sequences.codes)[:CODES] > 0 for sequences in (queries, targets)]
     table = scoring.matrix.astype(np.int64)
     pairs = used[0][:, None] & used[1][None, :]
     matching = np.diag(np.arange(CODES) < scoring.alphabet.unambiguous) & pairs

@@ -147,16 +147,22 @@ class Representatives:
         )
         if count < 0:
             raise CapacityError(_NO_MEMORY)
-        found = Candidates(
+        candidates = Candidates(
             np.empty(count, np.int32),
             np.empty(count, np.int32),
             np.empty(count, np.int64),
             np.empty(count, np.int64),
             np.empty(count, np.bool_),
         )
-        columns = (found.rows, found.columns, found.parts, found.wholes, found.are_known)
-        library.pairalign_take_candidates(self._handle, *(one.ctypes.data for one in columns))
-        return found
+        columns = (
+            candidates.rows,
+            candidates.columns,
+            candidates.parts,
+            candidates.wholes,
+            candidates.are_known,
+        )
+        library.pairalign_take_candidates(self._handle, *(column.ctypes.data for column in columns))
+        return candidates
 
     def close(self) -> None:
         """Free what is held, before the filter is closed."""

@@ -86,22 +86,22 @@ def align_by_posteriors(
         The machine is out of memory.
     """
     lengths = queries.lengths[query], targets.lengths[target]
-    starts = [s.offsets[:-1][one] for s, one in ((queries, query), (targets, target))]
+    starts = [s.offsets[:-1][indices] for s, indices in ((queries, query), (targets, target))]
     room = np.concatenate(([0], np.cumsum(lengths[0].astype(np.int64) + lengths[1])))
     runs = np.empty(int(room[-1]), np.uint32)
     counts = np.empty(len(query), np.int32)
     fields = np.empty((_FIELDS, len(query)), np.int32)
-    held: list[npt.NDArray[Any]] = [
-        *(np.ascontiguousarray(one.codes, np.uint8) for one in (queries, targets)),
-        *(np.ascontiguousarray(one, np.int64) for one in starts),
-        *(np.ascontiguousarray(one, np.int32) for one in lengths),
+    arrays: list[npt.NDArray[Any]] = [
+        *(np.ascontiguousarray(sequences.codes, np.uint8) for sequences in (queries, targets)),
+        *(np.ascontiguousarray(array, np.int64) for array in starts),
+        *(np.ascontiguousarray(array, np.int32) for array in lengths),
         *(room, runs, counts, fields),
     ]
     matrix = np.ascontiguousarray(scoring.matrix, np.int32)
     costs = scoring.gap_open, scoring.gap_extend, scoring.alphabet.unambiguous, threads
     status = library.pairalign_posterior_paths(
         ctypes.byref(_table(posteriors)),
-        ctypes.byref(PathPairs(*(one.ctypes.data for one in held))),
+        ctypes.byref(PathPairs(*(array.ctypes.data for array in arrays))),
         ctypes.byref(PathScoring(matrix.ctypes.data, *costs)),
     )
     if status == NO_MEMORY:
@@ -160,7 +160,7 @@ def mark_columns(
         ctypes.byref(_table(posteriors)),
         runs.ctypes.data,
         alignments.cigar_offsets.ctypes.data,
-        *(one.ctypes.data for one in starts),
+        *(array.ctypes.data for array in starts),
         offsets.ctypes.data,
         least.ctypes.data,
         threads,
@@ -172,8 +172,8 @@ def mark_columns(
 def _table(posteriors: SparsePosteriors) -> PosteriorTable:
     names = ("offsets", "rows", "columns", "values")
     arrays = [getattr(posteriors, name) for name in names]
-    assert all(one.flags.c_contiguous for one in arrays)
-    return PosteriorTable(*(one.ctypes.data for one in arrays), len(posteriors))
+    assert all(array.flags.c_contiguous for array in arrays)
+    return PosteriorTable(*(array.ctypes.data for array in arrays), len(posteriors))
 
 
 def _filled(room: npt.NDArray[np.int64], counts: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:

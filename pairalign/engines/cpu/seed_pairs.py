@@ -72,7 +72,7 @@ def pairs_with_seeds(
     matrix = np.ascontiguousarray(scoring.matrix, np.int32)
     cancelled = np.zeros(1, np.int32)
     described = NativeSeedReads(
-        *(one.ctypes.data for one in (codes, offsets, matrix, cancelled)),
+        *(array.ctypes.data for array in (codes, offsets, matrix, cancelled)),
         *(len(reads), scoring.gap_open, scoring.gap_extend, reads.alphabet.unambiguous),
         *(word, least_seeds, least_score),
     )
@@ -82,11 +82,11 @@ def pairs_with_seeds(
         raise CapacityError("out of memory for the seeds of the reads")
 
     def partners(read: int) -> Int32s:
-        found = np.empty(2 * len(reads), np.int32)
-        count = library.pairalign_seed_pairs(seeds, read, isa, found.ctypes.data)
+        buffer = np.empty(2 * len(reads), np.int32)
+        count = library.pairalign_seed_pairs(seeds, read, isa, buffer.ctypes.data)
         if count < 0 and not cancelled[0]:
             raise CapacityError(f"out of memory for the seeds of read {reads.names[read]!r}")
-        others = found[: max(0, count)]
+        others = buffer[: max(0, count)]
         strands = 1 - 2 * (others & 1)
         return np.stack([np.full(len(others), read, np.int32), others >> 1, strands], axis=1)
 

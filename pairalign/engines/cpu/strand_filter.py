@@ -100,17 +100,17 @@ class StrandFilter:
         self._opening.join()
         if not self._handle:
             raise CapacityError("out of memory for the words of the reads")
-        found = library.pairalign_need_other_strand(
+        count = library.pairalign_need_other_strand(
             self._handle,
             ctypes.byref(NativeWindow.of(window)),
             ctypes.byref(described),
             *(both, window.pairs, most, mask.ctypes.data),
         )
         del kept
-        return None if found < 0 else mask
+        return None if count < 0 else mask
 
     def _open(self) -> None:
-        sets = (ctypes.byref(one.struct) for one in self._sets)
+        sets = (ctypes.byref(shared_set.struct) for shared_set in self._sets)
         self._handle = library.pairalign_open_strand_filter(*sets, *self._numbers)
 
     def close(self) -> None:

@@ -60,10 +60,10 @@ def _costs() -> npt.NDArray[np.uint8]:
     """Return what codes of regions cost opposite one another."""
     scores = load_table("BLOSUM62").scores
     costs = np.zeros((len(RESIDUES) + 1,) * 2, np.uint8)
-    for one, first in enumerate(RESIDUES):
-        for other, second in enumerate(RESIDUES):
-            if one != other:
-                costs[one, other] = min(_MOST_COST, _MOST_COST - int(scores[first, second]))
+    for row, first in enumerate(RESIDUES):
+        for column, second in enumerate(RESIDUES):
+            if row != column:
+                costs[row, column] = min(_MOST_COST, _MOST_COST - int(scores[first, second]))
     return costs
 
 
@@ -93,10 +93,12 @@ class TcrDistances:
     ) -> None:
         self._one_set = targets is None
         sets = (queries,) if targets is None else (queries, targets)
-        sides = [_sorted_regions(one) for one in sets]
+        sides = [_sorted_regions(sequences) for sequences in sets]
         if not _are_alike(sides[0], sides[-1]):
-            found = zip(sets, sides, strict=True)
-            said = "; ".join(f"{one.source} has {_described(side)}" for one, side in found)
+            set_sides = zip(sets, sides, strict=True)
+            said = "; ".join(
+                f"{sequences.source} has {_described(side)}" for sequences, side in set_sides
+            )
             raise DistanceError(f"{said}: two sets of receptors have the same regions")
         self._orders = sets[0].order, sets[-1].order
         self._threads = threads
@@ -152,10 +154,10 @@ class TcrDistances:
         for start in range(0, count, at_once):
             stop = min(start + at_once, count)
             window = Window(0, start, stop, 0, width, triangular=self._one_set)
-            found = library.pairalign_near_tcrdist(
+            handle = library.pairalign_near_tcrdist(
                 *self._asked(window), limit, self._threads, self._set
             )
-            yield take_pairs(found, self._orders, one_set=self._one_set)
+            yield take_pairs(handle, self._orders, one_set=self._one_set)
             progress(window.pairs)
 
     def _asked(self, window: Window) -> tuple[object, ...]:
@@ -170,25 +172,25 @@ def _sorted_regions(sequences: SequenceSet) -> list[Region]:
     if isinstance(sequences, BlockSet):
         whole, order = sequences.whole, sequences.indices[order]
     assert isinstance(whole, ReceptorSet)
-    return [one.taken(order) for one in whole.regions]
+    return [region.taken(order) for region in whole.regions]
 
 
 def _are_alike(first: list[Region], second: list[Region]) -> bool:
     """Whether regions are the same, of the same loci where these are known."""
-    names = [[(one.chain, one.name) for one in side] for side in (first, second)]
+    names = [[(region.chain, region.name) for region in side] for side in (first, second)]
     pairs = zip(first, second, strict=False)
     return names[0] == names[1] and all(
-        one.locus == other.locus or "" in (one.locus, other.locus) for one, other in pairs
+        region.locus == other.locus or "" in (region.locus, other.locus) for region, other in pairs
     )
 
 
 def _described(regions: list[Region]) -> str:
-    return ", ".join(f"{one.name.upper()} of {one.locus or 'a chain'}" for one in regions)
+    return ", ".join(f"{region.name.upper()} of {region.locus or 'a chain'}" for region in regions)
 
 
 def _native(rows: Region, columns: Region) -> NativeRegion:
     arrays = rows.codes, columns.codes, rows.offsets, columns.offsets
-    pointers = (one.ctypes.data for one in arrays)
+    pointers = (array.ctypes.data for array in arrays)
     if rows.name == CDR3:
         ends = _CDR3_FIRST, _CDR3_LAST
         return NativeRegion(*pointers, _CDR3_WEIGHT, _CDR3_WEIGHT * _GAP, *ends, 0)

@@ -32,8 +32,8 @@ def file_name(key: str, codes: Codes) -> str:
 
 def codes_of(path: Path) -> Codes:
     """Return what a file has, as its name says."""
-    found = (re.fullmatch(r"\.(sm|ptx)(\d+)", suffix) for suffix in path.suffixes)
-    return [(one[1], int(one[2])) for one in found if one]
+    matches = (re.fullmatch(r"\.(sm|ptx)(\d+)", suffix) for suffix in path.suffixes)
+    return [(match[1], int(match[2])) for match in matches if match]
 
 
 def find_ahead(folder: Path, key: str, architecture: int) -> Path | None:
@@ -41,12 +41,12 @@ def find_ahead(folder: Path, key: str, architecture: int) -> Path | None:
 
     Machine code goes before PTX, which the driver has to compile first.
     """
-    best, found = 0, None
+    best, fittest = 0, None
     for path in sorted(folder.glob(f"{key}.*{SUFFIX}")):
         value = max((_fitness(*code, architecture) for code in codes_of(path)), default=0)
         if value > best:
-            best, found = value, path
-    return found
+            best, fittest = value, path
+    return fittest
 
 
 def _fitness(kind: str, number: int, architecture: int) -> int:
@@ -63,10 +63,10 @@ def parse_codes(text: str) -> Codes:
     """Return the codes of ``80,90,ptx80``; ValueError if it is something else."""
     codes = []
     for word in text.split(","):
-        found = re.fullmatch(r"\s*(sm_?|ptx)?(\d{2,3})\s*", word)
-        if found is None:
+        match = re.fullmatch(r"\s*(sm_?|ptx)?(\d{2,3})\s*", word)
+        if match is None:
             raise ValueError(f"'{word}' is not an architecture such as 90, sm_90 or ptx80")
-        codes.append(("ptx" if found[1] == "ptx" else "sm", int(found[2])))
+        codes.append(("ptx" if match[1] == "ptx" else "sm", int(match[2])))
     return codes
 
 

@@ -404,8 +404,8 @@ class _Grid:
         return cls(pitch, passes, chunk, -(-height // chunk), border_bytes)
 
 
-def _fill_set(arguments: npt.NDArray[Any], one: DeviceSet) -> None:
-    arguments["codes"] = int(one.codes)
-    arguments["starts"] = int(one.starts)
-    arguments["lengths"] = int(one.device_lengths)
-    arguments["inputs"] = int(one.order)
+def _fill_set(arguments: npt.NDArray[Any], device_set: DeviceSet) -> None:
+    arguments["codes"] = int(device_set.codes)
+    arguments["starts"] = int(device_set.starts)
+    arguments["lengths"] = int(device_set.device_lengths)
+    arguments["inputs"] = int(device_set.order)

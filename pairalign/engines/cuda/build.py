@@ -127,7 +127,7 @@ def load_binaries(
         There is no compiler, or it fails; the message has what it printed.
     """
     architecture = 10 * capability[0] + capability[1]
-    found: dict[str, Binary] = {}
+    binaries: dict[str, Binary] = {}
     names = []
     missing: dict[str, tuple[str, Defines]] = {}
     elsewhere: dict[str, Future[Binary]] = {}
@@ -139,10 +139,10 @@ def load_binaries(
             if ahead is not None:
                 name = ahead.name
             names.append(name)
-            if name in found or name in missing or name in elsewhere:
+            if name in binaries or name in missing or name in elsewhere:
                 continue
             if name in loaded:
-                found[name] = Binary(name, b"")
+                binaries[name] = Binary(name, b"")
                 continue
             if name in _compiling:
                 elsewhere[name] = _compiling[name]
@@ -151,12 +151,12 @@ def load_binaries(
             if code is None:
                 missing[name] = request.source, defines
             else:
-                found[name] = Binary(name, code)
+                binaries[name] = Binary(name, code)
         _compiling.update((name, Future()) for name in missing)
     if missing:
-        found |= _compile_for_others_too(missing, architecture)
-    found |= {name: compiled.result() for name, compiled in elsewhere.items()}
-    return [found[name] for name in names]
+        binaries |= _compile_for_others_too(missing, architecture)
+    binaries |= {name: compiled.result() for name, compiled in elsewhere.items()}
+    return [binaries[name] for name in names]
 
 
 def _compile_for_others_too(
@@ -210,8 +210,8 @@ def _compile_for_device(
     folder = cache_folder()
     if why_untrusted(folder) is None:
         return _compile_into(folder, missing, architecture, f"kept in {folder}")
-    with tempfile.TemporaryDirectory(prefix="pairalign-") as own:
-        return _compile_into(Path(own), missing, architecture, "not kept")
+    with tempfile.TemporaryDirectory(prefix="pairalign-") as scratch:
+        return _compile_into(Path(scratch), missing, architecture, "not kept")
 
 
 def _compile_into(
@@ -249,7 +249,7 @@ def can_load(capability: tuple[int, int], sources: Iterable[tuple[str, Defines]]
         return None
     architecture = 10 * capability[0] + capability[1]
     variants = list(sources)
-    if all(_ahead_of(ModuleRequest(*one), architecture) is not None for one in variants):
+    if all(_ahead_of(ModuleRequest(*variant), architecture) is not None for variant in variants):
         return None
     cached = _find_cached(variants, architecture)
     if cached is None:
@@ -410,9 +410,9 @@ def _key(source: str, defines: Defines) -> str:
     """
     path, sorted_defines = source_folder() / source, tuple(sorted(defines.items()))
     text = text_of(path)
-    known = _keys.get((path, sorted_defines))
-    if known is not None and known[1] is text:
-        return known[0]
+    entry = _keys.get((path, sorted_defines))
+    if entry is not None and entry[1] is text:
+        return entry[0]
     digest = hashlib.sha256(repr((list(sorted_defines), FLAGS)).encode() + text)
     words = [
         "-".join(Path(source).with_suffix("").parts[-2:]),

@@ -29,12 +29,14 @@ def useful_codes(source: str, codes: Codes = ALL_CODES) -> Codes:
     """
     scoring = make_scoring("protein")
     families = [make() for make in FAMILIES.values()]
-    users = [one for one in families if source in {other for other, _ in one.variants()}]
+    users = [family for family in families if source in {other for other, _ in family.variants()}]
 
     def is_used(architecture: int) -> bool:
         capability = divmod(architecture, 10)
-        details = [(one, find_kernel(one.name, "cuda").detail) for one in users]
-        return any(one.supports(scoring, detail, capability) is None for one, detail in details)
+        details = [(family, find_kernel(family.name, "cuda").detail) for family in users]
+        return any(
+            family.supports(scoring, detail, capability) is None for family, detail in details
+        )
 
     used = [code for code in codes if code[0] == "ptx" or is_used(code[1])]
     return used if any(kind == "sm" for kind, _ in used) else codes

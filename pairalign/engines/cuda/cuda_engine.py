@@ -183,10 +183,10 @@ class CudaEngine(DeviceEngine[CudaDevice]):
         assert want.min_raw_score is None
         if self._swapped_on_other_strand(window, want) is not None:
             return None
-        found = self._if_kernels_load(
+        alignments = self._if_kernels_load(
             window, lambda: self._router.align_numbers(window, want, numbers)
         )
-        return None if found is None else to_original_strands(found, window)
+        return None if alignments is None else to_original_strands(alignments, window)
 
     @property
     def _framework(self) -> Any:

@@ -129,7 +129,7 @@ class DeviceContext:
     def used_codes(self) -> npt.NDArray[np.uint8]:
         """Return the codes of the sets' residues, ascending, with those of the other strand."""
         sets = [self.queries] if self.one_set else [self.queries, self.targets]
-        codes = np.concatenate([codes_in(one.sequences) for one in sets])
+        codes = np.concatenate([codes_in(device_set.sequences) for device_set in sets])
         complement = self.scoring.alphabet.complement
         if complement is not None:  # a window may want the other strand
             codes = np.concatenate((codes, complement[codes]))

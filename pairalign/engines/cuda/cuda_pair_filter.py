@@ -120,11 +120,16 @@ class CudaPairFilter:
         self._looks = host.has_subsequences
         if pairs_a_bound is None:
             pairs_a_bound = _LOOKED_AT_A_BOUND if self._looks else _PAIRS_A_BOUND
-        bounds = math.prod(len(one.lengths) for one in host.length_classes)
-        if bounds * pairs_a_bound > math.prod(len(one.of_sequence) for one in host.length_classes):
+        bounds = math.prod(len(classes.lengths) for classes in host.length_classes)
+        if bounds * pairs_a_bound > math.prod(
+            len(classes.of_sequence) for classes in host.length_classes
+        ):
             return
         sets = [host.set_of(side) for side in range(1 if context.one_set else 2)]
-        size = sum(one.bits.nbytes + one.grams.nbytes + one.best.nbytes for one in sets)
+        size = sum(
+            filtered_set.bits.nbytes + filtered_set.grams.nbytes + filtered_set.best.nbytes
+            for filtered_set in sets
+        )
         if size + bounds * LENGTH_BOUND.itemsize > self._limit:
             return
         try:
@@ -161,7 +166,7 @@ class CudaPairFilter:
         driver = self._context.driver
         try:
             with self._current():
-                found = self._choose(self._slot, window, pair_mask)
+                pairs_left = self._choose(self._slot, window, pair_mask)
         except driver.MemoryError:
             return self._host.choose(window, pair_mask)
         except driver.Error as error:
@@ -169,12 +174,15 @@ class CudaPairFilter:
                 f"{self._context.name}: kernel {self._context.kernel} failed on window "
                 f"{window.index}: {error}"
             ) from error
-        if self._looks and found.left and self._longest_column(window) > LONGEST_TEXT:
-            rest = self._host.choose(window, found.mask)
+        if self._looks and pairs_left.left and self._longest_column(window) > LONGEST_TEXT:
+            rest = self._host.choose(window, pairs_left.mask)
             return replace(
-                rest, looked_at=found.looked_at, possible=found.possible, sharing=found.sharing
+                rest,
+                looked_at=pairs_left.looked_at,
+                possible=pairs_left.possible,
+                sharing=pairs_left.sharing,
             )
-        return found
+        return pairs_left
 
     def close(self) -> None:
         """Free what is on the device; whoever opened the host's filter closes it."""
@@ -183,8 +191,8 @@ class CudaPairFilter:
         with self._current():
             if self._slot is not None:
                 self._slot.close()
-            for one in self._allocations:
-                one.free()
+            for allocation in self._allocations:
+                allocation.free()
         self._slot, self._allocations = None, []
 
     def _load(self) -> list[Any]:
@@ -258,13 +266,15 @@ class CudaPairFilter:
             arguments["table_words"] = words
             warps = rows * -(-columns // SEGMENT)
             self._launch(slot, 1, arguments, -(-warps // WARPS), 32 * WARPS, 4 * WARPS * words)
-        found = slot.download("found", 1, COUNTS, at["counts"])
+        final_counts = slot.download("found", 1, COUNTS, at["counts"])
         mask = slot.download("mask", window.pairs, np.bool_, at["mask"])
         slot.wait()
-        possible, sharing, left = (int(found[name][0]) for name in ("possible", "sharing", "left"))
+        possible, sharing, left = (
+            int(final_counts[name][0]) for name in ("possible", "sharing", "left")
+        )
         left = left if self._looks else sharing
         looked_at = window.pairs if chosen is None else int(np.count_nonzero(chosen))
-        return PairsLeft.of(mask, looked_at, possible, sharing, left, int(found["score"][0]))
+        return PairsLeft.of(mask, looked_at, possible, sharing, left, int(final_counts["score"][0]))
 
     def _launch(
         self,

@@ -93,7 +93,7 @@ class OtherStrand:
             self._reserve(size)
             self._driver.memset_d8_async(int(self._scratch), self._padding, size, self._stream)
             self._function(
-                *(np.uint64(int(one)) for one in (self._set[0], self._scratch, *self._set[1:])),
+                *(np.uint64(int(array)) for array in (self._set[0], self._scratch, *self._set[1:])),
                 np.uint64(int(self._complement)),
                 np.int64(origin),
                 np.int32(first),

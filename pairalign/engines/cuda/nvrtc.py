@@ -72,7 +72,7 @@ def compile_cubin(
     KernelBuildError
         With what the compiler printed.
     """
-    folders = sorted({one.parent for one in with_headers(path)})
+    folders = sorted({file.parent for file in with_headers(path)})
     options = [
         "--std=c++17",
         "--device-as-default-execution-space",  # of lambdas without a mark

@@ -176,8 +176,8 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Slot, _Flight]):
 
     def align_on_host(self, batch: TileBatch) -> None:
         window = batch.rectangle.window()
-        found = self._context.align_on_host(window, Want(self._want.detail))
-        self.assembly.add_alignments(found)
+        alignments = self._context.align_on_host(window, Want(self._want.detail))
+        self.assembly.add_alignments(alignments)
 
     def start(self, batch: TileBatch, slot: Slot, addresses: dict[str, int]) -> _Flight:
         context, assembly, want = self._context, self.assembly, self._want
@@ -187,10 +187,10 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Slot, _Flight]):
         for name, address in addresses.items():
             arguments[name] = address
         for name in ("codes", "starts", "order"):
-            for k, one in enumerate((context.queries, context.columns)):
-                arguments[name][k] = int(getattr(one, name))
-        for k, one in enumerate((context.queries, context.targets)):
-            arguments["lengths"][k] = int(one.device_lengths)
+            for k, device_set in enumerate((context.queries, context.columns)):
+                arguments[name][k] = int(getattr(device_set, name))
+        for k, device_set in enumerate((context.queries, context.targets)):
+            arguments["lengths"][k] = int(device_set.device_lengths)
         arguments["matrix"] = self._family.matrix_address
         batch.write_numbers(arguments, want, context.scoring, one_set=context.one_set)
         packed: Any = arguments[()]

@@ -179,10 +179,10 @@ class DeviceEngine(ABC, Generic[_Device]):
         with self._errors_explained(window):
             swapped = self._swapped_on_other_strand(window, want)
             if swapped is None:
-                found = self._align(window, want, pair_mask)
+                alignments = self._align(window, want, pair_mask)
             else:
-                found = self._align_in_two(window, want, swapped, pair_mask)
-            return to_original_strands(found, window)
+                alignments = self._align_in_two(window, want, swapped, pair_mask)
+            return to_original_strands(alignments, window)
 
     def _swapped_on_other_strand(self, window: Window, want: Want) -> Mask | None:
         """Return the pairs of a window whose target runs along the rows, if kernels turn that.
@@ -204,15 +204,20 @@ class DeviceEngine(ABC, Generic[_Device]):
         self, window: Window, want: Want, swapped: Mask, pair_mask: Mask | None
     ) -> Alignments:
         """Align pairs here and, where `swapped`, on the host; in the order of the window."""
-        here, there = (one if pair_mask is None else one & pair_mask for one in (~swapped, swapped))
+        here, there = (
+            mask if pair_mask is None else mask & pair_mask for mask in (~swapped, swapped)
+        )
         parts = []
         if here.any() or not there.any():
             parts.append(self._align(window, want, here))
         if there.any():
             parts.append(self._host.align(window, want, self.name, there, long=True))
-        found = concatenate(parts)
-        positions = self.queries.positions[found.query], self.targets.positions[found.target]
-        return found.take(np.lexsort(positions[::-1]))
+        alignments = concatenate(parts)
+        positions = (
+            self.queries.positions[alignments.query],
+            self.targets.positions[alignments.target],
+        )
+        return alignments.take(np.lexsort(positions[::-1]))
 
     @contextlib.contextmanager
     def _errors_explained(self, window: Window) -> Iterator[None]:
@@ -364,12 +369,12 @@ def choose_among(
     if name is not None and name not in families:
         raise DeviceError(f"kernel '{name}' is not known, expected {' or '.join(families)}")
     reasons = []
-    for one in [name] if name else families:
-        family = families[one]()
+    for candidate in [name] if name else families:
+        family = families[candidate]()
         reason = why_not(family)
         if reason is None:
             return family
-        reasons.append(f"{one}: {reason}")
+        reasons.append(f"{candidate}: {reason}")
     if name is not None:
         raise DeviceError(f"kernel '{name}' on {device.name} ({device.model}): {reason}")
     raise DeviceError(f"{device.name} ({device.model}) cannot be used: {'; '.join(reasons)}")

@@ -43,10 +43,10 @@ def align_rectangles(
     if not parts:
         row = replace(window, row_stop=window.row_start, triangular=False)
         return align(row, Want(want.detail))
-    found = concatenate(parts).take(np.argsort(np.concatenate(numbers)))
+    alignments = concatenate(parts).take(np.argsort(np.concatenate(numbers)))
     if want.min_raw_score is not None:
-        found = found.take(found.raw_score >= want.min_raw_score)
-    return found
+        alignments = alignments.take(alignments.raw_score >= want.min_raw_score)
+    return alignments
 
 
 def _rectangles(
@@ -78,7 +78,7 @@ def _rectangles(
             column_start=column_start,
             column_stop=column_stop,
         )
-        of_row, of_column = (one.astype(np.int64) for one in part.positions())
+        of_row, of_column = (positions.astype(np.int64) for positions in part.positions())
         firsts = np.full(len(of_row), window.column_start)
         if window.triangular:
             firsts = np.maximum(of_row + 1, window.column_start)
@@ -92,7 +92,7 @@ def _blocks(
     """Return runs of blocks of `size` x `size` pairs that hold some pair, row by row."""
     row_blocks = (rows - window.row_start) // size
     column_blocks = (columns - window.column_start) // size
-    found: list[tuple[int, int, int, int]] = []
+    rectangles: list[tuple[int, int, int, int]] = []
     for block in distinct(row_blocks).tolist():
         top = window.row_start + block * size
         bottom = min(top + size, window.row_stop)
@@ -100,5 +100,5 @@ def _blocks(
         for run in np.split(used, np.flatnonzero(np.diff(used) > 1) + 1):
             left = window.column_start + int(run[0]) * size
             right = min(window.column_start + (int(run[-1]) + 1) * size, window.column_stop)
-            found.append((top, bottom, left, right))
-    return found
+            rectangles.append((top, bottom, left, right))
+    return rectangles

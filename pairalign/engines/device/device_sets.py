@@ -77,8 +77,8 @@ class Shared:
         """Return what has a name, which `make` makes if nobody has yet."""
         if name not in self._made:
             self._made[name] = make()
-        made: Made = self._made[name]
-        return made
+        value: Made = self._made[name]
+        return value
 
     def clear(self) -> None:
         """Forget it: all engines are open."""

@@ -105,11 +105,11 @@ def merge(
     orders : two ndarrays of int32
         Input index of each sorted position, of the first and the second set.
     """
-    found = concatenate(parts)
+    alignments = concatenate(parts)
     first, second = (
         np.argsort(order)[indices]
-        for order, indices in zip(orders, (found.query, found.target), strict=True)
+        for order, indices in zip(orders, (alignments.query, alignments.target), strict=True)
     )
     if window.triangular:
         first, second = np.minimum(first, second), np.maximum(first, second)
-    return found.take(np.lexsort((second, first)))
+    return alignments.take(np.lexsort((second, first)))

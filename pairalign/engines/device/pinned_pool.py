@@ -135,24 +135,24 @@ class PinnedPool:
         size = _padded_size(count * dtype.itemsize)
         while True:
             with self._looking_after():
-                found = self._cut(size)
-                coming = None if found else self._coming_for(size)
+                room = self._cut(size)
+                coming = None if room else self._coming_for(size)
             if coming is None:
                 break
             coming.join()
-        if found is None:
+        if room is None:
             with self._growing:  # one at a time: others may find room in what it pins
-                found = self._cut_or_pin(size)
-        return None if found is None else np.asarray(_Lease(self, *found, count, dtype.str))
+                room = self._cut_or_pin(size)
+        return None if room is None else np.asarray(_Lease(self, *room, count, dtype.str))
 
     def _cut_or_pin(self, size: int) -> tuple[_Segment, Extent] | None:
         """Look for room once more, and pin some; others that find room need not wait for that."""
         with self._looking_after():
-            found = self._cut(size)
-            pinned = 0 if found else self._make_way(size)
+            room = self._cut(size)
+            pinned = 0 if room else self._make_way(size)
             self.pinned_bytes += pinned
         if not pinned:
-            return found
+            return room
         block = self._pin(pinned)
         with self._looking_after():
             if block is None:
@@ -187,7 +187,9 @@ class PinnedPool:
         with self._current():
             block = self._pin(size)
             with self._looking_after():
-                self._coming = [one for one in self._coming if one[1] != threading.current_thread()]
+                self._coming = [
+                    entry for entry in self._coming if entry[1] != threading.current_thread()
+                ]
                 if block is None:
                     self.pinned_bytes -= size
                 else:

@@ -19,10 +19,10 @@ def parse_indices(device: str, framework: str) -> tuple[int, ...] | None:
 
     Returns None when `device` means something else.
     """
-    found = re.fullmatch(rf"{framework}(?::(\d+(?:,\d+)*))?", device)
-    if not found:
+    match = re.fullmatch(rf"{framework}(?::(\d+(?:,\d+)*))?", device)
+    if not match:
         return None
-    return tuple(int(index) for index in found[1].split(",")) if found[1] else ()
+    return tuple(int(index) for index in match[1].split(",")) if match[1] else ()
 
 
 def pick_devices(

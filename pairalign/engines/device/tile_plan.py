@@ -292,12 +292,12 @@ class Planner:
             # As many rows of blocks as reach the target, then fewer if they do not fit.
             part = replace(rectangle, row_start=row, row_stop=stop)
             counts = np.cumsum(part.column_stop - part.first_columns())
-            wanted = int(np.searchsorted(counts, target_pairs)) + 1
-            wanted = min(-(-wanted // self.block) * self.block, stop - row)
-            if 0 < counts[-1] - counts[wanted - 1] < target_pairs // 2:
-                wanted = stop - row  # no tiny last batch
-            yield from self._fitting(replace(part, row_stop=row + wanted), costs, limit_bytes)
-            row += wanted
+            row_count = int(np.searchsorted(counts, target_pairs)) + 1
+            row_count = min(-(-row_count // self.block) * self.block, stop - row)
+            if 0 < counts[-1] - counts[row_count - 1] < target_pairs // 2:
+                row_count = stop - row  # no tiny last batch
+            yield from self._fitting(replace(part, row_stop=row + row_count), costs, limit_bytes)
+            row += row_count
 
     def _fitting(self, rectangle: Rectangle, costs: Costs, limit_bytes: int) -> Iterator[TileBatch]:
         pairs = rectangle.pairs
@@ -395,8 +395,8 @@ class Planner:
         # [row, tile column]: the lanes of the row that have a pair, as bits low..high - 1
         low = np.clip(first[:, None] - starts[None, :], 0, block)
         high = np.clip(stop - starts[None, :], 0, block)
-        one = np.uint64(1)
-        bits = (one << high.astype(np.uint64)) - (one << np.minimum(low, high).astype(np.uint64))
+        bit = np.uint64(1)
+        bits = (bit << high.astype(np.uint64)) - (bit << np.minimum(low, high).astype(np.uint64))
         blocks, tiles_down, across = len(rows) // block, block // tile_rows, len(starts)
         shifts = (np.arange(tile_rows, dtype=np.uint64) * np.uint64(block))[:, None]
         bits = bits.reshape(blocks, tiles_down, tile_rows, across)

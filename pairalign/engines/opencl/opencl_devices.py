@@ -161,8 +161,8 @@ def source_folder() -> Path:
 def read_source(name: str) -> str:
     """Return a kernel source with its headers in it: drivers differ in where they look for them."""
 
-    def include(found: re.Match[str]) -> str:
-        return read_source(found[1])
+    def include(match: re.Match[str]) -> str:
+        return read_source(match[1])
 
     text = (source_folder() / name).read_text(encoding="utf-8")
     return re.sub(r'^#include "([^"]+)"$', include, text, flags=re.MULTILINE)

@@ -121,8 +121,8 @@ class OpenClContext:
         if fields.shape[1] == pairs:  # a batch is the whole window
             self.read(fields, buffer)
             return
-        for k, one in enumerate(fields):
-            self.read(one[place], buffer, 4 * k * pairs)
+        for k, row in enumerate(fields):
+            self.read(row[place], buffer, 4 * k * pairs)
 
     def kernel_of(self, source: str, name: str, defines: Mapping[str, int | str]) -> Any:
         """Return a kernel of this engine's own: arguments belong to the kernel object."""
@@ -161,8 +161,8 @@ class Arena:
         }
         for name in needed:  # before anything is allocated in their place
             self._free(name)
-        held = sum(size for size, _ in self._buffers.values())
-        if held + sum(needed.values()) > limit_bytes:
+        held_bytes = sum(size for size, _ in self._buffers.values())
+        if held_bytes + sum(needed.values()) > limit_bytes:
             self.free_arena()
             needed = dict(sizes)
         for name, size in needed.items():

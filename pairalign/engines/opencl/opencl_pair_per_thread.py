@@ -169,8 +169,8 @@ class OpenClPairPerThread:
         return packed[()]
 
     @staticmethod
-    def _arguments_of(one: Any, codes: Any) -> list[Any]:
-        return [codes, one.starts, one.device_lengths, one.order]
+    def _arguments_of(device_set: Any, codes: Any) -> list[Any]:
+        return [codes, device_set.starts, device_set.device_lengths, device_set.order]
 
     def _launch(self, width: Width, batch: TileBatch, traced: bool, arguments: list[Any]) -> None:
         kernel = self._kernels.get((width, traced))
@@ -248,8 +248,8 @@ class _WindowTask(BatchTask[Rectangle, TileBatch, Arena, _Flight]):
 
     def align_on_host(self, batch: TileBatch) -> None:
         on_host = replace(batch.rectangle.window(), strand=self._window.strand)
-        found = self._context.align_on_host(on_host, Want(self._want.detail))
-        self.assembly.add_alignments(found)
+        alignments = self._context.align_on_host(on_host, Want(self._want.detail))
+        self.assembly.add_alignments(alignments)
         self._started += batch.pairs
 
     def start(self, batch: TileBatch, slot: Arena, addresses: dict[str, Any]) -> _Flight:

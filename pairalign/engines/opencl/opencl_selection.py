@@ -24,12 +24,12 @@ def choose_opencl_devices(indices: Sequence[int]) -> list[OpenClDevice]:
     """
     devices = find_devices()
     if not indices:
-        usable = [one for one in devices if not one.is_cpu and one.why_not() is None]
+        usable = [device for device in devices if not device.is_cpu and device.why_not() is None]
         if usable:
             return usable
-        for one in devices:
-            if one.is_cpu and one.why_not() is None:
-                return [one]
+        for device in devices:
+            if device.is_cpu and device.why_not() is None:
+                return [device]
         reasons = (f"{device.name} ({device.model}): {device.why_not()}" for device in devices)
         raise DeviceError(f"no OpenCL device can be used: {'; '.join(reasons)}")
     chosen = pick_devices(devices, indices, "opencl", "device")

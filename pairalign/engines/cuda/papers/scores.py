@@ -131,7 +131,7 @@ class ScoreBatch:
     def array_bytes(self) -> dict[str, int]:
         """Device arrays of the batch, in bytes."""
         sizes = {
-            "tables": sum(one.nbytes for one in self.tables().values()),
+            "tables": sum(table.nbytes for table in self.tables().values()),
             "results": _PAIR_BYTES * self.pairs,
             "storage": self.launch.storage_bytes,
             "profiles": self.launch.profile_bytes,
@@ -273,17 +273,19 @@ class _ScoreTask(BatchTask[Rectangle, ScoreBatch, Slot, None]):
         return batch.launch.blocks == 0
 
     def align_on_host(self, batch: ScoreBatch) -> None:
-        found = self._context.align_on_host(batch.rectangle.window(), Want(self._want.detail))
-        self.assembly.add_alignments(found if batch.numbers is None else found.take(batch.numbers))
+        alignments = self._context.align_on_host(batch.rectangle.window(), Want(self._want.detail))
+        self.assembly.add_alignments(
+            alignments if batch.numbers is None else alignments.take(batch.numbers)
+        )
         self._started += batch.rectangle.pairs
 
     def start(self, batch: ScoreBatch, slot: Slot, addresses: dict[str, int]) -> None:
         context, launch, pairs = self._context, batch.launch, batch.pairs
         arguments = np.zeros((), ARGUMENTS)
-        for k, one in enumerate((context.queries, context.columns)):
+        for k, device_set in enumerate((context.queries, context.columns)):
             for name in ("codes", "starts", "order"):
-                arguments[name][k] = int(getattr(one, name))
-            arguments["lengths"][k] = int(one.device_lengths)
+                arguments[name][k] = int(getattr(device_set, name))
+            arguments["lengths"][k] = int(device_set.device_lengths)
         tables = batch.tables()
         at = addresses["tables"]
         for name, array in tables.items():
@@ -322,10 +324,10 @@ class _ScoreTask(BatchTask[Rectangle, ScoreBatch, Slot, None]):
 def _fitted(rectangle: Rectangle, launch: Launch, limit_bytes: int) -> Launch:
     """Launch fewer blocks where their memory would be too much."""
     fixed = sum(ScoreBatch(rectangle, replace(launch, blocks=0), None).array_bytes().values())
-    own = launch.warps_per_block * launch.entry_bytes * launch.pitch
-    if own == 0:
+    block_bytes = launch.warps_per_block * launch.entry_bytes * launch.pitch
+    if block_bytes == 0:
         return launch if fixed <= limit_bytes else replace(launch, blocks=0)
-    return replace(launch, blocks=max(0, min(launch.blocks, (limit_bytes - fixed) // own)))
+    return replace(launch, blocks=max(0, min(launch.blocks, (limit_bytes - fixed) // block_bytes)))
 
 
 def rectangles(whole: Rectangle, most_pairs: int) -> Iterator[Rectangle]:

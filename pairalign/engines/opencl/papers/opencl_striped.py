@@ -212,11 +212,11 @@ class OpenClStriped:
         packed["pitch"] = 0 if launch.local else launch.pitch
 
         sets = []
-        for one, codes in (
+        for device_set, codes in (
             (context.queries, context.queries.codes),
             (context.targets, self._reversed.codes),
         ):
-            sets += [codes, one.starts, one.device_lengths, one.order]
+            sets += [codes, device_set.starts, device_set.device_lengths, device_set.order]
         cl = context.device.cl
         starts, profiles = buffers["profile_starts"], buffers["profiles"]
         storage = cl.LocalMemory(8 * launch.pitch) if launch.local else buffers["storage"]
@@ -305,8 +305,10 @@ class _ScoreTask(BatchTask[Rectangle, _Batch, Arena, _Flight]):
 
     def align_on_host(self, batch: _Batch) -> None:
         on_host = replace(batch.rectangle.window(), strand=self._window.strand)
-        found = self._context.align_on_host(on_host, Want(self._want.detail))
-        self.assembly.add_alignments(found if batch.numbers is None else found.take(batch.numbers))
+        alignments = self._context.align_on_host(on_host, Want(self._want.detail))
+        self.assembly.add_alignments(
+            alignments if batch.numbers is None else alignments.take(batch.numbers)
+        )
         self._started += batch.rectangle.pairs
 
     def start(self, batch: _Batch, slot: Arena, addresses: dict[str, Any]) -> _Flight:
