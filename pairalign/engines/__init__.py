@@ -69,8 +69,6 @@ class Engine(Protocol):
 
         Parameters
         ----------
-        window : Window
-        want : Want
         pair_mask : ndarray of bool, shape (pairs of the window,), optional
             Only these pairs are aligned and returned.
         """

@@ -48,7 +48,6 @@ class CutPosteriors:
         For whole pairs.
     host : PosteriorEngine
         For parts.
-    sequences : SequenceSet
     memory_bytes : int, optional
         What the threads of the host may use for parts.
     """

@@ -36,8 +36,6 @@ class PairPosteriors:
         The same object for pairs of one set.
     device : str
         See `open_posterior_engine`.
-    threads : int
-    memory_bytes : int
     cells : int
         How much there is to do, about.
 
@@ -102,7 +100,6 @@ class ColumnConfidence:
     ----------
     device : str
         See `open_posterior_engine`.
-    threads : int
     memory_bytes : int
         As for `PairPosteriors`.
     cells : int

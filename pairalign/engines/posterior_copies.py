@@ -29,7 +29,6 @@ class _CopiesOnce:
 
     Parameters
     ----------
-    engine : PosteriorComputer
     contents : ndarray of int64, shape (sequences,)
         The same number for the same codes.
     """

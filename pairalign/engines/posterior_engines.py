@@ -75,7 +75,6 @@ def open_posterior_engine(
     device : str
         ``"cpu"``; ``"cuda"`` for the first GPU that can be used, ``"cuda:1"`` for that one;
         ``"auto"`` for the first GPU that can be used if the work is worth that, else the CPU.
-    sequences : SequenceSet
     threshold : float
         Posteriors below are left out.
     threads : int

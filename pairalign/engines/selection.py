@@ -39,7 +39,6 @@ class DeviceInfo:
     ----------
     name : str
         As in ``--device``.
-    usable : bool
     description : str
         What it is, or why it cannot be used.
     """
@@ -87,7 +86,6 @@ def open_engines(
         devices: never part of ``"auto"``.
     queries, targets : SequenceSet
         `targets` is None for every pair of `queries`.
-    scoring : Scoring
     threads : int
         Threads of the CPU engine, which also takes pairs that a GPU has no room for.
     memory_bytes : int

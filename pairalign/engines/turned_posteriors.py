@@ -40,7 +40,6 @@ class _TurnedPosteriors:
 
     Parameters
     ----------
-    engine : PosteriorComputer
     lengths : ndarray of int64, shape (sequences,)
     most : int
         Residues that a target may have more than the query.

@@ -43,7 +43,6 @@ class CpuBitwise:
         The second set; None for every pair of `queries`.
     scoring : Scoring
         See `pairalign.engines.bitwise_scoring.why_not`.
-    threads : int
     instruction_set : str or None
         One of `pairalign.engines.cpu.cpu_engine.instruction_sets`; None takes ``PAIRALIGN_ISA``
         from the environment, or the best.
@@ -91,7 +90,6 @@ class CpuBitwise:
 
         Parameters
         ----------
-        window : Window
         pair_mask : ndarray of bool, shape (pairs,), optional
             Only these pairs are scored; the others get 0.
 

@@ -26,7 +26,6 @@ class PosteriorGraph:
         Of the sequences.
     posteriors : SparsePosteriors
         Of all pairs (0, 1), (0, 2), ..., (1, 2), ...
-    threads : int
 
     Raises
     ------
@@ -222,7 +221,6 @@ class Side(NamedTuple):
     columns : ndarray of int32, shape (residues,)
     starts : ndarray of int64, shape (n + 1,)
         Where the residues of each sequence begin.
-    width : int
     """
 
     codes: npt.NDArray[np.uint8]
@@ -257,8 +255,6 @@ def join_profiles(
 
     Parameters
     ----------
-    first, second : Side
-    costs : ProfileCosts
     posteriors : (ndarray of int32, ndarray of int32, ndarray of uint16), each of shape (n,)
         The two columns of each posterior, and its value in 65535ths.
     pairs : int

@@ -163,11 +163,8 @@ class PairFilter:
     ----------
     queries, targets : SequenceSet
         `targets` is None for every pair of `queries`.
-    scoring : Scoring
-    thresholds : PairThresholds
     min_raw_score : int or None
         Raw score that is asked for besides.
-    threads : int
     subsequences : bool
         Whether longest common subsequences are looked at as well, where they drop some of a sample.
     seeds : bool or int
@@ -184,7 +181,6 @@ class PairFilter:
     ----------
     gram : int
         Residues of the q-grams that are compared: those that drop most pairs of a sample. 0: none.
-    index : SeedIndex or None
 
     Notes
     -----

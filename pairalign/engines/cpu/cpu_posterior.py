@@ -89,11 +89,8 @@ class PosteriorEngine:
 
     Parameters
     ----------
-    sequences : SequenceSet
-    model : PosteriorModel
     threshold : float
         Posteriors below are left out; from 2^-20 to 1.
-    threads : int
     instruction_set : str, optional
         As for the CPU engine.
     arithmetic : str

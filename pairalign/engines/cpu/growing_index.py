@@ -127,7 +127,6 @@ class Representatives:
 
         Parameters
         ----------
-        first, stop : int
         least_row : int
             The rows are those put in, from here on, that come before the column.
         best : two ndarray of int64, shape (sequences,)
@@ -195,7 +194,6 @@ def open_lane_index(pair_filter: int, instruction_set: str) -> Representatives |
     ----------
     pair_filter : int
         The handle of a filter of one set, longest first, which stays open.
-    instruction_set : str
     """
     handle = library.pairalign_open_lanes(pair_filter, instruction_set.encode(), LEAST_DROPPED)
     return Representatives(handle) if handle else None

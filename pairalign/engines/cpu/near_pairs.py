@@ -105,7 +105,6 @@ def pairs_within_drop(
 
     Parameters
     ----------
-    queries : SequenceSet
     targets : SequenceSet or None
         None for every pair of `queries`.
     scoring : Scoring
@@ -114,7 +113,6 @@ def pairs_within_drop(
         Raw: times `scoring.scale`.
     find : Finder, optional
         What compares; default: `find_on_cores`.
-    threads : int
     progress : callable
         Is called with how many pairs were compared since its last call. What it raises ends the
         search.
@@ -178,7 +176,6 @@ def pairs_within_edits(
     ----------
     queries, targets, find, threads, progress, thresholds, memory_bytes
         As for `pairs_within_drop`.
-    most_edits : int
 
     Returns
     -------

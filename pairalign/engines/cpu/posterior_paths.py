@@ -67,12 +67,10 @@ def align_by_posteriors(
     ----------
     posteriors : SparsePosteriors
         Of the pairs, the query's residues in the rows.
-    queries, targets : SequenceSet
     scoring : Scoring
         What the alignments' scores are by; it decides nothing else.
     query, target : ndarray of int32, shape (n,)
         Input indices.
-    threads : int
 
     Returns
     -------
@@ -138,7 +136,6 @@ def mark_columns(
         Of the pairs of the alignments, in their order; the query's residues in the rows.
     alignments : Alignments
         With CIGARs, on strand plus.
-    threads : int
 
     Returns
     -------

@@ -57,7 +57,6 @@ class SeedIndex:
 
         Parameters
         ----------
-        window : Window
         rows_left : ndarray of bool, shape (rows,), optional
             Whose pairs are looked for. Default: of all rows.
 

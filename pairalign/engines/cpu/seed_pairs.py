@@ -46,14 +46,12 @@ def pairs_with_seeds(
     ----------
     reads : SequenceSet
         Of DNA.
-    scoring : Scoring
     word : int
         Residues of a seed, at most 12.
     least_seeds : int
         Points, at least 1: three for a seed, one for each residue that it goes on.
     least_score : int
         Raw, of a local alignment near the seeds; 0: any will do.
-    threads : int
     instruction_set : str, optional
         See `pairalign.engines.cpu.cpu_engine.instruction_set_of`.
 

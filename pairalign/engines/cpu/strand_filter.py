@@ -50,7 +50,6 @@ class StrandFilter:
         Residues of q-grams.
     match : int
         The most that a match scores.
-    threads : int
     """
 
     def __init__(self, reads: SequenceSet, gram: int, match: int, threads: int) -> None:
@@ -77,7 +76,6 @@ class StrandFilter:
 
         Parameters
         ----------
-        window : Window
         plus : ReachingPairs
             Pairs that reach the least score on the plus strand.
         both : bool

@@ -136,7 +136,6 @@ class SuboptimalAligner:
         The same object for pairs of one set.
     scoring : Scoring
         Local or semiglobal.
-    threads : int
     instruction_set : str, optional
         See `pairalign.engines.cpu.cpu_engine.instruction_set_of`.
     seeds : Seeds, optional
@@ -181,7 +180,6 @@ class SuboptimalAligner:
 
         Parameters
         ----------
-        window : Window
         pair_mask : ndarray of bool
             Which of its pairs.
         least : int

@@ -74,7 +74,6 @@ class TcrDistances:
     ----------
     queries, targets : ReceptorSet or BlockSet of one
         `targets` is None for every pair of `queries`.
-    threads : int
     instruction_set : str or None
         As for `CpuEngine`.
 
@@ -134,7 +133,6 @@ class TcrDistances:
 
         Parameters
         ----------
-        limit : int
         progress, memory_bytes
             As for `pairalign.engines.cpu.near_pairs.pairs_within_drop`.
 

@@ -359,7 +359,6 @@ def compile_ahead(
     Parameters
     ----------
     variants : iterable of (source, defines)
-    folder : path
     codes_of : callable (source) -> codes
         What a source is compiled for.
     jobs : int, optional

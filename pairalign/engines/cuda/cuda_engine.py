@@ -139,7 +139,6 @@ class CudaEngine(DeviceEngine[CudaDevice]):
 
         Parameters
         ----------
-        window : Window
         least : int
             Raw score that pairs must reach.
         least_by_end : ndarray of int32
@@ -164,7 +163,6 @@ class CudaEngine(DeviceEngine[CudaDevice]):
 
         Parameters
         ----------
-        window : Window
         want : Want
             Without a minimum.
         numbers : ndarray of int, shape (n,)

@@ -52,10 +52,8 @@ class DeviceContext:
         ``pycuda.driver`` (or a stand-in with the same names).
     capability : (int, int)
         Compute capability.
-    multiprocessors : int
     memory_bytes : int
         How much device memory the family may hold at a time, all its buffers together.
-    scoring : Scoring
     queries, targets : DeviceSet
         The same object for one set against itself.
     columns : DeviceSet
@@ -84,7 +82,6 @@ class DeviceContext:
         What engines of a run have in common, while they are opened.
     kernel : str
         The kernel launched last; set it before each launch, errors quote it.
-    log : logging.Logger
     """
 
     name: str

@@ -63,8 +63,6 @@ class CudaPosteriorEngine:
     Parameters
     ----------
     device : CudaDevice
-    sequences : SequenceSet
-    model : PosteriorModel
     threshold : float
         Posteriors below are left out; from 2^-20 to 1.
     threads : int

@@ -161,7 +161,6 @@ class Plan:
         Where the strips of each of the tasks' pairs begin.
     strips : int
         Of all pairs.
-    warps : int
     warp_bytes : int
         Memory of a warp.
     offsets : dict of str to int
@@ -223,8 +222,6 @@ def plan_pairs(
     ----------
     lengths : ndarray of int64, shape (sequences,)
     queries, targets : ndarray of int32, shape (pairs,)
-    threshold : float
-    kernel : Kernel
     block_warps : int
         Of a block.
     most_warps : int

@@ -37,8 +37,6 @@ class Router:
 
     Attributes
     ----------
-    family : KernelFamily
-    pruned : PrunedPairs or None
     is_aligning_long : bool
         Whether `align_long` is under way.
     """
@@ -110,10 +108,7 @@ class Router:
         return long_pairs(window, pair_mask, *self._lengths, self._context.multiprocessors)
 
     def reach(self, window: Window, least: int, least_by_end: Int32s) -> ReachingPairs | None:
-        """Score all pairs of a window; None: not where others than the family align some of them.
-
-        See `CudaEngine.reach`.
-        """
+        """Score all pairs of a window; None: others than the family align some of them."""
         if not window.pairs or self._long_pairs(window, None) is not None:
             return None
         if self.pruned is not None and self.pruned.pays(window):
@@ -121,10 +116,7 @@ class Router:
         return self.family.reach(window, least, least_by_end)
 
     def align_numbers(self, window: Window, want: Want, numbers: Numbers) -> Alignments | None:
-        """Align some pairs of a window; None: not where others than the family may align them.
-
-        See `CudaEngine.align_numbers`.
-        """
+        """Align some pairs of a window; None: others than the family may align them."""
         if self.pruned is not None:
             return None
         if self._long is not None and may_have_long(window, *self._lengths):

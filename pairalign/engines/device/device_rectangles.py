@@ -29,8 +29,6 @@ def align_rectangles(
     ----------
     align : callable (window, want) -> Alignments
         Aligns all pairs of a window.
-    window : Window
-    want : Want
     pair_mask : ndarray of bool, shape (pairs,), or None
         None: all pairs.
     """

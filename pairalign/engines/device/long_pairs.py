@@ -29,7 +29,6 @@ def may_have_long(window: Window, rows: Lengths, columns: Lengths) -> bool:
 
     Parameters
     ----------
-    window : Window
     rows, columns : ndarray of int32
         As for `long_pairs`.
     """
@@ -49,12 +48,10 @@ def long_pairs(
 
     Parameters
     ----------
-    window : Window
     pair_mask : ndarray of bool or None
         The pairs that are aligned at all; None: all.
     rows, columns : ndarray of int32
         Lengths by sorted position, longest first, of the first and the second set.
-    multiprocessors : int
 
     Returns
     -------
@@ -100,8 +97,6 @@ def merge(
 
     Parameters
     ----------
-    window : Window
-    parts : list of Alignments
     orders : two ndarrays of int32
         Input index of each sorted position, of the first and the second set.
     """

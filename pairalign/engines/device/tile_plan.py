@@ -192,10 +192,8 @@ class TileBatch:
 
     Attributes
     ----------
-    rectangle : Rectangle
     tiles : structured array of `TILE`
         With their places in the border and trace arrays; empty for the host.
-    pairs : int
     border_entries, trace_words, most_runs : int
         Sizes of the arrays; `most_runs` is as many CIGAR runs as the pairs can possibly have.
     on_host : bool
@@ -353,7 +351,6 @@ class Planner:
 
         Parameters
         ----------
-        batch : TileBatch
         pair_mask : ndarray of bool, shape (pairs of the batch,)
         """
         tiles = batch.tiles

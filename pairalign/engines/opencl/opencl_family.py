@@ -32,12 +32,10 @@ class OpenClContext:
 
     Attributes
     ----------
-    device : OpenClDevice
     queue : pyopencl.CommandQueue
         Everything is queued in order; a family waits for it before it returns.
     memory_bytes : int
         How much device memory the family may hold at a time, all its buffers together.
-    scoring : Scoring
     queries, targets : DeviceSet
         The same object for one set against itself; arrays are buffers.
     pool : PinnedPool or None

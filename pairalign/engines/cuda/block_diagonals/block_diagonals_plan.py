@@ -122,10 +122,8 @@ class Task:
 
     Attributes
     ----------
-    traced, local, wants_runs : bool
     wide : bool
         Scores of residues need 32 bits.
-    multiprocessors : int
     rows_a_lane : int or None
         Of `ROWS_A_LANE`; None: `choose_rows` decides.
     """
@@ -154,8 +152,6 @@ def lay_out(shapes: Sequence[Shape], task: Task, limit_bytes: int) -> Layout | N
 
     Parameters
     ----------
-    shapes : sequence of Shape
-    task : Task
     limit_bytes : int
         What the batch may take.
     """

@@ -73,7 +73,6 @@ def make_alignments(
 
     Parameters
     ----------
-    context : DeviceContext
     chosen : Chosen
         The pairs of the batch.
     want : Want

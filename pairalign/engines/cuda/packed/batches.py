@@ -33,10 +33,8 @@ class Launch:
 
     Attributes
     ----------
-    kind : Kind
     items, chunks : int
         How many.
-    traceback_threads : int
     items_at, item_tiles_at, item_borders_at, item_profiles_at, chunks_at : int
         Where they begin in the batch's tables, in bytes; borders and profiles with strips only.
     """
@@ -117,7 +115,6 @@ class PackedBatch:
     work : Rectangle or Chosen
     rectangle : Rectangle
         Of the work.
-    launches : list of Launch
     tables : uint8 array
         What the kernels look up, each table at a multiple of 16 bytes.
     places : dict of str to int

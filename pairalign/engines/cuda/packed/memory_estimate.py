@@ -31,7 +31,6 @@ class MemoryEstimate:
         Of each row, by lanes of a group.
     tilings : two int64 arrays
         Kind and strips of each column, see `choose_tilings`.
-    costs : Costs
     wide : bool array
         Which columns need a word of their own beside the longest row; beside others more columns
         may share a word.

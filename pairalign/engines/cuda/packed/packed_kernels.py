@@ -40,8 +40,6 @@ class Flight:
 
     Attributes
     ----------
-    batch : PackedBatch
-    slot : Slot
     first_pair : int
         Number of its first pair in the window.
     parameters : PARAMETERS scalar
@@ -66,8 +64,6 @@ class PackedKernels:
 
     Parameters
     ----------
-    context : DeviceContext
-    costs : Costs
     tiers_before : mapping of int to device address
         By lanes of a group: the sums of tiers over all rows of the set.
     """

@@ -74,9 +74,6 @@ class PackedPlanner:
     column_worth : int64 array
         Largest score that each column sequence could reach with the table: the sum over its
         residues of the best score of the residue or 0.
-    costs : Costs
-    mode : str
-    multiprocessors : int
     shared_bytes : int
         Shared memory of a multiprocessor.
     take : callable (bytes) -> ndarray of uint8

@@ -28,7 +28,6 @@ class PassingPairs:
 
     Parameters
     ----------
-    context : DeviceContext
     is_bounded : bool
         Whether their fields are score and 0 or 1: high enough for where they end; else query,
         target and score.
@@ -116,10 +115,8 @@ class WindowResults:
 
     Parameters
     ----------
-    context : DeviceContext
     pairs : int
         Pairs of the window.
-    want : Want
     """
 
     def __init__(self, context: DeviceContext, pairs: int, want: Want) -> None:

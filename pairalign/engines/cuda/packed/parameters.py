@@ -68,8 +68,6 @@ def constants(
 
     Parameters
     ----------
-    context : DeviceContext
-    costs : Costs
     sets : mapping of str to DenseSet
         Of ``row`` and ``column``.
     ranks : sequence of int

@@ -70,8 +70,6 @@ class ColumnResidues:
 
     Parameters
     ----------
-    context : DeviceContext
-    columns : DenseSet
     codes : ndarray of uint8
         See `DenseResidues.of`.
     """

@@ -34,9 +34,6 @@ class OpenKernels:
 
     Attributes
     ----------
-    context : DeviceContext
-    planner : PackedPlanner
-    kernels : PackedKernels
     parameters : PARAMETERS scalar
         With all that is the same for all batches.
     """
@@ -52,8 +49,6 @@ class PackedTask(BatchTask[Work, PackedBatch, Slot, Flight]):
 
     Parameters
     ----------
-    family : OpenKernels
-    want : Want
     residues : int
         Device address of the columns' residues.
     """

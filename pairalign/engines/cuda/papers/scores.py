@@ -60,9 +60,7 @@ class Launch:
 
     Attributes
     ----------
-    source, kernel : str
     defines : mapping
-    warps_per_block, blocks : int
     shared_bytes : int
         Dynamic shared memory of a block.
     entry_bytes, pitch : int
@@ -98,7 +96,6 @@ class ScoreBatch:
 
     Attributes
     ----------
-    rectangle : Rectangle
     launch : Launch
         Without blocks: the device has no room for a single warp's memory.
     numbers : ndarray of int64, or None

@@ -138,8 +138,6 @@ def lay_out(
     ----------
     rows, columns : int64 arrays
         Lengths of each pair.
-    detail : Detail
-    multiprocessors : int
     level : int
         How often the pairs had no room before.
     limit_bytes : int

@@ -34,13 +34,7 @@ def _numbers(sequences: DeviceSet) -> int:
 
 
 class WorthOfSet:
-    """The sums of worths of a set's residues, from each residue on.
-
-    Parameters
-    ----------
-    context : DeviceContext
-    sequences : DeviceSet
-    """
+    """The sums of worths of a set's residues, from each residue on."""
 
     def __init__(self, context: DeviceContext, sequences: DeviceSet) -> None:
         self._context = context

@@ -33,12 +33,7 @@ _WINDOW_LANES = 64
 
 
 class Sampler:
-    """Looks at some pairs of each window. What it says decides about time alone.
-
-    Parameters
-    ----------
-    context : DeviceContext
-    """
+    """Looks at some pairs of each window. What it says decides about time alone."""
 
     def __init__(self, context: DeviceContext) -> None:
         self._context = context
@@ -96,7 +91,6 @@ def expected_seconds(
         Lengths of pairs of a sample, and how many of their words are in place.
     pairs : float
         How many pairs are like these.
-    multiprocessors : int
 
     Notes
     -----

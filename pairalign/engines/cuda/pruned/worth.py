@@ -35,7 +35,6 @@ class Worth:
         ``row[a] + column[b]``.
     cheap : int64 array, shape (32,)
         1 for residues that cost little in a gap, and may be left out of the price of all others.
-    row_loss, row_bonus, column_loss, column_bonus, pair_bonus : int
     plain, match, mismatch : int
         Codes below `plain` score `match` with themselves, all others `mismatch`. `plain` is 0 where
         residues have more scores than two.
@@ -68,7 +67,6 @@ def choose_worth(scoring: Scoring, counts: Int64s) -> Worth:
 
     Parameters
     ----------
-    scoring : Scoring
     counts : int64 array, shape (32,)
         Any residue may be of the row sequence or of the column sequence.
     """
