@@ -66,7 +66,6 @@ def find_format(
 
     Parameters
     ----------
-    path : str or path
     name : str, optional
     formats : mapping of str to type
         What there is to choose from.
@@ -106,7 +105,6 @@ def open_writer(
         One of `FORMATS`; None: by the end of the file's name. ``.gz`` after it compresses.
     queries, targets : SequenceSet
         The sets of all alignments to come; the same object for one set.
-    scoring : Scoring
     detail : Detail
         What is computed for each pair.
     threads : int
@@ -181,10 +179,6 @@ def open_overlap_writer(
     kept : ndarray of bool, shape (reads,), optional
         Reads that a graph has; overlaps to come are of these. Default: all.
 
-    Returns
-    -------
-    Writer
-
     Raises
     ------
     FormatError
@@ -221,7 +215,6 @@ def check_shown(
         The format.
     detail : Detail
         What is computed of each pair.
-    shown : Shown
     overlaps : bool
         Whether the pairs are overlaps.
 

@@ -25,10 +25,6 @@ _IS_GAP = np.isin(np.arange(256), np.frombuffer(GAPS, np.uint8))
 def read_rows(path: str | os.PathLike[str]) -> tuple[Records, str]:
     """Read the rows of a multiple alignment, ``-`` and ``.`` for gaps.
 
-    Parameters
-    ----------
-    path : str or path
-
     Returns
     -------
     records : Records

@@ -38,7 +38,6 @@ def write_clusters(
     ----------
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
-    clusters : Clusters
     format : {"tsv", "csv", "uc", "clstr", "fasta", "otutab", "biom", "biom2"}, optional
         Default: by the end of the file's name.
     sizein : bool

@@ -45,7 +45,6 @@ class DistanceWriter:
         Not closed.
     problem : Problem
         Of one set, or two.
-    measure : str
     window : int
         Rows and columns of a window.
     piece : Piece

@@ -50,7 +50,6 @@ def write_distances(
     ----------
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
-    matrix : DistanceMatrix or RectangularDistances
     format : {"phylip", "tsv", "npy", "column", "npz", "parquet"}, optional
         Default: by the end of the file's name. PHYLIP is of one set, npz and Parquet of two.
     lower, strict : bool

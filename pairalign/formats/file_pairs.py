@@ -20,8 +20,6 @@ def read_recorded_pairs(path: str, format: str, sequences: SequenceSet) -> tuple
 
     Parameters
     ----------
-    path : str
-    format : str
     sequences : SequenceSet
         Aligned with itself.
 

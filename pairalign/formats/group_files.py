@@ -64,7 +64,6 @@ def read_groups(
         Compressed or not; ``"-"`` is standard input.
     format : {"folds", "clstr", "uc", "tsv"}, optional
         Default: by the end of the file's name.
-    sequences : SequenceSet
     columns : TableColumns
         Of ``folds``.
     several : bool
@@ -180,7 +179,6 @@ def read_group_table(path: str, sequences: SequenceSet) -> Groups:
     ----------
     path : str
         Compressed or not; ``"-"`` is standard input.
-    sequences : SequenceSet
 
     Raises
     ------

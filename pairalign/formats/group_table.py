@@ -18,7 +18,6 @@ def write_group_table(path: Path, found: GroupDistances) -> None:
     ----------
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
-    found : GroupDistances
 
     Raises
     ------
@@ -39,11 +38,6 @@ def write_group_table(path: Path, found: GroupDistances) -> None:
 
 def write_group_clusters(path: Path, clusters: list[list[str]]) -> None:
     """Write the number of its cluster and the name of each group, a line each.
-
-    Parameters
-    ----------
-    path : str or path
-    clusters : list of list of str
 
     Raises
     ------

@@ -34,11 +34,8 @@ class InteractionTable:
 
     Attributes
     ----------
-    source : str
     header : tuple of str
         Headings of the columns; made up where there are none.
-    has_header : bool
-    rows : list of tuple of str
     lines : list of int
         Where each row ends in a file; of rows that were given, numbers from 1.
     ends : ndarray of int32, shape (n, 2)
@@ -96,7 +93,6 @@ def read_interaction_folds(
     ----------
     path : str
         With a line of headings.
-    finders : tuple of NameFinder
     asked : str or None
         The heading of the column of folds; None: as for folds of sequences.
 

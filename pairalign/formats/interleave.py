@@ -90,7 +90,6 @@ class Interleaver:
 
         Parameters
         ----------
-        text : memoryview
         whole : bool
             Whether it begins with the header of the format; the last header that comes is written.
         old : int, optional
@@ -134,7 +133,6 @@ class Interleaver:
 
         Parameters
         ----------
-        output : Output
         ranked : ndarray of int64, optional
             Of hits `number_pairs` in the order of output; lines of others are left out.
         """

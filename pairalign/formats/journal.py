@@ -88,7 +88,6 @@ class Journal:
 
     Parameters
     ----------
-    path : str
     run : dict
         What decides the bytes of the output; a journal of another run is refused.
 

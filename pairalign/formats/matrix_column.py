@@ -78,7 +78,6 @@ def read_matrix_column(
 
     Parameters
     ----------
-    lines : iterable of str
     source : str
         The file's name, for messages.
     most_bytes : int, optional

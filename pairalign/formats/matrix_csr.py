@@ -180,7 +180,6 @@ class _Entries:
         Of `_ENTRY`.
     about : dict
         What else is stored: shape, weight, and names if it is the first part that was read.
-    is_one_set, is_first, is_last : bool
     named : tuple of SequenceSet
         Those whose names are stored, if it is the first part and not read.
     """

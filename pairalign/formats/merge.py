@@ -91,7 +91,6 @@ def merge_alignments(
 
     Parameters
     ----------
-    folder : str
     manifests : sequence of Manifest
         From `pairalign.formats.parts.read_manifests`.
     path : str or path

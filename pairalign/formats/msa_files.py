@@ -130,10 +130,8 @@ def write_alignment(output: Output, format: str, alignment: MultipleAlignment, o
 
     Parameters
     ----------
-    output : Output
     format : str
         One of `MSA_LINES`.
-    alignment : MultipleAlignment
     order : str
         Of the rows, one of `pairalign.base.choices.MSA_ORDERS`.
 

@@ -31,12 +31,7 @@ class NameRule:
     suspects: str = ""
 
     def check(self, sequences: SequenceSet) -> None:
-        """Raise FormatError for a name that is not allowed.
-
-        Parameters
-        ----------
-        sequences : SequenceSet
-        """
+        """Raise FormatError for a name that is not allowed."""
         is_allowed = re.compile(self.allowed).match
         for some in slices(sequences):
             names = sequences.names_at(some)

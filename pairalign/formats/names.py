@@ -50,7 +50,6 @@ def format_by_suffix(path: str | os.PathLike[str], suffixes: Suffixes) -> str | 
 
     Parameters
     ----------
-    path : str or path
     suffixes : mapping of str to tuple of str
     """
     suffix = os.path.splitext(_uncompressed(path))[1]
@@ -62,7 +61,6 @@ def check_ending(path: str | os.PathLike[str], endings: tuple[str, ...], what: s
 
     Parameters
     ----------
-    path : str or path
     endings : tuple of str
         The ends that say it, in lower case and with the dot.
     what : str

@@ -126,10 +126,7 @@ def compressed(output: Output, path: Path, threads: int) -> GzipOutput | None:
 
 
 def open_table(path: Path, format: str, *, threads: int = 1) -> Output:
-    """Open a file for a table: an output that takes TSV, and writes CSV where `format` is "csv".
-
-    See `open_output`.
-    """
+    """Open a file for a table: an output that takes TSV, and writes CSV where `format` is "csv"."""
     output = open_output(path, threads=threads)
     return CsvOutput(output) if format == "csv" else output
 
@@ -351,8 +348,6 @@ class GzipOutput(Output):
 
     Parameters
     ----------
-    output : Output
-    threads : int
     compress : callable, optional
         Makes a member, or a frame of zstd, of text; default: `compress_member`.
     """

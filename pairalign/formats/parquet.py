@@ -232,7 +232,6 @@ class _TableFile:
 
     Parameters
     ----------
-    output : Output
     schema : pyarrow.Schema
     """
 

@@ -46,7 +46,6 @@ class Manifest:
     ----------
     run : dict
         What decides the bytes of the whole: the same in all parts.
-    format : str
     shard, shards : int
         Which part of how many, counted from 1.
     start, pairs : int

@@ -25,8 +25,6 @@ class Table:
 
     Attributes
     ----------
-    title : str
-    headings : sequence of str
     rows : sequence of sequences
         Texts and numbers.
     """
@@ -42,12 +40,10 @@ class Report:
 
     Attributes
     ----------
-    title : str
     facts : sequence of (str, str)
         What was run: a line each.
     data : mapping
         What the page's scripts read, see `pairalign.jobs.report.page.page_data`.
-    tables : sequence of Table
     """
 
     title: str
@@ -73,7 +69,6 @@ def write_report(path: Path, report: Report) -> None:
     ----------
     path : str or path
         The file appears when it is complete.
-    report : Report
 
     Raises
     ------

@@ -40,7 +40,6 @@ class Kind(NamedTuple):
     ----------
     words : str
         For messages: ``expected a text``.
-    fits : callable
     """
 
     words: str

@@ -43,7 +43,6 @@ def write_sparse(
     ----------
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses TSV. The file appears when it is complete.
-    found : SparseDistances
     format : {"npz", "tsv", "parquet"}, optional
         Default: by the end of the file's name.
     threads : int

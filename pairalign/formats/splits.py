@@ -21,7 +21,6 @@ def write_split(path: Path, split: Split) -> None:
     ----------
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
-    split : Split
 
     Raises
     ------

@@ -75,7 +75,6 @@ class SetText:
 
     Parameters
     ----------
-    sequences : SequenceSet
     names : sequence of str, optional
         What the file calls them; default: their names.
     residues : bool

@@ -108,13 +108,11 @@ class Content(Shown):
     ----------
     queries, targets : SequenceSet
         The same object when one set is aligned with itself.
-    scoring : Scoring
     detail : Detail
         What was computed for each pair.
     max_overhang : int or None
         Of overlaps, whose kinds a format may show: see `pairalign.reads.overlap_kinds.classify`.
         None: the pairs are not looked at as overlaps.
-    piece : Piece
     labels : ndarray of int32, or None
         Number of each query's cluster, for networks.
     significance : Significance or None
@@ -310,7 +308,6 @@ class Writer(Abortable):
             A file of the first sequences alone.
         new : memoryview
             One of all, with other pairs; it says what there is besides pairs.
-        output : Output
         """
         raise NotImplementedError
 

@@ -102,12 +102,7 @@ def _subreads(names: Sequence[str]) -> int:
 
 
 class AssemblyAdvice:
-    """Looks at overlaps as they come; says what assembles them best.
-
-    Parameters
-    ----------
-    reads : SequenceSet
-    """
+    """Looks at overlaps as they come; says what assembles them best."""
 
     def __init__(self, reads: SequenceSet) -> None:
         self._best = np.zeros(len(reads))

@@ -89,13 +89,7 @@ class Candidates:
 
 
 class CandidateStrands:
-    """Says which pairs of a window are candidates on each strand.
-
-    Parameters
-    ----------
-    candidates : Candidates
-    reads : SequenceSet
-    """
+    """Says which pairs of a window are candidates on each strand."""
 
     def __init__(self, candidates: Candidates, reads: SequenceSet) -> None:
         self.may_lack_strands = candidates.may_lack_strands
@@ -113,7 +107,6 @@ def read_candidates(source: Source, reads: SequenceSet) -> Candidates:
     ----------
     source : str, path or file object
         ``"-"`` is standard input.
-    reads : SequenceSet
 
     Raises
     ------

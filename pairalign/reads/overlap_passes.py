@@ -68,7 +68,6 @@ def choose_strands(plus: ReachingPairs, minus: ReachingPairs, both: bool) -> tup
 
     Parameters
     ----------
-    plus, minus : ReachingPairs
     both : bool
         Whether to align on both strands where both reach the minimum, not just where the score is
         higher (of equals on the plus strand).

@@ -64,7 +64,6 @@ def least_by_end(
 
     Parameters
     ----------
-    scoring : Scoring
     reads : SequenceSet
         Of DNA.
     min_overlap : int

@@ -225,7 +225,6 @@ def find_transitive(found: Alignments, kinds: npt.NDArray[np.uint8], tolerance: 
 
     Parameters
     ----------
-    found : Alignments
     kinds : ndarray of uint8, shape (n,)
     tolerance : int
         Residues.

@@ -30,7 +30,6 @@ class Unitig:
         See `pairalign.reads.string_graph.Edges`.
     added : list of int
         Residues that each adds to those before it; the first of a circle to the last.
-    is_circle : bool
     """
 
     vertices: list[int]

@@ -23,7 +23,6 @@ def make_anndata(
 
     Parameters
     ----------
-    names : list of str
     matrices : mapping of str to array or sparse matrix
         Of one set those of ``obsp``; of two `DISTANCES` becomes ``X``.
     about : mapping
