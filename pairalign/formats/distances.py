@@ -50,7 +50,7 @@ def write_distances(
     ----------
     path : str or path
         ``"-"`` is standard output; ``.gz`` compresses. The file appears when it is complete.
-    format : {"phylip", "tsv", "npy", "column", "npz", "parquet"}, optional
+    format : {"phylip", "tsv", "csv", "npy", "column", "npz", "parquet"}, optional
         Default: by the end of the file's name. PHYLIP is of one set, npz and Parquet of two.
     lower, strict : bool
         PHYLIP: lower triangle instead of square, names of ten characters.
@@ -96,7 +96,7 @@ def read_distances(
     ----------
     path : str or path
         ``"-"`` is standard input.
-    format : {"phylip", "tsv", "npy", "column"}, optional
+    format : {"phylip", "tsv", "csv", "npy", "column"}, optional
         Default: by the end of the file's name.
     names : list of str, optional
         Of the sequences. A NumPy file needs them; the others have their own, which must be these.

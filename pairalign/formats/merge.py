@@ -50,7 +50,7 @@ def merge(
         The folder of the parts.
     output : str or path
         The file appears when it is complete.
-    format : {"phylip", "tsv", "npy", "column", "npz", "parquet"}, optional
+    format : {"phylip", "tsv", "csv", "npy", "column", "npz", "parquet"}, optional
         Of distances; default: by the end of the name. Other parts have their format.
     threads : int, optional
         Default: the cores that this process may use.

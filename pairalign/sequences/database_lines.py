@@ -106,7 +106,10 @@ def count_entries(text: bytes, name: str) -> int:
     parser.EndElementHandler = lambda _: path.pop()
     try:
         parser.Parse(text, True)
-    except expat.ExpatError as error:
+    except FastaError:
+        raise
+    # The others: an encoding that Python does not know, or that expat cannot take from it.
+    except (expat.ExpatError, LookupError, ValueError) as error:
         raise FastaError(f"{name}: not UniProt XML: {error}") from None
     return count
 

@@ -79,7 +79,7 @@ PHASES = {
         "pairalign.cli.msa_command:align_family",
         "pairalign.cli.msa_command:open_output",
     ],
-    "posterior": [READING, "pairalign.cli.posterior_command:open_output"],
+    "posterior": [READING, "pairalign.cli.posterior_command:open_posteriors"],
     "rotate": [READING, ALIGNING, "pairalign.cli.rotate_command:open_output"],
     "pack": [READING, "pairalign.cli.pack_command:pack", "pairalign.formats.pairset:encode_store"],
 }

@@ -208,7 +208,6 @@ def uc_lines(*records: str) -> str:
         ("x.csv", "name,length\na,3\n", 2, "no column fold"),
         ("x.csv", 'name,fold,x\na,3,"\nb,4,"y\n', 2, "line 2: cannot be read"),
         ("x.csv", "name,fold\nnobody,3\n", 2, "line 2: no sequence 'nobody' in"),
-        ("x.csv", f"name,fold\n{NAMES[0]},1\n{NAMES[0]},2\n", 2, "each sequence once"),
         ("x.uc", "S\t0\t60\n", 2, "line 1 has 3 columns, expected 10"),
         ("x.clstr", ">Cluster 0\n0\t60nt, >s... at +/90%\n", 2, "has no representative"),
         ("x.clstr", ">Cluster 0\nwhat\n", 2, "line 2 is none of a .clstr file"),
@@ -218,10 +217,6 @@ def uc_lines(*records: str) -> str:
         (
             *("x.uc", uc_lines("S00*", "S11*", "H021"), 2),
             "line 3: '0' has another representative",
-        ),
-        (
-            *("x.tsv", f"{NAMES[1]}\t{NAMES[0]}\n{NAMES[2]}\t{NAMES[1]}\n", 2),
-            f"line 1: '{NAMES[1]}' stands for '{NAMES[1]}', and is in another",
         ),
         ("x.tsv", "one\n", 2, "expected a representative and a member"),
         ("x.tsv", "", 2, "no sequence is named"),
