@@ -25,10 +25,9 @@ from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
 from pairalign.formats.names import choose_format
 from pairalign.formats.output import check_writable, open_output
-from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.adding import add_sequences, read_addition
 from pairalign.jobs.msa.merging import merge_alignments, read_given
-from pairalign.jobs.msa.one_family import Computed, align_family, columns_in, score_alignment
+from pairalign.jobs.msa.one_family import align_family, columns_in, score_alignment
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.file_checks import check_files
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
@@ -84,7 +83,7 @@ def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
     decided = {"old": old.sequences, "sequences": both, **confidence}
     what = {"columns": old.columns, "width": old.width}
     with kept_results(asked, "msa --add", **decided, **what) as kept:
-        made = add_sequences(old, both, _computed(asked, kept), **confidence)
+        made = add_sequences(old, both, asked.resources, kept=kept, **confidence)
         alignment = oriented.note(made)
         _write(asked, format, alignment)
     return alignment
@@ -100,7 +99,7 @@ def _merge(asked: MsaOptions, format: str) -> MultipleAlignment:
     decided = {"sequences": given.sequences, **confidence}
     what = {"columns": given.columns, "starts": given.starts, "widths": np.array(given.widths)}
     with kept_results(asked, "msa --merge", **decided, **what) as kept:
-        alignment = merge_alignments(given, _computed(asked, kept), **confidence)
+        alignment = merge_alignments(given, asked.resources, kept=kept, **confidence)
         _write(asked, format, alignment)
     return alignment
 
@@ -121,7 +120,9 @@ def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
         columns, width = columns_in(asked.confidence_of, sequences)
         how["confidence"] = True  # the summary has it
         with kept_results(asked, "confidence", **decided, columns=columns, width=width) as kept:
-            alignment = score_alignment(sequences, columns, width, _computed(asked, kept), **how)
+            alignment = score_alignment(
+                sequences, columns, width, asked.resources, kept=kept, **how
+            )
             _write(asked, format, alignment)
         return alignment
     if (found := homologs_of(asked, {"": sequences}, format)) is not None:
@@ -133,7 +134,7 @@ def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
     tree = None if asked.tree_in is None else read_newick(asked.tree_in, sequences.names)
     linkage = None if tree is None else tree.linkage
     with kept_results(asked, "msa", **decided, tree=linkage) as kept:
-        made = align_family(sequences, _computed(asked, kept), tree=tree, **how)
+        made = align_family(sequences, asked.resources, kept=kept, tree=tree, **how)
         alignment = oriented.note(made)
         _write(asked, format, alignment)
     return alignment
@@ -143,10 +144,6 @@ def _confidence_of(asked: MsaOptions, format: str) -> dict[str, Any]:
     """Return what is asked of the confidence."""
     confidence = format in WITH_CONFIDENCE
     return {"confidence": confidence, "partners": asked.partners, "seed": asked.seed}
-
-
-def _computed(asked: MsaOptions, kept: KeptResults | None) -> Computed:
-    return Computed.of(asked.resources, kept)
 
 
 def _summary(alignment: MultipleAlignment, outputs: list[str], seconds: float) -> Lines:

@@ -27,15 +27,7 @@ def run_posterior(asked: PosteriorOptions) -> None:
     started = time.perf_counter()
     decided = {"sequences": sequences, "threshold": asked.threshold}
     with kept_results(asked, "posteriors", **decided) as kept:
-        job = PosteriorJob(
-            sequences,
-            threshold=asked.threshold,
-            device=asked.resources.device,
-            threads=asked.resources.threads,
-            memory_bytes=asked.resources.memory_bytes,
-            progress=asked.resources.progress,
-            kept=kept,
-        )
+        job = PosteriorJob(sequences, asked.resources, threshold=asked.threshold, kept=kept)
         entries = _write(asked, format, job)
     lines = Lines()
     lines.add_sets(sequences)

@@ -17,6 +17,7 @@ from pairalign.engines.cuda import cuda_posterior, cuda_selection
 from pairalign.errors import DeviceError
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS
 from pairalign.jobs.posterior import posterior as job_module
+from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 
 
@@ -83,7 +84,7 @@ def test_auto_takes_a_gpu_that_is_worth_its_start(
     emulated: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sequences = SequenceSet.from_strings(family(3, 30), alphabet="protein")
-    job = job_module.PosteriorJob(sequences)
+    job = job_module.PosteriorJob(sequences, Resources())
     assert isinstance(job._open(), PosteriorEngine)
     monkeypatch.setattr(posterior_engines, "WORTH_A_GPU", job.cells)
     engine = job._open()
@@ -115,7 +116,7 @@ def test_a_job_that_is_left_gives_its_memory_back(emulated: Any) -> None:
 
     used = driver.memory.used_bytes
     sequences = SequenceSet.from_strings(family(5, 30), alphabet="protein")
-    pieces = iter(job_module.PosteriorJob(sequences, device="cuda"))
+    pieces = iter(job_module.PosteriorJob(sequences, Resources(device="cuda")))
     next(pieces)
     assert driver.memory.used_bytes > used
     pieces.close()

@@ -15,6 +15,7 @@ from pairalign.jobs.msa.confidence import sample_pairs
 from pairalign.jobs.msa.model_choice import match_states_of
 from pairalign.jobs.msa.progressive import tree_weights
 from pairalign.jobs.posterior.posterior import PosteriorJob
+from pairalign.requests.resources import Resources
 
 RESIDUES = "ARNDCQEGHILKMFPSTWYV"
 
@@ -35,7 +36,7 @@ def _family(count, length, seed=1, changed=0.4):
 
 def _posteriors(sequences):
     """Return those that the family is aligned by."""
-    job = PosteriorJob(sequences, match_states=match_states_of(sequences))
+    job = PosteriorJob(sequences, Resources(), match_states=match_states_of(sequences))
     return join_posteriors(list(job))
 
 

@@ -18,7 +18,8 @@ from pairalign.errors import CapacityError, FastaError
 from pairalign.formats.msa_files import write_alignment
 from pairalign.formats.output import Output
 from pairalign.jobs.msa import families
-from pairalign.jobs.msa.one_family import Computed, align_family
+from pairalign.jobs.msa.one_family import align_family
+from pairalign.requests.resources import Resources
 
 SIZES = {"large": (12, 90), "one": (1, 20), "a": (5, 40), "b": (6, 35), "c": (4, 50), "two": (2, 9)}
 
@@ -61,11 +62,11 @@ def test_a_family_that_does_not_fit_beside_others_is_aligned_alone(
 ) -> None:
     given = []
 
-    def aligned(sequences: object, computed: Computed, **options: object) -> object:
-        given.append((len(sequences), computed.threads, computed.memory_bytes))
-        if len(sequences) > 4 and computed.memory_bytes < 1 << 30:
+    def aligned(sequences: object, resources: Resources, **options: object) -> object:
+        given.append((len(sequences), resources.threads, resources.memory))
+        if len(sequences) > 4 and resources.memory < 1 << 30:
             raise CapacityError("too little", 1, 0)
-        return align_family(sequences, computed, **options)
+        return align_family(sequences, resources, **options)
 
     monkeypatch.setattr(families, "align_family", aligned)
     some = {name: FAMILIES[name] for name in ("a", "b", "c")}

@@ -10,11 +10,13 @@ import numpy as np
 
 from pairalign.base.error_types import AlignmentFileError
 from pairalign.engines.posterior_engines import check_device
+from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.confidence import Confidence
 from pairalign.jobs.msa.joining import join_new
-from pairalign.jobs.msa.one_family import AnyAlignment, Computed, columns_in, score_alignment
+from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
 from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.run.inputs import ProblemRequest, read_sets
+from pairalign.requests.resources import Resources
 from pairalign.results.msa_result import MultipleAlignment
 from pairalign.sequences.sequence_records import Records
 from pairalign.sequences.sets import SequenceSet
@@ -54,7 +56,11 @@ def read_addition(
 
 
 def add_sequences(
-    old: MultipleAlignment, both: SequenceSet, computed: Computed, **confidence: Any
+    old: MultipleAlignment,
+    both: SequenceSet,
+    resources: Resources,
+    kept: KeptResults | None = None,
+    **confidence: Any,
 ) -> MultipleAlignment:
     """Add sequences to a multiple alignment; its columns are kept.
 
@@ -63,7 +69,8 @@ def add_sequences(
     old : MultipleAlignment
     both : SequenceSet
         Its sequences, then the new ones.
-    computed : Computed
+    resources : Resources
+    kept : KeptResults, optional
         Where new sequences are, and posteriors, that were kept are taken from there.
     **confidence
         See `pairalign.jobs.msa.one_family.score_alignment`.
@@ -78,10 +85,10 @@ def add_sequences(
     PartsError
         What was kept is damaged.
     """
-    check_device(computed.device)
-    joined = join_new(both, old.columns, old.width, **vars(computed))
-    unlike = find_unlike(both, computed.resources, old=len(old.sequences))
-    scored = score_alignment(both, joined.columns, joined.width, computed, **confidence)
+    check_device(resources.device)
+    joined = join_new(both, old.columns, old.width, resources, kept)
+    unlike = find_unlike(both, resources, old=len(old.sequences))
+    scored = score_alignment(both, joined.columns, joined.width, resources, kept=kept, **confidence)
     return replace(scored, unlike=unlike)
 
 

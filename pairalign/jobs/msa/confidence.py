@@ -18,7 +18,7 @@ from pairalign.engines.cpu.cpu_msa import Support
 from pairalign.engines.posterior_engines import Pairs
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.posterior.posterior import PosteriorJob
-from pairalign.jobs.run.progress import Progress
+from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 
 MOST_ALL = 200
@@ -71,14 +71,11 @@ def confidence_by(
 def find_confidence(
     sequences: SequenceSet,
     columns: npt.NDArray[np.int32],
+    resources: Resources,
     *,
     match_states: int,
     partners: int | None = None,
     seed: int = 0,
-    device: str = "auto",
-    threads: int | None = None,
-    memory_bytes: int | None = None,
-    progress: Progress = False,
     kept: KeptResults | None = None,
 ) -> Confidence:
     """Compute posteriors of all pairs, or of sampled ones, and sum up what they say.
@@ -88,12 +85,13 @@ def find_confidence(
     sequences : SequenceSet
         Two or more.
     columns : ndarray of int32, shape (total_residues,)
+    resources : Resources
     match_states : int
         See `pairalign.jobs.msa.model_choice`.
     partners : int, optional
         See `sample_pairs`. Default: all of up to `MOST_ALL` sequences, `PARTNERS` of more.
     seed : int
-    device, threads, memory_bytes, progress, kept
+    kept : KeptResults, optional
         As for `PosteriorJob`.
 
     Returns
@@ -104,10 +102,7 @@ def find_confidence(
         partners = len(sequences) if len(sequences) <= MOST_ALL else PARTNERS
     job = PosteriorJob(
         sequences,
-        device=device,
-        threads=threads,
-        memory_bytes=memory_bytes,
-        progress=progress,
+        resources,
         pairs=sample_pairs(len(sequences), partners, seed),
         kept=kept,
         phase="confidence",

@@ -16,7 +16,7 @@ from pairalign.base.declaration import check_arguments
 from pairalign.base.error_types import CapacityError, FastaError, NoSequencesError
 from pairalign.jobs.msa.grouping import MOST_IN_GROUP
 from pairalign.jobs.msa.homolog_search import find_homologs
-from pairalign.jobs.msa.one_family import Computed, align_family
+from pairalign.jobs.msa.one_family import align_family
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.inputs import (
     ProblemRequest,
@@ -25,6 +25,7 @@ from pairalign.jobs.run.inputs import (
     read_one_set,
     read_sets,
 )
+from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.requests.msa_request import ConfidenceOptions, HomologsOptions, RowsOptions
 from pairalign.requests.resources import Resources
@@ -135,9 +136,9 @@ def align_oriented(
             own |= {"homologs": homologs[name], "keep_homologs": keep_homologs}
         costs[name] = cells_of(homologs[name].after(one) if name in homologs else one)
         tasks[name] = partial(align_family, one, **own)
-    computed = Computed.of(replace(resources, progress=False), None)
+    silent = replace(resources, progress=False)
     with show_progress(sum(costs.values()), resources.progress) as meter:
-        for name, alignment in _align_all(tasks, costs, computed):
+        for name, alignment in _align_all(tasks, costs, silent):
             meter.update(costs[name])
             yield name, families[name].note(alignment)
 
@@ -202,10 +203,10 @@ def cells_of(sequences: SequenceSet) -> int:
 
 
 def _align_all(
-    tasks: Mapping[str, _Task], costs: Mapping[str, int], whole: Computed
+    tasks: Mapping[str, _Task], costs: Mapping[str, int], whole: Resources
 ) -> Iterator[tuple[str, MultipleAlignment]]:
     """Align families with all threads where that ends sooner, the others beside each other."""
-    threads, left = whole.threads, sum(costs.values())
+    threads, left = whole.used_threads, sum(costs.values())
     has_all = threads == 1 or whole.device.startswith("cuda")
     beside = sorted(tasks, key=lambda name: (-costs[name], name))
     # Until no thread would still be at the largest while the others have nothing left to do.
@@ -213,8 +214,7 @@ def _align_all(
         name = beside.pop(0)
         left -= costs[name]
         yield name, tasks[name](whole)
-    memory_bytes = whole.memory_bytes // threads
-    part = replace(whole, device="cpu", threads=1, memory_bytes=memory_bytes)
+    part = replace(whole, device="cpu", threads=1, memory=bytes_of(whole) // threads)
     too_large = []
     for name, found in _side_by_side({name: tasks[name] for name in beside}, threads, part):
         if found is None:
@@ -226,13 +226,13 @@ def _align_all(
 
 
 def _side_by_side(
-    tasks: Mapping[str, _Task], threads: int, computed: Computed
+    tasks: Mapping[str, _Task], threads: int, resources: Resources
 ) -> Iterator[tuple[str, MultipleAlignment | None]]:
     """Align families, a thread each; None of one that does not fit its share of the memory."""
 
     def align(name: str) -> tuple[str, MultipleAlignment | None]:
         try:
-            return name, tasks[name](computed)
+            return name, tasks[name](resources)
         except CapacityError:
             return name, None
 

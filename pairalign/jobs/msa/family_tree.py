@@ -11,6 +11,7 @@ to the seeds of each other.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isqrt
 
 import numpy as np
@@ -134,7 +135,8 @@ def _measured(
     assert one is not None
     request = DistanceRequest(measure="score")
     problem = Problem(one, other, make_scoring(sequences.alphabet, mode="global"))
-    run, tree_bytes = RunRequest(resources=resources), METHOD_BYTES[LINKAGE]
+    silent = replace(resources, progress=False)
+    run, tree_bytes = RunRequest(resources=silent), METHOD_BYTES[LINKAGE]
     job = plan_distances(request, problem, run, 0 if other else tree_bytes)
     return measure_run(job, find_measure("score"))
 

@@ -6,6 +6,7 @@ A distance is 1 minus the score by the lower score of the two sequences with the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -41,11 +42,11 @@ _RELATED = {True: _Related(300, 11), False: _Related(600, 26)}
 class FreeEndScores:
     """Distances by scores with free end gaps, computed when they are asked for."""
 
-    def __init__(self, sequences: SequenceSet, threads: int, memory_bytes: int) -> None:
+    def __init__(self, sequences: SequenceSet, resources: Resources) -> None:
         self._sequences = sequences
         self._scoring = make_scoring(sequences.alphabet, mode="semiglobal")
         self._own = self_scores(sequences, self._scoring).astype(np.int64)
-        used = Resources(device="cpu", threads=threads, memory=memory_bytes)
+        used = replace(resources, device="cpu", progress=False)
         self._run = RunRequest(detail=Detail.SCORE, resources=used)
 
     def above_chance(

@@ -21,7 +21,9 @@ from pairalign.engines.posterior_engines import open_posterior_engine
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.free_end_scores import FreeEndScores
 from pairalign.jobs.msa.grouping import Indices
-from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.jobs.run.memory import bytes_of
+from pairalign.jobs.run.progress import show_progress
+from pairalign.requests.resources import Resources
 from pairalign.sequences.sets import SequenceSet
 
 NEAREST = 16
@@ -49,11 +51,7 @@ def join_new(
     both: SequenceSet,
     columns: npt.NDArray[np.int32],
     width: int,
-    *,
-    device: str,
-    threads: int,
-    memory_bytes: int,
-    progress: Progress = False,
+    resources: Resources,
     kept: KeptResults | None = None,
 ) -> Joined:
     """Join new sequences to an alignment.
@@ -66,8 +64,7 @@ def join_new(
         Of the residues of the alignment.
     width : int
         Of the alignment.
-    device, threads, memory_bytes, progress
-        As for `pairalign.msa`.
+    resources : Resources
     kept : KeptResults, optional
         Where new sequences are that were kept is taken from there, others are kept.
 
@@ -80,15 +77,19 @@ def join_new(
     if kept is not None:
         fits.take(kept, both.lengths[old:])
     new = np.arange(old, len(both))
-    nearest = _nearest(both, new, threads, memory_bytes)
+    nearest = _nearest(both, new, resources)
     added, nearest = new[fits.known :], nearest[fits.known :]
     if len(added):
         lengths = both.lengths.astype(np.int64)
         cells = int((lengths[nearest].sum(axis=1) * lengths[added]).sum())
         engine = open_posterior_engine(
-            device, both, threads=threads, memory_bytes=memory_bytes, cells=cells
+            resources.device,
+            both,
+            threads=resources.used_threads,
+            memory_bytes=bytes_of(resources),
+            cells=cells,
         )
-        with closing(engine), show_progress(cells, progress, doing="aligning") as meter:
+        with closing(engine), show_progress(cells, resources.progress, doing="aligning") as meter:
             for start in range(0, len(added), _AT_ONCE):
                 own, partners = added[start : start + _AT_ONCE], nearest[start : start + _AT_ONCE]
                 targets = np.repeat(own, partners.shape[1]).astype(np.int32)
@@ -105,13 +106,13 @@ def join_new(
     return Joined(*fits.columns(columns))
 
 
-def _nearest(both: SequenceSet, added: Indices, threads: int, memory_bytes: int) -> Indices:
+def _nearest(both: SequenceSet, added: Indices, resources: Resources) -> Indices:
     """Return what each new sequence is compared with.
 
     What is less than half as long comes last: most of a new sequence has no counterpart in it.
     """
     candidates = np.arange(len(both) - len(added))
-    scores = FreeEndScores(both, threads, memory_bytes)
+    scores = FreeEndScores(both, resources)
     distances = scores.between(added, candidates)
     lengths = both.lengths.astype(np.int64)
     is_part = 2 * lengths[candidates] < lengths[added][:, np.newaxis]

@@ -30,7 +30,9 @@ from pairalign.engines.posterior_engines import check_device, open_posterior_eng
 from pairalign.formats.step_results import Arrays, KeptResults
 from pairalign.jobs.msa.grouping import Grouping, Indices, group_by_tree
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, tree_weights
+from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress, show_progress
+from pairalign.requests.resources import Resources
 from pairalign.scoring.posterior_models import profile_costs
 from pairalign.sequences.sets import SequenceSet
 from pairalign.trees.tree import GuideTree
@@ -72,11 +74,7 @@ class Part:
 def align_large(
     sequences: SequenceSet,
     tree: GuideTree,
-    *,
-    device: str,
-    threads: int,
-    memory_bytes: int,
-    progress: Progress,
+    resources: Resources,
     kept: KeptResults | None = None,
 ) -> tuple[npt.NDArray[np.int32], int]:
     """Align a large family.
@@ -87,8 +85,9 @@ def align_large(
         More than those of one group.
     tree : GuideTree
         What to join along.
-    device, threads, memory_bytes, progress, kept
-        As for `pairalign.msa`.
+    resources : Resources
+    kept : KeptResults, optional
+        Groups and joins that were kept are taken from there, others are kept.
 
     Returns
     -------
@@ -100,10 +99,10 @@ def align_large(
     CapacityError
         The posteriors of a group, or of two representatives, do not fit the memory.
     """
-    check_device(device)
+    check_device(resources.device)
     grouping = group_by_tree(tree)
-    with closing(Aligner(sequences, grouping, device, threads, memory_bytes)) as aligner:
-        whole = align_parts(aligner, grouping, progress, kept)
+    with closing(Aligner(sequences, grouping, resources)) as aligner:
+        whole = align_parts(aligner, grouping, resources.progress, kept)
     columns = np.empty(sequences.total_residues, np.int32)
     columns[residues_of(sequences, whole.members)] = whole.columns
     return columns, whole.width
@@ -193,8 +192,7 @@ class Aligner:
     ----------
     sequences : SequenceSet
     grouping : Grouping
-    device, threads, memory_bytes
-        As for `align_large`.
+    resources : Resources
     representatives : int
         Of a side of a join, at most.
     match_states : int
@@ -214,28 +212,26 @@ class Aligner:
         self,
         sequences: SequenceSet,
         grouping: Grouping,
-        device: str,
-        threads: int,
-        memory_bytes: int,
+        resources: Resources,
         *,
         representatives: int = REPRESENTATIVES,
         match_states: int = 1,
         at_once: int | None = None,
     ) -> None:
         self._sequences = sequences
-        self._memory_bytes = memory_bytes
+        self._memory_bytes = bytes_of(resources)
         self._lengths = sequences.lengths.astype(np.int64)
         self._costs = profile_costs(sequences.alphabet)
         self._most_representatives = representatives
-        threads = min(threads, self._most_threads(grouping))
+        threads = min(resources.used_threads, self._most_threads(grouping))
         self.threads = min(threads, at_once or threads)
         self.cells = sum(map(self.group_cells, grouping.groups))
         self.cells += self.join_cells * len(grouping.joins)
         self._engine = open_posterior_engine(
-            device,
+            resources.device,
             sequences,
             threads=threads // self.threads,
-            memory_bytes=memory_bytes,
+            memory_bytes=self._memory_bytes,
             cells=self.cells,
             calls=self.threads,
             match_states=match_states,

@@ -26,7 +26,7 @@ from pairalign.base.error_types import AlignmentFileError, AlphabetError
 from pairalign.base.spelling import spelled
 from pairalign.engines.posterior_engines import check_device
 from pairalign.formats.aligned_fasta import read_alignment
-from pairalign.formats.step_results import Arrays
+from pairalign.formats.step_results import Arrays, KeptResults
 from pairalign.jobs.msa.family_tree import (
     LINKAGE,
     family_tree,
@@ -46,7 +46,7 @@ from pairalign.jobs.msa.grouping import (
 )
 from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts, residues_of
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
-from pairalign.jobs.msa.one_family import AnyAlignment, Computed, columns_in, score_alignment
+from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
 from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
 from pairalign.results.msa_result import MultipleAlignment
@@ -168,13 +168,16 @@ def _together(sets: Sequence[SequenceSet]) -> SequenceSet:
     return SequenceSet(records, alphabet=sets[0].alphabet, source=source)
 
 
-def merge_alignments(given: Given, computed: Computed, **confidence: Any) -> MultipleAlignment:
+def merge_alignments(
+    given: Given, resources: Resources, kept: KeptResults | None = None, **confidence: Any
+) -> MultipleAlignment:
     """Make one alignment of two or more, in which the columns of each stay.
 
     Parameters
     ----------
     given : Given
-    computed : Computed
+    resources : Resources
+    kept : KeptResults, optional
         Joins and posteriors that were kept are taken from there, others are kept.
     **confidence
         See `pairalign.jobs.msa.one_family.score_alignment`.
@@ -197,21 +200,21 @@ def merge_alignments(given: Given, computed: Computed, **confidence: Any) -> Mul
     Time grows with the scores that trees take, see `pairalign.jobs.msa.family_tree`, and with the
     product of the widths.
     """
-    check_device(computed.device)
-    sequences, grouping = given.sequences, _plan(given, computed)
-    with closing(_Merger(given, grouping, computed)) as merger:
-        whole = align_parts(merger, grouping, computed.progress, computed.kept)
+    check_device(resources.device)
+    sequences, grouping = given.sequences, _plan(given, resources)
+    with closing(_Merger(given, grouping, resources)) as merger:
+        whole = align_parts(merger, grouping, resources.progress, kept)
     columns = np.empty(sequences.total_residues, np.int32)
     columns[residues_of(sequences, whole.members)] = whole.columns
     _check_kept(given, columns)
     tree = tree_result.GuideTree.of(graft(list(sequences.names), grouping, LINKAGE))
-    scored = score_alignment(sequences, columns, whole.width, computed, **confidence)
+    scored = score_alignment(sequences, columns, whole.width, resources, kept=kept, **confidence)
     return replace(scored, tree=tree)
 
 
-def _plan(given: Given, computed: Computed) -> Grouping:
+def _plan(given: Given, resources: Resources) -> Grouping:
     """Return the alignments as groups, with their trees, and the joins of them."""
-    sequences, resources = given.sequences, computed.resources
+    sequences = given.sequences
     place = sequences.canonical_order().argsort()
     members = [own[place[own].argsort()] for own in map(given.members, range(len(given.widths)))]
     members.sort(key=lambda own: int(place[own[0]]))
@@ -222,7 +225,7 @@ def _plan(given: Given, computed: Computed) -> Grouping:
         for own in members
     ]
     standing = [own[tree.leaves()] for own, tree in zip(members, trees, strict=True)]
-    _warn_of_strangers(given, standing, computed)
+    _warn_of_strangers(given, standing, resources)
     return Grouping(members, trees, _joins(sequences, standing, resources))
 
 
@@ -235,9 +238,9 @@ def _joins(sequences: SequenceSet, groups: list[Indices], resources: Resources) 
     return joins_of(join_nearest(found.square(np.float32), places, places))
 
 
-def _warn_of_strangers(given: Given, standing: list[Indices], computed: Computed) -> None:
+def _warn_of_strangers(given: Given, standing: list[Indices], resources: Resources) -> None:
     """Say which alignments have no relative in another one, by scores of some sequences."""
-    scores = FreeEndScores(given.sequences, computed.threads, computed.memory_bytes)
+    scores = FreeEndScores(given.sequences, resources)
     some = [evenly(own, _COMPARED // len(standing)) for own in standing]
     taken = np.concatenate(some)
     home = np.searchsorted(given.starts, taken, side="right") - 1
@@ -255,15 +258,13 @@ def _warn_of_strangers(given: Given, standing: list[Indices], computed: Computed
 class _Merger(Aligner):
     """Joins alignments that are given; see `Aligner`."""
 
-    def __init__(self, given: Given, grouping: Grouping, computed: Computed) -> None:
+    def __init__(self, given: Given, grouping: Grouping, resources: Resources) -> None:
         self._given = given
         is_small = len(given.sequences) <= MOST_OF_ALL_PAIRS
         super().__init__(
             given.sequences,
             grouping,
-            computed.device,
-            computed.threads,
-            computed.memory_bytes,
+            resources,
             representatives=MOST_OF_ALL_PAIRS // 2 if is_small else REPRESENTATIVES,
             match_states=match_states_of(given.sequences),
             at_once=len(grouping.groups) // 2,

@@ -13,7 +13,7 @@ from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.msa.adding import add_sequences, read_addition
 from pairalign.jobs.msa.homolog_search import find_homologs
 from pairalign.jobs.msa.merging import merge_alignments, read_given
-from pairalign.jobs.msa.one_family import Computed, align_family, columns_in, score_alignment
+from pairalign.jobs.msa.one_family import align_family, columns_in, score_alignment
 from pairalign.jobs.msa.other_strand import Orientation
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, given_sequences, read_one_set, read_sets
@@ -99,20 +99,20 @@ def msa(
     if asked.to is not None:
         old, both = read_addition(asked.to, request)
         oriented = Orientation.find(both, asked.strand, resources, old=len(old))
-        made = add_sequences(old, oriented.sequences, Computed.of(resources, kept), **how)
+        made = add_sequences(old, oriented.sequences, resources, kept=kept, **how)
         return oriented.note(made)
     if asked.merge:
         given = read_given(inputs, request.reading)
-        return merge_alignments(given, Computed.of(resources, kept), **how)
+        return merge_alignments(given, resources, kept=kept, **how)
     family, _ = read_sets(request)
     if asked.confidence_of is not None:
         columns, width = columns_in(asked.confidence_of, family)
-        return score_alignment(family, columns, width, Computed.of(resources, kept), **how)
+        return score_alignment(family, columns, width, resources, kept=kept, **how)
     oriented = Orientation.find(family, asked.strand, resources)
     family = oriented.sequences
     tree, found = _read_tree(asked.tree_in, family), _homologs_of(family, asked, resources)
     how |= {"tree": tree, "homologs": found, "keep_homologs": asked.keep_homologs}
-    return oriented.note(align_family(family, Computed.of(resources, kept), **how))
+    return oriented.note(align_family(family, resources, kept=kept, **how))
 
 
 def _inputs_of(sequences: Any, *, merge: bool) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +46,6 @@ from pairalign.jobs.msa.outliers import find_unlike
 from pairalign.jobs.msa.progressive import ENTRY_BYTES, align_graph
 from pairalign.jobs.posterior.posterior import PosteriorJob
 from pairalign.jobs.run.memory import bytes_of
-from pairalign.jobs.run.progress import Progress
 from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
 from pairalign.results.msa_result import MultipleAlignment
@@ -64,32 +63,11 @@ AnyAlignment = MultipleAlignment | str | os.PathLike[str]
 """A path is of aligned FASTA, Stockholm and others, ours or another program's."""
 
 
-@dataclass(frozen=True)
-class Computed:
-    """What posteriors are computed with."""
-
-    device: str
-    threads: int
-    memory_bytes: int
-    progress: Progress
-    kept: KeptResults | None
-
-    @classmethod
-    def of(cls, resources: Resources, kept: KeptResults | None) -> Computed:
-        """Return what there is at this time."""
-        threads, memory_bytes = resources.used_threads, bytes_of(resources)
-        return cls(resources.device, threads, memory_bytes, resources.progress, kept)
-
-    @property
-    def resources(self) -> Resources:
-        """What scores are computed with; they show no progress of their own."""
-        return Resources(device=self.device, threads=self.threads, memory=self.memory_bytes)
-
-
 def align_family(
     sequences: SequenceSet,
-    computed: Computed,
+    resources: Resources,
     *,
+    kept: KeptResults | None = None,
     tree: GuideTree | None = None,
     homologs: Homologs | None = None,
     keep_homologs: bool = False,
@@ -99,17 +77,17 @@ def align_family(
 ) -> MultipleAlignment:
     """Align a family of sequences over their whole lengths; see `pairalign.msa`."""
     if homologs is not None and len(homologs):
-        drawn: dict[str, Any] = {"confidence": confidence, "partners": partners, "seed": seed}
-        return _align_with(sequences, homologs, keep_homologs, computed, **drawn)
+        how: dict[str, Any] = {"confidence": confidence, "partners": partners, "seed": seed}
+        return _align_with(sequences, homologs, keep_homologs, resources, kept=kept, **how)
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
         known = Confidence.unknown(sequences.total_residues)
         return MultipleAlignment(sequences, columns, len(columns), *known, None, (), homologs)
     members = distinct_members(sequences, all_of_them=tree is not None)
-    made = _align_members(members, tree, computed)
+    made = _align_members(members, tree, resources, kept)
     columns = made.columns[members.residues]
     if made.posteriors is None or members.has_copies:
-        known = _known(sequences, columns, computed, confidence, partners, seed)
+        known = _known(sequences, columns, resources, kept, confidence, partners, seed)
     else:
         own = confidence_by([made.posteriors], members.aligned, made.columns)
         known = own.of(members.residues)
@@ -119,25 +97,30 @@ def align_family(
 
 
 def _align_members(
-    members: DistinctMembers, tree: GuideTree | None, computed: Computed
+    members: DistinctMembers,
+    tree: GuideTree | None,
+    resources: Resources,
+    kept: KeptResults | None,
 ) -> _Aligned:
     """Align what is distinct of a family, in groups if it is large."""
-    sequences, tree, how = members.aligned, members.tree_of_aligned(tree), vars(computed)
+    sequences, tree = members.aligned, members.tree_of_aligned(tree)
     if len(sequences) == 1:
         columns = np.arange(sequences.total_residues, dtype=np.int32)
         return _Aligned(None, columns, len(columns), (), None)
     is_one_group, posteriors = len(sequences) <= MOST_IN_GROUP, None
-    tree = tree or family_tree(sequences, computed.resources)
+    tree = tree or family_tree(sequences, resources)
     if _by_all_pairs(sequences):
-        posteriors = _posteriors(sequences, match_states_of(sequences), **how)
+        posteriors = _posteriors(sequences, resources, kept)
         rounds, refinements = (ROUNDS, REFINEMENTS) if is_one_group else (0, 0)
-        with closing(PosteriorGraph(sequences.lengths, posteriors, computed.threads)) as graph:
+        with closing(
+            PosteriorGraph(sequences.lengths, posteriors, resources.used_threads)
+        ) as graph:
             columns, width = align_graph(
                 graph, sequences, tree, rounds=rounds, refinements=refinements
             )
     else:
-        columns, width = align_large(sequences, tree, **how)
-    unlike = find_unlike(sequences, computed.resources)
+        columns, width = align_large(sequences, tree, resources, kept)
+    unlike = find_unlike(sequences, resources)
     return _Aligned(tree, columns, width, unlike, posteriors)
 
 
@@ -145,19 +128,19 @@ def _align_with(
     sequences: SequenceSet,
     found: Homologs,
     are_kept: bool,
-    computed: Computed,
+    resources: Resources,
     confidence: bool,
-    **drawn: Any,
+    **how: Any,
 ) -> MultipleAlignment:
     """Align a family with its homologs, which stay or are taken out again."""
     both = found.after(sequences)
-    whole = align_family(both, computed, confidence=confidence and are_kept, **drawn)
+    whole = align_family(both, resources, confidence=confidence and are_kept, **how)
     if are_kept:
         return replace(whole, homologs=found)
     count = len(sequences)
     used, places = np.unique(whole.columns[: sequences.total_residues], return_inverse=True)
     columns, width = places.astype(np.int32), len(used)
-    scored = score_alignment(sequences, columns, width, computed, confidence=confidence, **drawn)
+    scored = score_alignment(sequences, columns, width, resources, confidence=confidence, **how)
     assert whole.tree is not None
     tree = tree_result.GuideTree.of(first_leaves(whole.tree, count)) if count > 1 else None
     unlike = tuple(one for one in whole.unlike if one.sequence < count)
@@ -187,8 +170,9 @@ def score_alignment(
     sequences: SequenceSet,
     columns: npt.NDArray[np.int32],
     width: int,
-    computed: Computed,
+    resources: Resources,
     *,
+    kept: KeptResults | None = None,
     confidence: bool = True,
     partners: int | None = None,
     seed: int = 0,
@@ -202,7 +186,9 @@ def score_alignment(
         The column of each residue, from 0.
     width : int
         How many columns there are.
-    computed : Computed
+    resources : Resources
+    kept : KeptResults, optional
+        Posteriors that were kept are taken from there, others are kept.
     confidence : bool
         Whether that is wanted.
     partners, seed
@@ -213,7 +199,7 @@ def score_alignment(
     CapacityError
         The posteriors of the two longest sequences do not fit the memory.
     """
-    known = _known(sequences, columns, computed, confidence, partners, seed)
+    known = _known(sequences, columns, resources, kept, confidence, partners, seed)
     return MultipleAlignment(sequences, columns, width, *known, None)
 
 
@@ -267,7 +253,8 @@ def _content(sequences: SequenceSet) -> tuple[list[str], list[int], bytes]:
 def _known(
     sequences: SequenceSet,
     columns: npt.NDArray[np.int32],
-    computed: Computed,
+    resources: Resources,
+    kept: KeptResults | None,
     confidence: bool,
     partners: int | None,
     seed: int,
@@ -278,32 +265,20 @@ def _known(
     return find_confidence(
         sequences,
         columns,
+        resources,
         match_states=match_states_of(sequences),
         partners=partners,
         seed=seed,
-        **vars(computed),
+        kept=kept,
     )
 
 
 def _posteriors(
-    sequences: SequenceSet,
-    match_states: int,
-    device: str,
-    threads: int,
-    memory_bytes: int,
-    progress: Progress,
-    kept: KeptResults | None,
+    sequences: SequenceSet, resources: Resources, kept: KeptResults | None
 ) -> SparsePosteriors:
     """Compute the posteriors of all pairs; refuse more than fit."""
-    job = PosteriorJob(
-        sequences,
-        device=device,
-        threads=threads,
-        memory_bytes=memory_bytes,
-        progress=progress,
-        kept=kept,
-        match_states=match_states,
-    )
+    states, memory_bytes = match_states_of(sequences), bytes_of(resources)
+    job = PosteriorJob(sequences, resources, kept=kept, match_states=states)
     pieces, held = [], 0
     for piece in job:
         pieces.append(piece)

@@ -9,6 +9,7 @@ there are scores left. Sequences decide what is drawn: the order of the input do
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -92,7 +93,8 @@ def _log_evalues(
         subset(sequences, indices), subset(sequences, others), local_scoring(sequences.alphabet)
     )
     request = make(AlignRequest, {"mode": "local", "db_size": sequences.total_residues})
-    run = RunRequest(detail=Detail.SCORE, statistics=True, resources=resources)
+    silent = replace(resources, progress=False)
+    run = RunRequest(detail=Detail.SCORE, statistics=True, resources=silent)
     significance = find_statistics(request, problem, run).significance
     assert significance is not None
     least = np.full(len(indices), math.inf)

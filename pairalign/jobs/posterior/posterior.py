@@ -19,9 +19,7 @@ import numpy.typing as npt
 from pairalign.alignments import posteriors
 from pairalign.alignments.posteriors import join_posteriors, posteriors_of
 from pairalign.base.choices import LEAST_POSTERIOR_THRESHOLD, POSTERIOR_THRESHOLD
-from pairalign.base.cores import usable_cores
 from pairalign.base.error_types import CapacityError, FastaError, ScoringError
-from pairalign.base.free_memory import default_bytes
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
 from pairalign.engines.cpu.cpu_posterior import thread_bytes
@@ -37,8 +35,10 @@ from pairalign.engines.posterior_engines import (
 from pairalign.formats.step_results import KeptResults
 from pairalign.jobs.run.function_call import Call
 from pairalign.jobs.run.inputs import Sequences, read_one_set
+from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import Progress, show_progress
 from pairalign.requests.posterior_request import PosteriorArguments, PosteriorOptions
+from pairalign.requests.resources import Resources
 from pairalign.results.posteriors_result import SparsePosteriors
 from pairalign.sequences.sets import SequenceSet
 
@@ -61,15 +61,10 @@ class PosteriorJob:
     ----------
     sequences : SequenceSet
         Two or more.
+    resources : Resources
+        Fewer threads are used where memory does not allow as many.
     threshold : float
         Posteriors below are left out; from 0.001 to 1.
-    device : str
-        See `pairalign.engines.posterior_engines.open_posterior_engine`.
-    threads : int, optional
-        Default: all cores. Fewer are used where memory does not allow as many.
-    memory_bytes : int, optional
-        Default: half of what is free.
-    progress : Progress
     pairs : (ndarray of int32, ndarray of int32), optional
         Input indices of the sequences of each pair. Default: all (i, j), i < j.
     kept : KeptResults, optional
@@ -94,12 +89,9 @@ class PosteriorJob:
     def __init__(
         self,
         sequences: SequenceSet,
+        resources: Resources,
         *,
         threshold: float = POSTERIOR_THRESHOLD,
-        device: str = "auto",
-        threads: int | None = None,
-        memory_bytes: int | None = None,
-        progress: Progress = False,
         pairs: Pairs | None = None,
         kept: KeptResults | None = None,
         phase: str = "posteriors",
@@ -115,21 +107,19 @@ class PosteriorJob:
                 f"threshold of posteriors {threshold:g}, expected "
                 f"{LEAST_POSTERIOR_THRESHOLD:g} to 1"
             )
-        check_device(device)
+        check_device(resources.device)
         self.sequences = sequences
         self.threshold = threshold
-        self._progress = progress
+        self._resources = resources
         self._chosen = pairs
         self._kept, self._phase = kept, phase
         self._match_states = match_states
-        self._device = device
-        self._memory_bytes = default_bytes() if memory_bytes is None else memory_bytes
+        self._memory_bytes = bytes_of(resources)
         self._entries = (
             _ENTRIES_A_RESIDUE * max(1, POSTERIOR_THRESHOLD / threshold) ** _MORE_ENTRIES
         )
         self._piece_residues = max(1, int(PIECE_RESIDUES * _ENTRIES_A_RESIDUE / self._entries))
-        self._part_threads = usable_cores() if threads is None else threads
-        self._threads, self._left = self._divide_memory(self._part_threads)
+        self._threads, self._left = self._divide_memory(resources.used_threads)
 
     @property
     def pairs(self) -> int:
@@ -158,7 +148,7 @@ class PosteriorJob:
         """
         lengths = self.sequences.lengths.astype(np.int64)
         pieces = self._pieces(lengths)
-        with show_progress(self.cells, self._progress, doing="computing") as progress:
+        with show_progress(self.cells, self._resources.progress, doing="computing") as progress:
             for piece in itertools.chain(self._before(pieces), self._computed(pieces)):
                 yield piece
                 progress.update(int((lengths[piece.queries] * lengths[piece.targets]).sum()))
@@ -192,7 +182,7 @@ class PosteriorJob:
 
     def _open(self) -> PosteriorComputer:
         return open_posterior_engine(
-            self._device,
+            self._resources.device,
             self.sequences,
             threshold=self.threshold,
             threads=self._threads,
@@ -200,7 +190,7 @@ class PosteriorJob:
             cells=self.cells,
             calls=CALLS,
             match_states=self._match_states,
-            part_threads=self._part_threads,
+            part_threads=self._resources.used_threads,
         )
 
     def _most_at_once(self, engine: PosteriorComputer) -> int:
@@ -311,11 +301,8 @@ def posterior(
     request = call.request(PosteriorOptions, input="", alphabet="auto")
     job = PosteriorJob(
         read_one_set(sequences, options),
+        replace(request.resources, progress=progress),
         threshold=request.threshold,
-        device=request.resources.device,
-        threads=request.resources.threads,
-        memory_bytes=request.resources.memory_bytes,
-        progress=progress,
     )
     found = join_posteriors(list(job))
     found = replace(found, sequences=job.sequences, threshold=job.threshold)
