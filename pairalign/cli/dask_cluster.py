@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from pairalign.base.arguments import Shard
-from pairalign.base.declaration import make, request
 from pairalign.base.error_types import DeviceError, FormatError, MissingPackageError
 from pairalign.base.run_files import parts_folder_of
 from pairalign.cli.console import log
@@ -33,8 +32,7 @@ from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.part_place import without_option
 from pairalign.jobs.run.progress import show_progress
 from pairalign.jobs.run.run_identity import describe_run
-from pairalign.requests.resources import ResourcesOptions
-from pairalign.requests.shared import ClusterOfMachinesOptions, ResumeOptions
+from pairalign.requests.resources import Resources
 
 TASKS_A_WORKER = 8
 MOST_TASKS = 10_000
@@ -42,11 +40,25 @@ _RETRIES = 3
 _SHOWN_BYTES = 2000
 
 
-@request
-class WorkersRequest(ClusterOfMachinesOptions, ResumeOptions, ResourcesOptions):
-    """What is asked of a cluster: of a command, the options that are about it."""
+@dataclass(frozen=True)
+class WorkersRequest:
+    """A command on a cluster.
 
-    dask: str = ""
+    Attributes
+    ----------
+    address : str
+        Of the scheduler.
+    resume : bool
+        Whether parts that are there stay.
+    command_line : tuple of str
+        The program's arguments.
+    resources : Resources
+    """
+
+    address: str
+    resume: bool
+    command_line: tuple[str, ...]
+    resources: Resources
 
 
 def run_on_cluster(
@@ -117,7 +129,7 @@ def workers_of(options: Any) -> WorkersRequest | None:
     check_resumable(options.output)
     if "-" in (options.input, getattr(options, "input2", None), *options.reading.also):
         raise FormatError("--dask needs files as input: workers do not see standard input")
-    return make(WorkersRequest, vars(options))
+    return WorkersRequest(options.dask, options.resume, options.command_line, options.resources)
 
 
 def make_parts(
@@ -282,8 +294,8 @@ def _open_workers(asked: WorkersRequest) -> Iterator[_DaskWorkers]:
             "--dask needs Dask, which is not installed: pip install 'pairalign[cluster]'"
         ) from error
     try:
-        client = Client(asked.dask)
+        client = Client(asked.address)
     except (ValueError, OSError) as error:
-        raise DeviceError(f"--dask {asked.dask}: {error}") from error
+        raise DeviceError(f"--dask {asked.address}: {error}") from error
     with client:
         yield _DaskWorkers(client, asked.resources.device)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import datetime
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pairalign.base.declaration import make, request
 from pairalign.cli.console import log
 from pairalign.formats.output import check_writable
 from pairalign.jobs.run.run_request import RunRequest, plan_alignment
-from pairalign.requests.align_request import AlignRequest, TwoSetsOptions
-from pairalign.requests.resources import Resources, ResourcesOptions
-from pairalign.requests.shared import InputOptions, ReportOptions
+from pairalign.requests.align_request import AlignRequest
+from pairalign.requests.resources import Resources
 
 if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
     from pairalign.alignments.alignments import Alignments
@@ -26,16 +25,25 @@ if TYPE_CHECKING:  # what makes reports is loaded where one is wanted
     from pairalign.trees.tree import GuideTree
 
 
-@request
-class ReportRequest(TwoSetsOptions, ReportOptions, InputOptions, ResourcesOptions):
-    """What is asked of a report: of a command, the options that it is about."""
+@dataclass(frozen=True)
+class ReportRequest:
+    """A report of a command.
 
-    report: str = ""
+    Attributes
+    ----------
+    path : str
+        Where it is written.
+    files : tuple of str
+        What the command reads.
+    command_line : tuple of str
+        The program's arguments.
+    resources : Resources
+    """
 
-    @property
-    def files(self) -> list[str]:
-        """What is read."""
-        return [str(path) for path in (self.input, *self.reading.also, self.input2) if path]
+    path: str
+    files: tuple[str, ...]
+    command_line: tuple[str, ...]
+    resources: Resources
 
 
 def make_collector(
@@ -66,7 +74,9 @@ def report_of(options: Any) -> ReportRequest | None:
 
     check_jinja()
     check_writable(options.report)
-    return make(ReportRequest, vars(options))
+    named = (options.input, *options.reading.also, getattr(options, "input2", None))
+    files = tuple(str(path) for path in named if path)
+    return ReportRequest(options.report, files, options.command_line, options.resources)
 
 
 def report_distances(
@@ -123,14 +133,14 @@ def finish_report(
     names = " and ".join("standard input" if path == "-" else path for path in asked.files)
     heat_map = collector.heat_map()
     if collector.no_map:
-        log.warning("%s: no heat map: %s", asked.report, collector.no_map)
+        log.warning("%s: no heat map: %s", asked.path, collector.no_map)
     report = Report(
         title=f"pairalign: {names}",
         facts=_facts(asked, devices, summary),
         data=page_data(collector, collector.offered(realign), heat_map, reads),
         tables=tables,
     )
-    write_report(asked.report, report)
+    write_report(asked.path, report)
 
 
 def _facts(asked: ReportRequest, devices: Sequence[str], summary: str) -> list[tuple[str, str]]:
