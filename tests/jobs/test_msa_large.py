@@ -12,8 +12,7 @@ from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.errors import CapacityError
 from pairalign.jobs.msa import family_tree, one_family
 from pairalign.jobs.msa.confidence import sample_pairs
-from pairalign.jobs.msa.family_tree import join_nearest
-from pairalign.jobs.msa.grouping import MOST_IN_GROUP, group_by_tree
+from pairalign.jobs.msa.grouping import MOST_IN_GROUP, cut_trees, group_by_tree, subset
 from pairalign.jobs.msa.large import PARTNERS, pairs_along
 from pairalign.requests.resources import Resources
 from pairalign.results.tree_result import GuideTree
@@ -82,21 +81,34 @@ def test_the_tree_is_that_of_the_command_tree():
     )
 
 
-def test_the_nearest_groups_are_joined_first():
-    """By the mean distance, which is that of both directions where not all have been compared."""
-    table = np.random.default_rng(4).random((9, 6)).astype(np.float32)
-    rows = [np.array(own) for own in ([0, 1, 2], [3], [4, 5], [6, 7, 8])]
-    columns = [np.array(own) for own in ([0, 1], [2], [3, 4], [5])]
-    apart = {
-        (a, b): (
-            table[np.ix_(rows[a], columns[b])].mean() + table[np.ix_(rows[b], columns[a])].mean()
+def test_what_is_whole_is_joined_before_its_fragments_in_parts_as_well(monkeypatch):
+    """Whole sequences are in several parts, each with fragments that are nearest to them."""
+    monkeypatch.setattr(family_tree, "MOST_CELLS", 10**6)
+    whole, random = [one.residues for one in _evolved(40, 150, seed=6)], np.random.default_rng(6)
+    starts = random.integers(0, 100, (len(whole), 3)).tolist()
+    fragments = [
+        text[start:][:40] for text, own in zip(whole, starts, strict=True) for start in own
+    ]
+    tree = _tree(pairalign.SequenceSet.from_strings(whole + fragments, alphabet="protein"))
+    inside = [{leaf} for leaf in range(len(tree))]
+    for one, other in tree.children.tolist():
+        inside.append(inside[one] | inside[other])
+    assert set(range(len(whole))) in inside
+
+
+def test_trees_are_cut_at_one_height():
+    sequences = _evolved(60, 30)
+    groups = [np.arange(start, start + 20) for start in (0, 20, 40)]
+    trees = [_tree(subset(sequences, group)) for group in groups]
+    for count in (1, 3, 12, 59, 60):
+        pieces, parts = cut_trees(groups, trees, count)
+        assert sorted(np.concatenate(pieces).tolist()) == list(range(60))
+        assert [len(part) for part in parts] == [len(piece) for piece in pieces]
+        assert 3 <= len(pieces) <= max(3, count)
+        whole, kept = (
+            np.sort(np.concatenate([one.linkage[:, 2] for one in of])) for of in (trees, parts)
         )
-        / 2
-        for a, b in itertools.combinations(range(4), 2)
-    }
-    first, second, distance, _ = join_nearest(table, rows, columns).linkage[0]
-    assert (int(first), int(second)) == min(apart, key=apart.get)
-    assert distance == pytest.approx(min(apart.values()), abs=1e-4)
+        assert np.allclose(kept, whole[: len(kept)])
 
 
 def test_groups_are_aligned_along_their_part_of_the_tree():

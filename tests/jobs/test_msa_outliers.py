@@ -141,13 +141,13 @@ def test_what_is_said_does_not_depend_on_the_order():
 def test_each_sequence_of_a_large_family_has_a_bounded_number_of_scores(monkeypatch):
     """Families of more than 500 unrelated sequences take no more than is allowed."""
     compared = []
-    whole = outliers._log_evalues
+    whole = outliers.log_evalues
 
     def counted(sequences, indices, others, resources):
         compared.append(len(indices) * len(others))
         return whole(sequences, indices, others, resources)
 
-    monkeypatch.setattr(outliers, "_log_evalues", counted)
+    monkeypatch.setattr(outliers, "log_evalues", counted)
     found = _among({}, _unrelated(1100, 60, (20, 30)), 61)
     assert len(find_unlike(found, Resources(threads=1))) > 1000
     assert sum(compared) <= 200 * 1100

@@ -5,12 +5,14 @@ with themselves (`pairalign.jobs.distances.measures`). What is a part of others,
 scores badly over the whole length, and is joined late: nobody has to find it.
 
 A family whose pairs are more than `MOST_CELLS` is parted: each sequence goes to the nearest of some
-seeds of all lengths, each part has a tree of its own, and the parts have one of the mean distances
-to the seeds of each other.
+seeds of all lengths, and each part has a tree of its own. What a part joins late may be nearer to
+sequences of other parts: so all these trees are cut at one height, and the first sequences of the
+pieces, which are the longest, have a tree like that of a family.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isqrt
 
@@ -21,7 +23,15 @@ from pairalign.alignments.problem import Problem
 from pairalign.jobs.distances.distance import measure_run, plan_distances
 from pairalign.jobs.distances.guide_tree import METHOD_BYTES
 from pairalign.jobs.distances.measures import find_measure
-from pairalign.jobs.msa.grouping import Grouping, Indices, evenly, graft, joins_of, subset
+from pairalign.jobs.msa.grouping import (
+    Grouping,
+    Indices,
+    cut_trees,
+    evenly,
+    graft,
+    joins_of,
+    subset,
+)
 from pairalign.jobs.run.run_request import RunRequest
 from pairalign.requests.distance_request import DistanceRequest
 from pairalign.requests.resources import Resources
@@ -38,7 +48,8 @@ MOST_CELLS = 5 * 10**12
 
 LINKAGE = "upgma"
 
-_ONE = 1 << 16
+_IN_PIECE = 2
+"""Sequences of a piece of the tree of a part, in the mean, or more."""
 
 
 def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
@@ -57,20 +68,28 @@ def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
 
     Notes
     -----
-    Time: that of all pairs, or of about n^1.5 of them where these are more than `MOST_CELLS`.
+    Time: that of all pairs; where these are more than `MOST_CELLS`, that of n^1.5 pairs with seeds,
+    of about as many in parts, and of the tree of half of the sequences.
     """
-    count, names = len(sequences), list(sequences.names)
-    if count < 3 or sequences.total_residues**2 // 2 <= MOST_CELLS:
-        return _joined(names, pair_distances(sequences, resources).condensed)
-    seeds = np.sort(evenly(sequences.order.astype(np.int64), isqrt(count)))
+    count = len(sequences)
+    if count < 4 or sequences.total_residues**2 // 2 <= MOST_CELLS:
+        return joined(sequences.names, pair_distances(sequences, resources).condensed)
+    parts = _parts(sequences, resources)
+    trees = [_tree_of_part(sequences, part, resources) for part in parts]
+    pieces, trees = cut_trees(parts, trees, count // _IN_PIECE)
+    firsts = np.array([piece[0] for piece in pieces])
+    above = family_tree(subset(sequences, firsts), resources)
+    return graft(list(sequences.names), Grouping(pieces, trees, joins_of(above)), LINKAGE)
+
+
+def _parts(sequences: SequenceSet, resources: Resources) -> list[Indices]:
+    """Return the sequences that are nearest to each of some seeds."""
+    seeds = np.sort(evenly(sequences.order.astype(np.int64), isqrt(len(sequences))))
     to_seeds = _measured(sequences, subset(sequences, seeds), resources)
     assert isinstance(to_seeds, RectangularDistances)
     nearest = to_seeds.values.argmin(axis=1)
     nearest[seeds] = np.arange(len(seeds))
-    groups = [np.flatnonzero(nearest == seed) for seed in range(len(seeds))]
-    trees = [_tree_of_part(sequences, group, resources) for group in groups]
-    above = join_nearest(to_seeds.values, groups, list(np.arange(len(seeds))[:, np.newaxis]))
-    return graft(names, Grouping(groups, trees, joins_of(above)), LINKAGE)
+    return [np.flatnonzero(nearest == seed) for seed in range(len(seeds))]
 
 
 def single_tree(name: str) -> GuideTree:
@@ -85,9 +104,10 @@ def _tree_of_part(sequences: SequenceSet, group: Indices, resources: Resources) 
     return family_tree(subset(sequences, group), resources)
 
 
-def _joined(names: list[str], condensed: npt.NDArray[np.float32]) -> GuideTree:
+def joined(names: Sequence[str], condensed: npt.NDArray[np.float32]) -> GuideTree:
+    """Return the tree of some distances, in the order of a `DistanceMatrix`."""
     first = np.arange(len(names), dtype=np.int32)
-    return join_closest(DistanceMatrix(names, condensed), first, LINKAGE)
+    return join_closest(DistanceMatrix(list(names), condensed), first, LINKAGE)
 
 
 def pair_distances(sequences: SequenceSet, resources: Resources) -> DistanceMatrix:
@@ -95,36 +115,6 @@ def pair_distances(sequences: SequenceSet, resources: Resources) -> DistanceMatr
     found = _measured(sequences, None, resources)
     assert isinstance(found, DistanceMatrix)
     return found
-
-
-def join_nearest(
-    distances: npt.NDArray[np.float32], rows: list[Indices], columns: list[Indices]
-) -> GuideTree:
-    """Return the tree of groups by the mean distances of members to some members of the others.
-
-    Parameters
-    ----------
-    distances : ndarray of float32, shape (n, m)
-    rows, columns : list of ndarray of int64
-        Of each group those of its members.
-
-    Notes
-    -----
-    The sums are of whole numbers: the same on every machine.
-    """
-    order = np.concatenate(columns)
-    starts = np.cumsum([0, *map(len, columns)])[:-1]
-    sums = np.stack(
-        [
-            np.rint(distances[group] * np.float32(_ONE)).astype(np.int64).sum(axis=0)
-            for group in rows
-        ]
-    )
-    counts = np.outer([len(group) for group in rows], [len(group) for group in columns])
-    means = np.add.reduceat(sums[:, order], starts, axis=1) / counts
-    one, other = np.triu_indices(len(rows), 1)
-    condensed = ((means + means.T)[one, other] / (2 * _ONE)).astype(np.float32)
-    return _joined([str(k) for k in range(len(rows))], condensed)
 
 
 def _measured(

@@ -1,4 +1,4 @@
-"""Scores with free end gaps of sequences of a family: who is near whom, and who is related at all.
+"""Scores with free end gaps of sequences of a family: who is near whom.
 
 A distance is 1 minus the score by the lower score of the two sequences with themselves, in
 65536ths.
@@ -7,7 +7,6 @@ A distance is 1 minus the score by the lower score of the two sequences with the
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,23 +19,11 @@ from pairalign.pairs.want import Detail
 from pairalign.requests.align_request import AlignRequest
 from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import make_scoring
-from pairalign.sequences.alphabets import DNA
 from pairalign.sequences.sets import SequenceSet
 
 _ONE = 1 << 16
 
 Distances = npt.NDArray[np.int64]
-
-
-class _Related(NamedTuple):
-    """What is above chance: `least` + `per_bit` * (bits of both lengths - 16), in tenths."""
-
-    least: int
-    per_bit: int
-
-
-_RELATED = {True: _Related(300, 11), False: _Related(600, 26)}
-"""By whether it is DNA; 28 bits for two of 200 residues, by lambda and K of local alignments."""
 
 
 class FreeEndScores:
@@ -48,27 +35,6 @@ class FreeEndScores:
         self._own = self_scores(sequences, self._scoring).astype(np.int64)
         used = replace(resources, device="cpu", progress=False)
         self._run = RunRequest(detail=Detail.SCORE, resources=used)
-
-    def above_chance(
-        self, distances: Distances, rows: Indices, columns: Indices
-    ) -> npt.NDArray[np.bool_]:
-        """Return which pairs have scores that unrelated sequences of their lengths seldom have.
-
-        Parameters
-        ----------
-        distances : ndarray of int64
-            A row for each of `rows`, a column for each of `columns`: input indices. None is above
-            chance with itself.
-        """
-        most = np.minimum(self._own[rows][:, np.newaxis], self._own[columns])
-        scores = -((distances - _ONE) * np.maximum(most, 1) // _ONE)
-        least, per_bit = _RELATED[self._sequences.alphabet == DNA]
-        bits = np.array([length.bit_length() for length in self._sequences.lengths.tolist()])
-        found: npt.NDArray[np.bool_] = 10 * scores >= least + per_bit * (
-            bits[rows][:, np.newaxis] + bits[columns] - 16
-        )
-        found[rows[:, np.newaxis] == columns] = False
-        return found
 
     def between(self, first: Indices, second: Indices) -> Distances:
         """Return the distances of each of some sequences and each of others, int64."""

@@ -98,6 +98,47 @@ def _subtrees(tree: GuideTree, roots: list[int]) -> tuple[list[Indices], list[Gu
     return groups, trees
 
 
+def cut_trees(
+    groups: list[Indices], trees: list[GuideTree], count: int
+) -> tuple[list[Indices], list[GuideTree]]:
+    """Cut trees at one height, so that there are about `count` pieces of them.
+
+    Parameters
+    ----------
+    groups : list of ndarray of int64
+        Input indices of the sequences of each tree.
+    trees : list of GuideTree
+    count : int
+        There are no more pieces than that, or none is cut.
+
+    Returns
+    -------
+    list of ndarray of int64, list of GuideTree
+        Input indices of the sequences of each piece, and its tree.
+    """
+    distances = np.sort(np.concatenate([tree.linkage[:, 2] for tree in trees]))
+    farthest = distances[-max(count - len(trees), 0) - 1 :][0]
+    pieces: list[Indices] = []
+    parts: list[GuideTree] = []
+    for group, tree in zip(groups, trees, strict=True):
+        members, own = _subtrees(tree, _roots_within(tree, farthest))
+        pieces += [group[indices] for indices in members]
+        parts += own
+    return pieces, parts
+
+
+def _roots_within(tree: GuideTree, farthest: float) -> list[int]:
+    """Return the nodes of a tree, which part it, that were joined within a distance."""
+    roots, left = [], [tree.root]
+    while left:
+        node = left.pop()
+        if node < len(tree) or tree.linkage[node - len(tree), 2] <= farthest:
+            roots.append(node)
+        else:
+            left += tree.children[node - len(tree)].tolist()
+    return sorted(roots)
+
+
 def _in_each(group: Indices, count: int) -> list[Indices]:
     """Return what is in each of some groups, ascending; `count` and more are in none."""
     order = np.argsort(group, kind="stable")

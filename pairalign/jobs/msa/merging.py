@@ -12,8 +12,8 @@ nothing but the order of the rows.
 
 from __future__ import annotations
 
-import itertools
 import logging
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -30,11 +30,10 @@ from pairalign.formats.step_results import Arrays, KeptResults
 from pairalign.jobs.msa.family_tree import (
     LINKAGE,
     family_tree,
-    join_nearest,
+    joined,
     pair_distances,
     single_tree,
 )
-from pairalign.jobs.msa.free_end_scores import FreeEndScores
 from pairalign.jobs.msa.grouping import (
     Grouping,
     Indices,
@@ -47,6 +46,7 @@ from pairalign.jobs.msa.grouping import (
 from pairalign.jobs.msa.large import REPRESENTATIVES, Aligner, Part, align_parts, residues_of
 from pairalign.jobs.msa.model_choice import MOST_OF_ALL_PAIRS, match_states_of
 from pairalign.jobs.msa.one_family import AnyAlignment, columns_in, score_alignment
+from pairalign.jobs.msa.outliers import MOST_EVALUE, log_evalues
 from pairalign.requests.resources import Resources
 from pairalign.results import tree_result
 from pairalign.results.msa_result import MultipleAlignment
@@ -232,22 +232,24 @@ def _plan(given: Given, resources: Resources) -> Grouping:
 def _joins(sequences: SequenceSet, groups: list[Indices], resources: Resources) -> list[Join]:
     """Return the joins of alignments, by the mean distances of some members of each."""
     some = [evenly(group, _STANDING) for group in groups]
-    ends = np.cumsum([0, *map(len, some)]).tolist()
-    places = [np.arange(*pair) for pair in itertools.pairwise(ends)]
-    found = pair_distances(subset(sequences, np.concatenate(some)), resources)
-    return joins_of(join_nearest(found.square(np.float32), places, places))
+    sizes = np.array([len(group) for group in some])
+    distances = pair_distances(subset(sequences, np.concatenate(some)), resources)
+    sums, starts = distances.square(np.float64), np.cumsum(sizes) - sizes
+    for axis in (0, 1):
+        sums = np.add.reduceat(sums, starts, axis)
+    means = (sums / np.outer(sizes, sizes)).astype(np.float32)
+    names = [str(k) for k in range(len(some))]
+    return joins_of(joined(names, means[np.triu_indices(len(some), 1)]))
 
 
 def _warn_of_strangers(given: Given, standing: list[Indices], resources: Resources) -> None:
-    """Say which alignments have no relative in another one, by scores of some sequences."""
-    scores = FreeEndScores(given.sequences, resources)
-    some = [evenly(own, _COMPARED // len(standing)) for own in standing]
-    taken = np.concatenate(some)
-    home = np.searchsorted(given.starts, taken, side="right") - 1
-    is_above = scores.above_chance(scores.between(taken, taken), taken, taken)
-    is_above &= home[:, np.newaxis] != home
+    """Say which alignments are like no other: some sequences have no significant alignment."""
+    some = np.concatenate([evenly(own, max(1, _COMPARED // len(standing))) for own in standing])
+    home = np.searchsorted(given.starts, some, side="right") - 1
     for index, source in enumerate(given.sources):
-        if not is_above[home == index].any():
+        own, others = some[home == index], some[home != index]
+        least = log_evalues(given.sequences, own, others, resources).min()
+        if least + math.log(len(own)) > math.log(MOST_EVALUE):
             log.warning(
                 "%s: none of its sequences is similar to one of another alignment: where they are "
                 "aligned may be chance",

@@ -64,7 +64,7 @@ def find_unlike(
             scores -= (stop - start) * len(left)
         if start == stop:
             break
-        found = _log_evalues(sequences, left, compared[start:stop], resources)
+        found = log_evalues(sequences, left, compared[start:stop], resources)
         least[left] = np.minimum(least[left], found)
         left = left[least[left] > math.log(MOST_EVALUE)]
         start, stop = stop, 2 * stop
@@ -85,10 +85,19 @@ def local_scoring(alphabet: Alphabet) -> Scoring:
     return make_scoring(DNA, mode="local", match=1, mismatch=-1, gap_open=4, gap_extend=1)
 
 
-def _log_evalues(
+def log_evalues(
     sequences: SequenceSet, indices: Int64s, others: Int64s, resources: Resources
 ) -> npt.NDArray[np.float64]:
-    """Return ln of the least E-value of each of some sequences with any of others, not itself."""
+    """Return ln of the least E-value of each of some sequences with any of others, not itself.
+
+    Parameters
+    ----------
+    sequences : SequenceSet
+        What is searched: E-values are of its residues.
+    indices, others : ndarray of int64
+        Input indices.
+    resources : Resources
+    """
     problem = Problem(
         subset(sequences, indices), subset(sequences, others), local_scoring(sequences.alphabet)
     )
