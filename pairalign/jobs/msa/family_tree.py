@@ -85,9 +85,7 @@ def family_tree(sequences: SequenceSet, resources: Resources) -> GuideTree:
 def _parts(sequences: SequenceSet, resources: Resources) -> list[Indices]:
     """Return the sequences that are nearest to each of some seeds."""
     seeds = np.sort(evenly(sequences.order.astype(np.int64), isqrt(len(sequences))))
-    to_seeds = _measured(sequences, subset(sequences, seeds), resources)
-    assert isinstance(to_seeds, RectangularDistances)
-    nearest = to_seeds.values.argmin(axis=1)
+    nearest = distances_to(sequences, subset(sequences, seeds), resources).argmin(axis=1)
     nearest[seeds] = np.arange(len(seeds))
     return [np.flatnonzero(nearest == seed) for seed in range(len(seeds))]
 
@@ -115,6 +113,15 @@ def pair_distances(sequences: SequenceSet, resources: Resources) -> DistanceMatr
     found = _measured(sequences, None, resources)
     assert isinstance(found, DistanceMatrix)
     return found
+
+
+def distances_to(
+    sequences: SequenceSet, targets: SequenceSet, resources: Resources
+) -> npt.NDArray[np.float32]:
+    """Return the distances of each of some sequences, a row, and each of others, a column."""
+    found = _measured(sequences, targets, resources)
+    assert isinstance(found, RectangularDistances)
+    return found.values
 
 
 def _measured(

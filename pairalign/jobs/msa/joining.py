@@ -1,9 +1,9 @@
 """Sequences are joined to an alignment whose columns stay as they are.
 
-Each new sequence is joined by the posteriors between it and the sequences that are the most similar
-to it: by the heaviest chain of residues and columns (``cpu/msa/chain.cpp``). New sequences do not
-depend on each other. Residues that match no column are put between columns, from the left; they are
-not aligned with each other.
+Each new sequence is joined by the posteriors between it and the sequences that are the nearest to
+it by global scores: by the heaviest chain of residues and columns (``cpu/msa/chain.cpp``). New
+sequences do not depend on each other. Residues that match no column are put between columns, from
+the left; they are not aligned with each other.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from pairalign.alignments.posteriors import SparsePosteriors
 from pairalign.engines.cpu.cpu_msa import join_columns
 from pairalign.engines.posterior_engines import open_posterior_engine
 from pairalign.formats.step_results import KeptResults
-from pairalign.jobs.msa.free_end_scores import FreeEndScores
-from pairalign.jobs.msa.grouping import Indices
+from pairalign.jobs.msa.family_tree import distances_to
+from pairalign.jobs.msa.grouping import Indices, subset
 from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.progress import show_progress
 from pairalign.requests.resources import Resources
@@ -107,18 +107,10 @@ def join_new(
 
 
 def _nearest(both: SequenceSet, added: Indices, resources: Resources) -> Indices:
-    """Return what each new sequence is compared with.
-
-    What is less than half as long comes last: most of a new sequence has no counterpart in it.
-    """
-    candidates = np.arange(len(both) - len(added))
-    scores = FreeEndScores(both, resources)
-    distances = scores.between(added, candidates)
-    lengths = both.lengths.astype(np.int64)
-    is_part = 2 * lengths[candidates] < lengths[added][:, np.newaxis]
-    distances[is_part] += 1 << 32
-    taken = candidates[np.argsort(distances, axis=1, kind="stable")[:, :NEAREST]]
-    return np.sort(taken, axis=1)
+    """Return what each new sequence is compared with: input indices, a row each, ascending."""
+    old = np.arange(len(both) - len(added))
+    distances = distances_to(subset(both, added), subset(both, old), resources)
+    return np.sort(np.argsort(distances, axis=1, kind="stable")[:, :NEAREST], axis=1)
 
 
 def _join(
