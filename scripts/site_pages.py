@@ -24,8 +24,8 @@ from pairalign.cli.program import build_parser
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND_INTRODUCTION = """# Commands and options
 
-Every command and option, as `pairalign help COMMAND` prints them. [Six jobs](index.md#six-jobs) and
-the pages of jobs have examples.
+Every command and option, as `pairalign COMMAND --help all` prints them.
+[Six jobs](index.md#six-jobs) and the pages of jobs have examples.
 """
 
 

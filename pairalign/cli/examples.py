@@ -1,4 +1,4 @@
-"""Three examples of each command, which its help ends with and the tests run."""
+"""Three examples of each command, which its help begins with and the tests run."""
 
 from __future__ import annotations
 
@@ -143,7 +143,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
 """What an example does, and the arguments; later ones may read what earlier ones have written."""
 
 
-def describe_examples(command: str) -> str:
-    """Return the lines with which a command's help ends."""
-    lines = [f"  # {what}\n  pairalign {words}\n" for what, words in EXAMPLES[command]]
-    return "\nexamples:\n" + "".join(lines)
+_FIRST = ("align", "distance", "cluster", "msa")
+"""Commands whose first examples the help of the program shows."""
+
+
+def describe_examples(command: str | None) -> str:
+    """Return the lines with which the help of a command begins, or that of the program."""
+    shown = [EXAMPLES[name][0] for name in _FIRST] if command is None else EXAMPLES[command]
+    return "examples:\n" + "".join(f"  # {what}\n  pairalign {words}\n" for what, words in shown)

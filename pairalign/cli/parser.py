@@ -6,7 +6,8 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NoReturn
 
@@ -36,19 +37,19 @@ class Parser(argparse.ArgumentParser):
     Attributes
     ----------
     examples : str or None
-        The command whose examples its help ends with, see `pairalign.cli.examples`.
-    keeps_lines : bool
-        Whether its help has the lines of the description as they are.
+        The command whose examples its help begins with, see `pairalign.cli.examples`.
+    short : tuple of str
+        What the short help shows of the options; empty: all.
     """
 
     def __init__(self, **settings: Any) -> None:
         # argparse makes a formatter for each option; looking for the terminal's width loads much.
-        unasked = partial(argparse.HelpFormatter, width=80)
+        unasked = partial(_HelpText, width=80)
         super().__init__(**settings, allow_abbrev=False, formatter_class=unasked)
-        self.keeps_lines = False
         self._commands: dict[str, Parser] = {}
         self._words: list[str] = []
         self.examples: str | None = None
+        self.short: tuple[str, ...] = ()
 
     def add_commands(self, **settings: Any) -> Any:
         """Add subparsers, whose options are known when one is wrong; as ``add_subparsers``."""
@@ -58,27 +59,45 @@ class Parser(argparse.ArgumentParser):
 
     def finish(self) -> None:
         """Have help look for the width of the terminal, now that all options are added."""
-        raw = argparse.RawDescriptionHelpFormatter
-        self.formatter_class = raw if self.keeps_lines else argparse.HelpFormatter
+        self.formatter_class = _HelpText
         for one in self._commands.values():
             one.finish()
 
     def format_help(self) -> str:
-        """Return the help, which ends with the examples."""
-        if self.examples is None:
-            return self._short_help()
+        """Return the help: examples, and all options in their groups."""
+        with self._shown():
+            return super().format_help()
+
+    def format_short_help(self) -> str:
+        """Return the help: examples, and the options that people use most."""
+        places = [one for one in self._actions if not one.option_strings]
+        options = [one for one in self._actions if one.dest in ("help", *self.short)]
+        left = len(self._actions) - len(places) - len(options)
+        with self._shown():
+            text = self._get_formatter()
+            text.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+            text.add_text(self.description)
+            for title, actions in (("positional arguments", places), ("options", options)):
+                text.start_section(title)
+                text.add_arguments(actions)
+                text.end_section()
+            text.add_text(f"{left} more options: {self.prog} --help all")
+            return text.format_help()
+
+    @contextmanager
+    def _shown(self) -> Iterator[None]:
+        """Put examples behind the description; have values that are looked up later be none."""
         from pairalign.cli.examples import describe_examples
 
-        return self._short_help() + describe_examples(self.examples)
-
-    def _short_help(self) -> str:
-        """Return the help, for which values that are looked up when they are given are none."""
+        described = self.description
         later = {one: one.choices for one in self._actions if isinstance(one.choices, LaterValues)}
+        self.description = f"{described or ''}\n\n{describe_examples(self.examples)}".lstrip()
         for one in later:
             one.choices = None
         try:
-            return super().format_help()
+            yield
         finally:
+            self.description = described
             for one, values in later.items():
                 one.choices = values
 
@@ -147,6 +166,25 @@ class Parser(argparse.ArgumentParser):
         return "".join(said)
 
 
+class _HelpText(argparse.HelpFormatter):
+    """Help whose texts keep lines that begin with a blank; the others are wrapped."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = [
+            line if line.startswith(" ") else super(_HelpText, self)._fill_text(line, width, "")
+            for line in text.splitlines()
+        ]
+        return "\n".join(lines)
+
+
+class _Help(argparse.Action):
+    """Prints the short help, or with the word `all` the whole one."""
+
+    def __call__(self, parser: Any, _: Any, word: Any, __: str | None = None) -> None:
+        print(parser.format_help() if word == "all" else parser.format_short_help(), end="")
+        parser.exit()
+
+
 def _as_typed(unknown: str, maybe: list[str]) -> str:
     """Return the word whose end is not known: Python 3.12 and later take -q from -quick."""
     if unknown in maybe:
@@ -181,6 +219,37 @@ _COMPLETED = {
     "matrices": {"bash": "_pairalign_matrices", "zsh": "_pairalign_matrices"},
 }
 """What shtab asks each shell for: its own functions, and those of `cli.completion_command`."""
+
+
+def add_help(parser: Parser, kind: Any) -> None:
+    """Give a parser the line of usage, and the option for help.
+
+    Parameters
+    ----------
+    parser : Parser
+        Of a subcommand, without an option for help.
+    kind : type
+        Of the request, whose `SHORT` names the options of the short help.
+    """
+    parser.usage, parser.short = _usage(options_of(kind)), tuple(kind.SHORT.split())
+    if parser.short:
+        about = "show this help and exit; all: every option, in groups"
+        parser.add_argument("-h", "--help", action=_Help, nargs="?", metavar="all", help=about)
+    else:
+        parser.add_argument("-h", "--help", action="help", help="show this help and exit")
+
+
+def _usage(options: Sequence[Option]) -> str:
+    """Return the line of usage: what must be given, and places."""
+    needed = [f"{one.flag} {one.metavar}" for one in options if one.required and not one.is_place]
+    places = []
+    for one in options:
+        if one.is_place:
+            name = one.metavar or one.name
+            many = f"[{name} ...]"
+            forms = {"?": f"[{name}]", "*": many, "+": f"{name} {many}"}
+            places.append(forms.get(one.nargs or "", name))
+    return " ".join(["%(prog)s", "[options]", *needed, *places])
 
 
 def add_options(parser: argparse.ArgumentParser, kind: Any) -> None:

@@ -36,7 +36,7 @@ from pairalign.cli.console import (
     say,
 )
 from pairalign.cli.loading import later
-from pairalign.cli.parser import Parser, add_options
+from pairalign.cli.parser import Parser, add_help, add_options
 from pairalign.cli.signals import SIGNAL_CODE, StopHandler
 from pairalign.requests.resources import CoreOptions, Messages, Resources, ResourcesOptions
 
@@ -329,13 +329,13 @@ def build_parser(used: Container[str] | None = None) -> argparse.ArgumentParser:
     )
     commands = parser.add_commands(title="commands", required=True, metavar="COMMAND")
     for command in COMMANDS:
-        subparser = commands.add_parser(command.name, help=command.help)
+        subparser = commands.add_parser(command.name, help=command.help, add_help=False)
         subparser.examples = command.name
         if used is None or command.name in used:
             module = import_module(command.module)
             declared = getattr(module, command.declared)
+            add_help(subparser, declared)
             add_options(subparser, declared)
-            subparser.keeps_lines = declared.VERBATIM
             run = getattr(module, command.run, None) or later(command.run_module, command.run)
             subparser.set_defaults(run=run, request=declared)
     parser.finish()

@@ -418,6 +418,10 @@ class AlignOptions(
         Whether the format has each pair once, where that is known.
     """
 
+    SHORT: ClassVar[str] = (
+        "output mode matrix gap_open gap_extend strand min_identity max_evalue max_hits "
+        "report threads"
+    )
     DESCRIPTION: ClassVar[str] = (
         "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2."
     )
@@ -425,7 +429,6 @@ class AlignOptions(
         "A gap of k residues costs gap-open + (k-1) * gap-extend: BLAST's 11/1 is 12/1 here.\n\n"
         + describe_thresholds()
     )
-    VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "paf"
     PLACED: ClassVar[dict[type, str]] = {
         one: RESULTS

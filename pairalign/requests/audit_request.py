@@ -132,13 +132,16 @@ class AuditOptions(
 ):
     """All that ``pairalign audit`` is asked."""
 
+    SHORT: ClassVar[str] = (
+        "output read_as fold_column min_identity min_coverage max_evalue across strand "
+        "pairs threads"
+    )
     DESCRIPTION: ClassVar[str] = (
         "List each pair of two folds or clusters that reaches the least identity (and coverage), "
         f"and each member of a cluster that does not reach it with its representative. {USUAL} "
         "The exit code is 1 if there is any, 2 where the audit itself fails."
     )
     EPILOG: ClassVar[str | None] = describe_thresholds()
-    VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "csv"
     FAILED: ClassVar[int] = 2  # 1: pairs were found
     PLACED: ClassVar[dict[type, str]] = {

@@ -208,12 +208,15 @@ class ClusterOptions(
 ):
     """All that ``pairalign cluster`` is asked."""
 
+    SHORT: ClassVar[str] = (
+        "output representatives report min_identity min_coverage max_evalue linkage order "
+        "strand threads"
+    )
     DESCRIPTION: ClassVar[str] = (
         "Align every pair of the sequences of IN and put those that are similar enough together. "
         "The order of IN makes no difference."
     )
     EPILOG: ClassVar[str | None] = describe_thresholds()
-    VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "tsv"
     PLACED: ClassVar[dict[type, str]] = {
         one: _CLUSTERS

@@ -445,6 +445,9 @@ class DistanceOptions(
 ):
     """All that ``pairalign distance`` is asked."""
 
+    SHORT: ClassVar[str] = (
+        "output measure similarity max_edits group_by strand plot report mode matrix threads"
+    )
     DESCRIPTION: ClassVar[str] = (
         "Align every pair of the sequences of IN, or every sequence of IN with every one of IN2, "
         "and write how far apart they are."
@@ -452,7 +455,6 @@ class DistanceOptions(
     EPILOG: ClassVar[str | None] = describe_measures(
         {**MEASURE_SUMMARIES, **GENOME_MEASURES, **RECEPTOR_MEASURES}
     )
-    VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "phylip"
     RULES: ClassVar[tuple[Rule, ...]] = (
         *DistanceRequest.RULES,

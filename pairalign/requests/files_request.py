@@ -93,6 +93,7 @@ class UpdateOptions(PartsOptions, ResourcesOptions):
 class PackOptions(SequencesOptions, OutputOptions, InputOptions, MessagesOptions):
     """All that ``pairalign pack`` is asked."""
 
+    SHORT: ClassVar[str] = "output alphabet also on_duplicate names"
     DESCRIPTION: ClassVar[str] = (
         "Write the sequences of IN into a store, which every command takes in the place of IN: it "
         "is opened at once, and only what is needed of it is read."
@@ -124,6 +125,7 @@ class RotateOptions(
 ):
     """All that ``pairalign rotate`` is asked."""
 
+    SHORT: ClassVar[str] = "output to strand mode threads"
     DESCRIPTION: ClassVar[str] = (
         "Rotate the circular sequences of IN so that all begin where one of them does: genomes of "
         "mitochondria, plasmids and phages, which files begin anywhere."

@@ -235,6 +235,9 @@ class MsaOptions(
 ):
     """All that ``pairalign msa`` is asked."""
 
+    SHORT: ClassVar[str] = (
+        "output order tree_in tree_out add to strand confidence_of homologs alphabet threads"
+    )
     DESCRIPTION: ClassVar[str] = (
         "Align the sequences of IN over their whole lengths: a multiple alignment from the "
         "posteriors of pairs; more than 100 sequences are aligned in groups, which are joined. "

@@ -280,6 +280,10 @@ class OverlapOptions(
 ):
     """All that ``pairalign overlap`` is asked."""
 
+    SHORT: ClassVar[str] = (
+        "output preset min_overlap min_identity max_overhang candidates report "
+        "read_report trim unitigs threads"
+    )
     DESCRIPTION: ClassVar[str] = (
         "Align every pair of reads on both strands and write those that overlap: what miniasm, "
         "racon and others take."

@@ -43,6 +43,7 @@ class PosteriorOptions(
 ):
     """All that ``pairalign posterior`` is asked."""
 
+    SHORT: ClassVar[str] = "output format threshold alphabet device threads memory resume"
     DESCRIPTION: ClassVar[str] = (
         "Compute for each pair of the sequences of IN how likely each two residues are to be "
         "aligned, by a pair HMM and a partition function; the sparse matrices go to OUT."

@@ -77,8 +77,8 @@ class Asked(Request):
     GROUPS: ClassVar[dict[str, str | None]] = GROUPS
     DESCRIPTION: ClassVar[str] = ""
     EPILOG: ClassVar[str | None] = None
-    VERBATIM: ClassVar[bool] = False
-    """Whether the lines of the epilog stay as they are."""
+    SHORT: ClassVar[str] = ""
+    """Names of the options that ``--help`` shows, where ``--help all`` has more; empty: all."""
     PLACED: ClassVar[dict[type, str]] = {}
     """The group of the options of a base that has none itself."""
     STDOUT_FORMAT: ClassVar[str] = ""

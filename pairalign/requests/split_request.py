@@ -226,6 +226,9 @@ class SplitOptions(
 ):
     """All that ``pairalign split`` is asked."""
 
+    SHORT: ClassVar[str] = (
+        "output removed folds_dir report min_identity max_evalue folds test val label pairs threads"
+    )
     DESCRIPTION: ClassVar[str] = (
         "Split the sequences of IN into folds, or into train, val and test, so that no pair across "
         "folds reaches the least identity (and coverage), or has a small E-value. A pair that just "
@@ -233,7 +236,6 @@ class SplitOptions(
         "a fold."
     )
     EPILOG: ClassVar[str | None] = describe_thresholds()
-    VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "csv"
     PLACED: ClassVar[dict[type, str]] = {
         **dict.fromkeys(

@@ -121,11 +121,11 @@ class TreeOptions(
         Whether IN has distances, once that is known.
     """
 
+    SHORT: ClassVar[str] = "output format measure method program source rename report mode threads"
     DESCRIPTION: ClassVar[str] = (
         "Make a guide tree: rooted, binary, with branch lengths, on one line."
     )
     EPILOG: ClassVar[str | None] = describe_measures(MEASURE_SUMMARIES)
-    VERBATIM: ClassVar[bool] = True
     STDOUT_FORMAT: ClassVar[str] = "newick"
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(

@@ -85,6 +85,10 @@ class VerifyOptions(
 ):
     """All that ``pairalign verify`` is asked; of a scoring, what is not given is any."""
 
+    SHORT: ClassVar[str] = (
+        "output read_as columns optimal ignore_scores illegal mode matrix gap_open "
+        "gap_extend threads"
+    )
     DESCRIPTION: ClassVar[str] = (
         "Check each alignment of a file, ours or another program's, against the sequences, score "
         "it, and say with --optimal how far it is from the best there is: a table with a line a "

@@ -7,14 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from commands import PROTEINS, fasta, run
 
+from pairalign.base.declaration import options_of
 from pairalign.base.version import __version__
 from pairalign.cli.main import main
-from pairalign.cli.program import COMMANDS
+from pairalign.cli.program import COMMANDS, Command
 
 
 @pytest.fixture
@@ -74,11 +76,35 @@ def test_help(command: str | None, capsys: pytest.CaptureFixture[str]) -> None:
             main(arguments)
         said.append(capsys.readouterr().out)
     assert said[0] == said[1]
-    assert said[0].startswith(f"usage: {' '.join(['pairalign', *words])} [-h]")
-    if command is not None:
-        lines = said[0].splitlines()[-7:]
-        assert lines[0] == "examples:"
-        assert all(line.startswith(f"  pairalign {command}") for line in lines[2::2])
+    assert said[0].startswith(f"usage: {' '.join(['pairalign', *words])} [")
+    lines = said[0].splitlines()
+    assert "" not in lines[: lines.index("")]
+    examples = lines[lines.index("examples:") + 1 :]
+    assert all(line.startswith(f"  pairalign {command or ''}") for line in examples[1:6:2])
+
+
+def options_in_help(*words: str, capsys: pytest.CaptureFixture[str]) -> set[str]:
+    """Return the options that begin a line of the help."""
+    with pytest.raises(SystemExit, match="0"):
+        main(list(words))
+    said = capsys.readouterr().out
+    assert "more options" not in said or words[-1] != "all"
+    return set(re.findall(r"^  (?:-\w[^-\n]*, )?(--[\w-]+)", said, re.MULTILINE))
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda one: one.name)
+def test_help_has_the_options_that_are_declared_as_short_and_help_all_has_all(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    declared = getattr(import_module(command.module), command.declared)
+    flags = {one.name: one.flag for one in options_of(declared) if not one.is_place}
+    short = declared.SHORT.split() or flags
+    few = options_in_help(command.name, "--help", capsys=capsys)
+    assert few == {"--help", *(flags[name] for name in short)}
+    if declared.SHORT:
+        every = options_in_help(command.name, "--help", "all", capsys=capsys)
+        assert every == {"--help", *flags.values()}
+    assert len(few) <= 13
 
 
 def test_verbose_and_log(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -153,7 +153,7 @@ def test_version(folder: Path, program: list[str]) -> None:
 
 def test_help_names_every_option(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["align", "--help"])
+        main(["align", "--help", "all"])
     assert ended.value.code == 0
     said = capsys.readouterr().out
     for option in OPTIONS:
