@@ -189,11 +189,12 @@ RECTANGLE_SUFFIXES = {
 }
 """Those of distances of two sets."""
 
-PICTURES = {"svg": (".svg",), "png": (".png",)}
+PICTURES = {"svg": (".svg",), "png": (".png",), "pdf": (".pdf",)}
 """Formats of pictures and the ends of names that mean them."""
 
 TREE_SUFFIXES = {
     "newick": (".nwk", ".newick", ".dnd", ".tre", ".tree"),
+    "nexus": (".nexus", ".nex"),
     "mafft": (".mafft",),
     "ascii": (".txt",),
     **PICTURES,
@@ -227,8 +228,8 @@ RECEPTOR_MEASURES = {"tcrdist": "TCRdist of T cell receptors, with the weights o
 SIMILARITY_MEASURES = (*IDENTITY_MEASURES, *GENOME_MEASURES)
 """Those that are 1 less an identity, of sequences or of groups."""
 DEFAULT_MEASURE = "identity-aligned"
-"""What ClustalW takes from full alignments; guide trees have a default of their own."""
-DEFAULT_TREE_MEASURE = "score"
+"""What ClustalW takes from full alignments."""
+ALIGNERS_MEASURE = "score"
 """Of all measures this gives the aligners the best trees: docs/guide-trees.md."""
 
 CLUSTER_SUFFIXES = {

@@ -24,6 +24,8 @@ __all__ = ["DOTS", "Axes", "LineCollection", "Picture", "picture_bytes"]
 
 DOTS = 150
 """Dots an inch."""
+_DATES = {"svg": "Date", "pdf": "CreationDate"}
+"""What formats call the time at which a file is made."""
 
 
 class Picture(Figure):
@@ -34,16 +36,17 @@ class Picture(Figure):
 
 
 def picture_bytes(figure: Figure, format: str) -> bytes:
-    """Return a figure as a file; equal figures are equal SVG.
+    """Return a figure as a file; equal figures are equal files.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-    format : {"svg", "png"}
+    format : {"svg", "png", "pdf"}
     """
     file = io.BytesIO()
-    # Neither the time nor random names of parts: equal pictures are equal files.
-    metadata: dict[str, Any] = {"Date": None} if format == "svg" else {}
-    with matplotlib.rc_context({"svg.hashsalt": "pairalign", "svg.fonttype": "none"}):
+    # Neither the time nor random names of parts: equal pictures are equal files. Text stays text.
+    metadata: dict[str, Any] = {_DATES[format]: None} if format in _DATES else {}
+    fonts = {"svg.fonttype": "none", "pdf.fonttype": 42}
+    with matplotlib.rc_context({"svg.hashsalt": "pairalign", **fonts}):
         figure.savefig(file, format=format, metadata=metadata)
     return file.getvalue()

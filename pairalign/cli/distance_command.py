@@ -273,7 +273,8 @@ def _tree_format(asked: TreeOptions) -> str:
     """Return the format of the tree; Newick unless the name of the file says otherwise."""
     if asked.program is not None:
         if asked.format is None:
-            texts = [ends for name, ends in TREE_SUFFIXES.items() if name not in PICTURES]
+            others = (*PICTURES, "nexus")
+            texts = [ends for name, ends in TREE_SUFFIXES.items() if name not in others]
             check_ending(asked.output, sum(texts, ()), f"a tree for {asked.program} is text")
         return asked.read_by_program
     if asked.format is not None:

@@ -24,6 +24,7 @@ from pairalign.formats.splits import write_split
 from pairalign.trees.ascii_tree import to_ascii
 from pairalign.trees.mafft import to_mafft
 from pairalign.trees.newick import to_newick
+from pairalign.trees.nexus import to_nexus
 from pairalign.trees.tree import GuideTree
 
 
@@ -42,9 +43,9 @@ def tree_text(tree: GuideTree, format: str, program: str | None = None) -> bytes
         from pairalign.trees.tree_drawing import draw_tree
 
         return draw_tree(tree, format)
-    if format == "ascii":
-        return to_ascii(tree).encode()
-    return (to_mafft(tree) if format == "mafft" else to_newick(tree, program)).encode()
+    writers = {"ascii": to_ascii, "mafft": to_mafft, "nexus": to_nexus}
+    text = writers[format](tree) if format in writers else to_newick(tree, program)
+    return text.encode()
 
 
 def write_multiple(

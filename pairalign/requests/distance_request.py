@@ -217,7 +217,7 @@ class PlotOptions(Asked):
     """A picture."""
 
     plot: str | None = option(
-        help="heat map with a tree, .svg or .png",
+        help="heat map with a tree, .svg, .png or .pdf",
         metavar="FILE",
         kind=PATH,
         decides=False,

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from pairalign.base.choices import (
+    ALIGNERS_MEASURE,
+    DEFAULT_MEASURE,
     DEFAULT_METHOD,
-    DEFAULT_TREE_MEASURE,
     DISTANCE_SUFFIXES,
     MEASURE_SUMMARIES,
     NAMES,
@@ -51,7 +52,6 @@ class TreeRequest(MeasureOptions):
         about="``nj`` needs scikit-bio; ``mixed`` is MAFFT's, see `pairalign.trees.linkage`",
         default=DEFAULT_METHOD,
     )
-    measure: str = again(MeasureOptions, "measure", default=DEFAULT_TREE_MEASURE)
 
     @property
     def distances(self) -> DistanceRequest:
@@ -155,7 +155,7 @@ class TreeOptions(
             )
             for name, default in (
                 *((one.name, one.default) for one in _OF_SEQUENCES if one.name != "names"),
-                *(("measure", DEFAULT_TREE_MEASURE), ("dask", None), ("resume", False)),
+                *(("measure", None), ("dask", None), ("resume", False)),
             )
         ),
         *report_rules("resume", "dask"),
@@ -168,12 +168,24 @@ class TreeOptions(
         help="sequences as for distance, a distance matrix, or a folder of parts of distances",
     )
     format: str | None = format_option(tuple(TREE_SUFFIXES), "newick")
+    measure: str | None = again(
+        MeasureOptions,
+        "measure",
+        default=None,
+        help=f"default: {DEFAULT_MEASURE}, as of distance; with --for {ALIGNERS_MEASURE}",
+    )
     reading: InputRules = group(InputRules, INPUT, but=("names",))
 
     def completed(self) -> TreeOptions:
         """Return the request with names as they are read, where `names` is no file."""
         names = self.names if self.names in NAMES else NAMES[0]
         return replace(self, reading=replace(self.reading, names=names))
+
+    @property
+    def distances(self) -> DistanceRequest:
+        """What is asked of the distances: with a program, by default those of its best trees."""
+        usual = DEFAULT_MEASURE if self.program is None else ALIGNERS_MEASURE
+        return DistanceRequest(measure=self.measure or usual)
 
     @property
     def read_by_program(self) -> str:

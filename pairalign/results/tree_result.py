@@ -12,6 +12,7 @@ from pairalign.trees import tree
 from pairalign.trees.ascii_tree import to_ascii
 from pairalign.trees.mafft import to_mafft
 from pairalign.trees.newick import to_newick
+from pairalign.trees.nexus import to_nexus
 
 if TYPE_CHECKING:
     from Bio.Phylo.BaseTree import Tree as BiopythonTree
@@ -47,6 +48,10 @@ class GuideTree(Result, tree.GuideTree):
         """Write the merges as MAFFT's ``--treein`` reads them; see `pairalign.trees.mafft`."""
         return to_mafft(self)
 
+    def nexus(self) -> str:
+        """Write names and tree as NEXUS; see `pairalign.trees.nexus`."""
+        return to_nexus(self)
+
     def ascii(self, width: int = 100) -> str:
         """Draw the tree with one line a sequence; see `pairalign.trees.ascii_tree`."""
         return to_ascii(self, width)
@@ -60,7 +65,7 @@ class GuideTree(Result, tree.GuideTree):
         ----------
         path : str or path
             The file appears when it is complete; ``.gz`` compresses text.
-        format : {"newick", "mafft", "ascii", "svg", "png"}, optional
+        format : {"newick", "nexus", "mafft", "ascii", "svg", "png", "pdf"}, optional
             Default: by the end of the name.
         program : {"clustalo", "famsa", "muscle"}, optional
             As for `newick`.

@@ -7,6 +7,7 @@ character that means something in Newick, and what a program is known to stumble
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,6 +63,18 @@ def to_newick(tree: GuideTree, program: str | None = None) -> str:
         A name that cannot be written without changing it, or an unknown program.
     """
     check_names(tree.names, program)
+    return newick_text(tree, tree.names) + "\n"
+
+
+def newick_text(tree: GuideTree, names: Sequence[str]) -> str:
+    """Return a tree as Newick, with names that stand for its own.
+
+    Parameters
+    ----------
+    tree : GuideTree
+    names : sequence of str
+        Of its leaves, as they are written.
+    """
     parts: list[str] = []
     separator = ""
     for node, length, down in tree.walk():
@@ -69,14 +82,14 @@ def to_newick(tree: GuideTree, program: str | None = None) -> str:
             parts.append(separator)
             separator = ""
         if node < len(tree):
-            parts.append(f"{tree.names[node]}:{format_length(length)}")
+            parts.append(f"{names[node]}:{format_length(length)}")
             separator = ","
         elif down:
             parts.append("(")
         else:
             parts.append(")" if node == tree.root else f"):{format_length(length)}")
             separator = ","
-    return "".join(parts) + ";\n"
+    return "".join(parts) + ";"
 
 
 def check_names(names: list[str], program: str | None = None, source: str | None = None) -> None:

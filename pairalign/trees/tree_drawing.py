@@ -25,7 +25,7 @@ def draw_distances(matrix: DistanceMatrix | RectangularDistances, format: str = 
 
     Parameters
     ----------
-    format : {"svg", "png"}
+    format : {"svg", "png", "pdf"}
     """
     return picture_bytes(heat_map(matrix), format)
 

@@ -297,7 +297,7 @@ def test_command_takes_the_options_of_align(tmp_path: Path) -> None:
     [
         ("{globins} -o {out}/a.xyz", 2, "known ending"),
         ("{globins} -o {out}/a.tsv --lower", 2, "for phylip only"),
-        ("{globins} -o {out}/a.phy --plot {out}/a.gif", 2, "should end in svg or png"),
+        ("{globins} -o {out}/a.phy --plot {out}/a.gif", 2, "should end in svg or png or pdf"),
         ("{globins} -o {out}/a.phy --measure kimura-2p", 1, "is for dna"),
         ("{out}/none.fa -o {out}/a.phy", 1, "none.fa"),
     ],

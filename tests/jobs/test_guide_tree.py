@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import math
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from Bio import Phylo
+from Bio.Nexus.Nexus import safename
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -236,6 +238,19 @@ def test_names_that_are_too_long_for_a_program() -> None:
         tree.newick("tcoffee")
 
 
+def test_nexus_is_read_with_any_name() -> None:
+    """Biopython puts quotes around some names itself; DendroPy 5.1.3 reads this file, too."""
+    names = ["sp|P69905|HBA_HUMAN", "it's", "a(b)", "x:y,c;d[e]", "1", "a-b+c/d", 'q"r', "plain"]
+    drawn = np.random.default_rng(8).choice(list("ACDEFGHIKLMNPQRSTVWY"), (len(names), 30))
+    own = pairalign.tree({n: "".join(row) for n, row in zip(names, drawn, strict=True)})
+    text = own.nexus()
+    assert "2 'it''s'," in text
+    read, tree = Phylo.read(io.StringIO(text), "nexus"), own.to_biopython()
+    for one, other in itertools.combinations(names, 2):
+        way = read.distance(safename(one), safename(other))
+        assert way == pytest.approx(tree.distance(one, other), abs=1e-6)
+
+
 def test_ascii() -> None:
     tree = pairalign.tree(DistanceMatrix.from_square("ABC", [[0, 2, 6], [2, 0, 6], [6, 6, 0]]))
     assert tree.ascii(13).splitlines() == [
@@ -249,9 +264,12 @@ def test_ascii() -> None:
 
 def test_pictures(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    for name, start in (("a.svg", b"<?xml"), ("a.png", b"\x89PNG")):
+    tree = pairalign.tree(GLOBINS)
+    for name, start in (("a.svg", b"<?xml"), ("a.png", b"\x89PNG"), ("a.pdf", b"%PDF")):
         assert main(["tree", str(GLOBINS), "-o", str(tmp_path / name), "--quiet"]) == 0
         assert (tmp_path / name).read_bytes().startswith(start)
+        tree.write(tmp_path / f"again.{name}")
+        assert (tmp_path / f"again.{name}").read_bytes() == (tmp_path / name).read_bytes()
     assert b"HBA1" in (tmp_path / "a.svg").read_bytes()
 
 
@@ -263,7 +281,7 @@ def test_pictures(tmp_path: Path) -> None:
 def test_command_from_sequences_and_from_each_matrix(
     tmp_path: Path, method: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    matrix = pairalign.distance(GLOBINS, measure="score")
+    matrix = pairalign.distance(GLOBINS)
     expected = pairalign.tree(matrix, method=method)
     assert expected.newick() == pairalign.tree(GLOBINS, method=method).newick()
     common = ["--method", method, "--quiet"]
@@ -281,14 +299,18 @@ def test_command_from_sequences_and_from_each_matrix(
 
 
 def test_command_formats(tmp_path: Path) -> None:
-    tree = pairalign.tree(GLOBINS)
+    """For a program the distances are those that make the best guide trees."""
+    tree, guide = pairalign.tree(GLOBINS), pairalign.tree(GLOBINS, measure="score")
+    assert tree.newick() != guide.newick()
     for name, options, text in (
         ("a.nwk", [], tree.newick()),
         ("a", [], tree.newick()),
         ("a.mafft", [], tree.mafft()),
-        ("b.nwk", ["--for", "mafft"], tree.mafft()),
+        ("a.nexus", [], tree.nexus()),
+        ("b.nwk", ["--for", "mafft"], guide.mafft()),
         ("c.nwk", ["--format", "mafft"], tree.mafft()),
-        ("d.mafft", ["--for", "famsa"], tree.newick()),
+        ("d.mafft", ["--for", "famsa"], guide.newick()),
+        ("d.nwk", ["--for", "famsa", "--measure", "identity-aligned"], tree.newick()),
         ("e.txt", [], tree.ascii()),
     ):
         assert main(["tree", str(GLOBINS), "-o", str(tmp_path / name), "--quiet", *options]) == 0
@@ -306,6 +328,7 @@ FASTA = ">{}\nMKTAYIAK\n>b\nMKTWYIAK\n>c\nMKKAYIAK\n"
         (FASTA.format("b"), "", 1, "names must be unique"),
         (FASTA.format("a long header"), "--for muscle", 2, "muscle looks for the whole header"),
         (FASTA.format("x" * 130), "--for clustalo", 2, "of which clustalo reads 127"),
+        (FASTA.format("a"), "--for famsa -o {input}.nexus", 2, "a tree for famsa is text"),
         (FASTA.format("a"), "--for mafft --format newick", 2, "mafft reads mafft"),
         ("3\na\nb 1\nc 2 3\n", "--from phylip --measure kimura", 2, "--measure is for sequences"),
         ("3\na\nb 1\nc 2 3\n", "--from phylip --gap-open 5", 2, "--gap-open is for sequences"),

@@ -48,7 +48,7 @@ def test_refused_with_two_ways_on(
 
 def test_rows_for_mafft_take_any_name(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tree", str(source), "-o", "-", "--for", "mafft", "--quiet"]) == 0
-    assert capsys.readouterr().out == pairalign.tree(source).mafft()
+    assert capsys.readouterr().out == pairalign.tree(source, measure="score").mafft()
 
 
 @pytest.mark.parametrize("program", [None, *PROGRAMS])
@@ -61,7 +61,8 @@ def test_short_names_and_their_table(source: Path, program: str | None) -> None:
     original = dict(line.split("\t") for line in table.read_text().splitlines())
     assert original == dict(zip(["s1", "s2", "s3", "s4"], NAMES, strict=True))
     read = Phylo.read(io.StringIO(tree.read_text()), "newick")
-    own = pairalign.tree(source).to_biopython()
+    measure = "identity-aligned" if program is None else "score"
+    own = pairalign.tree(source, measure=measure).to_biopython()
     for one in original:
         for other in original:
             way = own.distance(original[one], original[other])

@@ -100,7 +100,7 @@ def tree(
     ...     "HBZ": "MSLTKTERTIIVSMWAKISTQADTIGTETLERLFLSHPQTKTYFPHFDLHPGSAQLRAHG",
     ... }
     >>> print(pairalign.tree(globins).newick(), end="")
-    ((HBB:0.0283018872,HBD:0.0283018872):0.368850015,HBZ:0.397151902);
+    ((HBB:0.0333333351,HBD:0.0333333351):0.298563208,HBZ:0.331896544);
     """
     call = Call(tree, options, source, scoring=scoring, mode=mode, progress=progress)  # type: ignore[arg-type]
     asked = call.request(TreeRequest)

@@ -1,8 +1,8 @@
 """The guide tree of a family: UPGMA of the exact global scores of all pairs.
 
-A distance is that of ``pairalign tree``: 1 minus twice the score by the scores of both sequences
-with themselves (`pairalign.jobs.distances.measures`). What is a part of others, or like none,
-scores badly over the whole length, and is joined late: nobody has to find it.
+A distance is that of ``pairalign tree --measure score``: 1 minus twice the score by the scores of
+both sequences with themselves (`pairalign.jobs.distances.measures`). What is a part of others, or
+like none, scores badly over the whole length, and is joined late: nobody has to find it.
 
 A family whose pairs are more than `MOST_CELLS` is parted: each sequence goes to the nearest of some
 seeds of all lengths, and each part has a tree of its own. What a part joins late may be nearer to

@@ -22,6 +22,7 @@ process PAIRALIGN_GUIDETREE {
     prefix = task.ext.prefix ?: "${meta.id}"
     """
     pairalign tree \\
+        --measure score \\
         $args \\
         --threads $task.cpus \\
         --format newick \\
