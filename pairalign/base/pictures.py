@@ -46,7 +46,7 @@ def picture_bytes(figure: Figure, format: str) -> bytes:
     file = io.BytesIO()
     # Neither the time nor random names of parts: equal pictures are equal files. Text stays text.
     metadata: dict[str, Any] = {_DATES[format]: None} if format in _DATES else {}
-    fonts = {"svg.fonttype": "none", "pdf.fonttype": 42}
-    with matplotlib.rc_context({"svg.hashsalt": "pairalign", **fonts}):
+    how: Any = {"svg.hashsalt": "pairalign", "svg.fonttype": "none", "pdf.fonttype": 42}
+    with matplotlib.rc_context(how):
         figure.savefig(file, format=format, metadata=metadata)
     return file.getvalue()

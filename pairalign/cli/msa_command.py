@@ -20,6 +20,7 @@ from pairalign.cli.msa_families import (
     run_families,
 )
 from pairalign.cli.planning import with_output
+from pairalign.cli.report_option import report_of
 from pairalign.cli.resumed_steps import kept_results
 from pairalign.cli.summary_lines import Lines, say_summary
 from pairalign.formats.msa_files import WITH_CONFIDENCE, check_msa_names, write_alignment
@@ -49,13 +50,19 @@ def run_msa(asked: MsaOptions) -> None:
     outputs = [path for path in (asked.output, asked.tree_out) if path is not None]
     for path in outputs:
         check_writable(path)
+    page = report_of(asked)
     started = time.perf_counter()
     if asked.merge:
         alignment = _merge(asked, format)
     else:
         make = _align if asked.add is None else _extend
         alignment = make(asked, format)
-    say_summary(asked, _summary(alignment, outputs, time.perf_counter() - started))
+    lines = _summary(alignment, outputs, time.perf_counter() - started)
+    if page is not None:
+        from pairalign.cli.msa_report import report_rows
+
+        report_rows(page, asked, alignment, lines.text())
+    say_summary(asked, lines)
 
 
 def _write(asked: MsaOptions, format: str, alignment: MultipleAlignment) -> None:
@@ -64,6 +71,17 @@ def _write(asked: MsaOptions, format: str, alignment: MultipleAlignment) -> None
         if alignment.tree is not None and asked.tree_out is not None:
             with open_output(asked.tree_out) as tree:
                 tree.write(to_newick(alignment.tree).encode())
+
+
+def _check(asked: MsaOptions, format: str, sequences: SequenceSet) -> None:
+    """Refuse, before any work, what files cannot hold of the sequences."""
+    check_msa_names(sequences, format)
+    if asked.tree_out is not None:
+        _check_tree(sequences)
+    if asked.report is not None:
+        from pairalign.cli.msa_report import check_rows
+
+        check_rows(sequences)
 
 
 def _check_tree(sequences: SequenceSet) -> None:
@@ -78,7 +96,7 @@ def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
     old, both = read_addition(asked.to, ProblemRequest(asked.to, asked.add, reading=asked.reading))
     oriented = Orientation.find(both, asked.strand, asked.resources, old=len(old))
     both = oriented.sequences
-    check_msa_names(both, format)
+    _check(asked, format, both)
     confidence = _confidence_of(asked, format)
     decided = {"old": old.sequences, "sequences": both, **confidence}
     what = {"columns": old.columns, "width": old.width}
@@ -92,9 +110,7 @@ def _extend(asked: MsaOptions, format: str) -> MultipleAlignment:
 def _merge(asked: MsaOptions, format: str) -> MultipleAlignment:
     """Make one alignment of several, and write it."""
     given = read_given(asked.inputs, asked.reading)
-    check_msa_names(given.sequences, format)
-    if asked.tree_out is not None:
-        _check_tree(given.sequences)
+    _check(asked, format, given.sequences)
     confidence = _confidence_of(asked, format)
     decided = {"sequences": given.sequences, **confidence}
     what = {"columns": given.columns, "starts": given.starts, "widths": np.array(given.widths)}
@@ -111,9 +127,7 @@ def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
     if asked.confidence_of is None:
         oriented = Orientation.find(sequences, asked.strand, asked.resources)
     sequences = oriented.sequences
-    check_msa_names(sequences, format)
-    if asked.tree_out is not None:
-        _check_tree(sequences)
+    _check(asked, format, sequences)
     confidence = _confidence_of(asked, format)
     decided, how = {"sequences": sequences, **confidence}, dict(confidence)
     if asked.confidence_of is not None:
@@ -142,7 +156,7 @@ def _align(asked: MsaOptions, format: str) -> MultipleAlignment:
 
 def _confidence_of(asked: MsaOptions, format: str) -> dict[str, Any]:
     """Return what is asked of the confidence."""
-    confidence = format in WITH_CONFIDENCE
+    confidence = format in WITH_CONFIDENCE or asked.report is not None
     return {"confidence": confidence, "partners": asked.partners, "seed": asked.seed}
 
 

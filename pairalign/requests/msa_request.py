@@ -22,6 +22,7 @@ from pairalign.requests.shared import (
     InputArguments,
     InputOptions,
     OutputOptions,
+    ReportOptions,
     ResumeOptions,
     format_option,
 )
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pairalign.alignments.multiple import MultipleAlignment
     from pairalign.trees.tree import GuideTree
 
-_OF_ONE = ("add", "to", "confidence_of", "tree_in", "tree_out", "also")
+_OF_ONE = ("add", "to", "confidence_of", "tree_in", "tree_out", "also", "report")
 """Options that say something of one family."""
 _NOT_MERGED = ("add", "to", "confidence_of", "tree_in", "homologs", "also")
 """Options that need one alignment, or none."""
@@ -229,6 +230,7 @@ class MsaOptions(
     RowsOptions,
     HomologsOptions,
     ConfidenceOptions,
+    ReportOptions,
     InputOptions,
     CoreOptions,
     ResumeOptions,
@@ -236,7 +238,7 @@ class MsaOptions(
     """All that ``pairalign msa`` is asked."""
 
     SHORT: ClassVar[str] = (
-        "output order tree_in tree_out add to strand confidence_of homologs alphabet threads"
+        "output order tree_in tree_out add to strand confidence_of homologs report alphabet threads"
     )
     DESCRIPTION: ClassVar[str] = (
         "Align the sequences of IN over their whole lengths: a multiple alignment from the "
@@ -281,7 +283,9 @@ class MsaOptions(
         *HomologsOptions.RULES,
         Rule(
             lambda asked: (
-                asked.partners is not None and asked.format not in (None, *MSA_WITH_CONFIDENCE)
+                asked.partners is not None
+                and asked.report is None
+                and asked.format not in (None, *MSA_WITH_CONFIDENCE)
             ),
             "{.output}: {partners} is for confidence, which {.format} files do not have; take one "
             f"of {', '.join(MSA_WITH_CONFIDENCE)}",

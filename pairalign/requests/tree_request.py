@@ -168,7 +168,7 @@ class TreeOptions(
         help="sequences as for distance, a distance matrix, or a folder of parts of distances",
     )
     format: str | None = format_option(tuple(TREE_SUFFIXES), "newick")
-    measure: str | None = again(
+    measure: Any = again(
         MeasureOptions,
         "measure",
         default=None,

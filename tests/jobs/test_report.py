@@ -164,6 +164,26 @@ def test_distances(command: str, tmp_path: Path) -> None:
     assert page.data["map"]["measure"] == "distance (identity)"
 
 
+def test_rows_of_a_multiple_alignment(tmp_path: Path) -> None:
+    """Also of an alignment that is given, which has no guide tree."""
+    page = report(tmp_path, "msa", "-o", "m.afa")
+    rows = dict(zip(PLAIN, aligned_rows(tmp_path / "m.afa"), strict=True))
+    given = ("--confidence-of", "m.afa", "-o", "n.afa", "--partners", "2")
+    for one in (page, report(tmp_path, "msa", *given)):
+        assert len(one.pairs) == 6
+        for number, names in enumerate(one.pairs):
+            both = zip(*(rows[name] for name in names), strict=True)
+            shown = [column for column in both if column != ("-", "-")]
+            assert list(zip(*one.rows(number), strict=True)) == shown
+        assert one.data["histograms"][0]["title"] == "Confidence of the residues"
+        assert "The least sure sequences" in one.text
+
+
+def aligned_rows(path: Path) -> list[str]:
+    records = path.read_text().split(">")[1:]
+    return ["".join(one.splitlines()[1:]) for one in records]
+
+
 def test_overlaps_have_alignments_and_reads(tmp_path: Path) -> None:
     reads = {"a": "ACGTTGCAACGTACGGTCATTAGCCA" * 8, "b": "TGGCTAATGACCGTACGTTGCAACGT" * 8}
     page = report(tmp_path, "overlap", "-o", "o.paf", "--preset", "short", records=reads)
