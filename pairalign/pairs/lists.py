@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from ctypes import Structure, c_int64, c_void_p
 from dataclasses import dataclass
 from typing import Any, Union
@@ -184,6 +184,33 @@ def as_pair_list(pairs: Pairs, queries: SequenceSet, targets: SequenceSet | None
                 f"{len(sequences)} sequences"
             )
     return PairList(array[:, 0].astype(np.int32), array[:, 1].astype(np.int32))
+
+
+def pairs_within(labels: npt.NDArray[np.integer], most: int) -> Iterator[PairList]:
+    """Yield all pairs of sequences of one group, some at a time.
+
+    Parameters
+    ----------
+    labels : ndarray of int, shape (n,)
+        The group of each sequence, by input index; -1: none.
+    most : int
+        Pairs from which on they are yielded; those of one sequence come together.
+    """
+    places = np.flatnonzero(labels >= 0)
+    by_label = places[np.argsort(labels[places], kind="stable")].astype(np.int32)
+    stops = np.searchsorted(labels[by_label], labels[by_label], side="right")
+    one: list[Int32s] = []
+    other: list[Int32s] = []
+    held = 0
+    for place, stop in enumerate(stops.tolist()):
+        later = by_label[place + 1 : stop]
+        if len(later):
+            one.append(np.full(len(later), by_label[place], np.int32))
+            other.append(later)
+            held += len(later)
+        if held >= most or (held and place + 1 == len(stops)):
+            yield PairList(np.concatenate(one), np.concatenate(other))
+            one, other, held = [], [], 0
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -59,6 +60,7 @@ from pairalign.requests.shared import (
 from pairalign.requests.similar import StatisticsArguments, StatisticsOptions
 
 if TYPE_CHECKING:
+    from pairalign.clusters.splits.given_groups import GivenGroups
     from pairalign.pairs.lists import Pairs
 
 
@@ -154,6 +156,15 @@ class PairsOptions(Asked):
         kind=PATH,
         decides=False,
     )
+    within: Any = option(
+        help="align just the pairs within the groups of FILE: clusters as cluster, vsearch, CD-HIT "
+        "and MMseqs2 write them, or a table of names and folds",
+        about="align just the pairs within these groups: clusters, a split, names and their groups "
+        "(a dict), or a file, see `pairalign.formats.group_files`; of one set",
+        metavar="FILE",
+        kind=PATH,
+        decides=False,
+    )
 
 
 @request
@@ -203,6 +214,7 @@ class AlignArguments(
     hsps: int
     window: int | None
     pairs: Pairs | None
+    within: str | os.PathLike[str] | GivenGroups | None
 
 
 def _is_local(asked: AlignRequest) -> bool:
@@ -262,6 +274,10 @@ class AlignRequest(
     RULES: ClassVar[tuple[Rule, ...]] = (
         MASK_SCORES_NEED_A_MASK,
         RANK_NEEDS_HITS,
+        Rule(
+            lambda asked: asked.pairs is not None and asked.within is not None,
+            "{pairs} and {within} both say which pairs are aligned: leave one out",
+        ),
         Rule(
             lambda asked: asked.max_hits is not None and asked.both_ways,
             "{max_hits} writes each hit with its query first: leave {both_ways} out",
@@ -377,7 +393,7 @@ class AlignRequest(
 
     def of_pairs(self, pairs: Any) -> AlignRequest:
         """Return what asks for some pairs, whether they are the best or not."""
-        return replace(self, pairs=pairs, max_hits=None, rank=None)
+        return replace(self, pairs=pairs, within=None, max_hits=None, rank=None)
 
 
 def _needs_all_hits(name: str) -> Rule:
@@ -445,6 +461,10 @@ class AlignOptions(
         Rule(
             lambda asked: asked.orient != ORIENTS[0] and asked.input2 is not None,
             "{orient=canonical} needs one set: of two, the first has the queries",
+        ),
+        Rule(
+            lambda asked: asked.within is not None and asked.input2 is not None,
+            "{within} is of groups of one set: leave IN2 out",
         ),
         *(_needs_all_hits(name) for name in ("shard", "dask")),
         Rule(

@@ -270,9 +270,11 @@ def test_refusals(capsys: pytest.CaptureFixture[str]) -> None:
     align("old.fa", "new.fa", "-o", "two", "--shard", "1/1", "--format", "paf", "-q")
     assert "one set against another" in said(capsys, "two", "newer.fa", "-o", "updated")
     Path("list").write_text("p1 p2\n")
-    listed = ("--pairs", "list", "--shard", "1/1", "--format", "paf", "-q")
-    align("old.fa", "-o", "listed", *listed)
-    assert "--pairs" in said(capsys, "listed", "newer.fa", "-o", "updated")
+    Path("groups.csv").write_text("name,cluster\np1,a\np2,a\n")
+    for option, file in (("--pairs", "list"), ("--within", "groups.csv")):
+        listed = (option, file, "--shard", "1/1", "--format", "paf", "-q")
+        align("old.fa", "-o", f"of{option}", *listed)
+        assert option in said(capsys, f"of{option}", "newer.fa", "-o", "updated")
     make_parts("--format", "gexf", folder="gexf")
     assert "gexf is not read back" in said(capsys, "gexf", "new.fa", "-o", "updated")
     distances = ["distance", "old.fa", "-o", "distances", "--shard", "1/1", "-q"]

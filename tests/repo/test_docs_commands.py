@@ -94,6 +94,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     loops = [f"{gene}\tSG{'H' * k}T\tFQNNGV" for k, _, gene in chains[:4]]
     (folder / "loops.tsv").write_text("\n".join(["gene\tcdr1\tcdr2", *loops]))
     (folder / "prefilter.tsv").write_text("s0\ts1\t0.9\ns2\ts3\t0.8\n")
+    (folder / "clusters.tsv").write_text("s0\ts0\ns0\ts1\ns2\ts2\ns2\ts3\n")
     (folder / "families").mkdir()
     for name in ("OG0001", "OG0002"):
         write(f"families/{name}.fasta", [protein, changed(protein, "ARNDCQEGHILKMFPSTWYV")])

@@ -151,8 +151,9 @@ def values_of(one: Option, usual: str = "") -> Iterator[Given]:
         return
     if one.kind is not None and one.kind.completes == "files":
         endings = {"HTML": "html", "TSV": "tsv", "TABLE": "tsv", "FASTA": "fa", "READS": "fa"}
-        if one.name in ("also", "pairs", "table", "v_genes"):
+        if one.name in ("also", "pairs", "table", "v_genes", "within"):
             known = {"also": "more.fa", "pairs": "pairs.tsv", "table": "groups.tsv"}
+            known["within"] = "folds.csv"
             yield Given(one.name, (*name, known.get(one.name, "v.tsv")))
         else:
             ending = endings.get(one.metavar or "", "svg" if one.name == "plot" else "json")

@@ -22,7 +22,7 @@ from pairalign.jobs.clusters.greedy import GreedyClustering, may_be_greedy
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.memory import PAIR_BYTES, bytes_beside_distances
 from pairalign.pairs.copies import group_copies
-from pairalign.pairs.lists import PairList
+from pairalign.pairs.lists import PairList, pairs_within
 from pairalign.pairs.want import Detail, Want
 from pairalign.requests.resources import Resources
 from pairalign.scoring.scoring import Scoring
@@ -263,7 +263,7 @@ class ClusterWork:
     def find_medoids(self, labels: npt.NDArray[np.int64], first: Int32s) -> Int32s:
         """Return the sequence of each cluster with the highest mean identity with the others."""
         sums = np.zeros(len(labels))
-        for pairs in _pairs_within(labels):
+        for pairs in pairs_within(labels, _LISTED_PAIRS):
             for found in self._align_list(pairs, self._detail):
                 parts, wholes = self.thresholds.count_identity(found)
                 np.add.at(sums, found.query, parts / wholes)
@@ -320,24 +320,6 @@ def _new_pairs(is_new: Mask) -> PairList:
     one, other = np.repeat(new, count), np.tile(np.arange(count, dtype=np.int32), len(new))
     wanted = (one != other) & (~is_new[other] | (one < other))
     return PairList(np.minimum(one, other)[wanted], np.maximum(one, other)[wanted])
-
-
-def _pairs_within(labels: npt.NDArray[np.int64]) -> Iterator[PairList]:
-    """All pairs of sequences of one cluster, some at a time."""
-    one: list[Int32s] = []
-    other: list[Int32s] = []
-    held = 0
-    by_label = np.argsort(labels, kind="stable").astype(np.int32)
-    stops = np.searchsorted(labels[by_label], labels[by_label], side="right")
-    for place, stop in enumerate(stops):
-        later = by_label[place + 1 : stop]
-        if len(later):
-            one.append(np.full(len(later), by_label[place], np.int32))
-            other.append(later)
-            held += len(later)
-        if held >= _LISTED_PAIRS or (held and place + 1 == len(stops)):
-            yield PairList(np.concatenate(one), np.concatenate(other))
-            one, other, held = [], [], 0
 
 
 def _no_pairs(

@@ -22,7 +22,7 @@ from pairalign.formats.output import refuse_inputs
 _READ = (
     *("alignments", "input", "input2", "names", "matrix", "pairs", "candidates"),
     *("table", "groups", "confidence_of", "tree_in", "add", "to", "extend", "group_by"),
-    *("homologs", "second_clusters", "v_genes"),
+    *("homologs", "second_clusters", "v_genes", "within"),
 )
 """Options that may name a file that is read."""
 

@@ -22,6 +22,7 @@ from pairalign.base.spelling import spelled
 from pairalign.jobs.run.align import AlignmentJob
 from pairalign.jobs.run.hits import HitsJob
 from pairalign.jobs.run.inputs import ProblemRequest, read_problem
+from pairalign.jobs.run.memory import bytes_of
 from pairalign.jobs.run.problem_checks import check_problem
 from pairalign.jobs.run.procedure import (
     AccuracyProcedure,
@@ -29,6 +30,7 @@ from pairalign.jobs.run.procedure import (
     Procedure,
     SuboptimalProcedure,
 )
+from pairalign.jobs.run.within_groups import list_within
 from pairalign.pairs.lists import PairList, read_pair_list
 from pairalign.pairs.want import Detail, Want
 from pairalign.pairs.windows import default_window
@@ -147,9 +149,7 @@ def plan_alignment(
     FastaError, AlphabetError, ScoringError, PairListError, ValueError, TypeError
         See `AlignmentJob`; ScoringError too where `max_evalue` needs what is not known.
     """
-    pair_list, thresholds = request.pairs, request.thresholds
-    if isinstance(pair_list, (str, os.PathLike)):
-        pair_list = read_pair_list(pair_list, *problem.sets)
+    pair_list, thresholds = _listed(request, problem, run.resources), request.thresholds
     given, problem = problem, mask_problem(problem, request.scored_mask)
     want = Want(
         Detail.CIGAR if request.is_masked else run.detail,
@@ -204,6 +204,16 @@ def plan_of_files(asked: ProblemRequest, request: AlignRequest, run: RunRequest)
     if request.orient == ORIENTS[1]:
         problem = problem.in_order(problem.queries.canonical_order())
     return plan_alignment(request, problem, run)
+
+
+def _listed(request: AlignRequest, problem: Problem, resources: Resources) -> PairList | None:
+    """Return the pairs that are asked for, as a list; None: all."""
+    if request.within is not None:
+        return list_within(request.within, problem, bytes_of(resources))
+    if isinstance(request.pairs, (str, os.PathLike)):
+        return read_pair_list(request.pairs, *problem.sets)
+    pairs: PairList | None = request.pairs
+    return pairs
 
 
 def _procedure_of(request: AlignRequest, problem: Problem, run: RunRequest) -> Procedure:

@@ -18,6 +18,7 @@ from pairalign.base.error_types import UsageError
 from pairalign.base.function_options import takes
 from pairalign.base.spelling import spelled
 from pairalign.clusters.clusters import Clusters
+from pairalign.clusters.splits.given_groups import memberships_of, promise_of
 from pairalign.clusters.splits.groups import Groups, make_groups
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.group_files import TableColumns, read_groups
@@ -26,7 +27,6 @@ from pairalign.jobs.run.inputs import AnyScoring, Sequences
 from pairalign.jobs.run.progress import Progress
 from pairalign.jobs.splits.audit_interactions import InteractionViolations, audit_interactions
 from pairalign.jobs.splits.edges import Pairs, evalues_of, find_pairs, request_of
-from pairalign.jobs.splits.given_groups import memberships_of, promise_of
 from pairalign.jobs.splits.split_interactions import InteractingSet, given_sets
 from pairalign.jobs.splits.violation_rows import ViolationRows
 from pairalign.pairs.lists import PairList

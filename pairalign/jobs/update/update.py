@@ -259,8 +259,9 @@ def _recorded_request(parts: str, manifests: list[Manifest]) -> AlignOptions:
             f"'{parts}' has parts of one set against another: align the new sequences of "
             "either set with the other set in a run of their own"
         )
-    if before.pairs is not None or before.orient == "canonical":
-        given = spelled("orient", before.orient) if before.pairs is None else spelled("pairs")
+    listed = [name for name in ("pairs", "within") if getattr(before, name) is not None]
+    if listed or before.orient == "canonical":
+        given = spelled(listed[0]) if listed else spelled("orient", before.orient)
         raise PartsError(f"'{parts}' was made with {given}: there is no update of that")
     return before
 

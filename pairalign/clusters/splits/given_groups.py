@@ -11,6 +11,9 @@ from pairalign.clusters.splits.groups import Membership
 from pairalign.clusters.splits.result import Split
 from pairalign.sequences.sets import SequenceSet
 
+GivenGroups = Split | Clusters | Mapping[str, Any]
+"""What Python may have groups as; a mapping is of names to groups."""
+
 _LONGEST = 20
 """Characters of a name of a fold, where nobody has said that it is one."""
 
