@@ -152,6 +152,8 @@ def _describe(audit: Audit, lines: Lines) -> None:
     lines.add("across", _count(across, "pairs of two groups that reach it"), across=len(across))
     leaking = sum(one.sequences for one in audit.leaking)
     lines.add("leaking", _leaking(audit.leaking), leaking=leaking)
+    if audit.leakage is not None:
+        lines.add_leakage(audit.leakage, "that reach it")
     if under is not None:
         what = "members that do not reach it with their representatives"
         identities = under.identity.tolist()

@@ -114,6 +114,8 @@ def _describe(
         removed=removed,
         least_removed=split.least_removed,
     )
+    least = split.nearest_from
+    lines.add_leakage(split.leakage, f"from {least:.4g} on" if least else "that reach it")
     lines.add_outputs(outputs)
     return lines
 

@@ -78,6 +78,11 @@ class Lines:
             facts["gcups"] = round(gcups, 3)
         self.add("time", f"{seconds:.2f} s{more}{rate}", **facts)
 
+    def add_leakage(self, leakage: float, pairs: str) -> None:
+        """Add the leakage of folds or groups; `pairs`: which pairs it is of."""
+        text = f"{leakage:.4f} of the identity of pairs {pairs} is across"
+        self.add("leakage", text, leakage=round(leakage, 6))
+
     def add_outputs(self, paths: Iterable[str]) -> None:
         """Add where results went."""
         written = list(paths)

@@ -43,6 +43,9 @@ class Split:
         Its identity; NaN without one.
     nearest_from : float
         The least identity at which nearest sequences were looked for.
+    leakage : float
+        What part of the identities of pairs that reach `nearest_from` is across folds, from 0 to 1;
+        see `pairalign.clusters.splits.leakage`.
     remark : str
         Which folds have no sequence, and why; empty where all have some.
     """
@@ -58,6 +61,7 @@ class Split:
     nearest: Int32s
     nearest_identity: npt.NDArray[np.float64]
     nearest_from: float
+    leakage: float = 0.0
     remark: str = ""
     max_evalue: float | None = None
 

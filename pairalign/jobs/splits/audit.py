@@ -20,6 +20,7 @@ from pairalign.base.spelling import spelled
 from pairalign.clusters.clusters import Clusters
 from pairalign.clusters.splits.given_groups import memberships_of, promise_of
 from pairalign.clusters.splits.groups import Groups, make_groups
+from pairalign.clusters.splits.leakage import Leakage
 from pairalign.clusters.splits.result import Split
 from pairalign.formats.group_files import TableColumns, read_groups
 from pairalign.jobs.run.function_call import Call
@@ -83,11 +84,15 @@ class Audit:
         folds have none.
     leaking : tuple of Leaking
         Of each group.
+    leakage : float or None
+        What part of the identities of pairs that reach the thresholds is across groups, from 0 to
+        1; None: not all pairs were looked at.
     """
 
     across: Pairs
     under: Pairs | None
     leaking: tuple[Leaking, ...]
+    leakage: float | None = None
 
     @property
     def groups(self) -> int:
@@ -140,6 +145,11 @@ class Violations(ViolationRows):
             f"<Violations: {len(self)} pairs, {self.found.members} sequences in "
             f"{self.found.groups} groups>"
         )
+
+    @property
+    def leakage(self) -> float | None:
+        """As of `Audit`."""
+        return self.found.leakage
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -335,10 +345,15 @@ def audit_groups(
     are_in_several = np.zeros(len(groups.labels), np.bool_)
     are_in_several[more[:, 0]] = True
 
+    leakage = Leakage()
+
     def is_across(found: Alignments) -> npt.NDArray[np.bool_]:
         one, other = groups.labels[found.query], groups.labels[found.target]
         differ = (one != other) | are_in_several[found.query] | are_in_several[found.target]
-        kept: npt.NDArray[np.bool_] = differ & (one >= 0) & (other >= 0)
+        inside = (one >= 0) & (other >= 0)
+        share, whole = request.thresholds.count_identity(found)
+        leakage.add((share / whole)[inside], differ[inside])
+        kept: npt.NDArray[np.bool_] = differ & inside
         return kept
 
     evalues = evalues_of(request, problem, resources)
@@ -358,7 +373,8 @@ def audit_groups(
     members = np.bincount(labels, minlength=len(groups.names))
     leaking = np.bincount(labels[of_leaking], minlength=len(groups.names))
     counts = zip(groups.names, leaking.tolist(), members.tolist(), strict=True)
-    return Audit(found, under, tuple(Leaking(*one) for one in counts))
+    known = leakage.share if request.looks_across else None
+    return Audit(found, under, tuple(Leaking(*one) for one in counts), known)
 
 
 def _with_themselves(several: Int32s, found: Pairs) -> Pairs:

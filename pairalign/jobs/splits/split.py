@@ -26,6 +26,7 @@ from pairalign.base.arrays import Int32s
 from pairalign.base.error_types import SplitError, UsageError
 from pairalign.base.function_options import takes
 from pairalign.clusters.splits.labels import as_priorities, as_values
+from pairalign.clusters.splits.leakage import Leakage
 from pairalign.clusters.splits.network import Network, least_removed
 from pairalign.clusters.splits.packing import FoldLimits, Folds, find_too_large, pack
 from pairalign.clusters.splits.separators import Sizes
@@ -128,6 +129,7 @@ def run_split(
         nearest=nearest[of_each],
         nearest_identity=nearest_identity[of_each],
         nearest_from=float(request.nearest_identity),
+        leakage=_leakage_of(numbered, found).share,
         remark=empty,
     )
     return split, pairs
@@ -176,6 +178,15 @@ def _most(category: int, share: Fraction, tolerance: Fraction) -> float:
     if category > 0 and share < _BALANCED_FROM:
         return math.inf
     return math.ceil(share * (1 + tolerance))
+
+
+def _leakage_of(pairs: Pairs, folds: Int32s) -> Leakage:
+    """Return how similar pairs in folds are, and those across folds."""
+    one, other = folds[pairs.query], folds[pairs.target]
+    inside = (one >= 0) & (other >= 0)
+    leakage = Leakage()
+    leakage.add(pairs.identity[inside], (one != other)[inside])
+    return leakage
 
 
 def _find_nearest(pairs: Pairs, folds: Int32s) -> tuple[Int32s, npt.NDArray[np.float64]]:
